@@ -1,5 +1,5 @@
 import {
-  crdOf,
+  buildCrd,
   infrastructures,
   kinds,
   machineConfigPools,
@@ -7,7 +7,7 @@ import {
   osImageStreams,
   pinnedImageSets,
   policies,
-  policyObjectsOf,
+  buildPolicyObjects,
   type MachineConfiguration,
 } from '@slipway/api';
 import { isKubeError, type Client, type KubeObject, type Resource } from '@slipway/kube';
@@ -41,13 +41,13 @@ let cluster: TestCluster;
 let admin: Client;
 
 /** Somebody who may do everything as far as permissions go, so that only policies can say no. */
-const clientOf = (user: string, ...groups: string[]): Promise<Client> =>
+const createClientAs = (user: string, ...groups: string[]): Promise<Client> =>
   cluster.clientFor({ user, groups: [...groups, 'system:masters'] });
 
 beforeAll(async () => {
   cluster = await startTestCluster({ isEmpty: true });
   ({ admin } = cluster);
-  await Promise.all(kinds.map((kind) => installCrd(admin, crdOf(kind))));
+  await Promise.all(kinds.map((kind) => installCrd(admin, buildCrd(kind))));
 }, 120_000);
 
 afterAll(() => cluster?.stop());
@@ -141,7 +141,7 @@ describe('admission policies', () => {
 
   beforeAll(async () => {
     for (const definition of policies()) {
-      const [policy, binding] = policyObjectsOf(definition);
+      const [policy, binding] = buildPolicyObjects(definition);
       await admin.create(policyKinds, policy);
       await admin.create(bindingKinds, binding);
     }
@@ -204,7 +204,7 @@ describe('admission policies', () => {
     ['the end of a namespace', 'system:serviceaccount:kube-system:namespace-controller', 'system:serviceaccounts'],
     ['people in an emergency', 'somebody', 'slipway:break-glass'],
   ])('do not stop %s', async (_, user, group) => {
-    const client = await clientOf(user, group);
+    const client = await createClientAs(user, group);
     await expect(
       client.create(machineConfigurations, machineConfiguration('mine'), { dryRun: true }),
     ).resolves.toBeDefined();
@@ -214,9 +214,9 @@ describe('admission policies', () => {
   });
 
   it('leave the status and the labels of an object alone that was there before them', async () => {
-    const emergency = await clientOf('somebody', 'slipway:break-glass');
+    const emergency = await createClientAs('somebody', 'slipway:break-glass');
     const { metadata } = await emergency.create(machineConfigurations, machineConfiguration('mine'));
-    const somebody = await clientOf('somebody');
+    const somebody = await createClientAs('somebody');
     const name = { name: 'mine' };
     const precondition = { uid: metadata.uid };
     const labels = { type: 'merge', body: { metadata: { labels: { seen: 'yes' } } } } as const;
@@ -233,7 +233,7 @@ describe('admission policies', () => {
   });
 
   it('that need a parameter let everything pass while it is absent', async () => {
-    const [policy, binding] = policyObjectsOf({
+    const [policy, binding] = buildPolicyObjects({
       name: 'only-on-bare-metal',
       description: 'For this test.',
       resource: pinnedImageSets,

@@ -3,7 +3,7 @@
 import {
   clusterApiMachineSets,
   configMaps,
-  crdOf,
+  buildCrd,
   gcpMachineTemplateKind,
   gcpMachineTemplates,
   infrastructures,
@@ -22,13 +22,13 @@ import {
   CLUSTER_API,
   fromTemplate,
   gcpMachines,
-  imageOf,
+  formatImage,
   installersStub,
   MINE,
   NAMESPACE,
   SERVER,
   stream,
-  versionOf,
+  formatVersion,
 } from './bootimages/machines.ts';
 import { type Fleet, NAMESPACE as ours, startFleet } from './render/fleet.ts';
 
@@ -51,10 +51,10 @@ const setRelease = (build: number): Promise<unknown> =>
 
 /** One set and one deployment from a template, and a set whose template is not there. */
 async function addClusterApiMachines(): Promise<void> {
-  await installCrd(fleet.admin, crdOf(gcpMachineTemplateKind));
+  await installCrd(fleet.admin, buildCrd(gcpMachineTemplateKind));
   await fleet.admin.create(gcpMachineTemplates, {
     metadata: { namespace: CLUSTER_API, name: 'template' },
-    spec: { template: { spec: { instanceType: 'n2', image: imageOf(1) } } },
+    spec: { template: { spec: { instanceType: 'n2', image: formatImage(1) } } },
   });
   await fleet.admin.create(clusterApiMachineSets, fromTemplate('capi-a', 'template'));
   await fleet.admin.create(clusterApiMachineSets, fromTemplate('capi-lost', 'nowhere'));
@@ -116,10 +116,10 @@ beforeAll(async () => {
     },
   });
   await addClusterApiMachines();
-  await fleet.admin.create(machineSets, gcpMachines('worker-a', imageOf(1)));
-  await fleet.admin.create(machineSets, gcpMachines('worker-b', imageOf(1)));
+  await fleet.admin.create(machineSets, gcpMachines('worker-a', formatImage(1)));
+  await fleet.admin.create(machineSets, gcpMachines('worker-b', formatImage(1)));
   await fleet.admin.create(machineSets, gcpMachines('worker-mine', MINE));
-  await fleet.admin.create(machineSets, gcpMachines('worker-odd', imageOf(1), { kind: 'SomethingElse' }));
+  await fleet.admin.create(machineSets, gcpMachines('worker-odd', formatImage(1), { kind: 'SomethingElse' }));
 }, 120_000);
 
 afterAll(async () => fleet?.stop(), 60_000);
@@ -139,13 +139,13 @@ describe('slipway bootimages, before anybody has opted in', () => {
     const found = await report();
     expect(found).toMatchObject({ gate: null, optedIn: [], configMap: { releaseVersion: '4.22.2' } });
     expect(found.resources).toMatchObject([
-      { resource: { name: 'worker-a' }, verdict: 'skipped', image: imageOf(1), target: imageOf(2) },
+      { resource: { name: 'worker-a' }, verdict: 'skipped', image: formatImage(1), target: formatImage(2) },
       { resource: { name: 'worker-b' } },
       { resource: { name: 'worker-mine' }, image: MINE, target: '' },
       { resource: { name: 'worker-odd' }, image: '', target: '' },
-      { resource: { name: 'capi-a', api: 'cluster.x-k8s.io' }, image: imageOf(1), target: imageOf(2) },
+      { resource: { name: 'capi-a', api: 'cluster.x-k8s.io' }, image: formatImage(1), target: formatImage(2) },
       { resource: { name: 'capi-lost' }, image: '', target: '' },
-      { resource: { name: 'capi-md', kind: 'MachineDeployment' }, image: imageOf(1), target: imageOf(2) },
+      { resource: { name: 'capi-md', kind: 'MachineDeployment' }, image: formatImage(1), target: formatImage(2) },
     ]);
     const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, looker.user);
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
@@ -179,7 +179,7 @@ describe('slipway bootimages, before anybody has opted in', () => {
     expect(JSON.parse(out)).toMatchObject({
       resources: expect.arrayContaining([
         expect.objectContaining({
-          image: imageOf(1),
+          image: formatImage(1),
           stub: { current: 'worker-user-data', wanted: 'worker-user-data' },
         }),
       ]) as object[],
@@ -192,7 +192,7 @@ describe('slipway bootimages, before anybody has opted in', () => {
       out: 'MachineSet openshift-machine-api/worker-a of machine.openshift.io: its boot image has not been changed yet\n',
     });
     expect(await bootimages('history', 'worker-z')).toMatchObject({ code: 1, thrown: 'SLW_CLI_NO_MACHINES' });
-    expect(await bootimages('restore', 'worker-a', '--to', versionOf(1))).toMatchObject({
+    expect(await bootimages('restore', 'worker-a', '--to', formatVersion(1))).toMatchObject({
       code: 1,
       out: '',
       thrown: 'SLW_CLI_BOOT_IMAGE',
@@ -217,10 +217,10 @@ describe('slipway bootimages, with the controllers at work', () => {
   }, 120_000);
 
   it('says the same as was done: current, somebody’s own, or wrong', async () => {
-    await untilEntry('worker-a', { verdict: 'current', image: imageOf(2), target: imageOf(2) });
+    await untilEntry('worker-a', { verdict: 'current', image: formatImage(2), target: formatImage(2) });
     await untilEntry('worker-b', { verdict: 'current' });
     expect(await providerSpec('worker-a')).toMatchObject({
-      disks: [{ boot: true, image: imageOf(2), sizeGb: 128, labels: null }],
+      disks: [{ boot: true, image: formatImage(2), sizeGb: 128, labels: null }],
       userDataSecret: { name: 'worker-user-data-managed' },
     });
     expect(await entry('worker-mine')).toMatchObject({ verdict: 'theirs' });
@@ -231,54 +231,54 @@ describe('slipway bootimages, with the controllers at work', () => {
 
   it('shows the history, the newest first, and what was there before', async () => {
     await setRelease(3);
-    await untilEntry('worker-a', { verdict: 'current', image: imageOf(3) });
+    await untilEntry('worker-a', { verdict: 'current', image: formatImage(3) });
     await until(async () => {
       const { out } = await bootimages('history', 'worker-a', '-o', 'json');
       expect(JSON.parse(out)).toMatchObject([
         {
           resource: { namespace: NAMESPACE, name: 'worker-a' },
           entries: [
-            { version: versionOf(3), image: imageOf(3), configMapGeneration: 2 },
-            { version: versionOf(2), image: imageOf(2), configMapGeneration: 1 },
-            { version: null, image: imageOf(1), configMapGeneration: null },
+            { version: formatVersion(3), image: formatImage(3), configMapGeneration: 2 },
+            { version: formatVersion(2), image: formatImage(2), configMapGeneration: 1 },
+            { version: null, image: formatImage(1), configMapGeneration: null },
           ],
         },
       ]);
     });
     const { out } = await bootimages('history', 'worker-a', '-n', NAMESPACE, '--api', 'mapi');
-    expect(out.split('\n')[2]).toMatch(new RegExp(`^20.*Z +${versionOf(3)} +#2 +${imageOf(3)}$`));
+    expect(out.split('\n')[2]).toMatch(new RegExp(`^20.*Z +${formatVersion(3)} +#2 +${formatImage(3)}$`));
     expect(await bootimages('history', 'worker-a', '--api', 'capi')).toMatchObject({ thrown: 'SLW_CLI_NO_MACHINES' });
   });
 
   it('shows with --dry-run what a restore would change, and writes nothing', async () => {
     const before = await machines('worker-a');
-    const { code, out } = await bootimages('restore', 'worker-a', '--to', versionOf(2), '--dry-run');
+    const { code, out } = await bootimages('restore', 'worker-a', '--to', formatVersion(2), '--dry-run');
     expect(code).toBe(0);
-    expect(out).toContain(`/spec/template/spec/providerSpec/value/disks/0/image: "${imageOf(2)}"`);
+    expect(out).toContain(`/spec/template/spec/providerSpec/value/disks/0/image: "${formatImage(2)}"`);
     expect(out).toContain('Nothing was written (--dry-run).');
     expect((await machines('worker-a')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
   it('restores an earlier image and holds it there, whatever the next release brings', async () => {
-    const { code, out } = await bootimages('restore', 'worker-a', '--to', versionOf(2));
+    const { code, out } = await bootimages('restore', 'worker-a', '--to', formatVersion(2));
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('is held at') });
-    const held = { verdict: 'skipped', image: imageOf(2), why: expect.stringContaining('held by a person') };
+    const held = { verdict: 'skipped', image: formatImage(2), why: expect.stringContaining('held by a person') };
     await untilEntry('worker-a', held);
     await setRelease(4);
-    await untilEntry('worker-b', { verdict: 'current', image: imageOf(4) });
+    await untilEntry('worker-b', { verdict: 'current', image: formatImage(4) });
     expect(await entry('worker-a')).toMatchObject(held);
     expect(await providerSpec('worker-a')).toMatchObject({
-      disks: [{ boot: true, image: imageOf(2), sizeGb: 128, labels: null }],
+      disks: [{ boot: true, image: formatImage(2), sizeGb: 128, labels: null }],
       userDataSecret: { name: 'worker-user-data-managed' },
     });
-    const again = await bootimages('restore', 'worker-a', '--to', versionOf(2));
+    const again = await bootimages('restore', 'worker-a', '--to', formatVersion(2));
     expect(again.out).toContain('held there already: nothing was written');
   });
 
   it('refuses a version that was never there, with those that were', async () => {
     const { code, err, thrown } = await bootimages('restore', 'worker-a', '--to', '9.9.9-9');
     expect({ code, thrown }).toEqual({ code: 1, thrown: 'SLW_CLI_BOOT_IMAGE' });
-    expect(err).toContain(`there is ${versionOf(3)}, ${versionOf(2)}, ${imageOf(1)}`);
+    expect(err).toContain(`there is ${formatVersion(3)}, ${formatVersion(2)}, ${formatImage(1)}`);
   });
 
   it('gives it back to updates with --release', async () => {
@@ -286,8 +286,8 @@ describe('slipway bootimages, with the controllers at work', () => {
     expect(trial.out).toContain('Nothing was written');
     expect(await entry('worker-a')).toMatchObject({ verdict: 'skipped' });
     const { out } = await bootimages('restore', 'worker-a', '--release');
-    expect(out).toContain(`no longer held at ${versionOf(2)}`);
-    await untilEntry('worker-a', { verdict: 'current', image: imageOf(4) });
+    expect(out).toContain(`no longer held at ${formatVersion(2)}`);
+    await untilEntry('worker-a', { verdict: 'current', image: formatImage(4) });
     expect((await bootimages('restore', 'worker-a', '--release')).out).toContain('Nobody holds');
   });
 
@@ -298,18 +298,18 @@ describe('slipway bootimages, with the controllers at work', () => {
       const template = await fleet.admin.get(gcpMachineTemplates, { namespace: CLUSTER_API, name });
       return template.spec.template.spec.image;
     };
-    await untilEntry('capi-a', { verdict: 'current', image: imageOf(4) });
+    await untilEntry('capi-a', { verdict: 'current', image: formatImage(4) });
     expect(await entry('capi-lost')).toMatchObject({ verdict: 'failed', code: 'SLW_BOOT_IMAGES_TEMPLATE' });
-    expect(await entry('capi-md')).toMatchObject({ verdict: 'skipped', image: imageOf(1) });
-    const trial = await bootimages('restore', 'capi-a', '--to', imageOf(1), '--dry-run');
+    expect(await entry('capi-md')).toMatchObject({ verdict: 'skipped', image: formatImage(1) });
+    const trial = await bootimages('restore', 'capi-a', '--to', formatImage(1), '--dry-run');
     expect(trial.out).toContain('/spec/template/spec/infrastructureRef/name: "template-');
-    expect(await imageNow()).toBe(imageOf(4));
-    const { code, out } = await bootimages('restore', 'capi-a', '--to', imageOf(1));
+    expect(await imageNow()).toBe(formatImage(4));
+    const { code, out } = await bootimages('restore', 'capi-a', '--to', formatImage(1));
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('is held at') });
-    expect(await imageNow()).toBe(imageOf(1));
+    expect(await imageNow()).toBe(formatImage(1));
     await untilEntry('capi-a', { verdict: 'skipped', why: expect.stringContaining('held by a person') });
     await bootimages('restore', 'capi-a', '--release');
-    await untilEntry('capi-a', { verdict: 'current', image: imageOf(4) });
-    expect(await imageNow()).toBe(imageOf(4));
+    await untilEntry('capi-a', { verdict: 'current', image: formatImage(4) });
+    expect(await imageNow()).toBe(formatImage(4));
   });
 });

@@ -27,7 +27,7 @@ afterAll(() => cluster.stop(), 60_000);
 const read = (node: SimulatedNode, path: string) => readFile(join(node.root, path), 'utf8');
 const bootId = (node: SimulatedNode) => createSimulatedHost({ root: node.root }).bootId();
 
-const eventsOf = async ({ name }: SimulatedNode): Promise<string[]> =>
+const listEventReasons = async ({ name }: SimulatedNode): Promise<string[]> =>
   (await listEvents(cluster.operator, { name })).map(({ reason }) => reason);
 
 async function nodeAt(
@@ -145,7 +145,7 @@ describe('drift', () => {
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toMatch(/^mcd_config_drift \d{10}/m);
     expect(metrics).toMatch(/^mcd_state\{state="Degraded",reason="SLW_DAEMON_DRIFT"\}/m);
-    await until(async () => expect(await eventsOf(node)).toContain('ConfigDriftDetected'));
+    await until(async () => expect(await listEventReasons(node)).toContain('ConfigDriftDetected'));
     const all = { name: 'cluster' };
     const existing = await cluster.operator.find(machineConfigurations, all);
     const annotations = { 'slipway.dev/drift-policy': 'heal' };

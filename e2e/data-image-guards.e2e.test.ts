@@ -36,7 +36,8 @@ beforeAll(async () => {
   kubeconfig = await cluster.controlPlane.kubeconfigFor(operator);
   for (const name of [NAMESPACE, ELSEWHERE]) await client.create(namespaces, { metadata: { name } });
   await until(async () => {
-    if ((await refusalOf('ftp://iso.example/a.iso')) === 'it passed') throw new Error('the policy is not in force yet');
+    if ((await readRefusal('ftp://iso.example/a.iso')) === 'it passed')
+      throw new Error('the policy is not in force yet');
   });
 });
 afterAll(() => cluster?.stop());
@@ -49,7 +50,7 @@ const saidTo = (work: Promise<unknown>): Promise<string> =>
     () => 'it passed',
     (error: unknown) => String(error),
   );
-const refusalOf = (url: string): Promise<string> => saidTo(tryUrl(url));
+const readRefusal = (url: string): Promise<string> => saidTo(tryUrl(url));
 
 describe('a DataImage', () => {
   it.each([
@@ -78,7 +79,7 @@ describe('a DataImage', () => {
     ['https://root:hunter2@iso.example/a.iso', 'expected no user name or password'],
     [`http://iso.example/${'a'.repeat(2048)}`, 'expected at most 2048 characters, found 2067'],
   ])('may not be at %s', async (url, words) => {
-    const refusal = await refusalOf(url);
+    const refusal = await readRefusal(url);
     expect(refusal).toContain(words);
     expect(refusal).not.toContain('hunter2');
   });

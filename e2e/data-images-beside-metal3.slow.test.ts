@@ -58,7 +58,7 @@ describe.skipIf(missing)('with the CRD of DataImages that Metal3 brings', { time
   afterAll(() => scene?.stop());
 
   const looks = () => scene.proxy.seen.filter(({ path }) => path.includes(`${METAL}~metal3-crd`)).length;
-  const versionOf = async (name: string) => (await scene.image(name))?.metadata.resourceVersion;
+  const readVersion = async (name: string) => (await scene.image(name))?.metadata.resourceVersion;
 
   it('an ISO is attached, and a status that cannot be kept whole is not written at every look', async () => {
     const iso = scene.iso('metal3-crd');
@@ -74,9 +74,9 @@ describe.skipIf(missing)('with the CRD of DataImages that Metal3 brings', { time
     expect(status).toMatchObject({ attachedImage: { url: iso.url } });
     expect(status).not.toHaveProperty('conditions');
 
-    const versions = [await versionOf('metal3-crd'), await versionOf('no-host')];
+    const versions = [await readVersion('metal3-crd'), await readVersion('no-host')];
     const before = looks();
     await until(() => expect(looks()).toBeGreaterThan(before + 5));
-    expect([await versionOf('metal3-crd'), await versionOf('no-host')]).toEqual(versions);
+    expect([await readVersion('metal3-crd'), await readVersion('no-host')]).toEqual(versions);
   });
 });

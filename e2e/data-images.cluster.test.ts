@@ -12,7 +12,7 @@ import {
   driveShows,
   isCut,
   isIronicMissing,
-  isoOf,
+  buildIso,
   nodeIsLocked,
   powerStateLags,
 } from '@slipway/tools/ironic';
@@ -23,7 +23,7 @@ const missing = await isIronicMissing();
 const hosts = ['journey', 'wrong-url', 'iso-down', 'password', 'deleted', 'locked'];
 const nodes = ['node', 'troubled', 'lied-to'];
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-const accessOf = ({ running }: RealIronic) => ({ url: running.url, ca: running.ca, auth: running });
+const toAccess = ({ running }: RealIronic) => ({ url: running.url, ca: running.ca, auth: running });
 
 describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs', { timeout: 110_000 }, () => {
   let scene: DataImageScene;
@@ -163,9 +163,9 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
       await scene.attach(name, iso.url);
       await scene.changeHost(name, { spec: { online: true } });
       await until(() =>
-        expect(scene.proxy.seen.filter(({ method, body }) => isAttachOf(iso.url, method, body)).length).toBeGreaterThan(
-          1,
-        ),
+        expect(
+          scene.proxy.seen.filter(({ method, body }) => isAttachRequest(iso.url, method, body)).length,
+        ).toBeGreaterThan(1),
       );
       expect(await scene.doneTo(name)).toEqual([]);
       unlock();
@@ -179,7 +179,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
     it('is registered, adopted, given an ISO, powered, relieved of it, and removed', async ({ expect }) => {
       const { real } = scene;
       expect(await real.ironic.node('metal~node')).toBeNull();
-      await real.bmc.insert(real.system('node'), real.isos.put('other.iso', isoOf('of somebody else')));
+      await real.bmc.insert(real.system('node'), real.isos.put('other.iso', buildIso('of somebody else')));
       const uuid = await real.adopted('node');
       // Adopting empties the drive, also of a host that runs: whoever adopts looks again afterwards.
       expect(await real.bmc.held(real.system('node'))).toBeNull();
@@ -197,7 +197,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
       });
       expect(await real.ironic.drive(uuid)).toEqual({ inserted: false, image: '' });
 
-      const iso = isoOf('for the node');
+      const iso = buildIso('for the node');
       await real.ironic.attach(uuid, real.isos.put('node.iso', iso));
       expect((await real.nodeWhen('node')).lastError).toBeNull();
       const drive = await real.ironic.drive(uuid);
@@ -217,7 +217,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
       );
       expect(done).toEqual(['insert', 'eject', 'insert', 'On', 'GracefulShutdown', 'eject']);
 
-      const hasty = createIronic({ ...accessOf(real), conflictRetries: 0 });
+      const hasty = createIronic({ ...toAccess(real), conflictRetries: 0 });
       await expect(hasty.remove(uuid)).rejects.toMatchObject({
         code: 'SLW_IRONIC_CONFLICT',
         message: expect.stringContaining('maintenance'),
@@ -235,7 +235,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
     it('tells of every trouble with an ISO, though Ironic said yes to it', async ({ expect }) => {
       const { real } = scene;
       const uuid = await real.adopted('troubled');
-      const url = real.isos.put('troubled.iso', isoOf('for the troubled'));
+      const url = real.isos.put('troubled.iso', buildIso('for the troubled'));
       await expect(real.ironic.attach(uuid, 'ftp://isos.example/a.iso')).rejects.toMatchObject({
         code: 'SLW_IRONIC_REFUSED',
         isRefusal: true,
@@ -246,7 +246,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
       real.isos.fail('troubled.iso', 'hang');
       await real.ironic.attach(uuid, url);
       expect(await real.ironic.node(uuid)).toMatchObject({ reservation: expect.any(String) });
-      const hasty = createIronic({ ...accessOf(real), conflictRetries: 1 });
+      const hasty = createIronic({ ...toAccess(real), conflictRetries: 1 });
       await expect(hasty.power(uuid, 'power on')).rejects.toMatchObject({
         code: 'SLW_IRONIC_CONFLICT',
         message: expect.stringContaining('locked'),
@@ -265,7 +265,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
       const { real } = scene;
       const uuid = await real.adopted('lied-to');
       const lied = createIronic({ url: real.proxy.url, auth: real.running });
-      const url = real.isos.put('lied-to.iso', isoOf('for the lied to'));
+      const url = real.isos.put('lied-to.iso', buildIso('for the lied to'));
 
       let end = await scene.lie('lied-to', attachIsIgnored);
       await lied.attach(uuid, url);
@@ -299,5 +299,5 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
   });
 });
 
-const isAttachOf = (url: string, method: string, body: unknown): boolean =>
+const isAttachRequest = (url: string, method: string, body: unknown): boolean =>
   method === 'POST' && isRecord(body) && body['image_url'] === url;

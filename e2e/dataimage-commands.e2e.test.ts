@@ -8,7 +8,7 @@ import { connect, startTestCluster, type TestCluster } from '@slipway/testing/co
 import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { type ControlPlane, resolveBinaries } from '@slipway/tools/controlplane';
-import { type IsoServer, isoOf, startIsoServer } from '@slipway/tools/ironic';
+import { type IsoServer, buildIso, startIsoServer } from '@slipway/tools/ironic';
 import { run } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
@@ -46,7 +46,7 @@ const findImage = (name: string): Promise<Stored<DataImage> | undefined> =>
   admin.find(dataImages, { namespace: NAMESPACE, name });
 const findHost = (name: string): Promise<Stored<BareMetalHost>> =>
   admin.get(bareMetalHosts, { namespace: NAMESPACE, name });
-const annotationsOf = async (name: string) => (await findHost(name)).metadata.annotations ?? {};
+const readAnnotations = async (name: string) => (await findHost(name)).metadata.annotations ?? {};
 
 const setPower = (name: string, poweredOn: boolean) => patchStatus(bareMetalHosts, name, { poweredOn });
 
@@ -90,7 +90,7 @@ const untilRefused = (act: () => Promise<unknown>, why: RegExp): Promise<void> =
 beforeAll(async () => {
   [cluster, isos] = await Promise.all([startTestCluster(), startIsoServer()]);
   ({ controlPlane, admin } = cluster);
-  iso = isos.put('site-config.iso', isoOf('configuration'));
+  iso = isos.put('site-config.iso', buildIso('configuration'));
   await admin.create(namespaces, { metadata: { name: NAMESPACE } });
 }, 120_000);
 
@@ -106,7 +106,7 @@ describe('slipway dataimage attach', () => {
     expect(out).toContain(`DataImage ${NAMESPACE}/${host} asks for ${iso}`);
     expect(out).toContain('Nobody reboots it for that: the same command with --reboot does.');
     expect((await findImage(host))?.spec).toEqual({ url: iso });
-    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
+    expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
   });
 
   it('warns of what is no ISO before anything is written, and asks for it all the same', async () => {
@@ -131,7 +131,7 @@ describe('slipway dataimage attach', () => {
     const host = await makeHost();
     await dataimage('attach', host, iso, '--immediate');
     expect((await findImage(host))?.spec).toEqual({ url: iso, immediate: true });
-    const other = isos.put('other.iso', isoOf('other'));
+    const other = isos.put('other.iso', buildIso('other'));
     await dataimage('attach', host, other);
     expect((await findImage(host))?.spec).toEqual({ url: other });
     expect((await dataimage('attach', host, other)).out).toContain('already: nothing was written');
@@ -141,7 +141,7 @@ describe('slipway dataimage attach', () => {
     const host = await makeHost();
     const attaching = running('attach', host, iso, '--reboot', '--wait', '-o', 'json');
     await attaching.saw(/not looked at: no controller has said anything/);
-    expect(await annotationsOf(host)).toHaveProperty([REBOOT], '');
+    expect(await readAnnotations(host)).toHaveProperty([REBOOT], '');
     await setPower(host, false);
     await patch(bareMetalHosts, host, { metadata: { annotations: { [REBOOT]: null } } });
     await say(host, 'Attaching', `${iso} is being attached`);
@@ -157,14 +157,14 @@ describe('slipway dataimage attach', () => {
 
     const again = await dataimage('attach', host, iso, '--reboot', '--wait');
     expect(again.out).toContain('It is in the drive.');
-    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
+    expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
   });
 
   it('needs no reboot of a host that is off', async () => {
     const host = await makeHost({ online: false });
     const { out } = await dataimage('attach', host, iso, '--reboot');
     expect(out).toContain('now, for the host is off; it stays off, as spec.online says.');
-    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
+    expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
   });
 
   it('asks for no reboot of a host that must not be switched off', async () => {
@@ -173,7 +173,7 @@ describe('slipway dataimage attach', () => {
     const { code, err } = await dataimage('attach', host, iso, '--reboot');
     expect(code).toBe(1);
     expect(err).toMatch(/spec\.disablePowerOff of BareMetalHost .* is true.*--immediate/);
-    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
+    expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
   });
 
   it('what is waited for in vain stays asked for', async () => {
@@ -220,7 +220,7 @@ describe('slipway dataimage detach', () => {
     expect(code).toBe(0);
     expect(out).toContain('nothing of it was in the drive');
     expect(await findImage(host)).toBeUndefined();
-    expect(await annotationsOf(host)).not.toHaveProperty(REBOOT);
+    expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
     expect((await dataimage('detach', host)).out).toContain('nothing is to be detached');
   });
 
@@ -237,7 +237,7 @@ describe('slipway dataimage detach', () => {
     await detaching.saw(/not looked at/);
     await say(host, 'DetachWaitsForReboot', 'it is still in', iso);
     await detaching.saw(/waits for a reboot: it is still in/);
-    expect(await annotationsOf(host)).toHaveProperty([REBOOT], '');
+    expect(await readAnnotations(host)).toHaveProperty([REBOOT], '');
     await patch(bareMetalHosts, host, { metadata: { annotations: { [REBOOT]: null } } });
     await patch(dataImages, host, { metadata: { finalizers: null } });
     expect(await waitForExit(detaching)).toMatchObject({ code: 0, out: expect.stringContaining('is gone') });
@@ -314,7 +314,7 @@ describe('the examples of who may attach what', () => {
     const host = await makeHost();
     await rebooter(host, { metadata: { annotations: { [REBOOT]: '', [`${REBOOT}/upgrade`]: '' } } });
     await rebooter(host, { metadata: { annotations: { [`${REBOOT}/upgrade`]: null } } });
-    expect(await annotationsOf(host)).toEqual({ [REBOOT]: '' });
+    expect(await readAnnotations(host)).toEqual({ [REBOOT]: '' });
     await patch(bareMetalHosts, host, { metadata: { annotations: { kept: 'yes' } } });
     for (const body of [
       { spec: { bmc: { address: 'redfish://evil.example', credentialsName: 'bmc' } } },

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
-import { diskOf, firstBootConfig } from '@slipway/fleet';
+import { buildDiskPlan, firstBootConfig } from '@slipway/fleet';
 import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
 import { ensureAuthority, pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -74,7 +74,7 @@ for (const { name, client, missing } of inject('ignitionClients')) {
         kubeconfig: await readFile(at('boot', 'kubeconfig'), 'utf8'),
         caBundle: await readFile(at('boot', 'ca.crt'), 'utf8'),
       };
-      expect(await compareDisk(booted.root, await diskOf(await firstBootConfig(rendered, node)))).toEqual([]);
+      expect(await compareDisk(booted.root, await buildDiskPlan(await firstBootConfig(rendered, node)))).toEqual([]);
     });
   });
 }

@@ -150,7 +150,7 @@ describe.skipIf(clients.length === 0)('what changes while stubs are on their way
   const [{ name } = { name: '' }] = clients;
 
   it('a stub made before the CA was replaced still boots a machine, though it knows the old CA alone', async () => {
-    const before = await issuerOf(fleet.serverUrl);
+    const before = await readIssuer(fleet.serverUrl);
     // By these rules the CA of now is due for its successor.
     await fleet.restartControllers(
       '--ca-validity',
@@ -162,7 +162,7 @@ describe.skipIf(clients.length === 0)('what changes while stubs are on their way
       '--serving-refresh',
       '10s',
     );
-    await until(async () => expect(await issuerOf(fleet.serverUrl)).not.toBe(before));
+    await until(async () => expect(await readIssuer(fleet.serverUrl)).not.toBe(before));
     const booted = await boot(name, stub);
     expect(booted.critical).toEqual([]);
     const renewed = await fleet.stubOf('worker');
@@ -194,7 +194,7 @@ describe.skipIf(clients.length === 0)('what changes while stubs are on their way
 });
 
 /** Who signed the certificate that the server shows: its fingerprint. */
-async function issuerOf(url: string): Promise<string> {
+async function readIssuer(url: string): Promise<string> {
   const { hostname, port } = new URL(url);
   // Only looked at: nothing is sent.
   const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });

@@ -1,7 +1,7 @@
 import { chmod, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { diskOf, stubOf } from '@slipway/fleet';
+import { buildDiskPlan, buildStub } from '@slipway/fleet';
 import { parse, translate } from '@slipway/ignition';
 import { type Authority, makeAuthority } from '@slipway/testing/certificates';
 import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
@@ -41,22 +41,28 @@ function statusFor(url: string, authorization: string | undefined): number {
   return unavailable >= 0 ? 503 : 200;
 }
 
-async function planOf(config: object) {
+async function computeDiskPlan(config: object) {
   const parsed = parse(config);
   if (parsed.config === null) throw new Error(JSON.stringify(parsed.report));
   const { config: translated, report } = translate(parsed.config, '3.5.0');
   if (translated === null) throw new Error(JSON.stringify(report));
-  return diskOf(translated);
+  return buildDiskPlan(translated);
 }
 
 for (const { name, client, missing } of inject('ignitionClients')) {
   describe.skipIf(client === undefined)(`Ignition ${name}`, () => {
     const boot = (
-      stub: Partial<Parameters<typeof stubOf>[0]> = {},
+      stub: Partial<Parameters<typeof buildStub>[0]> = {},
       options: Partial<BootOptions> = {},
     ): Promise<Boot> => {
       if (client === undefined) throw new Error(missing);
-      const pointer = stubOf({ server: server.url, pool: 'worker', caBundle: authority.cert, token: TOKEN, ...stub });
+      const pointer = buildStub({
+        server: server.url,
+        pool: 'worker',
+        caBundle: authority.cert,
+        token: TOKEN,
+        ...stub,
+      });
       return firstBoot({ client, pointer, directory: join(directory, name), ...options });
     };
 
@@ -65,7 +71,7 @@ for (const { name, client, missing } of inject('ignitionClients')) {
       console.log(`Ignition ${name}: booted in ${booted.ms.toFixed(0)} ms`);
       expect(booted.critical).toEqual([]);
       expect(booted.ok).toBe(true);
-      const plan = await planOf(richConfig);
+      const plan = await computeDiskPlan(richConfig);
       expect(await compareDisk(booted.root, plan)).toEqual([]);
       expect(booted.kernelArguments).toEqual([
         ...plan.kernelArguments.shouldExist.flatMap((argument) => ['--should-exist', argument]),
@@ -88,7 +94,9 @@ for (const { name, client, missing } of inject('ignitionClients')) {
       await writeFile(at('etc/unexpected'), '');
       await rm(at('home/core/.ssh'), { recursive: true });
       await writeFile(at('etc/shadow'), 'core:*:1::::::\n');
-      const differences = (await compareDisk(root, await planOf(richConfig))).map((line) => line.replace(/ is .*/, ''));
+      const differences = (await compareDisk(root, await computeDiskPlan(richConfig))).map((line) =>
+        line.replace(/ is .*/, ''),
+      );
       expect(differences.toSorted()).toEqual(
         [
           '/etc/hard: inode',

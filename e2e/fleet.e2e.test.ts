@@ -74,7 +74,7 @@ const change = (role: string, text: string): Promise<unknown> => {
 };
 const has = async (name: string, text: string): Promise<boolean> =>
   (await readFile(join(fleet.rootOf(name), 'etc/motd.d', slug(text)), 'utf8').catch(() => '')) === text;
-const bootIdOf = async (name: string) => (await admin.get(nodes, { name })).status?.nodeInfo?.bootID;
+const readBootId = async (name: string) => (await admin.get(nodes, { name })).status?.nodeInfo?.bootID;
 
 /** Every node is Ready and says that it has the config of its pool, which is none of these. */
 async function allDone(...before: readonly (string | undefined)[]): Promise<Node[]> {
@@ -161,14 +161,14 @@ describe('a change', () => {
       {},
     );
     const names = ['worker-7', 'infra-1', 'master-0'];
-    const boots = await Promise.all(names.map(bootIdOf));
+    const boots = await Promise.all(names.map(readBootId));
     const before = [await renderedFor('worker'), await renderedFor('infra')];
     await change('worker', 'for all');
     await allDone(...before);
     for (const name of fleet.names().filter((each) => !each.startsWith('master'))) {
       expect(await has(name, 'for all')).toBe(true);
     }
-    const [worker, infra, master] = await Promise.all(names.map(bootIdOf));
+    const [worker, infra, master] = await Promise.all(names.map(readBootId));
     expect(worker).not.toBe(boots[0]);
     expect(infra).not.toBe(boots[1]);
     expect(master).toBe(boots[2]);
@@ -205,7 +205,7 @@ describe('a pod on a simulated machine', () => {
     metadata: { name, namespace: 'default', labels: { app: 'shop' } },
     spec: { nodeName, containers: [{ name: 'shop', image: 'registry.example.com/shop' }] },
   });
-  const phaseOf = async (name: string) => (await admin.find(pods, { name, namespace: 'default' }))?.status?.phase;
+  const readPhase = async (name: string) => (await admin.find(pods, { name, namespace: 'default' }))?.status?.phase;
 
   it('runs, is held by its budget, and is gone once it may be evicted', async () => {
     await admin.create(serviceAccounts, { metadata: { name: 'default', namespace: 'default' } });
@@ -214,13 +214,13 @@ describe('a pod on a simulated machine', () => {
       spec: { minAvailable: 1, selector: { matchLabels: { app: 'shop' } } },
     });
     await admin.create(pods, pod('one', 'worker-2'));
-    await until(async () => expect(await phaseOf('one')).toBe('Running'), 'rollout');
+    await until(async () => expect(await readPhase('one')).toBe('Running'), 'rollout');
     await expect(admin.evict({ name: 'one', namespace: 'default' }, {})).rejects.toMatchObject({
       code: 'SLW_KUBE_BLOCKED',
     });
     await admin.create(pods, pod('two', 'worker-3'));
     await until(() => admin.evict({ name: 'one', namespace: 'default' }, {}), 'rollout');
-    await until(async () => expect(await phaseOf('one')).toBeUndefined(), 'rollout');
-    expect(await phaseOf('two')).toBe('Running');
+    await until(async () => expect(await readPhase('one')).toBeUndefined(), 'rollout');
+    expect(await readPhase('two')).toBe('Running');
   });
 });

@@ -6,7 +6,7 @@ import { expect, inject, it } from 'vitest';
 import { endCandidate, freezeLeader, startCandidate } from './leadership/pair.ts';
 import type { FreezeResult, Pair } from './leadership/pair.ts';
 
-const objectsOf = (pair: string): string[] => [`${pair}-a`, `${pair}-b`];
+const listObjectNames = (pair: string): string[] => [`${pair}-a`, `${pair}-b`];
 
 interface LeadershipResult {
   runs: FreezeResult[];
@@ -28,7 +28,7 @@ async function freezeLeaders(options: { pairs: number; runs: number; unfenced: b
   try {
     await client.create(namespaces, { metadata: { name: namespace } });
     for (const pair of names) {
-      for (const name of objectsOf(pair)) {
+      for (const name of listObjectNames(pair)) {
         await client.create(configMaps, { metadata: { name, namespace, labels: { pair } } });
       }
     }
@@ -43,16 +43,16 @@ async function freezeLeaders(options: { pairs: number; runs: number; unfenced: b
     });
     watch.start(ended.signal);
     await watch.synced;
-    const dataOf = (pair: string, field: string): (string | undefined)[] =>
-      objectsOf(pair).map((name) => watch.store.get(`${namespace}/${name}`)?.data?.[field]);
+    const readData = (pair: string, field: string): (string | undefined)[] =>
+      listObjectNames(pair).map((name) => watch.store.get(`${namespace}/${name}`)?.data?.[field]);
 
     for (const pair of names) {
       const candidate = (identity: string) =>
         startCandidate({ kubeconfig, namespace, pair, identity, unfenced: options.unfenced });
       pairs.push({
         candidates: [candidate(`${pair}-one`), candidate(`${pair}-two`)],
-        terms: () => dataOf(pair, 'term').map((term) => (term === undefined ? undefined : Number(term))),
-        sequences: () => dataOf(pair, 'sequence').map((sequence) => Number(sequence ?? 0)),
+        terms: () => readData(pair, 'term').map((term) => (term === undefined ? undefined : Number(term))),
+        sequences: () => readData(pair, 'sequence').map((sequence) => Number(sequence ?? 0)),
       });
     }
     let left = options.runs;

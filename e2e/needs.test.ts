@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findNeeds } from './needs.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const textsOf = (pattern: string): string[] =>
+const readTexts = (pattern: string): string[] =>
   globSync(pattern, { cwd: ROOT, exclude: ['**/node_modules/**'] }).map((path) =>
     readFileSync(resolve(ROOT, path), 'utf8'),
   );
@@ -21,12 +21,12 @@ describe('what a run prepares', () => {
   });
 
   it('is small for npm test: nothing of it takes longer than a minute or needs whole machines', () => {
-    const needs = findNeeds(textsOf('{packages,tools,e2e,bench}/**/*.e2e.test.ts'));
+    const needs = findNeeds(readTexts('{packages,tools,e2e,bench}/**/*.e2e.test.ts'));
     expect([...needs].toSorted()).toEqual(['ignition client', 'oracle']);
   });
 
   it('is found for every test that needs more', () => {
-    const needs = findNeeds(textsOf('{packages,tools,e2e,bench}/**/*.{cluster,slow}.test.ts'));
+    const needs = findNeeds(readTexts('{packages,tools,e2e,bench}/**/*.{cluster,slow}.test.ts'));
     expect([...needs].toSorted()).toEqual([
       'controller manager',
       'crio',

@@ -22,7 +22,7 @@ import {
   ofDaemon,
   ofKubelet,
   onOthers,
-  recordOf,
+  buildRecord,
   rendered,
   setLabel,
   setStatus,
@@ -70,7 +70,7 @@ async function expectRefused(request: Promise<unknown>, door?: Door): Promise<vo
   expect(isKubeError(answer, 'SLW_KUBE_FORBIDDEN')).toBe(true);
 }
 
-const nodeOf = (name: string) => machines.admin.get(nodes, { name });
+const getNode = (name: string) => machines.admin.get(nodes, { name });
 const recordIn = (name: string) => machines.admin.get(machineConfigNodes, { name });
 
 describe.each([
@@ -120,11 +120,11 @@ describe.each([
 });
 
 it('and after all that the node and its record are as they were', async () => {
-  const { metadata, spec } = await nodeOf('a');
+  const { metadata, spec } = await getNode('a');
   expect(metadata.annotations).toEqual({ [nodeAnnotations.desiredConfig]: rendered });
   expect(metadata.labels).toEqual({ 'node-role.kubernetes.io/worker': '' });
   expect(spec?.unschedulable).toBeUndefined();
-  expect(await recordIn('a')).toMatchObject(recordOf('a'));
+  expect(await recordIn('a')).toMatchObject(buildRecord('a'));
   expect((await recordIn('a')).status).toBeUndefined();
 });
 
@@ -134,9 +134,9 @@ describe.each([
 ])('$who', ({ client, value }) => {
   it.each(daemonAnnotations)('writes and removes %s of its own Node', async (name) => {
     await annotate(client(), 'a', { [name]: value });
-    expect((await nodeOf('a')).metadata.annotations).toMatchObject({ [name]: value });
+    expect((await getNode('a')).metadata.annotations).toMatchObject({ [name]: value });
     await annotate(client(), 'a', { [name]: null });
-    expect((await nodeOf('a')).metadata.annotations).not.toHaveProperty([name]);
+    expect((await getNode('a')).metadata.annotations).not.toHaveProperty([name]);
   });
 
   it('writes the status of its own MachineConfigNode', async () => {
@@ -185,7 +185,7 @@ describe('a kubelet at its own work is not in our way', () => {
     await annotate(kubelet, 'b', { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' }, 'status');
     await setLabel(kubelet, 'b', 'example.com/zone');
     await annotate(machines.daemonOf('b'), 'b', { [nodeAnnotations.state]: 'Done' });
-    expect(await nodeOf('b')).toMatchObject({ status: { conditions: [{ type: 'Ready' }] } });
+    expect(await getNode('b')).toMatchObject({ status: { conditions: [{ type: 'Ready' }] } });
   });
 
   it('and it joins as before, but not with a desired config of its own choice', async () => {
@@ -222,7 +222,7 @@ describe('whatever its permissions, a daemon is none of our controllers', () => 
     {
       what: 'make a MachineConfigNode',
       door: 'mcn-guards',
-      attempt: () => machines.mightyDaemon.create(machineConfigNodes, recordOf('c')),
+      attempt: () => machines.mightyDaemon.create(machineConfigNodes, buildRecord('c')),
     },
     {
       what: 'change the spec of a MachineConfigNode',
@@ -258,13 +258,13 @@ describe('people', () => {
   it('write what they like on Nodes, as before', async () => {
     await annotate(machines.admin, 'b', { [nodeAnnotations.desiredConfig]: rendered, 'slipway.dev/note': 'x' });
     await setLabel(machines.admin, 'b');
-    expect((await nodeOf('b')).metadata.annotations).toMatchObject({ 'slipway.dev/note': 'x' });
+    expect((await getNode('b')).metadata.annotations).toMatchObject({ 'slipway.dev/note': 'x' });
   });
 
   it('leave MachineConfigNodes to the controller, and may label them', async () => {
     const { admin } = machines;
     await merge(admin, machineConfigNodes, 'b', { metadata: { labels: { 'example.com/seen': 'yes' } } });
-    await expectRefused(admin.create(machineConfigNodes, recordOf('c')), 'mcn-guards');
+    await expectRefused(admin.create(machineConfigNodes, buildRecord('c')), 'mcn-guards');
     await expectRefused(admin.delete(machineConfigNodes, { name: 'b' }, {}), 'mcn-guards');
     await expectRefused(merge(admin, machineConfigNodes, 'b', { spec: { pool: { name: 'x' } } }), 'mcn-guards');
     await expectRefused(setStatus(admin, 'b'), 'mcn-guards');
@@ -272,7 +272,7 @@ describe('people', () => {
 
   it('pass in an emergency', async () => {
     const { breakGlass } = machines;
-    await expect(breakGlass.create(machineConfigNodes, recordOf('c'), { dryRun: true })).resolves.toBeDefined();
+    await expect(breakGlass.create(machineConfigNodes, buildRecord('c'), { dryRun: true })).resolves.toBeDefined();
     await setStatus(breakGlass, 'b');
     expect((await recordIn('b')).status?.conditions).toHaveLength(1);
   });
@@ -282,7 +282,7 @@ describe('the record of a node', () => {
   const role = (name: string) => `node-role.kubernetes.io/${name}`;
 
   it('is made with it, by the controller, and belongs to it', async () => {
-    const { metadata } = await nodeOf('a');
+    const { metadata } = await getNode('a');
     expect((await recordIn('a')).metadata.ownerReferences).toMatchObject([
       { kind: 'Node', name: 'a', uid: metadata.uid },
     ]);
@@ -295,7 +295,7 @@ describe('the record of a node', () => {
     await merge(admin, nodes, 'd', {
       metadata: { labels: { [role('worker')]: '' }, annotations: { [nodeAnnotations.desiredConfig]: rendered } },
     });
-    await until(async () => expect((await recordIn('d')).spec).toEqual(recordOf('d').spec));
+    await until(async () => expect((await recordIn('d')).spec).toEqual(buildRecord('d').spec));
     await machines.operator.create(machineConfigPools, {
       metadata: { name: 'infra' },
       spec: { nodeSelector: { matchLabels: { [role('infra')]: '' } } },

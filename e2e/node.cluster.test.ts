@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { startFleet, type Fleet } from './first-boot/fleet.ts';
 import { bear, probesConfig } from './node/machine.ts';
 import { webConfig, webPolicy, type WebConfig } from './node/web-config.ts';
-import { workerOf, type Worker } from './node/worker.ts';
+import { createWorker, type Worker } from './node/worker.ts';
 
 // The whole way of a machine: born by the real Ignition from our server, then brought from config to config by the daemon,
 // a unit of its own systemd. Its pool is paused, so that the test says what a rollout would; rollout-journey has the whole of it.
@@ -55,7 +55,7 @@ describe.skipIf(parts === undefined || ignition === undefined)('a machine with a
     await fleet.addMachineConfig('40-probes', 'worker', probesConfig(await pickFreePort()));
     await fleet.addMachineConfig('50-web', 'worker', webConfig(web));
     await fleet.rendered('worker', ['00-worker', '40-probes', '50-web']);
-    worker = workerOf(fleet, await bear({ name: 'worker-1', fleet, parts, ignition }));
+    worker = createWorker(fleet, await bear({ name: 'worker-1', fleet, parts, ignition }));
   }, 120_000);
   afterEach(async ({ task }) => {
     if (task.result?.state === 'fail') console.error(await worker.journal().catch(String), worker.node.console());

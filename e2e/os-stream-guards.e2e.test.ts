@@ -203,14 +203,14 @@ describe('once they are known', () => {
 
     describe('and kubectl', () => {
       const values = (value: string) => Object.fromEntries(records.map((each) => [each, value]));
-      const manifestOf = (name: string, paused: boolean, annotations: Record<string, string> = {}) =>
+      const buildManifest = (name: string, paused: boolean, annotations: Record<string, string> = {}) =>
         JSON.stringify({
           apiVersion: 'machineconfiguration.openshift.io/v1',
           kind: 'MachineConfigPool',
           metadata: { name, annotations },
           spec: { ...specWith('rhel-9'), paused },
         });
-      const fileOf = async (text: string): Promise<string> => {
+      const writePoolFile = async (text: string): Promise<string> => {
         const file = join(cluster.dataDir, 'pool.json');
         await writeFile(file, text);
         return file;
@@ -219,10 +219,10 @@ describe('once they are known', () => {
       it('applies files without it, and with it as it stands', async () => {
         const { kubectl } = cluster;
         const name = await poolThat({});
-        await kubectl('apply', '-f', await fileOf(manifestOf(name, false)));
+        await kubectl('apply', '-f', await writePoolFile(buildManifest(name, false)));
         await annotate(controllers, name, values('x'));
-        expect(await kubectl('apply', '-f', await fileOf(manifestOf(name, true)))).toContain('configured');
-        const exported = async () => fileOf(await kubectl('get', 'mcp', name, '-o', 'json'));
+        expect(await kubectl('apply', '-f', await writePoolFile(buildManifest(name, true)))).toContain('configured');
+        const exported = async () => writePoolFile(await kubectl('get', 'mcp', name, '-o', 'json'));
         expect(await kubectl('replace', '-f', await exported())).toContain('replaced');
         expect(await kubectl('apply', '-f', await exported())).toContain('configured');
         const found = await admin.get(machineConfigPools, { name });
@@ -233,11 +233,11 @@ describe('once they are known', () => {
         const { kubectl } = cluster;
         const name = await poolThat({});
         await annotate(controllers, name, values('x'));
-        const withIt = await fileOf(manifestOf(name, true, values('x')));
+        const withIt = await writePoolFile(buildManifest(name, true, values('x')));
         await kubectl('apply', '-f', withIt);
         await annotate(controllers, name, values('y'));
         await expect(kubectl('apply', '-f', withIt)).rejects.toThrow(RECORD);
-        const without = await fileOf(manifestOf(name, false));
+        const without = await writePoolFile(buildManifest(name, false));
         await expect(kubectl('apply', '-f', without)).rejects.toThrow(RECORD);
         await expect(kubectl('replace', '-f', without)).rejects.toThrow(RECORD);
         await kubectl('apply', 'set-last-applied', '-f', without);

@@ -67,7 +67,9 @@ async function withoutStreams(cluster: Fleet): Promise<void> {
   await client.create(configMaps, { metadata: osImages, data: osImagesData(before) });
   await addPool(client, 'infra', ['worker', 'infra']);
   for (const pool of ['worker', 'infra']) {
-    await until(async () => expect((await cluster.rendered(pool, [])).spec?.osImageURL).toBe(osOf(before, 'rhel-9')));
+    await until(async () =>
+      expect((await cluster.rendered(pool, [])).spec?.osImageURL).toBe(findOsImage(before, 'rhel-9')),
+    );
   }
 }
 
@@ -94,7 +96,7 @@ async function addPool(client: Client, name: string, roles: readonly string[]): 
   });
 }
 
-const osOf = (payload: Payload, stream: string): string => payload.os.get(stream)?.osImage ?? 'none';
+const findOsImage = (payload: Payload, stream: string): string => payload.os.get(stream)?.osImage ?? 'none';
 
 /** What the cluster version operator does when an administrator says so. */
 async function upgrade(version: string, streams: readonly StreamSpec[]): Promise<Payload> {
@@ -126,18 +128,20 @@ async function withStreams(): Promise<void> {
 
 /** The image that each machine of a pool has booted, by the machine. */
 async function booted(pool: string): Promise<Record<string, string>> {
-  const names = [...scene.nodes.store.values()].map(({ metadata }) => metadata.name).filter((name) => isOf(name, pool));
-  const entries = names.map(async (name) => [name, await imageOf(name)] as const);
+  const names = [...scene.nodes.store.values()]
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => isInPool(name, pool));
+  const entries = names.map(async (name) => [name, await readOsImage(name)] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
 
-function isOf(name: string, pool: string): boolean {
+function isInPool(name: string, pool: string): boolean {
   const { labels = {} } = scene.nodes.store.get(name)?.metadata ?? {};
   const isInfra = labels['node-role.kubernetes.io/infra'] !== undefined;
   return pool === 'infra' ? isInfra : !isInfra && labels[`node-role.kubernetes.io/${pool}`] !== undefined;
 }
 
-const imageOf = async (name: string): Promise<string> => {
+const readOsImage = async (name: string): Promise<string> => {
   const current = scene.nodes.store.get(name)?.metadata.annotations?.[nodeAnnotations.currentConfig] ?? '';
   return (await scene.client.find(machineConfigs, { name: current }))?.spec?.osImageURL ?? '';
 };
@@ -148,15 +152,15 @@ async function untilOn(pool: string, stream: string, payload: Payload): Promise<
     const { status, metadata } = await scene.pool(pool);
     expect(status?.osImageStream).toEqual({ name: stream });
     expect(metadata.annotations?.[osStreamAnnotation]).toBe(stream);
-    expect(new Set(Object.values(await booted(pool)))).toEqual(new Set([osOf(payload, stream)]));
+    expect(new Set(Object.values(await booted(pool)))).toEqual(new Set([findOsImage(payload, stream)]));
     expect(status?.updatedMachineCount).toBe(status?.machineCount);
   });
 }
 
-const conditionOf = ({ status }: MachineConfigPool, type: string) =>
+const findCondition = ({ status }: MachineConfigPool, type: string) =>
   status?.conditions?.find((each) => each.type === type);
 const untilCondition = (pool: string, type: string, wanted: object): Promise<void> =>
-  until(async () => expect(conditionOf(await scene.pool(pool), type)).toMatchObject(wanted));
+  until(async () => expect(findCondition(await scene.pool(pool), type)).toMatchObject(wanted));
 const untilUpgradeable = (wanted: object): Promise<void> =>
   until(async () => {
     const operator = await scene.client.get(clusterOperators, { name: 'machine-config' });
@@ -169,7 +173,7 @@ const untilUpgradeable = (wanted: object): Promise<void> =>
 
 it('machines that were born before streams keep their OS when streams come, and get its newer images', async () => {
   await scene.updated('worker', (await scene.pool('worker')).spec.configuration?.name ?? '', 2);
-  expect(new Set(Object.values(await booted('worker')))).toEqual(new Set([osOf(before, 'rhel-9')]));
+  expect(new Set(Object.values(await booted('worker')))).toEqual(new Set([findOsImage(before, 'rhel-9')]));
   // The release that knows of streams comes with newer images.
   const payload = await upgrade('4.22.0', [rhel9('9.6.20251201-1'), rhel10('10.1.20251202-0')]);
   await withStreams();
@@ -227,8 +231,10 @@ it('the release that makes another OS the default changes the OS of no pool; a n
   await untilOn('infra', 'rhel-10', payload);
   await addPool(scene.client, 'arbiter', ['arbiter']);
   await addPool(scene.client, 'gpu', ['worker', 'gpu']);
-  const streamOf = async (pool: string) => (await scene.pool(pool)).metadata.annotations?.[osStreamAnnotation];
-  await until(async () => expect([await streamOf('arbiter'), await streamOf('gpu')]).toEqual(['rhel-10', 'rhel-9']));
+  const readStream = async (pool: string) => (await scene.pool(pool)).metadata.annotations?.[osStreamAnnotation];
+  await until(async () =>
+    expect([await readStream('arbiter'), await readStream('gpu')]).toEqual(['rhel-10', 'rhel-9']),
+  );
   for (const name of ['arbiter', 'gpu']) await scene.client.delete(machineConfigPools, { name }, {});
 }, 180_000);
 
@@ -253,7 +259,7 @@ it('an OS that comes to its end is told, then stops upgrades, then is frozen; mo
   // Frozen is its OS, not its configuration.
   await scene.apply('99-worker-frozen', 'worker', specWithFile('/etc/frozen', 'still configured'));
   await scene.updated('worker', (await scene.pool('worker')).spec.configuration?.name ?? '', 2);
-  expect(new Set(Object.values(await booted('worker')))).toEqual(new Set([osOf(blocked, 'rhel-9')]));
+  expect(new Set(Object.values(await booted('worker')))).toEqual(new Set([findOsImage(blocked, 'rhel-9')]));
   await untilUpgradeable({ status: 'False', reason: 'DeprecatedOSStreamInUse' });
 
   await scene.run('streams', 'migrate', 'worker', 'rhel-10');

@@ -7,7 +7,7 @@ import { parsePinProgress } from '@slipway/fleet';
 import { until } from '@slipway/testing/wait';
 import { pushLayer } from '@slipway/tools/registry';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type CrioFleet, imageOf, startCrioFleet } from './pinned-images/crio-fleet.ts';
+import { type CrioFleet, buildImage, startCrioFleet } from './pinned-images/crio-fleet.ts';
 import type { CrioMachine } from './pinned-images/crio-machine.ts';
 import { type KilledDaemon, killAtEveryStep } from './pinned-images/killed-daemon.ts';
 
@@ -173,7 +173,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
       'waits for a registry that is away or slow without complaint, and goes on when it is back',
       inOrder,
       async () => {
-        const image = machine.behindDoor(await fleet.push('late', imageOf('late', 2 * MEGABYTE)));
+        const image = machine.behindDoor(await fleet.push('late', buildImage('late', 2 * MEGABYTE)));
         machine.door.setAway(true);
         await fleet.makeSet('late', 'shaky', [image]);
         await machine.says({ progressing: 'True', sets: { late: { wants: 1, has: 0, failure: '' } } });
@@ -267,7 +267,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
       inOrder,
       async () => {
         const before = machine.complaints().length;
-        const image = machine.behindDoor(await fleet.push('cut', imageOf('cut', 2 * MEGABYTE)));
+        const image = machine.behindDoor(await fleet.push('cut', buildImage('cut', 2 * MEGABYTE)));
         machine.door.shutAfter(MEGABYTE);
         await fleet.makeSet('cut', 'shaky', [image]);
         await until(() => expect(machine.door.waiting()).toBe(1), 'rollout');
@@ -299,7 +299,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
       }, 'rollout');
 
     it('pulls nothing of what would not fit', inOrder, async () => {
-      const large = await fleet.push('large', imageOf('large', STORE / 2));
+      const large = await fleet.push('large', buildImage('large', STORE / 2));
       await fleet.makeSet('space', 'small', [small, large]);
       await machine.says({ progressing: 'True', degraded: 'True' });
       expect(machine.said().problem).toMatch(
@@ -321,7 +321,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
         // It is small on its way, and larger than what is left when it is unpacked.
         const contents = new Uint8Array((STORE * 5) / 8);
         const swelling = await fleet.push('swelling', { layers: [{ files: [{ path: 'zeros', contents }] }] });
-        const held = machine.behindDoor(await fleet.push('held', imageOf('held', MEGABYTE)));
+        const held = machine.behindDoor(await fleet.push('held', buildImage('held', MEGABYTE)));
         machine.door.shutAfter(MEGABYTE / 2);
         await fleet.makeSet('bomb', 'small', [held]);
         await until(() => expect(machine.door.waiting()).toBe(1), 'rollout');

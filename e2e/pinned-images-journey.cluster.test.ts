@@ -11,7 +11,7 @@ import { pushImage, type RunningRegistry, startRegistry } from '@slipway/tools/r
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Fleet, startFleet } from './first-boot/fleet.ts';
 import { bear, probesConfig } from './node/machine.ts';
-import { type Worker, workerOf } from './node/worker.ts';
+import { type Worker, createWorker } from './node/worker.ts';
 
 const { parts } = inject('nodes');
 const { parts: crio } = inject('crio');
@@ -69,7 +69,7 @@ describe.skipIf(parts === undefined || crio === undefined || ignition === undefi
       await fleet.rendered('worker', ['00-worker', '40-probes']);
       const name = promptName();
       const { programs } = crio;
-      worker = workerOf(
+      worker = createWorker(
         fleet,
         await bear({ name, fleet, parts, ignition, crio: { programs, registries: [registry] } }),
       );

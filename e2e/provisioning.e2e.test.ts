@@ -45,10 +45,10 @@ function readStub(text: string): Stub {
   const [{ source, compression, httpHeaders }] = ignition.config.merge;
   const [authority] = ignition.security.tls.certificateAuthorities;
   const token = httpHeaders?.[0].value.replace(/^Bearer /, '');
-  return { source, compression, token, caBundle: contentsOf(authority.source) };
+  return { source, compression, token, caBundle: decodeContents(authority.source) };
 }
 
-function contentsOf(dataUrl: string): string {
+function decodeContents(dataUrl: string): string {
   const decoded = decodeDataUrl(dataUrl);
   return decoded.ok ? new TextDecoder().decode(decoded.bytes) : '';
 }
@@ -214,8 +214,8 @@ describe('tokens that somebody has damaged', () => {
 });
 
 describe('the kubeconfig of a joining machine', () => {
-  const labelOf = (): string => `slipway.dev/bootstrap-token-of=${scene.ours}`;
-  const bootstrapTokens = (): Promise<string[]> => scene.names('kube-system', labelOf());
+  const buildTokenSelector = (): string => `slipway.dev/bootstrap-token-of=${scene.ours}`;
+  const bootstrapTokens = (): Promise<string[]> => scene.names('kube-system', buildTokenSelector());
   const kubeconfig = (): Promise<string> => scene.text(scene.ours, serverSecrets.kubeconfig, 'kubeconfig');
   const idIn = (text: string): string => /token: (\w{6})\./.exec(text)?.[1] ?? '';
 

@@ -177,7 +177,7 @@ describe.skipIf(missing)('the client of a real registry', () => {
   });
 
   describe('goes to a mirror', () => {
-    const mirrorOf = (source: string, location: string): MirrorRule => ({
+    const buildMirror = (source: string, location: string): MirrorRule => ({
       source,
       mirrors: [{ location, plainHttp: false }],
       fallback: true,
@@ -192,7 +192,7 @@ describe.skipIf(missing)('the client of a real registry', () => {
       });
       const source = `quay.slipway.invalid/openshift/os@${there.split('@')[1]}`;
       const client = clients.of(registry, {
-        mirrors: [mirrorOf('quay.slipway.invalid/openshift', `${registry.host}/mirror`)],
+        mirrors: [buildMirror('quay.slipway.invalid/openshift', `${registry.host}/mirror`)],
       });
       expect(await client.inspect(source)).toMatchObject({ reference: source, labels: { at: 'mirror' } });
       expect(await readText(client, source, '/a')).toBe('mirrored');
@@ -204,7 +204,7 @@ describe.skipIf(missing)('the client of a real registry', () => {
 
     it('and to the source when the mirror does not have it', async () => {
       const reference = await pushImage(registry, 'team/unmirrored', { layers: [], labels: { at: 'source' } });
-      const mirror = mirrorOf(`${registry.host}/team`, `${registry.host}/empty`);
+      const mirror = buildMirror(`${registry.host}/team`, `${registry.host}/empty`);
       expect((await clients.of(registry, { mirrors: [mirror] }).inspect(reference)).labels).toEqual({ at: 'source' });
       const asked = () => registry.requests().filter(({ uri }) => uri.startsWith('/v2/empty/unmirrored/manifests/'));
       await expect.poll(() => asked().map(({ status }) => status)).toContain(404);

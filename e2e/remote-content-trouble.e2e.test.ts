@@ -6,7 +6,7 @@ import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
 import { pool, untilClean } from './remote-content/cluster.ts';
 import { endless, file, merging, redirectTo, setStage, withFiles } from './remote-content/stage.ts';
-import { conditionOf, filesOf, findPool, renderedWith } from './render/fleet.ts';
+import { findCondition, readFiles, findPool, renderedWith } from './render/fleet.ts';
 
 const stage = setStage();
 
@@ -115,7 +115,7 @@ describe('a web server that misbehaves', () => {
       stage.run({ limits, render: true });
       const { client } = stage.cluster;
       await client.create(machineConfigPools, pool);
-      const renderDegraded = async () => conditionOf(await findPool(client, pool.metadata.name), 'RenderDegraded');
+      const renderDegraded = async () => findCondition(await findPool(client, pool.metadata.name), 'RenderDegraded');
       const before = process.memoryUsage().rss;
       await stage.cluster.create('50-bad', config);
       // Meanwhile others are served.
@@ -142,7 +142,7 @@ describe('a web server that misbehaves', () => {
       await stage.cluster.untilState('50-bad', 'ready');
       await until(async () => expect((await renderDegraded())?.status).toBe('False'));
       const rendered = await renderedWith(client, pool.metadata.name, '50-bad');
-      expect(filesOf(rendered)['/etc/file']).toMatch(/^data:/);
+      expect(readFiles(rendered)['/etc/file']).toMatch(/^data:/);
       await client.delete(machineConfigPools, pool.metadata, {});
     },
   );

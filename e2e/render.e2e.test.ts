@@ -22,7 +22,7 @@ import type { ControllerDef, KubeObject, Resource, Store } from '@slipway/kube';
 import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { conditionOf, filesOf, findPool, type Fleet, NAMESPACE, renderedWith, startFleet } from './render/fleet.ts';
+import { findCondition, readFiles, findPool, type Fleet, NAMESPACE, renderedWith, startFleet } from './render/fleet.ts';
 
 let fleet: Fleet;
 
@@ -34,14 +34,14 @@ afterAll(() => fleet.stop());
 
 const untilDegraded = (pool: string, message: RegExp): Promise<string> =>
   until(async () => {
-    const condition = conditionOf(await findPool(fleet.admin, pool), 'RenderDegraded');
+    const condition = findCondition(await findPool(fleet.admin, pool), 'RenderDegraded');
     expect(condition).toMatchObject({ status: 'True', message: expect.stringMatching(message) });
     return condition?.message ?? '';
   });
 
 const untilWell = (pool: string): Promise<void> =>
   until(async () => {
-    expect(conditionOf(await findPool(fleet.admin, pool), 'RenderDegraded')).toMatchObject({ status: 'False' });
+    expect(findCondition(await findPool(fleet.admin, pool), 'RenderDegraded')).toMatchObject({ status: 'False' });
   });
 
 describe('a fleet with nothing of its users', () => {
@@ -73,7 +73,7 @@ describe("a user's MachineConfig", () => {
       await until(async () => expect((await findPool(admin, 'worker'))?.spec.configuration?.name).not.toBe(before));
       times.push(performance.now() - begun);
       await renderedWith(admin, 'worker', '50-motd', (rendered) => {
-        expect(filesOf(rendered)['/etc/motd']).toBe(`data:,${text}`);
+        expect(readFiles(rendered)['/etc/motd']).toBe(`data:,${text}`);
       });
     }
     const median = times.sort((a, b) => a - b)[2] ?? Infinity;
@@ -89,7 +89,7 @@ describe("a user's MachineConfig", () => {
     );
     await admin.create(machineConfigPools, customPool('infra'));
     const rendered = await renderedWith(admin, 'infra', '40-infra', (found) =>
-      expect(filesOf(found)['/etc/motd']).toBe('data:,infra'),
+      expect(readFiles(found)['/etc/motd']).toBe('data:,infra'),
     );
     const sources = (await findPool(admin, 'infra'))?.spec.configuration?.source?.map(({ name }) => name);
     expect(sources).toEqual(['00-worker', '50-motd', '40-infra']);
@@ -132,7 +132,7 @@ describe('a bad MachineConfig', () => {
     const text = await untilDegraded('worker', message);
     expect(text).toMatch(/\[SLW_RENDER_[A-Z_]+\]/);
     expect((await findPool(admin, 'worker'))?.spec.configuration?.name).toBe(good);
-    expect(conditionOf(await findPool(admin, 'master'), 'RenderDegraded')).toMatchObject({ status: 'False' });
+    expect(findCondition(await findPool(admin, 'master'), 'RenderDegraded')).toMatchObject({ status: 'False' });
 
     const other = machineConfig('70-master', 'master', { kernelArguments: [`for=${text.length}`] });
     await admin.create(machineConfigs, other);
@@ -156,7 +156,7 @@ describe('a result over the limit of one object', () => {
     for (const name of ['80-long-a', '80-long-b']) await admin.create(machineConfigs, big(name, text));
     const rendered = await renderedWith(admin, 'worker', '80-long-b');
     expect(JSON.stringify(rendered.spec).length).toBeLessThan(1_500_000);
-    expect(filesOf(rendered)['/etc/80-long-a']).toMatch(/^data:;base64,H4sI/);
+    expect(readFiles(rendered)['/etc/80-long-a']).toMatch(/^data:;base64,H4sI/);
     for (const name of ['80-long-a', '80-long-b']) await admin.delete(machineConfigs, { name }, {});
   });
 
@@ -271,11 +271,11 @@ describe('old rendered configs', () => {
     }
     const current = (await findPool(admin, 'infra'))?.spec.configuration?.name;
     const ofNode = (await admin.get(nodes, { name: 'n1' })).metadata.annotations?.[nodeAnnotations.currentConfig];
-    const before = await renderedOf('infra');
+    const before = await listRendered('infra');
     expect(before.length).toBeGreaterThanOrEqual(7);
 
     await reconcileLater(renderedConfigsController({ keep: 2 }), 'infra', 120_000);
-    const after = await renderedOf('infra');
+    const after = await listRendered('infra');
     expect(after).toContain(current);
     expect(after).toContain(ofNode);
     // The two newest, that of the pool and that of the node. Times have whole seconds: which two are newest may be a draw.
@@ -284,7 +284,7 @@ describe('old rendered configs', () => {
   });
 });
 
-async function renderedOf(pool: string): Promise<(string | undefined)[]> {
+async function listRendered(pool: string): Promise<(string | undefined)[]> {
   const names: string[] = [];
   for await (const { metadata } of fleet.admin.list(machineConfigs, { labelSelector: `${poolLabel}=${pool}` })) {
     names.push(metadata.name);

@@ -16,7 +16,7 @@ let target = '';
 
 const condition = (pool: MachineConfigPool, type: string) =>
   pool.status?.conditions?.find((each) => each.type === type);
-const bootOf = async (name: string) => (await scene.node(name)).status?.nodeInfo?.bootID;
+const readBootId = async (name: string) => (await scene.node(name)).status?.nodeInfo?.bootID;
 const workers = (): string[] => scene.machines.names().filter((name) => name.startsWith('worker-'));
 
 /** Every worker has what the pool wants, and may be changed again. */
@@ -33,7 +33,7 @@ beforeEach(async () => scene.updated('worker', target, workers().length), 60_000
 afterAll(() => scene?.stop(), 60_000);
 
 it('kernel arguments', async () => {
-  const boots = await Promise.all(workers().map(bootOf));
+  const boots = await Promise.all(workers().map(readBootId));
   const out = countOut(scene, WORKER);
   await settled(
     await scene.apply('50-arguments', 'worker', { config: ignitionConfig(), kernelArguments: ['quiet', 'a=b c'] }),
@@ -41,7 +41,7 @@ it('kernel arguments', async () => {
   for (const name of workers()) {
     expect(await scene.file(name, 'var/lib/slipway-simulated/os.json')).toContain('"quiet"');
   }
-  const after = await Promise.all(workers().map(bootOf));
+  const after = await Promise.all(workers().map(readBootId));
   expect(after.filter((boot, at) => boot === boots[at])).toEqual([]);
   expect(out.most()).toBe(1);
   out.stop();
@@ -147,10 +147,10 @@ it('a node moved between pools', async () => {
     },
   });
   const { name: config } = (await scene.cluster.rendered('store', ['60-store'])).metadata;
-  const boot = await bootOf(name);
+  const boot = await readBootId(name);
   await scene.patchNode(name, { metadata: { labels: { [role]: '' } } });
   await scene.updated('store', config, 1);
-  expect(await bootOf(name)).not.toBe(boot);
+  expect(await readBootId(name)).not.toBe(boot);
   await scene.patchNode(name, { metadata: { labels: { [role]: null } } });
   await scene.updated('worker', target, WORKERS);
   await scene.updated('store', config, 0);

@@ -36,16 +36,16 @@ async function shown(name: InProcessCommand, ...args: string[]): Promise<unknown
   return JSON.parse(out) as unknown;
 }
 
-async function annotationsOf(name: string): Promise<Record<string, string>> {
+async function readAnnotations(name: string): Promise<Record<string, string>> {
   return (await fleet.admin.get(nodes, { name })).metadata.annotations ?? {};
 }
 
-const desiredOf = async (name: string): Promise<string | undefined> =>
-  (await annotationsOf(name))[nodeAnnotations.desiredConfig];
+const readDesired = async (name: string): Promise<string | undefined> =>
+  (await readAnnotations(name))[nodeAnnotations.desiredConfig];
 
 /** Which of the workers are to have this config. */
 async function given(config: string): Promise<string[]> {
-  const desired = await Promise.all(workers.map(desiredOf));
+  const desired = await Promise.all(workers.map(readDesired));
   return workers.filter((_, index) => desired[index] === config);
 }
 
@@ -277,14 +277,14 @@ describe('without a controller', () => {
     await controller.stop();
   });
 
-  const requestOf = async (): Promise<string | undefined> =>
+  const readRequest = async (): Promise<string | undefined> =>
     (await fleet.admin.get(machineConfigPools, { name: 'worker' })).metadata.annotations?.[rolloutRequestAnnotation];
 
   it('a request that nobody answers stays, and the command says so', async () => {
     const { code, out, err } = await command('rollback', 'worker', '--wait', '1');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/probably no controller runs.*kubectl annotate.*\[SLW_CLI_NO_ANSWER\]/);
-    expect(await requestOf()).toBe('rollback');
+    expect(await readRequest()).toBe('rollback');
     expect((await command('status', 'worker')).out).toContain('asked for and not answered yet: rollback');
   });
 
@@ -302,9 +302,9 @@ describe('without a controller', () => {
   it('Ctrl-C takes the request back', async () => {
     const asking = startSlipway('rollback', 'worker', '--kubeconfig', fleet.controlPlane.kubeconfig);
     await asking.saw(/Ctrl-C takes it back/);
-    expect(await requestOf()).toBe('rollback');
+    expect(await readRequest()).toBe('rollback');
     asking.child.kill('SIGINT');
     expect(await waitForExit(asking)).toMatchObject({ code: 130, err: expect.stringContaining('was taken back') });
-    expect(await requestOf()).toBeUndefined();
+    expect(await readRequest()).toBeUndefined();
   });
 });

@@ -15,7 +15,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { startFleet, type Fleet } from './first-boot/fleet.ts';
 import { bear, probesConfig } from './node/machine.ts';
 import { webConfig } from './node/web-config.ts';
-import { workerOf, type Worker } from './node/worker.ts';
+import { createWorker, type Worker } from './node/worker.ts';
 
 // The whole way of a change through a fleet: controllers and server are processes of their own, the machines have a real
 // systemd and were born by the real Ignition. Only the kubelet and the disruption controller are played.
@@ -74,7 +74,7 @@ describe.skipIf(parts === undefined || ignition === undefined)('a fleet of machi
     await fleet.addMachineConfig('50-web', 'worker', webConfig({ message: 'first' }));
     await fleet.rendered('worker', ['00-worker', '40-probes', '50-web']);
     for (const name of names) {
-      const worker = workerOf(fleet, await bear({ name, fleet, parts, ignition }));
+      const worker = createWorker(fleet, await bear({ name, fleet, parts, ignition }));
       workers.set(name, worker);
       await worker.node.boot();
       await reportReady(fleet.client, name);

@@ -71,7 +71,7 @@ const untilReached = (name: string, stream: string): Promise<void> =>
     expect(await pool(name)).toMatchObject({ state: 'on stream', stream, reached: stream });
   }, 'rollout');
 
-const osImageOf = async (name: string): Promise<string | undefined> => {
+const readOsImage = async (name: string): Promise<string | undefined> => {
   const config = (await findPool(fleet.admin, name))?.spec.configuration?.name ?? '';
   return (await fleet.admin.find(machineConfigs, { name: config }))?.spec?.osImageURL;
 };
@@ -230,8 +230,8 @@ describe('slipway streams', () => {
           { name: 'rhel-9', pools: ['infra', 'master', 'worker'] },
         ],
       });
-      expect(await osImageOf('infra')).toBe(payload.os.get('rhel-9')?.osImage);
-      expect(await osImageOf('worker')).toBe(payload.os.get('rhel-9')?.osImage);
+      expect(await readOsImage('infra')).toBe(payload.os.get('rhel-9')?.osImage);
+      expect(await readOsImage('worker')).toBe(payload.os.get('rhel-9')?.osImage);
     }, 'rollout');
     const { out } = await streams();
     expect(out).toMatch(/^rhel-9 +yes +deprecated, then rhel-10 +infra, master, worker /m);
@@ -299,8 +299,8 @@ describe('slipway streams migrate', () => {
       expect((await findPool(fleet.admin, 'infra'))?.spec.configuration?.name).toBe(foretold);
     }, 'rollout');
     await untilReached('infra', 'rhel-10');
-    expect(await osImageOf('infra')).toBe(payload.os.get('rhel-10')?.osImage);
-    expect(await osImageOf('worker')).toBe(payload.os.get('rhel-9')?.osImage);
+    expect(await readOsImage('infra')).toBe(payload.os.get('rhel-10')?.osImage);
+    expect(await readOsImage('worker')).toBe(payload.os.get('rhel-9')?.osImage);
     expect((await report()).streams).toMatchObject([
       { name: 'rhel-10', pools: ['infra'] },
       { name: 'rhel-9', pools: ['master', 'worker'] },

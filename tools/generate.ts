@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { crdNameOf, crdOf, daemonAccess, kinds, policies, policyObjectsOf, type Kind } from '@slipway/api';
+import { formatCrdName, buildCrd, daemonAccess, kinds, policies, buildPolicyObjects, type Kind } from '@slipway/api';
 import { stringify } from 'yaml';
 
 const root = join(import.meta.dirname, '..');
@@ -23,12 +23,12 @@ const yaml = (objects: readonly object[]): string =>
 export function generatedFiles(): Map<string, string> {
   return new Map([
     ...kinds.map((kind): [string, string] => [
-      `${crdFolders[kind.install]}/${crdNameOf(kind)}.yaml`,
-      yaml([crdOf(kind)]),
+      `${crdFolders[kind.install]}/${formatCrdName(kind)}.yaml`,
+      yaml([buildCrd(kind)]),
     ]),
     ...policies().map((policy): [string, string] => [
       `deploy/policies/${policy.name}.yaml`,
-      yaml(policyObjectsOf(policy)),
+      yaml(buildPolicyObjects(policy)),
     ]),
     ['deploy/rbac/daemon.yaml', yaml(daemonAccess())],
   ]);

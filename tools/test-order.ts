@@ -19,6 +19,6 @@ export default class LongestFirst extends BaseSequencer {
 
 /** Longest first; what is not recorded stays in the order in which it came, after what is. */
 export function sortByDuration<T>(files: readonly T[], pathOf: (file: T) => string, durations: Durations): T[] {
-  const secondsOf = (file: T): number => durations[pathOf(file)] ?? 0;
-  return files.toSorted((a, b) => secondsOf(b) - secondsOf(a));
+  const findSeconds = (file: T): number => durations[pathOf(file)] ?? 0;
+  return files.toSorted((a, b) => findSeconds(b) - findSeconds(a));
 }

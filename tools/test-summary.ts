@@ -61,7 +61,7 @@ function count(group: TestModule | TestSuite, tally: Tally): void {
   // A file that cannot be loaded, a hook that throws: a failure without a test of its own.
   const errors = group.errors();
   tally.failed += errors.length;
-  if (errors.length > 0) tally.failures.push(`${nameOf(group)}: ${firstLine(errors)}`);
+  if (errors.length > 0) tally.failures.push(`${formatName(group)}: ${firstLine(errors)}`);
   for (const child of group.children) {
     if (child.type === 'test') countTest(child, tally);
     else count(child, tally);
@@ -73,14 +73,14 @@ function countTest(test: TestCase, tally: Tally): void {
   if (result.state === 'passed') tally.passed += 1;
   else if (result.state === 'failed') {
     tally.failed += 1;
-    tally.failures.push(`${nameOf(test)}: ${firstLine(result.errors)}`);
+    tally.failures.push(`${formatName(test)}: ${firstLine(result.errors)}`);
   } else {
     const why = result.state === 'skipped' ? result.note : 'it was never finished';
-    tally.skipped.push(`${nameOf(test)}: ${why ?? 'no reason given'}`);
+    tally.skipped.push(`${formatName(test)}: ${why ?? 'no reason given'}`);
   }
 }
 
-const nameOf = (part: TestModule | TestSuite | TestCase): string =>
+const formatName = (part: TestModule | TestSuite | TestCase): string =>
   part.type === 'module' ? part.relativeModuleId : `${part.module.relativeModuleId} > ${part.fullName}`;
 
 const firstLine = (errors: readonly { message: string }[]): string => errors[0]?.message.split('\n')[0] ?? '';

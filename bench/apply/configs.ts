@@ -18,7 +18,7 @@ export function benchFiles(count: number, generation: number): BenchFile[] {
   });
 }
 
-export function configOf(name: string, files: readonly BenchFile[]): StoredConfig {
+export function buildConfig(name: string, files: readonly BenchFile[]): StoredConfig {
   const entries = files.map(({ path, bytes }) => ({
     path,
     mode: 0o644,

@@ -14,7 +14,7 @@ import { bundleDaemon, daemonEnvironment, daemonFlags } from '@slipway/tools/bun
 import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
 import { run } from '@slipway/tools/run';
 import { cpuMs } from '../server/usage.ts';
-import { benchFiles, configOf } from './configs.ts';
+import { benchFiles, buildConfig } from './configs.ts';
 
 const NODE = 'bench-1';
 /** About 1.4 MB of config: a cluster stores no larger one. */
@@ -50,13 +50,15 @@ async function measureOn(controlPlane: ControlPlane, directory: string): Promise
   const groups = [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'];
   const operator = await controlPlane.kubeconfigFor({ user: 'operator', groups, name: 'operator' });
   const client = createClient(createTransport(await loadKubeconfig([operator])));
-  const configs = [0, 1].map((generation) => configOf(`rendered-bench-${generation}`, benchFiles(FILES, generation)));
+  const configs = [0, 1].map((generation) =>
+    buildConfig(`rendered-bench-${generation}`, benchFiles(FILES, generation)),
+  );
   for (const { name, spec } of configs) await client.create(machineConfigs, { metadata: { name }, spec });
   const root = join(directory, 'root');
   await mkdir(root);
   const files = createDisk({ root });
   await makeSimulatedMachine(files);
-  await writeCurrentConfig(files, configOf('rendered-bench-none', []));
+  await writeCurrentConfig(files, buildConfig('rendered-bench-none', []));
   await client.create(nodes, { metadata: { name: NODE } });
   const kubeconfig = await controlPlane.kubeconfigFor({
     user: `system:node:${NODE}`,

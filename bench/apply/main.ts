@@ -6,7 +6,7 @@ import { createUpdater, type StoredConfig, verifyMachine, writeCurrentConfig } f
 import { planUpdate } from '@slipway/fleet';
 import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
 import { compare, type Comparison, median } from '../comparison.ts';
-import { type BenchFile, benchFiles, configOf } from './configs.ts';
+import { type BenchFile, benchFiles, buildConfig } from './configs.ts';
 import { measureDaemon } from './daemon-usage.ts';
 import { writeAll } from './plain-loop.ts';
 
@@ -45,7 +45,7 @@ async function run(count: number): Promise<Comparison> {
     const sides = { ours: () => machine.update(), theirs: () => writeAll(directory, machine.files()) };
     for (let round = -WARM_UP; round < ROUNDS; round += 1) {
       const took = { ours: 0, theirs: 0 };
-      for (const side of ORDER) took[side] += (await timeOf(sides[side])) / 2;
+      for (const side of ORDER) took[side] += (await measureMs(sides[side])) / 2;
       if (round < 0) continue;
       times.ours.push(took.ours);
       times.theirs.push(took.theirs);
@@ -71,17 +71,17 @@ interface Machine {
 async function prepareMachine(root: string, count: number): Promise<Machine> {
   const host = createSimulatedHost({ root });
   await makeSimulatedMachine(host.files);
-  const none = configOf('rendered-bench-none', []);
+  const none = buildConfig('rendered-bench-none', []);
   await writeCurrentConfig(host.files, none);
   const [first, second] = [benchFiles(count, 0), benchFiles(count, 1)];
-  const [from, to] = [configOf('rendered-bench-0', first), configOf('rendered-bench-1', second)];
+  const [from, to] = [buildConfig('rendered-bench-0', first), buildConfig('rendered-bench-1', second)];
   const updater = createUpdater({ host, programVersion: 'bench', verify: (config) => verifyMachine(host, config) });
   const apply = async (request: UpdateRequest): Promise<void> => {
     const result = await updater.apply(request);
     if (result.outcome !== 'new') throw new Error(`the update failed: ${JSON.stringify(result)}`);
   };
-  await apply(await requestOf(none, from));
-  const requests = { there: await requestOf(from, to), back: await requestOf(to, from) };
+  await apply(await buildRequest(none, from));
+  const requests = { there: await buildRequest(from, to), back: await buildRequest(to, from) };
   let isThere = false;
   return {
     files: () => (isThere ? second : first),
@@ -94,12 +94,12 @@ async function prepareMachine(root: string, count: number): Promise<Machine> {
 
 type UpdateRequest = Parameters<ReturnType<typeof createUpdater>['apply']>[0];
 
-async function requestOf(from: StoredConfig, to: StoredConfig): Promise<UpdateRequest> {
+async function buildRequest(from: StoredConfig, to: StoredConfig): Promise<UpdateRequest> {
   const policy = { files: [{ path: '/', actions: [{ type: 'None' as const }] }] };
   return { from, to, plan: await planUpdate({ current: from, desired: to, policy }) };
 }
 
-async function timeOf(act: () => void | Promise<void>): Promise<number> {
+async function measureMs(act: () => void | Promise<void>): Promise<number> {
   const start = performance.now();
   await act();
   return performance.now() - start;

@@ -7,7 +7,7 @@ import { bundleDaemon, daemonEnvironment, daemonFlags } from '@slipway/tools/bun
 import { makeCrioNode, resolveCrio } from '@slipway/tools/crio';
 import { resolveNodeImage, resolveNspawn, type SystemdNode } from '@slipway/tools/nspawn';
 import type { RegistryAccess } from '@slipway/tools/registry';
-import { configOf } from '../apply/configs.ts';
+import { buildConfig } from '../apply/configs.ts';
 
 export const CONFIG = 'rendered-bench-none';
 const DAEMON = 'machine-config-daemon.service';
@@ -80,7 +80,7 @@ async function prepare(node: SystemdNode, registry: RegistryAccess, kubeconfig: 
     await mkdir(dirname(join(node.root, path)), { recursive: true });
     await writeFile(join(node.root, path), text, { mode: 0o600 });
   }
-  await writeCurrentConfig(createDisk({ root: node.root }), configOf(CONFIG, []));
+  await writeCurrentConfig(createDisk({ root: node.root }), buildConfig(CONFIG, []));
 }
 
 function describe(node: SystemdNode, { username, password }: RegistryAccess): BenchNode {

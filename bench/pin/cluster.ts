@@ -17,7 +17,7 @@ import { encodeAssignment } from '@slipway/fleet';
 import { type Client, createClient, createInformer, createTransport, loadKubeconfig } from '@slipway/kube';
 import { startControlPlane } from '@slipway/tools/controlplane';
 import { run } from '@slipway/tools/run';
-import { configOf } from '../apply/configs.ts';
+import { buildConfig } from '../apply/configs.ts';
 import { CONFIG } from './bench-node.ts';
 
 const main = resolve(import.meta.dirname, '../../packages/slipway/src/main.ts');
@@ -125,7 +125,7 @@ function promptName(): string {
 }
 
 async function makeNode(client: Client, name: string): Promise<void> {
-  const { spec } = configOf(CONFIG, []);
+  const { spec } = buildConfig(CONFIG, []);
   await client.create(machineConfigs, { metadata: { name: CONFIG }, spec });
   const annotations = { [nodeAnnotations.desiredConfig]: CONFIG };
   const { metadata } = await client.create(nodes, { metadata: { name, annotations } });

@@ -25,14 +25,14 @@ function field(number: number, value: string | Buffer): Buffer {
 }
 
 /** PullImageRequest of runtime.v1: the image's name in a message of its own, and the login. */
-const requestOf = (image: string): Buffer =>
+const encodePullRequest = (image: string): Buffer =>
   Buffer.concat([field(1, field(1, image)), field(2, Buffer.concat([field(1, username), field(2, password)]))]);
 
 const same = (bytes: Buffer): Buffer => bytes;
 
 function pull(image: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  client.makeUnaryRequest('/runtime.v1.ImageService/PullImage', requestOf, same, image, (error) =>
+  client.makeUnaryRequest('/runtime.v1.ImageService/PullImage', encodePullRequest, same, image, (error) =>
     error === null ? resolve() : reject(error),
   );
   return promise;

@@ -11,21 +11,21 @@ export const pool: MachineConfigPool = {
 export function machineConfigs(count: number): MachineConfig[] {
   return Array.from({ length: count }, (_, index) => ({
     metadata: { name: `${String(index).padStart(4, '0')}-worker`, labels: { [ROLE_LABEL]: 'worker' } },
-    spec: { config: { ignition: { version: '3.5.0' }, storage: { files: filesOf(index) } } },
+    spec: { config: { ignition: { version: '3.5.0' }, storage: { files: buildFiles(index) } } },
   }));
 }
 
-function filesOf(index: number): object[] {
+function buildFiles(index: number): object[] {
   return Array.from({ length: FILES }, (_, place) => ({
     // The first file of each is the last one of the one before.
     path: `/etc/app/conf.d/${index * (FILES - 1) + place}.conf`,
     mode: 0o644,
     overwrite: true,
-    contents: { source: `data:text/plain;charset=utf-8;base64,${contentsOf(index, place)}` },
+    contents: { source: `data:text/plain;charset=utf-8;base64,${buildContents(index, place)}` },
   }));
 }
 
-function contentsOf(index: number, place: number): string {
+function buildContents(index: number, place: number): string {
   const line = `# setting ${place} of team ${index}\nserver = 10.0.${index % 256}.${place}\ninterval = 30s\n`;
   return Buffer.from(line.padEnd(175, 'retries = 5\n')).toString('base64');
 }

@@ -15,24 +15,24 @@ interface Line {
 export async function requestsSince(auditLog: string, since: Date, user: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   const from = since.toISOString();
-  for (const path of await filesOf(auditLog)) {
+  for (const path of await listLogFiles(auditLog)) {
     for await (const text of createInterface({ input: createReadStream(path) })) {
       const line = JSON.parse(text) as Line;
       if (line.requestReceivedTimestamp < from || line.verb === 'watch' || line.user?.username !== user) continue;
-      const what = whatOf(line);
+      const what = formatRequest(line);
       counts.set(what, (counts.get(what) ?? 0) + 1);
     }
   }
   return counts;
 }
 
-function whatOf({ verb, objectRef }: Line): string {
+function formatRequest({ verb, objectRef }: Line): string {
   const { resource = 'others', subresource } = objectRef ?? {};
   return `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
 /** The API server begins another file at 100 MB, and names the full one for its time. */
-async function filesOf(auditLog: string): Promise<string[]> {
+async function listLogFiles(auditLog: string): Promise<string[]> {
   const directory = dirname(auditLog);
   const stem = basename(auditLog).replace(/\.log$/, '');
   return (await readdir(directory)).filter((name) => name.startsWith(stem)).map((name) => join(directory, name));

@@ -16,7 +16,7 @@ const BOOT_MS = 100;
 const ZONES = 3;
 const AT_ONCE = 32;
 
-const nodeOf = (index: number): Node => ({
+const buildNode = (index: number): Node => ({
   metadata: {
     name: `worker-${index}`,
     labels: {
@@ -24,10 +24,10 @@ const nodeOf = (index: number): Node => ({
       'topology.kubernetes.io/zone': `zone-${(index % ZONES) + 1}`,
     },
   },
-  status: statusOf(true),
+  status: buildStatus(true),
 });
 
-const statusOf = (isReady: boolean): NonNullable<Node['status']> => {
+const buildStatus = (isReady: boolean): NonNullable<Node['status']> => {
   const lastTransitionTime = `${new Date().toISOString().slice(0, 19)}Z`;
   return { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', reason: 'Bench', lastTransitionTime }] };
 };
@@ -45,9 +45,9 @@ export async function startLightFleet(client: Client, count: number, born: strin
   const indexes = Array.from({ length: count }, (_, index) => index).values();
   const make = async (): Promise<void> => {
     for (const index of indexes) {
-      const node = nodeOf(index);
+      const node = buildNode(index);
       const { name } = node.metadata;
-      machines.set(name, machineOf(client, informer, name, born));
+      machines.set(name, startMachine(client, informer, name, born));
       await client.create(nodes, node);
       machines.get(name)?.wake();
     }
@@ -56,7 +56,7 @@ export async function startLightFleet(client: Client, count: number, born: strin
   return { names: [...machines.keys()], nodes: informer, stop: () => ended.abort() };
 }
 
-function machineOf(client: Client, informer: Informer<Node>, name: string, born: string): SimulatedMachine {
+function startMachine(client: Client, informer: Informer<Node>, name: string, born: string): SimulatedMachine {
   const read = (): Annotations | null => informer.store.get(name)?.metadata.annotations ?? {};
   return runMachine(
     {
@@ -70,7 +70,7 @@ function machineOf(client: Client, informer: Informer<Node>, name: string, born:
         await client.patch(nodes, { name }, { type: 'merge', body }, {});
       },
       async setReady(isReady) {
-        const body = { status: statusOf(isReady) };
+        const body = { status: buildStatus(isReady) };
         await client.patch(nodes, { name }, { type: 'strategic', body }, {}, { subresource: 'status' });
       },
       changeOf: () => ({ isEmpty: false, needsDrain: true, reboots: true, end: 'works' }),

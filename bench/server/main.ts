@@ -4,7 +4,7 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { bundleOf, issueServing, makeAuthority, servingData } from '@slipway/base/certificates';
+import { buildCaBundle, issueServing, makeAuthority, servingData } from '@slipway/base/certificates';
 import { startNginx } from '@slipway/tools/nginx';
 import { compare, median } from '../comparison.ts';
 import { buildLoadGenerator, type LoadReport } from './load-generator.ts';
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   const certificate = { cert: serving['tls.crt'], key: serving['tls.key'] };
   await writeBootstrap(directory, certificate);
   const server = await startOurServer(directory);
-  const answer = await fetchAnswer(server.port, bundleOf(authority));
+  const answer = await fetchAnswer(server.port, buildCaBundle(authority));
   const expect = join(directory, 'answer');
   await writeFile(expect, answer);
   const nginx = await startNginx({ files: { [path]: answer }, certificate: certificate.cert, key: certificate.key });

@@ -4,11 +4,11 @@ const TICKS_PER_SECOND = 100;
 
 /** CPU milliseconds that these processes have used so far, in user and system mode. */
 export async function cpuMs(pids: readonly number[]): Promise<number> {
-  const each = await Promise.all(pids.map(cpuMsOf));
+  const each = await Promise.all(pids.map(readCpuMs));
   return each.reduce((sum, ms) => sum + ms, 0);
 }
 
-async function cpuMsOf(pid: number): Promise<number> {
+async function readCpuMs(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   // The second field is the name in brackets and may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

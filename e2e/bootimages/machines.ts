@@ -5,18 +5,18 @@ export const NAMESPACE = 'openshift-machine-api';
 export const CLUSTER_API = 'openshift-cluster-api';
 export const SERVER = 'https://192.0.2.1:22623';
 
-export const versionOf = (build: number): string => `9.8.2026040${build}-0`;
-export const imageOf = (build: number): string =>
-  `projects/rhcos-cloud/global/images/rhcos-${versionOf(build).replaceAll('.', '-')}-gcp-x86-64`;
+export const formatVersion = (build: number): string => `9.8.2026040${build}-0`;
+export const formatImage = (build: number): string =>
+  `projects/rhcos-cloud/global/images/rhcos-${formatVersion(build).replaceAll('.', '-')}-gcp-x86-64`;
 export const MINE = 'projects/mine/global/images/golden';
 
 export const stream = (build: number): string =>
   JSON.stringify({
     architectures: {
       x86_64: {
-        artifacts: { metal: { release: versionOf(build) } },
+        artifacts: { metal: { release: formatVersion(build) } },
         images: {
-          gcp: { project: 'rhcos-cloud', name: imageOf(build).split('/').at(-1), release: versionOf(build) },
+          gcp: { project: 'rhcos-cloud', name: formatImage(build).split('/').at(-1), release: formatVersion(build) },
         },
       },
     },

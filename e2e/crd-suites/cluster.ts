@@ -13,7 +13,7 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-export async function clusterOf(kubeconfig: string): Promise<Cluster> {
+export async function connectToCluster(kubeconfig: string): Promise<Cluster> {
   const transport = createTransport(await loadKubeconfig([kubeconfig]));
   return {
     async request<T>(method: Method, path: string, body?: object): Promise<ApiResponse<T>> {

@@ -11,7 +11,7 @@ const serverFields = new Set([
   'selfLink',
 ]);
 
-const entriesOf = (value: unknown): Record<string, unknown> =>
+const toEntries = (value: unknown): Record<string, unknown> =>
   Array.isArray(value) ? Object.fromEntries(value.entries()) : isRecord(value) ? value : {};
 
 const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
@@ -22,8 +22,8 @@ export function differences(expected: unknown, found: unknown, path = ''): strin
   if (!sameShape || !(isRecord(expected) || Array.isArray(expected))) {
     return Object.is(expected, found) ? [] : [`${path}: expected ${show(expected)}, found ${show(found)}`];
   }
-  const ours = entriesOf(expected);
-  const theirs = entriesOf(found);
+  const ours = toEntries(expected);
+  const theirs = toEntries(found);
   return [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].flatMap((key) =>
     differences(ours[key], theirs[key], path === '' ? key : `${path}.${key}`),
   );
@@ -31,13 +31,13 @@ export function differences(expected: unknown, found: unknown, path = ''): strin
 
 /** The object without what the server has added, and under the name and namespace that it was given. */
 function comparable(object: Record<string, unknown>, identity: object): Record<string, unknown> {
-  const metadata = Object.entries(entriesOf(object['metadata'])).filter(([field]) => !serverFields.has(field));
+  const metadata = Object.entries(toEntries(object['metadata'])).filter(([field]) => !serverFields.has(field));
   return { ...object, metadata: { ...Object.fromEntries(metadata), ...identity } };
 }
 
 /** Where a stored object differs from the one a suite expects. */
 export function objectDifferences(expected: Record<string, unknown>, stored: Record<string, unknown>): string[] {
-  const { name, namespace } = entriesOf(stored['metadata']);
+  const { name, namespace } = toEntries(stored['metadata']);
   const identity = { name, ...(namespace !== undefined && { namespace }) };
   return differences(comparable(expected, identity), comparable(stored, identity));
 }

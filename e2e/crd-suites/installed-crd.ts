@@ -1,4 +1,4 @@
-import { crdNameOf, crdOf, kinds, type CustomResourceDefinition } from '@slipway/api';
+import { formatCrdName, buildCrd, kinds, type CustomResourceDefinition } from '@slipway/api';
 import { untilFound } from '@slipway/testing/wait';
 import type { Cluster } from './cluster.ts';
 
@@ -23,9 +23,9 @@ export async function findCrd(cluster: Cluster, name: string): Promise<Installed
 /** The CRD with that name. Where it is absent, ours is installed; one that is there is tested as it is. */
 export async function ensureCrd(cluster: Cluster, name: string): Promise<InstalledCrd> {
   if ((await findCrd(cluster, name)) === undefined) {
-    const kind = kinds.find((candidate) => crdNameOf(candidate) === name);
+    const kind = kinds.find((candidate) => formatCrdName(candidate) === name);
     if (kind === undefined) throw new Error(`CRD ${name} is not installed, and is none of ours`);
-    const created = await cluster.request('POST', CRDS, crdOf(kind));
+    const created = await cluster.request('POST', CRDS, buildCrd(kind));
     if (!created.ok) throw new Error(`CRD ${name} was refused: ${created.message}`);
   }
   const crd = await untilFound(`reading CRD ${name}`, () => findCrd(cluster, name));

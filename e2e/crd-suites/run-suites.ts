@@ -3,7 +3,7 @@ import { ensureCrd, type InstalledCrd } from './installed-crd.ts';
 import { knownExceptions, type KnownException } from './known-exceptions.ts';
 import type { Wording } from './refusal.ts';
 import { runCase, type CaseVerdict } from './run-case.ts';
-import { expectationOf, loadSuites, type Suite } from './suite.ts';
+import { readExpectation, loadSuites, type Suite } from './suite.ts';
 
 export interface CaseResult extends CaseVerdict {
   name: string;
@@ -49,7 +49,7 @@ async function runSuite(
   for (const testCase of suite.cases) {
     const exception = exceptions.find((known) => known.crdName === crdName && known.name === testCase.name);
     const outcome = await runCase(cluster, crd, testCase, wording);
-    cases.push({ name: testCase.name, expects: expectationOf(testCase), ...judge(outcome, exception) });
+    cases.push({ name: testCase.name, expects: readExpectation(testCase), ...judge(outcome, exception) });
   }
   return { file, crdName, cases };
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startControlPlane } from '@slipway/tools/controlplane';
-import { clusterOf } from './cluster.ts';
+import { connectToCluster } from './cluster.ts';
 import { runSuites, suiteLines, summary } from './run-suites.ts';
 
 const USAGE = `Runs CRD test suites against a real kube-apiserver.
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 const [directory] = positionals;
 
 async function run(suites: string, kubeconfig: string): Promise<number> {
-  const cluster = await clusterOf(kubeconfig);
+  const cluster = await connectToCluster(kubeconfig);
   try {
     const onSuite = (result: Parameters<typeof suiteLines>[0]) =>
       console.log(suiteLines(result, !values.quiet).join('\n'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectationOf, readSuite } from './suite.ts';
+import { readExpectation, readSuite } from './suite.ts';
 
 const SUITE = `
 name: Things
@@ -41,7 +41,7 @@ describe('a suite file', () => {
       spec: {},
     });
     expect(read.cases[1]?.expected.status).toStrictEqual({ size: -1 });
-    expect(read.cases.map(expectationOf)).toStrictEqual(['accept', 'reject']);
+    expect(read.cases.map(readExpectation)).toStrictEqual(['accept', 'reject']);
   });
 
   it.each([

@@ -35,7 +35,7 @@ export interface UpdateCase extends Case {
 }
 
 /** What a case asks for. */
-export const expectationOf = (testCase: CreateCase | UpdateCase): 'accept' | 'reject' =>
+export const readExpectation = (testCase: CreateCase | UpdateCase): 'accept' | 'reject' =>
   testCase.expectedError === undefined && (testCase.step === 'onCreate' || testCase.expectedStatusError === undefined)
     ? 'accept'
     : 'reject';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { startControlPlane, type ControlPlane } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clusterOf, type Cluster } from './cluster.ts';
+import { connectToCluster, type Cluster } from './cluster.ts';
 import { runSuites, suiteLines, summary, type RunOptions } from './run-suites.ts';
 
 // A control plane of its own: the suites are about CRDs alone, and elsewhere policies are in force.
@@ -10,7 +10,7 @@ let cluster: Cluster;
 
 beforeAll(async () => {
   controlPlane = await startControlPlane();
-  cluster = await clusterOf(controlPlane.kubeconfig);
+  cluster = await connectToCluster(controlPlane.kubeconfig);
 }, 120_000);
 
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { crdNameOf, kinds, validate, type Kind } from '@slipway/api';
+import { formatCrdName, kinds, validate, type Kind } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { objectDifferences } from './difference.ts';
-import { expectationOf, loadSuites, type SuiteObject } from './suite.ts';
+import { readExpectation, loadSuites, type SuiteObject } from './suite.ts';
 
 // The cases that kube-apiserver answers in suites.e2e.test.ts, put to our own validator.
 const suites = await loadSuites(join(import.meta.dirname, 'cases'));
@@ -17,7 +17,7 @@ const onlyTheServerKnows = new Set([
 ]);
 
 function kindNamed(crdName: string): Kind {
-  const kind = kinds.find((candidate) => crdNameOf(candidate) === crdName);
+  const kind = kinds.find((candidate) => formatCrdName(candidate) === crdName);
   if (kind === undefined) throw new Error(`${crdName} is none of our kinds`);
   return kind;
 }
@@ -26,7 +26,7 @@ const named = (object: SuiteObject): SuiteObject => ({ ...object, metadata: { na
 
 it('every kind has cases', () => {
   const covered = new Set(suites.map(({ crdName }) => crdName));
-  expect(kinds.map(crdNameOf).filter((name) => !covered.has(name))).toStrictEqual([]);
+  expect(kinds.map(formatCrdName).filter((name) => !covered.has(name))).toStrictEqual([]);
 });
 
 describe.each(suites)('$file', ({ crdName, cases }) => {
@@ -34,7 +34,8 @@ describe.each(suites)('$file', ({ crdName, cases }) => {
   // What was stored under an earlier schema may stay, which only the server can know.
   const accepted = cases.filter(
     (testCase) =>
-      expectationOf(testCase) === 'accept' && (testCase.step === 'onCreate' || testCase.initialCRDPatches.length === 0),
+      readExpectation(testCase) === 'accept' &&
+      (testCase.step === 'onCreate' || testCase.initialCRDPatches.length === 0),
   );
   const refused = cases.filter(
     ({ step, name, expectedError }) =>

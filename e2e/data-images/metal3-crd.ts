@@ -2,12 +2,12 @@
 import { dataImages } from '@slipway/api';
 import { until } from '@slipway/testing/wait';
 import { expect } from 'vitest';
-import { clusterOf } from '../crd-suites/cluster.ts';
+import { connectToCluster } from '../crd-suites/cluster.ts';
 import { crdPath } from '../crd-suites/installed-crd.ts';
 import { METAL, type DataImageScene } from './scene.ts';
 
 export async function installMetal3Crd({ kubeconfig, client }: DataImageScene): Promise<void> {
-  const cluster = await clusterOf(kubeconfig);
+  const cluster = await connectToCluster(kubeconfig);
   const properties = '/spec/versions/0/schema/openAPIV3Schema/properties';
   const fields = ['/status/properties/conditions', '/spec/properties/immediate'];
   const patch = fields.map((field) => ({ op: 'remove', path: `${properties}${field}` }));

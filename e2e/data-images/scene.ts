@@ -13,7 +13,7 @@ import {
   type FaultProxy,
   type FaultRule,
   type HistoryEntry,
-  isoOf,
+  buildIso,
   type IsoServer,
   type RunningEmulator,
   type RunningIronic,
@@ -176,7 +176,7 @@ export async function startScene(systems: readonly string[]): Promise<DataImageS
     },
     deleteImage: (name) => client.delete(dataImages, named(name), {}),
     iso(name, contents = name) {
-      const bytes = isoOf(contents);
+      const bytes = buildIso(contents);
       return { url: isos.put(`${name}.iso`, bytes), sha256: createHash('sha256').update(bytes).digest('hex') };
     },
     held: async (name) => (await bmc.held(real.system(name)))?.sha256 ?? null,

@@ -28,8 +28,8 @@ function compareEntry(entry: DiskEntry, disk: Disk): string[] {
   if (found === undefined) return [`${entry.path}: planned, and not on the disk`];
   if (entry.kind === 'hard link') return compareHardLink(entry, found, disk);
   const owners = {
-    uid: [found.uid, idOf(entry.user, 'user', disk)],
-    gid: [found.gid, idOf(entry.group, 'group', disk)],
+    uid: [found.uid, findId(entry.user, 'user', disk)],
+    gid: [found.gid, findId(entry.group, 'group', disk)],
   };
   const kind = { kind: [found.kind, entry.kind] };
   if (entry.kind === 'link') return differ(entry.path, { ...kind, ...owners, target: [found.target, entry.target] });
@@ -117,7 +117,7 @@ function findUnplanned(plan: DiskPlan, disk: Disk): string[] {
     .map((path) => `${path}: on the disk, and not planned`);
 }
 
-function idOf(owner: Owner, kind: 'user' | 'group', { accounts, groups }: Disk): number | undefined {
+function findId(owner: Owner, kind: 'user' | 'group', { accounts, groups }: Disk): number | undefined {
   if ('id' in owner) return owner.id;
   return kind === 'user' ? accounts.get(owner.name)?.uid : groups.get(owner.name);
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { DEFAULT_NAMESPACE, machineConfigPools, machineConfigs, namespaces, secrets } from '@slipway/api';
 import type { MachineConfig } from '@slipway/api';
-import { diskOf, firstBootConfig, serverSecrets, type DiskPlan } from '@slipway/fleet';
+import { buildDiskPlan, firstBootConfig, serverSecrets, type DiskPlan } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { machineConfig } from '@slipway/testing/builders';
 import { operator, startTestCluster } from '@slipway/testing/control-plane';
@@ -76,7 +76,7 @@ export async function startFleet(...flags: string[]): Promise<Fleet> {
       controllers = await startControllers(...others);
     },
     stubOf: (pool) => readStub(client, pool),
-    planOf: (pool) => planOf(client, pool),
+    planOf: (pool) => readDiskPlan(client, pool),
     rendered: (pool, sources) => waitForRendered(client, pool, sources),
     renderedOtherThan: (pool, before) =>
       until(async () => {
@@ -98,7 +98,7 @@ export async function startFleet(...flags: string[]): Promise<Fleet> {
 async function readStub(client: Client, pool: string): Promise<Stub> {
   return until(async () => {
     const stub = await client.find(secrets, { namespace: MACHINE_NAMESPACE, name: `${pool}-user-data-managed` });
-    return JSON.parse(textOf(stub?.data, 'userData')) as Stub;
+    return JSON.parse(readSecretText(stub?.data, 'userData')) as Stub;
   });
 }
 
@@ -113,14 +113,17 @@ async function waitForRendered(client: Client, pool: string, sources: readonly s
   });
 }
 
-async function planOf(client: Client, pool: string): Promise<DiskPlan> {
+async function readDiskPlan(client: Client, pool: string): Promise<DiskPlan> {
   const rendered = await waitForRendered(client, pool, []);
   const joining = await client.find(secrets, { namespace: DEFAULT_NAMESPACE, name: serverSecrets.kubeconfig });
-  const node = { kubeconfig: textOf(joining?.data, 'kubeconfig'), caBundle: textOf(joining?.data, 'ca.crt') };
-  return diskOf(await firstBootConfig(rendered, node));
+  const node = {
+    kubeconfig: readSecretText(joining?.data, 'kubeconfig'),
+    caBundle: readSecretText(joining?.data, 'ca.crt'),
+  };
+  return buildDiskPlan(await firstBootConfig(rendered, node));
 }
 
-function textOf(data: Record<string, string> | undefined, key: string): string {
+function readSecretText(data: Record<string, string> | undefined, key: string): string {
   const value = data?.[key];
   if (value === undefined) throw new Error(`the Secret has no ${key} yet`);
   return Buffer.from(value, 'base64').toString('utf8');

@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { configMaps } from '@slipway/api';
-import { again, createClient, createLog, createTransport, KubeError, loadKubeconfig, nameOf } from '@slipway/kube';
+import { again, createClient, createLog, createTransport, KubeError, loadKubeconfig, parseKey } from '@slipway/kube';
 import type { ControllerDef } from '@slipway/kube';
 import { runControllers } from '@slipway/testing/run-controllers';
 
@@ -50,8 +50,8 @@ const writeTerm: ControllerDef = {
     const { resourceVersion } = seen.metadata;
     try {
       await (unfenced
-        ? client.patch(configMaps, nameOf(key), { type: 'merge', body }, {})
-        : context.client.patch(configMaps, nameOf(key), { type: 'merge', body }, { resourceVersion }));
+        ? client.patch(configMaps, parseKey(key), { type: 'merge', body }, {})
+        : context.client.patch(configMaps, parseKey(key), { type: 'merge', body }, { resourceVersion }));
     } catch (error) {
       tell({ type: 'refused', key, code: error instanceof KubeError ? error.code : String(error) });
       throw error;

@@ -66,7 +66,7 @@ const updated = {
 export const setStatus = (client: Client, name: string): Promise<unknown> =>
   merge(client, machineConfigNodes, name, { status: { conditions: [updated] } }, 'status');
 
-export const recordOf = (name: string): MachineConfigNode => ({
+export const buildRecord = (name: string): MachineConfigNode => ({
   metadata: { name },
   spec: { node: { name }, pool: { name: 'worker' }, configVersion: { desired: rendered } },
 });
@@ -135,7 +135,7 @@ const ourKinds: Attempt[] = [
   byPermissions('change the settings of the fleet', (client) =>
     client.create(machineConfigurations, { metadata: { name: 'cluster' }, spec: {} }),
   ),
-  byPermissions('make a MachineConfigNode', (client) => client.create(machineConfigNodes, recordOf('c'))),
+  byPermissions('make a MachineConfigNode', (client) => client.create(machineConfigNodes, buildRecord('c'))),
   byPermissions('change the spec of its MachineConfigNode', (client) =>
     merge(client, machineConfigNodes, 'a', { spec: { configVersion: { desired: masters } } }),
   ),

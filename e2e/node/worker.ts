@@ -40,7 +40,7 @@ export interface Worker {
   journal(): Promise<string>;
 }
 
-export function workerOf({ client }: Fleet, node: SystemdNode): Worker {
+export function createWorker({ client }: Fleet, node: SystemdNode): Worker {
   const name = { name: node.name };
   const annotate = async (annotations: Record<string, string>): Promise<void> => {
     await client.patch(nodes, name, { type: 'merge', body: { metadata: { annotations } } }, {});
@@ -61,7 +61,7 @@ export function workerOf({ client }: Fleet, node: SystemdNode): Worker {
       return said;
     }, bound);
   const onNode = (path: string): string => join(node.root, path);
-  const pidOf = async (unit: string): Promise<number> => Number(await node.sh(`systemctl show -P MainPID ${unit}`));
+  const readPid = async (unit: string): Promise<number> => Number(await node.sh(`systemctl show -P MainPID ${unit}`));
   return {
     node,
     says,
@@ -78,7 +78,7 @@ export function workerOf({ client }: Fleet, node: SystemdNode): Worker {
         await nextTurn();
       }
     },
-    pidOf,
+    pidOf: readPid,
     async killDaemon() {
       await node.sh(`systemctl kill --kill-whom=main --signal=KILL ${DAEMON}`);
     },
@@ -86,7 +86,7 @@ export function workerOf({ client }: Fleet, node: SystemdNode): Worker {
       await node.sh(`systemctl reset-failed ${DAEMON}; systemctl start ${DAEMON}`);
     },
     async readDaemonPeak() {
-      const pid = await pidOf(DAEMON);
+      const pid = await readPid(DAEMON);
       const status = pid === 0 ? '' : await node.sh(`cat /proc/${pid}/status`);
       const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status) ?? [];
       return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;

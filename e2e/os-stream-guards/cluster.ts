@@ -51,7 +51,7 @@ export async function startGuardedCluster(): Promise<GuardedCluster> {
       return name;
     },
     setStreams: (names) => {
-      const status = { defaultStream: names[0], availableStreams: names.map(streamOf) };
+      const status = { defaultStream: names[0], availableStreams: names.map(buildStream) };
       const patch = { type: 'merge', body: { status } } as const;
       return controllers.patch(osImageStreams, streamsName, patch, {}, { subresource: 'status' });
     },
@@ -60,7 +60,7 @@ export async function startGuardedCluster(): Promise<GuardedCluster> {
 }
 
 const image = `registry.example.com/os/image@sha256:${'0'.repeat(64)}`;
-const streamOf = (name: string) => ({ name, osImage: image, osExtensionsImage: image });
+const buildStream = (name: string) => ({ name, osImage: image, osExtensionsImage: image });
 
 const selector = { machineConfigSelector: { matchLabels: { 'machineconfiguration.openshift.io/role': 'worker' } } };
 

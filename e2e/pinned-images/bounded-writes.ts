@@ -13,10 +13,10 @@ const SET = 'release';
 export const WITHIN_MS = 480_000;
 const BOUND = { withinMs: WITHIN_MS, everyMs: 250 };
 
-const imageOf = (index: number): string =>
+const formatImage = (index: number): string =>
   `registry.example.com/release/part@sha256:${(index + 1).toString(16).padStart(64, '0')}`;
-const images = Array.from({ length: IMAGES }, (_, index) => imageOf(index));
-const UNKNOWN = imageOf(7);
+const images = Array.from({ length: IMAGES }, (_, index) => formatImage(index));
+const UNKNOWN = formatImage(7);
 
 /**
  * The bound, for each node and each change of its sets, however many images there are. Its daemon writes its status once when it
@@ -65,18 +65,18 @@ async function measured(fleet: PinFleet, act: () => Promise<void>): Promise<Meas
   };
 }
 
-const mostOf = (counts: ReadonlyMap<string, number>, names: readonly string[]): number =>
+const findMax = (counts: ReadonlyMap<string, number>, names: readonly string[]): number =>
   Math.max(...names.map((name) => counts.get(name) ?? 0));
-const sumOf = (counts: ReadonlyMap<string, number>): number =>
+const sumCounts = (counts: ReadonlyMap<string, number>): number =>
   [...counts.values()].reduce((sum, count) => sum + count, 0);
 
 function tell(what: string, { seconds, writes }: Measured, names: readonly string[], readings: number): void {
   const { byDaemons, byControllers, ofPools, readsOfSets, conflicts } = writes;
-  const each = (counts: ReadonlyMap<string, number>): string => (sumOf(counts) / names.length).toFixed(2);
+  const each = (counts: ReadonlyMap<string, number>): string => (sumCounts(counts) / names.length).toFixed(2);
   console.log(
-    `${what}: ${seconds.toFixed(1)} s; writes for each node: ${each(byDaemons)} by its daemon (at most ${mostOf(byDaemons, names)}), ` +
-      `${each(byControllers)} by controllers (at most ${mostOf(byControllers, names)}); ${sumOf(ofPools)} of pools, ` +
-      `${each(readsOfSets)} reads of sets for each node, ${sumOf(conflicts)} conflicts; ${readings} readings of the pool`,
+    `${what}: ${seconds.toFixed(1)} s; writes for each node: ${each(byDaemons)} by its daemon (at most ${findMax(byDaemons, names)}), ` +
+      `${each(byControllers)} by controllers (at most ${findMax(byControllers, names)}); ${sumCounts(ofPools)} of pools, ` +
+      `${each(readsOfSets)} reads of sets for each node, ${sumCounts(conflicts)} conflicts; ${readings} readings of the pool`,
   );
 }
 
@@ -125,9 +125,9 @@ async function pullAndChange(fleet: PinFleet, history: PinHistory): Promise<void
 
   for (const { seconds, writes } of [first, second]) {
     const well = names.filter((name) => !broken.includes(name));
-    expect(mostOf(writes.byDaemons, well)).toBeLessThanOrEqual(mostByDaemon(seconds, 0));
-    expect(mostOf(writes.byDaemons, broken)).toBeLessThanOrEqual(mostByDaemon(seconds, 1));
-    expect(mostOf(writes.byControllers, names)).toBeLessThanOrEqual(MAX_CONTROLLER_WRITES);
+    expect(findMax(writes.byDaemons, well)).toBeLessThanOrEqual(mostByDaemon(seconds, 0));
+    expect(findMax(writes.byDaemons, broken)).toBeLessThanOrEqual(mostByDaemon(seconds, 1));
+    expect(findMax(writes.byControllers, names)).toBeLessThanOrEqual(MAX_CONTROLLER_WRITES);
     expect(writes.ofPools.get('worker')).toBeLessThanOrEqual(mostOfPool(seconds, 4));
   }
   // Every one of what the pool said adds up, and was so at some moment.

@@ -48,10 +48,10 @@ export interface CrioFleet {
 }
 
 const SMALL = 2000;
-const imagesOf = (images: readonly string[]) => ({ pinnedImages: images.map((name) => ({ name })) });
+const buildSetSpec = (images: readonly string[]) => ({ pinnedImages: images.map((name) => ({ name })) });
 
 /** Of so many bytes, which nothing makes smaller. */
-export const imageOf = (path: string, bytes: number): ImageSpec => ({
+export const buildImage = (path: string, bytes: number): ImageSpec => ({
   layers: [{ files: [{ path, randomBytes: bytes }] }],
 });
 
@@ -75,7 +75,7 @@ export async function startCrioFleet(parts: CrioParts): Promise<CrioFleet> {
     client,
     controlPlane,
     registry,
-    push: (name, image = imageOf(name, SMALL)) => pushImage(registry, `team/${name}`, image),
+    push: (name, image = buildImage(name, SMALL)) => pushImage(registry, `team/${name}`, image),
     async addPool(name) {
       await client.create(machineConfigPools, machineConfigPool(name));
     },
@@ -96,10 +96,10 @@ export async function startCrioFleet(parts: CrioParts): Promise<CrioFleet> {
     },
     async makeSet(name, pool, images) {
       const metadata = { name, labels: { [ROLE_LABEL]: pool } };
-      await client.create(pinnedImageSets, { metadata, spec: imagesOf(images) });
+      await client.create(pinnedImageSets, { metadata, spec: buildSetSpec(images) });
     },
     async changeSet(name, images) {
-      await client.patch(pinnedImageSets, { name }, { type: 'merge', body: { spec: imagesOf(images) } }, {});
+      await client.patch(pinnedImageSets, { name }, { type: 'merge', body: { spec: buildSetSpec(images) } }, {});
     },
     removeSet: (name) => client.delete(pinnedImageSets, { name }, {}),
     async stop() {

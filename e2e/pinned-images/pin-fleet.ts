@@ -59,11 +59,11 @@ export async function startPinFleet({ machines, bytesPerSecond }: PinFleetOption
   const pinning = daemons.controllers.filter(({ name }) => name === 'pinning');
   const manager = runControllers(client, pinning, { log, stopBoundMs: 20_000 });
 
-  const rootOf = (name: string): string => join(directory, name);
+  const getRootPath = (name: string): string => join(directory, name);
   async function bringUp(name: string, config: string): Promise<void> {
-    const root = rootOf(name);
+    const root = getRootPath(name);
     await mkdir(root);
-    const files = diskOf(root);
+    const files = createUnsyncedDisk(root);
     await makeSimulatedMachine(files);
     await setRuntimeBehaviour(files, { bytesPerSecond });
     await daemons.start({ nodeName: name, host: createSimulatedHost({ root, files }), root });
@@ -82,7 +82,8 @@ export async function startPinFleet({ machines, bytesPerSecond }: PinFleetOption
     client,
     auditLog: controlPlane.auditLog,
     names,
-    behave: (name, behaviour) => setRuntimeBehaviour(diskOf(rootOf(name)), { bytesPerSecond, ...behaviour }),
+    behave: (name, behaviour) =>
+      setRuntimeBehaviour(createUnsyncedDisk(getRootPath(name)), { bytesPerSecond, ...behaviour }),
     async stop() {
       await manager.stop();
       await daemons.stopAll();
@@ -94,7 +95,7 @@ export async function startPinFleet({ machines, bytesPerSecond }: PinFleetOption
 }
 
 /** It syncs nothing: hundreds of machines on one disk would wait for it most of the time. */
-const diskOf = (root: string): FileSystem => ({
+const createUnsyncedDisk = (root: string): FileSystem => ({
   ...createDisk({ root }),
   syncFile: async () => {},
   syncDirectory: async () => {},

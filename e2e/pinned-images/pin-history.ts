@@ -44,14 +44,14 @@ export async function watchPins(
   records.onChange((change) => {
     if (change.type === 'deleted') return;
     for (const { generation, of } of states) {
-      of.set(change.object.metadata.name, stateOf(change.object, set, generation));
+      of.set(change.object.metadata.name, computeState(change.object, set, generation));
       const count = (state: State): number => [...of.values()].filter((each) => each === state).length;
       seen.add(`${count('updated')}/${count('degraded')}`);
     }
   });
   pools.onChange((change) => {
     if (change.type === 'deleted' || change.object.metadata.name !== pool) return;
-    const reading = readingOf(change.object);
+    const reading = toReading(change.object);
     if (reading !== null && JSON.stringify(reading) !== JSON.stringify(readings.at(-1))) readings.push(reading);
   });
   for (const informer of [records, pools]) informer.start(ended.signal);
@@ -63,7 +63,7 @@ export async function watchPins(
   };
 }
 
-function stateOf({ metadata, status = {} }: Stored<MachineConfigNode>, set: string, generation: number): State {
+function computeState({ metadata, status = {} }: Stored<MachineConfigNode>, set: string, generation: number): State {
   const { conditions = [], pinnedImageSets = [] } = status;
   if (conditions.some((each) => each.type === 'PinnedImageSetsDegraded' && each.status === 'True')) return 'degraded';
   const isHeld = pinnedImageSets.some(
@@ -75,7 +75,7 @@ function stateOf({ metadata, status = {} }: Stored<MachineConfigNode>, set: stri
 const isTold = (annotations: Record<string, string> = {}, set: string): boolean =>
   decodeAssignment(annotations[pinAssignmentAnnotation] ?? '')?.sets.some(({ name }) => name === set) === true;
 
-function readingOf({ status }: MachineConfigPool): Reading | null {
+function toReading({ status }: MachineConfigPool): Reading | null {
   const found = status?.poolSynchronizersStatus?.find((each) => each.poolSynchronizerType === 'PinnedImageSets');
   if (found === undefined) return null;
   return {

@@ -5,7 +5,12 @@ import {
   renderController,
   rolloutController,
 } from '@slipway/controllers';
-import { loadSnapshot, REMOTE_CONTENT_LABEL, type SnapshotState, snapshotStateOf } from '@slipway/fleet/remote-content';
+import {
+  loadSnapshot,
+  REMOTE_CONTENT_LABEL,
+  type SnapshotState,
+  readSnapshotState,
+} from '@slipway/fleet/remote-content';
 import type { Client, Stored, WriteGuard } from '@slipway/kube';
 import { machineConfig, machineConfigPool } from '@slipway/testing/builders';
 import { startTestCluster } from '@slipway/testing/control-plane';
@@ -74,7 +79,7 @@ export async function startCluster(): Promise<Cluster> {
       const { metadata } = await cluster.get(name);
       return client.find(secrets, { namespace: NAMESPACE, name: `remote-content-${metadata.uid}` });
     },
-    state: async (name) => snapshotStateOf(await cluster.get(name), await cluster.index(name)),
+    state: async (name) => readSnapshotState(await cluster.get(name), await cluster.index(name)),
     untilState: <S extends SnapshotState['state']>(name: string, wanted: S) =>
       until(async () => {
         const state = await cluster.state(name);

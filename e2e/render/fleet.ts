@@ -55,7 +55,7 @@ export async function startFleet(): Promise<Fleet> {
 export const findPool = (client: Client, name: string): Promise<Stored<MachineConfigPool> | undefined> =>
   client.find(machineConfigPools, { name });
 
-export const conditionOf = (pool: MachineConfigPool | undefined, type: string) =>
+export const findCondition = (pool: MachineConfigPool | undefined, type: string) =>
   pool?.status?.conditions?.find((condition) => condition.type === type);
 
 /** The rendered config that a pool points at, once it is made from a MachineConfig of this name and more holds. */
@@ -75,7 +75,7 @@ export async function renderedWith(
 }
 
 /** Path → source of the contents of the files of a rendered config. */
-export function filesOf({ spec }: MachineConfig): Record<string, string | undefined> {
+export function readFiles({ spec }: MachineConfig): Record<string, string | undefined> {
   const config = spec?.config as { storage?: { files?: { path: string; contents?: { source?: string } }[] } };
   return Object.fromEntries((config.storage?.files ?? []).map((file) => [file.path, file.contents?.source]));
 }

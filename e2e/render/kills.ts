@@ -11,7 +11,7 @@ import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-ser
 import { until } from '@slipway/testing/wait';
 import { bundleDaemon } from '@slipway/tools/bundle';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { conditionOf, filesOf, findPool, type Fleet, NAMESPACE, renderedWith, startFleet } from './fleet.ts';
+import { findCondition, readFiles, findPool, type Fleet, NAMESPACE, renderedWith, startFleet } from './fleet.ts';
 
 /** Right before a write leaves, or right after it has landed; writes are counted from 1. */
 export interface Moment {
@@ -135,10 +135,10 @@ async function addPool(name: string): Promise<void> {
 
 async function untilRendered(name: string): Promise<MachineConfig> {
   const rendered = await renderedWith(fleet.admin, name, `50-${name}`, (found) => {
-    expect(filesOf(found)['/etc/afar']).toBe('data:,from%20afar');
+    expect(readFiles(found)['/etc/afar']).toBe('data:,from%20afar');
   });
   await until(async () =>
-    expect(conditionOf(await findPool(fleet.admin, name), 'RenderDegraded')).toMatchObject({ status: 'False' }),
+    expect(findCondition(await findPool(fleet.admin, name), 'RenderDegraded')).toMatchObject({ status: 'False' }),
   );
   return rendered;
 }

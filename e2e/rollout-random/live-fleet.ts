@@ -15,7 +15,7 @@ import {
   runMachine,
   type SimulatedMachine,
 } from '@slipway/controllers/testing/simulation';
-import { apiVersionOf, type Client, createInformer, type Informer, isKubeError, type Stored } from '@slipway/kube';
+import { formatApiVersion, type Client, createInformer, type Informer, isKubeError, type Stored } from '@slipway/kube';
 import { machineConfigPool, node as nodeWith, renderedConfig } from '@slipway/testing/builders';
 import { createRandom, hashText, type Random } from '@slipway/testing/random';
 import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
@@ -67,13 +67,13 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
     await ifThere(client.patch(nodes, { name }, { type: 'merge', body }, {}, { subresource }));
   };
 
-  function changeOf(name: string, from: string, to: string): Change {
+  function drawChange(name: string, from: string, to: string): Change {
     const draw = (hashText(`${from} ${to}`) % 100) / 100;
     const fails = bad.has(to) && hashText(`${name} ${to}`) % 2 === 0;
     return { isEmpty: false, needsDrain: draw < 0.7, reboots: draw > 0.4, end: fails ? 'fails' : 'works' };
   }
 
-  function siteOf({ metadata: { name, uid } }: Stored<Node>): MachineEnvironment {
+  function buildSite({ metadata: { name, uid } }: Stored<Node>): MachineEnvironment {
     const write = (body: object, subresource?: 'status'): Promise<void> => {
       const writing = ifThere(client.patch(nodes, { name }, { type: 'merge', body }, { uid }, { subresource }));
       underWay.add(writing);
@@ -88,7 +88,7 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
       },
       say: (annotations) => write({ metadata: { annotations } }),
       setReady: (isReady) => write(ready(isReady), 'status'),
-      changeOf: (from, to) => changeOf(name, from, to),
+      changeOf: (from, to) => drawChange(name, from, to),
       takes: {
         notice: () => random.int(1, 20),
         prepare: () => random.int(1, 100),
@@ -110,7 +110,7 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
       const name = `rendered-${pool}-${String(made).padStart(32, '0')}`;
       if (isBad) bad.add(name);
       await client.create(machineConfigs, renderedConfig(name, pool));
-      const configuration = { apiVersion: apiVersionOf(machineConfigs), kind: machineConfigs.kind, name };
+      const configuration = { apiVersion: formatApiVersion(machineConfigs), kind: machineConfigs.kind, name };
       const patch = { type: 'merge', body: { spec: { configuration } } } as const;
       await client.patch(machineConfigPools, { name: pool }, patch, {});
       return name;
@@ -126,7 +126,7 @@ export async function startLiveFleet(client: Client, seed: number): Promise<Live
         ...nodeWith(name, { pools: ['worker', pool], config: born }),
         ...ready(true),
       });
-      const machine = runMachine(siteOf(node), born);
+      const machine = runMachine(buildSite(node), born);
       machines.set(node.metadata.uid, machine);
       machine.wake();
     },

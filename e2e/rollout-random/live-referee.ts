@@ -5,7 +5,7 @@
 // paused) counts when it has been so for longer than a watch may take.
 import { type MachineConfigPool, type Node, nodeAnnotations } from '@slipway/api';
 import { allowedOut, annotationsOf, isOutThroughUs, isUnavailable } from '@slipway/controllers/testing/simulation';
-import { poolOf } from '@slipway/fleet';
+import { selectPool } from '@slipway/fleet';
 import type { Stored } from '@slipway/kube';
 import type { LiveFleet } from './live-fleet.ts';
 
@@ -37,7 +37,7 @@ export function watchFleet({ nodes, pools }: Pick<LiveFleet, 'nodes' | 'pools'>)
 
   function note(node: Stored<Node>): void {
     const { uid } = node.metadata;
-    const chosen = poolOf(node.metadata, pools.store.values());
+    const chosen = selectPool(node.metadata, pools.store.values());
     const home = chosen.ok ? chosen.pool : '';
     const since = performance.now();
     if (outs.get(uid)?.value !== isUnavailable(node)) outs.set(uid, { value: isUnavailable(node), since });
@@ -50,7 +50,7 @@ export function watchFleet({ nodes, pools }: Pick<LiveFleet, 'nodes' | 'pools'>)
     given += 1;
     const { name, uid } = node.metadata;
     const pool = homes.get(uid)?.value ?? '';
-    const recent = recentOf(limits.get(pool) ?? []);
+    const recent = selectRecent(limits.get(pool) ?? []);
     if (recent.length > 0 && recent.every(({ spec }) => spec.paused === true)) {
       violations.push(`${name}: given ${target} while ${pool} was paused`);
     }
@@ -93,7 +93,7 @@ export function watchFleet({ nodes, pools }: Pick<LiveFleet, 'nodes' | 'pools'>)
 }
 
 /** The one in force, and those that were within the time that a watch may take. */
-function recentOf<T>(lasting: readonly Lasting<T>[]): T[] {
+function selectRecent<T>(lasting: readonly Lasting<T>[]): T[] {
   const over = lasting.findIndex(({ since }) => performance.now() - since > LAG_MS);
   return lasting.slice(0, over === -1 ? lasting.length : over + 1).map(({ value }) => value);
 }

@@ -1,8 +1,8 @@
 // Randomised rollouts on the real API server, side by side: each is a pool of its own.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type MachineConfigPool, type Node, rolloutPolicyAnnotations, rolloutRequestAnnotation } from '@slipway/api';
-import { isWell, targetOf } from '@slipway/controllers/testing/simulation';
-import { poolOf } from '@slipway/fleet';
+import { isWell, readTargetConfig } from '@slipway/controllers/testing/simulation';
+import { selectPool } from '@slipway/fleet';
 import { nodeRole } from '@slipway/testing/builders';
 import { startTestCluster } from '@slipway/testing/control-plane';
 import { createRandom, type Random } from '@slipway/testing/random';
@@ -38,7 +38,7 @@ async function rollOutAll(fleet: LiveFleet, seeds: readonly number[]): Promise<v
   for (const pool of fleet.pools.store.values()) await calmDown(fleet, pool);
   await until(() => {
     const late = [...fleet.pools.store.values()].flatMap((pool) =>
-      nodesOf(fleet, pool.metadata.name).filter((node) => !isWell(node, targetOf(pool))),
+      listNodes(fleet, pool.metadata.name).filter((node) => !isWell(node, readTargetConfig(pool))),
     );
     expect(late.map(({ metadata }) => [metadata.name, metadata.annotations])).toEqual([]);
   }, 'rollout');
@@ -50,9 +50,9 @@ async function rollOutAll(fleet: LiveFleet, seeds: readonly number[]): Promise<v
   expect(referee.given).toBeGreaterThan(seeds.length);
 }
 
-const nodesOf = (fleet: LiveFleet, pool: string): Node[] =>
+const listNodes = (fleet: LiveFleet, pool: string): Node[] =>
   [...fleet.nodes.store.values()].filter((node) => {
-    const chosen = poolOf(node.metadata, fleet.pools.store.values());
+    const chosen = selectPool(node.metadata, fleet.pools.store.values());
     return chosen.ok && chosen.pool === pool;
   });
 
@@ -104,15 +104,16 @@ const disturbances: readonly Disturb[] = [
 ];
 
 async function disturb(fleet: LiveFleet, pool: string, random: Random, count: number): Promise<void> {
-  const node = pickOne(random, nodesOf(fleet, pool));
+  const node = pickOne(random, listNodes(fleet, pool));
   if (node !== undefined) await random.pick(disturbances)({ fleet, pool, node: node.metadata.name, random, count });
 }
 
 /** People put right what they did. */
 async function calmDown(fleet: LiveFleet, pool: MachineConfigPool): Promise<void> {
   const { name } = pool.metadata;
-  for (const node of nodesOf(fleet, name)) await fleet.patchNode(node.metadata.name, ready(true), 'status');
+  for (const node of listNodes(fleet, name)) await fleet.patchNode(node.metadata.name, ready(true), 'status');
   await fleet.patchPool(name, { spec: { paused: false } });
-  if (fleet.isBad(pool.spec.configuration?.name ?? '') || fleet.isBad(targetOf(pool) ?? '')) await fleet.render(name);
+  if (fleet.isBad(pool.spec.configuration?.name ?? '') || fleet.isBad(readTargetConfig(pool) ?? ''))
+    await fleet.render(name);
   await fleet.patchPool(name, { metadata: { annotations: { [rolloutRequestAnnotation]: 'resume' } } });
 }

@@ -81,14 +81,14 @@ export async function expectPolicyActions(scene: RolloutScene, kind: PolicyKind,
   const wasDrained = after.metadata.annotations?.[nodeAnnotations.lastAppliedDrain] === `uncordon-${config}`;
   expect(wasDrained).toBe(boots || action.type === 'Drain');
   // A boot begins a new list.
-  expect(await listDone(scene, name)).toEqual(boots ? [] : [...doneBefore, ...commandsOf(action)]);
+  expect(await listDone(scene, name)).toEqual(boots ? [] : [...doneBefore, ...listCommands(action)]);
   expect(stateOf(after)).toBe('Done');
   expect(currentOf(after)).toBe(config);
   return config;
 }
 
 /** What the machine is told to do, in its own words. */
-function commandsOf({ type }: Action): string[] {
+function listCommands({ type }: Action): string[] {
   switch (type) {
     case 'Reload':
       return [`reload ${UNIT}`];

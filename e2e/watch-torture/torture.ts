@@ -69,11 +69,11 @@ async function loseHistory(writers: Writers, witnesses: readonly Witness[]): Pro
 
 async function freshList(as: 'full' | 'metadata'): Promise<Map<string, unknown>> {
   const all = new Map<string, unknown>();
-  for await (const object of client.list(configMaps)) all.set(keyOf(object), contentOf(object, as));
+  for await (const object of client.list(configMaps)) all.set(keyOf(object), selectContent(object, as));
   return all;
 }
 
-function contentOf({ apiVersion, kind, metadata, data }: Stored<ConfigMap>, as: 'full' | 'metadata'): unknown {
+function selectContent({ apiVersion, kind, metadata, data }: Stored<ConfigMap>, as: 'full' | 'metadata'): unknown {
   const { managedFields: _, ...kept } = metadata as KubeObject['metadata'] & { managedFields?: unknown };
   return as === 'full' ? { apiVersion, kind, metadata: kept, data } : { apiVersion, kind, metadata: kept };
 }
@@ -88,7 +88,7 @@ async function equalToFreshLists(watched: readonly Watched[]): Promise<void> {
   for (const { as, witness } of watched) {
     const fresh = await freshList(as);
     const contents = (objects: Iterable<Stored<ConfigMap>>): Map<string, unknown> =>
-      new Map([...objects].map((object) => [keyOf(object), contentOf(object, as)]));
+      new Map([...objects].map((object) => [keyOf(object), selectContent(object, as)]));
     const equal = (): void => expect(contents(witness.informer.store.values())).toEqual(fresh);
     await until(equal, BOUND);
     expect(contents(witness.believed.values())).toEqual(fresh);

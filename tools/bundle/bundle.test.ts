@@ -11,13 +11,13 @@ const api = resolve(import.meta.dirname, '../../packages/api/src/index.ts');
 
 describe('the bundle of a program', () => {
   let directory: string;
-  const entryOf = async (source: string): Promise<string> => {
+  const writeEntry = async (source: string): Promise<string> => {
     const entry = join(directory, 'entry.ts');
     await writeFile(entry, source);
     return entry;
   };
   const bundle = async (source: string) =>
-    bundleDaemon({ entry: await entryOf(source), directory: join(directory, 'out') });
+    bundleDaemon({ entry: await writeEntry(source), directory: join(directory, 'out') });
   const run = async (path: string) => (await promisify(execFile)(process.execPath, [path], { cwd: '/' })).stdout;
 
   beforeEach(async () => {
@@ -67,7 +67,7 @@ describe('the bundle of a program', () => {
   });
 
   it('is the newest of runs at the same time, and nothing else is left', async () => {
-    const entry = await entryOf('console.log("here");');
+    const entry = await writeEntry('console.log("here");');
     const made = await Promise.all([1, 2, 3].map(() => bundleDaemon({ entry, directory: join(directory, 'out') })));
     expect(await run(made[0]?.path ?? '')).toBe('here\n');
     expect(await readdir(join(directory, 'out'))).toEqual(['slipway-daemon.mjs']);

@@ -31,10 +31,10 @@ export interface IdentityRequest extends Subject {
 /** The authority kept in this file, made (or made anew when it nears its end) if need be. */
 export async function ensureAuthority(path: string, commonName: string, now = new Date()): Promise<Identity> {
   const kept = await readPair(path);
-  if (kept !== undefined && kept.certificate.ca && isCurrent(kept, now)) return identityOf(path, kept);
+  if (kept !== undefined && kept.certificate.ca && isCurrent(kept, now)) return toIdentity(path, kept);
   const keys = await generateKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: nameOf({ commonName }),
+    name: toJsonName({ commonName }),
     ...validity(now, AUTHORITY_DAYS),
     signingAlgorithm: ALGORITHM,
     keys,
@@ -59,13 +59,13 @@ export async function ensureIdentity(
 ): Promise<Identity> {
   const kept = await readPair(path);
   if (kept !== undefined && isCurrent(kept, now) && fits(kept.certificate, authority, request)) {
-    return identityOf(path, kept);
+    return toIdentity(path, kept);
   }
   const issuer = new x509.X509Certificate(authority.certificate);
   const keys = await generateKeys();
   const hosts = request.hosts ?? [];
   const certificate = await x509.X509CertificateGenerator.create({
-    subject: nameOf(request),
+    subject: toJsonName(request),
     issuer: issuer.subjectName,
     ...validity(now, IDENTITY_DAYS),
     signingAlgorithm: ALGORITHM,
@@ -138,7 +138,7 @@ function validity(now: Date, days: number): { notBefore: Date; notAfter: Date } 
   return { notBefore: new Date(now.getTime() - DAY / 24), notAfter: new Date(now.getTime() + days * DAY) };
 }
 
-function nameOf({ commonName, organizations = [] }: Subject): x509.JsonName {
+function toJsonName({ commonName, organizations = [] }: Subject): x509.JsonName {
   return [...organizations.map((name) => ({ O: [name] })), { CN: [commonName] }];
 }
 
@@ -152,7 +152,7 @@ async function writePair(path: string, certificate: x509.X509Certificate, key: C
   return identity;
 }
 
-function identityOf(path: string, { certificate, key }: Pair): Identity {
+function toIdentity(path: string, { certificate, key }: Pair): Identity {
   return { path, certificate: certificate.toString(), key: key.export({ type: 'pkcs8', format: 'pem' }) };
 }
 

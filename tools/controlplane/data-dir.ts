@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { markers } from './arguments.ts';
 import { ToolsError } from './errors.ts';
 import { layout, type Layout } from './layout.ts';
-import { holderOf, tryLock, type Lock } from './lock.ts';
+import { readHolder, tryLock, type Lock } from './lock.ts';
 import { endByArgument } from './processes.ts';
 
 const WATCHDOG = 'the watchdog of a launcher that was killed';
@@ -61,7 +61,7 @@ async function lockDataDir(path: string, at: Layout): Promise<Lock> {
   for (;;) {
     const lock = openLock(path, at);
     if (lock !== undefined) return lock;
-    const holder = holderOf(at.lock);
+    const holder = readHolder(at.lock);
     if (holder !== WATCHDOG || Date.now() > until) {
       throw new ToolsError(
         'SLW_TOOLS_DATA_DIR_IN_USE',

@@ -38,7 +38,7 @@ async function kubectl(kubeconfig: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-const programsOf = (dir: string) => findByArgument(new Set(Object.values(markers(layout(dir)))));
+const findPrograms = (dir: string) => findByArgument(new Set(Object.values(markers(layout(dir)))));
 
 describe('a control plane', () => {
   it('is ready when it says so, keeps its data, and is as quick the second time', async () => {
@@ -122,7 +122,7 @@ describe('a control plane that runs', () => {
   it('leaves nothing when it is stopped, however often it is asked', async () => {
     await Promise.all([plane.stop(), plane.stop()]);
     await plane.stop();
-    expect(await programsOf(plane.dataDir)).toEqual([]);
+    expect(await findPrograms(plane.dataDir)).toEqual([]);
     expect(existsSync(plane.dataDir)).toBe(false);
   });
 });
@@ -137,7 +137,7 @@ describe('a control plane that cannot start', () => {
       message: expect.stringMatching(new RegExp(`^port ${port} .*--port$`)),
     });
     server.close();
-    expect(await programsOf(dataDir)).toEqual([]);
+    expect(await findPrograms(dataDir)).toEqual([]);
   });
 
   it('because a program dies shows the end of its log, and stops the others', async () => {
@@ -147,7 +147,7 @@ describe('a control plane that cannot start', () => {
       code: 'SLW_TOOLS_START_FAILED',
       message: expect.stringMatching(/kube-apiserver died while starting \(exit code 7\)[^]*it is broken/),
     });
-    expect(await programsOf(dataDir)).toEqual([]);
+    expect(await findPrograms(dataDir)).toEqual([]);
   });
 
   it('because the data directory cannot be one says so', async () => {
@@ -189,10 +189,10 @@ describe('a launcher that is killed', () => {
     for (const pid of own) process.kill(pid, 'SIGKILL');
     process.kill(launcher.pid, 'SIGKILL');
     await launcher.exit;
-    const leftovers = await programsOf(dataDir);
+    const leftovers = await findPrograms(dataDir);
     expect(leftovers).toHaveLength(2);
     await start();
-    const now = await programsOf(dataDir);
+    const now = await findPrograms(dataDir);
     expect(now).toHaveLength(2);
     expect(now.filter((pid) => leftovers.includes(pid))).toEqual([]);
   });
@@ -202,7 +202,7 @@ describe('a launcher that is killed', () => {
     process.kill(-launcher.pid, 'SIGKILL');
     await launcher.exit;
     await expect.poll(() => existsSync(launcher.dir), { timeout: 20_000 }).toBe(false);
-    expect(await programsOf(launcher.dir)).toEqual([]);
+    expect(await findPrograms(launcher.dir)).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { holderOf, tryLock } from './lock.ts';
+import { readHolder, tryLock } from './lock.ts';
 
 describe('a lock', () => {
   let directory: string;
@@ -18,7 +18,7 @@ describe('a lock', () => {
     const first = tryLock(path());
     expect(first).toBeDefined();
     expect(tryLock(path())).toBeUndefined();
-    expect(holderOf(path())).toBe(`process ${process.pid}`);
+    expect(readHolder(path())).toBe(`process ${process.pid}`);
     first?.release();
     first?.release();
     const second = tryLock(path());
@@ -36,7 +36,7 @@ describe('a lock', () => {
     });
     await once(child.stdout, 'data');
     expect(tryLock(path())).toBeUndefined();
-    expect(holderOf(path())).toBe(`process ${child.pid}`);
+    expect(readHolder(path())).toBe(`process ${child.pid}`);
     child.kill('SIGKILL');
     await once(child, 'exit');
     const lock = tryLock(path());

@@ -45,13 +45,13 @@ export async function waitForLock(path: string, doing: string, progress: Progres
       progress.clear();
       return lock;
     }
-    progress.update(`waiting for ${holderOf(path)}, which ${doing}`);
+    progress.update(`waiting for ${readHolder(path)}, which ${doing}`);
     await delay(500);
   }
 }
 
 /** Who holds the lock, for messages only: the file is a note, the lock itself is the kernel's. */
-export function holderOf(path: string): string {
+export function readHolder(path: string): string {
   try {
     return readFileSync(holderFile(path), 'utf8');
   } catch {

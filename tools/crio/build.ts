@@ -39,14 +39,16 @@ export async function resolveCrio({
   const pins = await Promise.all(files.map((name) => readFile(join(SOURCES, name), 'utf8')));
   const key = createHash('sha256').update(JSON.stringify([pins, TAGS, compileArguments('', ''), process.arch]));
   const directory = cachedPath(env, `crio-${key.digest('hex').slice(0, 12)}`);
-  const version = versionOf(MODULE, pins[0]);
+  const version = parseModuleVersion(MODULE, pins[0]);
   await makeOnce(directory, {
     doing: 'is building CRI-O',
     progress,
     isThere: () => isComplete(directory),
     async make(temporary) {
       const step = { doing: 'building CRI-O (about 10 minutes on 2 cores, once)', done: `built CRI-O ${version}` };
-      await showStep(progress, step, (tell) => buildAll(temporary, { crictl: versionOf(CRICTL, pins[2]), env, tell }));
+      await showStep(progress, step, (tell) =>
+        buildAll(temporary, { crictl: parseModuleVersion(CRICTL, pins[2]), env, tell }),
+      );
       for (const name of NAMES) await storeCached(join(temporary, name), directory);
     },
   });
@@ -61,7 +63,7 @@ interface Recipe {
   readonly tell: (detail: string) => void;
 }
 
-function versionOf(module: string, goMod = ''): string {
+function parseModuleVersion(module: string, goMod = ''): string {
   const [, version = ''] = new RegExp(String.raw`^(?:require)?\s*${module} v(\S+)`, 'm').exec(goMod) ?? [];
   return version;
 }

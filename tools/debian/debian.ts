@@ -66,11 +66,11 @@ interface Manifest {
 }
 
 /** The manifest lies beside and is written last: what has none, or another sum, is unfinished or damaged. */
-const manifestOf = (directory: string) => `${directory}.json`;
+const getManifestPath = (directory: string) => `${directory}.json`;
 
 async function readCached(directory: string): Promise<Unpacked | undefined> {
   try {
-    const { versions, sum } = JSON.parse(await readFile(manifestOf(directory), 'utf8')) as Manifest;
+    const { versions, sum } = JSON.parse(await readFile(getManifestPath(directory), 'utf8')) as Manifest;
     if ((await sumTree(directory)) !== sum) return undefined;
     return { directory, versions, libraryPath: await libraryPath(directory) };
   } catch {
@@ -95,11 +95,11 @@ async function fill(
     await rm(join(tree, 'usr/share'), { recursive: true, force: true });
     const versions = Object.fromEntries(offers.map(({ name, version }) => [name, version]));
     const manifest: Manifest = { versions, sum: await sumTree(tree) };
-    await rm(manifestOf(directory), { force: true });
+    await rm(getManifestPath(directory), { force: true });
     await rm(directory, { recursive: true, force: true });
     await rename(tree, directory);
     await writeFile(join(temporary, 'manifest'), JSON.stringify(manifest));
-    await rename(join(temporary, 'manifest'), manifestOf(directory));
+    await rename(join(temporary, 'manifest'), getManifestPath(directory));
     return { directory, versions, libraryPath: await libraryPath(directory) };
   });
 }

@@ -11,11 +11,11 @@ export interface TestRun {
   readonly endedAt: string;
 }
 
-const fileOf = (root: string): string => join(root, 'node_modules/.cache/last-test-run.json');
+const getCachePath = (root: string): string => join(root, 'node_modules/.cache/last-test-run.json');
 
 export function readTestRun(root: string): TestRun | undefined {
   try {
-    return JSON.parse(readFileSync(fileOf(root), 'utf8')) as TestRun;
+    return JSON.parse(readFileSync(getCachePath(root), 'utf8')) as TestRun;
   } catch {
     return undefined;
   }
@@ -29,8 +29,8 @@ export function recordTestRun(root: string, run: { startedAt: number; now: numbe
     cores: availableParallelism(),
     endedAt: new Date(now).toISOString(),
   };
-  mkdirSync(dirname(fileOf(root)), { recursive: true });
-  writeFileSync(fileOf(root), `${JSON.stringify(record)}\n`);
+  mkdirSync(dirname(getCachePath(root)), { recursive: true });
+  writeFileSync(getCachePath(root), `${JSON.stringify(record)}\n`);
 }
 
 export function formatTestRun(run: TestRun | undefined): string {

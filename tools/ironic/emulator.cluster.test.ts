@@ -4,7 +4,7 @@ import { silentProgress } from '../controlplane/progress.ts';
 import { startRedfishEmulator, type EmulatedSystem, type RunningEmulator } from './emulator.ts';
 import { resolveIronic } from './environment.ts';
 import { startIronic } from './ironic.ts';
-import { isoOf } from './iso.ts';
+import { buildIso } from './iso.ts';
 import { startIsoServer, type IsoServer } from './iso-server.ts';
 import { isIronicMissing } from './missing.ts';
 
@@ -32,7 +32,7 @@ describe.skipIf(await isIronicMissing())('a BMC for tests', () => {
     expect(await bmc.powerState(host)).toBe('Off');
     await bmc.reset(host, 'On');
     await expect.poll(() => bmc.powerState(host)).toBe('On');
-    const iso = isoOf('hello');
+    const iso = buildIso('hello');
     const image = isos.put('a.iso', iso);
     await bmc.insert(host, image);
     await expect(bmc.insert(host, `${image}.not-there`)).rejects.toThrow(/404/);

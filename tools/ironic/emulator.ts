@@ -77,7 +77,7 @@ export async function startRedfishEmulator(options: EmulatorOptions): Promise<Ru
   const historyFile = join(directory, 'history');
   const port = await pickFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const systems = systemsOf(options.systems);
+  const systems = buildSystems(options.systems);
   const credentials: Credentials = { username: 'admin', password: 'password', ...options.credentials };
   let running: PythonProgram | undefined;
 
@@ -159,7 +159,7 @@ export async function startRedfishEmulator(options: EmulatorOptions): Promise<Ru
   };
 }
 
-function systemsOf(wanted: number | readonly string[]): EmulatedSystem[] {
+function buildSystems(wanted: number | readonly string[]): EmulatedSystem[] {
   const names = typeof wanted === 'number' ? Array.from({ length: wanted }, (_, index) => `host-${index}`) : wanted;
   return names.map((name) => {
     const id = randomUUID();

@@ -76,11 +76,11 @@ interface Manifest {
   touched: string;
 }
 
-const manifestOf = (directory: string) => `${directory}.json`;
+const getManifestPath = (directory: string) => `${directory}.json`;
 
 async function isGood(directory: string): Promise<boolean> {
   try {
-    const manifest = JSON.parse(await readFile(manifestOf(directory), 'utf8')) as Manifest;
+    const manifest = JSON.parse(await readFile(getManifestPath(directory), 'utf8')) as Manifest;
     const touched = await lastTouches(directory);
     if (manifest.touched === touched) return true;
     if (manifest.sum !== (await sumTree(directory))) return false;
@@ -105,9 +105,9 @@ async function lastTouches(directory: string): Promise<string> {
 }
 
 async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
-  const temporary = `${manifestOf(directory)}.${process.pid}.tmp`;
+  const temporary = `${getManifestPath(directory)}.${process.pid}.tmp`;
   await writeFile(temporary, JSON.stringify(manifest));
-  await rename(temporary, manifestOf(directory));
+  await rename(temporary, getManifestPath(directory));
 }
 
 interface Installer {
@@ -123,7 +123,7 @@ async function install(directory: string, temporary: string, { python, env }: In
   // A hard link into uv's own cache would change under us when that is cleaned or written to.
   const into = ['--link-mode', 'copy', '--python', join(tree, 'bin/python'), join(SOURCES, 'requirements.lock')];
   await runInstaller(uv, [...sync, ...into], env);
-  await rm(manifestOf(directory), { force: true });
+  await rm(getManifestPath(directory), { force: true });
   await rm(directory, { recursive: true, force: true });
   for (const made of ['.compiled', '.sqlite']) await rm(`${directory}${made}`, { recursive: true, force: true });
   await rename(tree, directory);

@@ -76,13 +76,13 @@ function give(request: IncomingMessage, response: ServerResponse, bytes: Buffer 
     return;
   }
   const headers = { 'content-type': 'application/x-iso9660-image', 'accept-ranges': 'bytes' };
-  const { status, part, ...range } = partOf(bytes, request.headers.range ?? '');
+  const { status, part, ...range } = selectRange(bytes, request.headers.range ?? '');
   response.writeHead(status, { ...headers, ...range, 'content-length': part.length });
   response.end(request.method === 'HEAD' ? undefined : part);
 }
 
 /** Of ranges, one from a byte on, or from one to another: all that anybody asks for here. */
-function partOf(bytes: Buffer, range: string) {
+function selectRange(bytes: Buffer, range: string) {
   const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range) ?? [];
   if (from === undefined) return { status: 200, part: bytes };
   const part = bytes.subarray(Number(from), to === '' ? undefined : Number(to) + 1);

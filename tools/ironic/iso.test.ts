@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { isoOf } from './iso.ts';
+import { buildIso } from './iso.ts';
 import { startIsoServer } from './iso-server.ts';
 
 describe('an ISO', () => {
   it('has the marks of its format where readers look for them, and its contents once', () => {
-    const iso = isoOf('hello', 'config');
+    const iso = buildIso('hello', 'config');
     expect(iso.length % 2048).toBe(0);
     expect(iso.toString('latin1', 0x8000, 0x8006)).toBe('\u0001CD001');
     expect(iso.toString('latin1', 0x8028, 0x802e)).toBe('CONFIG');
     expect(iso.indexOf('hello')).toBe(iso.lastIndexOf('hello'));
-    expect(isoOf('hello').equals(isoOf('other'))).toBe(false);
+    expect(buildIso('hello').equals(buildIso('other'))).toBe(false);
   });
 });
 
@@ -17,7 +17,7 @@ describe('a server of ISOs', () => {
   it('gives what was put into it, whole or in part', async () => {
     const server = await startIsoServer();
     try {
-      const iso = isoOf('hello');
+      const iso = buildIso('hello');
       const url = server.put('a.iso', iso);
       expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(iso)).toBe(true);
       const part = await fetch(url, { headers: { range: 'bytes=32769-32773' } });
@@ -36,7 +36,7 @@ describe('a server of ISOs', () => {
   it('fails as it is told to, and no longer', async () => {
     const server = await startIsoServer();
     try {
-      const url = server.put('a.iso', isoOf('hello'));
+      const url = server.put('a.iso', buildIso('hello'));
       server.fail('a.iso', 503);
       expect((await fetch(url)).status).toBe(503);
       server.fail('a.iso', 'cut');

@@ -7,7 +7,7 @@ const ROOT = 20;
 const CONTENTS = 21;
 
 /** An image whose only file, CONFIG.TXT, has these contents. */
-export function isoOf(contents: string | Uint8Array, label = 'SLIPWAY'): Buffer {
+export function buildIso(contents: string | Uint8Array, label = 'SLIPWAY'): Buffer {
   const bytes = Buffer.from(contents);
   const sectors = CONTENTS + Math.max(1, Math.ceil(bytes.length / SECTOR));
   const image = Buffer.alloc(sectors * SECTOR);

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip, createZstdCompress } from 'node:zlib';
 import type { RegistryAccess } from './registry.ts';
-import { tarOf, type LayerFile } from './tar.ts';
+import { buildTar, type LayerFile } from './tar.ts';
 import { Upload } from './upload.ts';
 
 export type Compression = 'gzip' | 'zstd' | 'none';
@@ -82,7 +82,7 @@ export async function pushIndex(
     const manifests = [];
     for (const image of images) {
       const descriptor = await putImage(upload, { ...image, mediaTypes }, image.tag);
-      manifests.push({ ...descriptor, platform: { os: 'linux', architecture: architectureOf(image) } });
+      manifests.push({ ...descriptor, platform: { os: 'linux', architecture: readArchitecture(image) } });
     }
     const mediaType = mediaTypesOf[mediaTypes].index;
     const { digest } = await putManifest(upload, { schemaVersion: 2, mediaType, manifests }, tag);
@@ -111,13 +111,13 @@ async function putImage(upload: Upload, spec: ImageSpec, tag: string | undefined
   const layers: PushedLayer[] = [];
   for (const layer of specs) layers.push('files' in layer ? await putLayer(upload, layer) : layer);
   const config = JSON.stringify({
-    architecture: architectureOf(spec),
+    architecture: readArchitecture(spec),
     os: 'linux',
     config: { Labels: labels },
     rootfs: { type: 'layers', diff_ids: layers.map(({ contents }) => contents) },
     history: specs.map(() => ({ created_by: 'slipway tests' })),
   });
-  const blob = { digest: digestOf(config), size: Buffer.byteLength(config) };
+  const blob = { digest: computeDigest(config), size: Buffer.byteLength(config) };
   await upload.blob(Readable.from([Buffer.from(config)]), () => blob.digest);
   return putManifest(
     upload,
@@ -138,7 +138,7 @@ async function putManifest(
 ): Promise<Descriptor> {
   const { mediaType } = manifest;
   const content = JSON.stringify(manifest);
-  const digest = digestOf(content);
+  const digest = computeDigest(content);
   await upload.manifest(digest, mediaType, content);
   if (tag !== undefined) await upload.manifest(tag, mediaType, content);
   return { mediaType, digest, size: Buffer.byteLength(content) };
@@ -148,7 +148,7 @@ async function putLayer(upload: Upload, { files, compression = 'gzip' }: LayerSp
   const contents = createHash('sha256');
   const blob = createHash('sha256');
   let size = 0;
-  const tar = summed(tarOf(files), contents);
+  const tar = summed(buildTar(files), contents);
   const sent = summed(compressed(tar, compression, files), blob, (length) => (size += length));
   let digest = '';
   await upload.blob(sent, () => (digest = `sha256:${blob.digest('hex')}`));
@@ -179,9 +179,9 @@ async function* summed(
   }
 }
 
-const digestOf = (content: string): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+const computeDigest = (content: string): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', ppc64: 'ppc64le' };
 
-const architectureOf = ({ architecture = ARCHITECTURES[process.arch] ?? process.arch }: ImageSpec): string =>
+const readArchitecture = ({ architecture = ARCHITECTURES[process.arch] ?? process.arch }: ImageSpec): string =>
   architecture;

@@ -63,10 +63,10 @@ export async function pushPayload(registry: RegistryAccess, spec: PayloadSpec): 
   const tags: ImageTag[] = [];
   for (const stream of streams) {
     const osImage = await pushOs(registry, stream);
-    tags.push(tagOf(stream.tag, osImage, osAnnotations(stream)));
+    tags.push(buildTag(stream.tag, osImage, osAnnotations(stream)));
     const osExtensionsImage = stream.withoutExtensions === true ? undefined : await pushExtensions(registry, stream);
     if (osExtensionsImage !== undefined) {
-      tags.push(tagOf(`${stream.tag}-extensions`, osExtensionsImage, extensionsAnnotations(stream)));
+      tags.push(buildTag(`${stream.tag}-extensions`, osExtensionsImage, extensionsAnnotations(stream)));
     }
     os.set(stream.name, { osImage, osExtensionsImage });
   }
@@ -94,7 +94,7 @@ const pushOs = (registry: RegistryAccess, stream: StreamSpec): Promise<string> =
       'io.openshift.build.versions': `machine-os=${stream.version}`,
       'org.opencontainers.image.version': stream.version,
       'org.opencontainers.image.source': OS_SOURCE,
-      ...classOf(stream),
+      ...buildClassLabels(stream),
     },
     layers: [
       layer({ 'usr/lib/os-release': `OSTREE_VERSION='${stream.version}'\n`, 'usr/lib/stream': `${stream.name}\n` }),
@@ -110,12 +110,12 @@ const pushExtensions = (registry: RegistryAccess, stream: StreamSpec): Promise<s
       'io.openshift.os.extensions': 'true',
       'org.opencontainers.image.version': stream.version,
       'org.opencontainers.image.source': OS_SOURCE,
-      ...classOf(stream),
+      ...buildClassLabels(stream),
     },
     layers: [layer({ 'usr/share/rpm-ostree/extensions/version': `${stream.version} ${stream.name}\n` })],
   });
 
-const classOf = ({ name, unlabelled = false }: StreamSpec): Record<string, string> =>
+const buildClassLabels = ({ name, unlabelled = false }: StreamSpec): Record<string, string> =>
   unlabelled ? {} : { 'io.openshift.os.streamclass': name };
 
 function pushRelease(registry: RegistryAccess, version: string, references: ImageReferences): Promise<string> {
@@ -145,7 +145,7 @@ function osAnnotations(stream: StreamSpec): Record<string, string> | undefined {
     ...built(OS_SOURCE),
     'io.openshift.build.version-display-names': 'machine-os=Red Hat Enterprise Linux CoreOS',
     'io.openshift.build.versions': `machine-os=${stream.version}`,
-    ...classOf(stream),
+    ...buildClassLabels(stream),
     ...(lifecycle === undefined ? {} : { 'io.openshift.os.stream-lifecycle': lifecycle.state }),
     ...(lifecycle?.successor === undefined ? {} : { 'io.openshift.os.stream-successor': lifecycle.successor }),
     ...(lifecycle?.message === undefined ? {} : { 'io.openshift.os.stream-message': lifecycle.message }),
@@ -164,7 +164,7 @@ const nowhere = ({ host }: RegistryAccess): Record<string, string> =>
   );
 
 const componentTag = ([name, image]: [string, string]): ImageTag =>
-  tagOf(name, image, built(`https://github.com/openshift/${name}`));
+  buildTag(name, image, built(`https://github.com/openshift/${name}`));
 
 const built = (source: string): Record<string, string> => ({
   'io.openshift.build.commit.id': COMMIT,
@@ -172,7 +172,7 @@ const built = (source: string): Record<string, string> => ({
   'io.openshift.build.source-location': source,
 });
 
-function tagOf(name: string, image: string, annotations: Record<string, string> | undefined): ImageTag {
+function buildTag(name: string, image: string, annotations: Record<string, string> | undefined): ImageTag {
   return {
     name,
     ...(annotations === undefined ? {} : { annotations }),

@@ -37,7 +37,7 @@ async function get({ url, ca }: RegistryAccess, path: string, authorization?: st
 const basic = ({ username, password }: { username: string; password: string }) =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
-const pathOf = ({ host }: RegistryAccess, reference: string, kind = 'manifests') =>
+const buildPath = ({ host }: RegistryAccess, reference: string, kind = 'manifests') =>
   `/v2/${reference.slice(host.length + 1).replace('@', `/${kind}/`)}`;
 
 describe.skipIf(missing)('a registry for tests', () => {
@@ -69,7 +69,7 @@ describe.skipIf(missing)('a registry for tests', () => {
       tag: `${compression}-${mediaTypes}`,
     });
     expect(reference).toMatch(/^127\.0\.0\.1:\d+\/team\/image@sha256:[0-9a-f]{64}$/);
-    const { body, headers } = await get(registry, pathOf(registry, reference), basic(registry));
+    const { body, headers } = await get(registry, buildPath(registry, reference), basic(registry));
     expect(body).toMatchObject({ layers: [{ mediaType }] });
     expect(reference.endsWith(String(headers['docker-content-digest']))).toBe(true);
     const tagged = await get(registry, `/v2/team/image/manifests/${compression}-${mediaTypes}`, basic(registry));
@@ -79,7 +79,7 @@ describe.skipIf(missing)('a registry for tests', () => {
   it('has an index of images by architecture', async () => {
     const images = ['amd64', 'arm64'].map((architecture) => ({ layers: [], architecture, labels: { architecture } }));
     const reference = await pushIndex(registry, 'team/index', images, { mediaTypes: 'docker' });
-    const { body } = await get(registry, pathOf(registry, reference), basic(registry));
+    const { body } = await get(registry, buildPath(registry, reference), basic(registry));
     expect(body).toMatchObject({
       mediaType: 'application/vnd.docker.distribution.manifest.list.v2+json',
       manifests: [{ platform: { architecture: 'amd64' } }, { platform: { architecture: 'arm64', os: 'linux' } }],
@@ -88,7 +88,7 @@ describe.skipIf(missing)('a registry for tests', () => {
 
   it('no longer has an image that was taken away, and tells afterwards what was asked of it', async () => {
     const reference = await pushImage(registry, 'team/gone', { layers: [] });
-    const uri = pathOf(registry, reference);
+    const uri = buildPath(registry, reference);
     expect((await get(registry, uri, basic(registry))).status).toBe(200);
     await removeImage(registry, reference);
     expect((await get(registry, uri, basic(registry))).status).toBe(404);
@@ -113,13 +113,13 @@ describe.skipIf(missing)('a registry for tests', () => {
       });
     });
     const tag = (name: string) => payload.imageReferences.spec.tags.find((each) => each.name === name);
-    const imagesOf = (stream: string) => {
+    const findImages = (stream: string) => {
       const { osImage = '', osExtensionsImage = '' } = payload.os.get(stream) ?? {};
       return { osImage, osExtensionsImage };
     };
 
     it('under names that an OSImageStream takes', () => {
-      const stream = { name: 'rhel-9', ...imagesOf('rhel-9') };
+      const stream = { name: 'rhel-9', ...findImages('rhel-9') };
       expect(
         validate(osImageStreamKind, {
           apiVersion: 'machineconfiguration.openshift.io/v1',
@@ -133,7 +133,7 @@ describe.skipIf(missing)('a registry for tests', () => {
 
     it('whose image-references name what it has, and what it has not', () => {
       expect(tag('rhel-coreos')).toMatchObject({
-        from: { kind: 'DockerImage', name: imagesOf('rhel-9').osImage },
+        from: { kind: 'DockerImage', name: findImages('rhel-9').osImage },
         annotations: {
           'io.openshift.build.source-location': 'https://github.com/openshift/os',
           'io.openshift.os.stream-lifecycle': 'deprecated',
@@ -141,32 +141,32 @@ describe.skipIf(missing)('a registry for tests', () => {
           'io.openshift.os.stream-message': 'Go on.',
         },
       });
-      expect(tag('rhel-coreos-extensions')?.from.name).toBe(imagesOf('rhel-9').osExtensionsImage);
+      expect(tag('rhel-coreos-extensions')?.from.name).toBe(findImages('rhel-9').osExtensionsImage);
       expect(tag('rhel-coreos-10-extensions')).toBeUndefined();
       expect(payload.os.get('rhel-10')?.osExtensionsImage).toBeUndefined();
       expect(tag('rhel-coreos-8')).not.toHaveProperty('annotations');
     });
 
     it('with labels that say which image is what', async () => {
-      expect(await labelsOf(imagesOf('rhel-9').osImage)).toMatchObject({
+      expect(await readLabels(findImages('rhel-9').osImage)).toMatchObject({
         'containers.bootc': '1',
         'io.openshift.os.streamclass': 'rhel-9',
         'org.opencontainers.image.version': '9.6.1',
       });
-      expect(await labelsOf(imagesOf('rhel-9').osExtensionsImage)).toMatchObject({
+      expect(await readLabels(findImages('rhel-9').osExtensionsImage)).toMatchObject({
         'io.openshift.os.extensions': 'true',
         'io.openshift.os.streamclass': 'rhel-9',
       });
-      expect(await labelsOf(imagesOf('rhel-8').osImage)).not.toHaveProperty('io.openshift.os.streamclass');
-      expect(await labelsOf(payload.releaseImage)).toEqual({ 'io.openshift.release': '4.22.0' });
+      expect(await readLabels(findImages('rhel-8').osImage)).not.toHaveProperty('io.openshift.os.streamclass');
+      expect(await readLabels(payload.releaseImage)).toEqual({ 'io.openshift.release': '4.22.0' });
     });
   });
 
-  async function labelsOf(reference: string): Promise<unknown> {
-    const { body } = await get(registry, pathOf(registry, reference), basic(registry));
+  async function readLabels(reference: string): Promise<unknown> {
+    const { body } = await get(registry, buildPath(registry, reference), basic(registry));
     const { config } = body as { config: { digest: string } };
     const blob = reference.replace(/@.*/, `@${config.digest}`);
-    const answer = await get(registry, pathOf(registry, blob, 'blobs'), basic(registry));
+    const answer = await get(registry, buildPath(registry, blob, 'blobs'), basic(registry));
     return (answer.body as { config: { Labels: unknown } }).config.Labels;
   }
 });

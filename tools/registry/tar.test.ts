@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { tarOf, type LayerFile } from './tar.ts';
+import { buildTar, type LayerFile } from './tar.ts';
 
 describe('a layer', () => {
   let directory: string;
@@ -19,7 +19,7 @@ describe('a layer', () => {
   async function unpack(files: readonly LayerFile[]): Promise<void> {
     const tar = spawn('tar', ['-x', '-C', directory], { stdio: ['pipe', 'ignore', 'inherit'] });
     const ended = once(tar, 'close');
-    await pipeline(Readable.from(tarOf(files), { objectMode: false }), tar.stdin);
+    await pipeline(Readable.from(buildTar(files), { objectMode: false }), tar.stdin);
     expect(await ended).toEqual([0, null]);
   }
 
@@ -64,11 +64,11 @@ describe('a layer', () => {
   });
 
   it('comes in pieces of at most 1 MiB', () => {
-    const sizes = [...tarOf([{ path: 'a', randomBytes: 3_000_000 }])].map(({ length }) => length);
+    const sizes = [...buildTar([{ path: 'a', randomBytes: 3_000_000 }])].map(({ length }) => length);
     expect(Math.max(...sizes)).toBe(1 << 20);
   });
 
   it('is refused when a path does not fit its header', () => {
-    expect(() => [...tarOf([{ path: 'x'.repeat(101), contents: '' }])]).toThrow(/at most 100 bytes/);
+    expect(() => [...buildTar([{ path: 'x'.repeat(101), contents: '' }])]).toThrow(/at most 100 bytes/);
   });
 });

@@ -16,27 +16,27 @@ const BLOCK = 512;
 const CHUNK = 1 << 20;
 
 /** The layer as a tar archive (POSIX ustar), in pieces of at most 1 MiB: a layer never has to fit in memory. */
-export function* tarOf(files: readonly LayerFile[]): Generator<Uint8Array> {
+export function* buildTar(files: readonly LayerFile[]): Generator<Uint8Array> {
   const directories = new Set<string>();
   for (const file of files) {
-    for (const directory of parentsOf(file.path)) {
+    for (const directory of listParents(file.path)) {
       if (directories.has(directory)) continue;
       directories.add(directory);
-      yield headerOf({ path: `${directory}/`, type: '5', size: 0, mode: 0o755 });
+      yield buildHeader({ path: `${directory}/`, type: '5', size: 0, mode: 0o755 });
     }
-    yield* entryOf(file);
+    yield* buildEntry(file);
   }
   // Two empty blocks are the end.
   yield Buffer.alloc(2 * BLOCK);
 }
 
-function* entryOf(file: LayerFile): Generator<Uint8Array> {
+function* buildEntry(file: LayerFile): Generator<Uint8Array> {
   if ('symlink' in file) {
-    yield headerOf({ path: file.path, type: '2', size: 0, mode: 0o777, target: file.symlink });
+    yield buildHeader({ path: file.path, type: '2', size: 0, mode: 0o777, target: file.symlink });
     return;
   }
-  const { path, size, contents } = contentsOf(file);
-  yield headerOf({ path, type: '0', size, mode: 0o644 });
+  const { path, size, contents } = buildContents(file);
+  yield buildHeader({ path, type: '0', size, mode: 0o644 });
   yield* contents;
   yield Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
 }
@@ -47,7 +47,7 @@ interface Contents {
   contents: Iterable<Uint8Array>;
 }
 
-function contentsOf(file: Exclude<LayerFile, { symlink: string }>): Contents {
+function buildContents(file: Exclude<LayerFile, { symlink: string }>): Contents {
   const { path } = file;
   if ('contents' in file) {
     const bytes = typeof file.contents === 'string' ? Buffer.from(file.contents) : file.contents;
@@ -68,7 +68,7 @@ function* incompressible(seed: string, size: number): Generator<Uint8Array> {
   for (let left = size; left > 0; left -= CHUNK) yield cipher.update(zeros.subarray(0, Math.min(left, CHUNK)));
 }
 
-function parentsOf(path: string): string[] {
+function listParents(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
@@ -81,7 +81,7 @@ interface Header {
   target?: string;
 }
 
-function headerOf({ path, type, size, mode, target = '' }: Header): Uint8Array {
+function buildHeader({ path, type, size, mode, target = '' }: Header): Uint8Array {
   if (Buffer.byteLength(path) > 100 || Buffer.byteLength(target) > 100) {
     throw new RangeError(`${path}: a test image takes paths of at most 100 bytes`);
   }

@@ -61,14 +61,14 @@ function tokenFor({ certificate, key }: Identity, subject: string, scopes: reado
     nbf: now - 60,
     iat: now,
     jti: createHash('sha256').update(randomBytes(16)).digest('hex'),
-    access: scopes.map(accessOf),
+    access: scopes.map(parseScope),
   };
   const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
   return `${text}.${sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }
 
 /** `repository:team/image:pull,push` */
-function accessOf(scope: string) {
+function parseScope(scope: string) {
   const [type = '', name = '', actions = ''] = scope.split(':');
   return { type, name, actions: actions.split(',') };
 }

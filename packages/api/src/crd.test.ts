@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Type, type TSchema } from 'typebox';
-import { crdOf, openApiSchemaOf } from './crd.ts';
-import { ageColumn, crdNameOf, type Kind } from './kind.ts';
+import { buildCrd, toOpenApiSchema } from './crd.ts';
+import { ageColumn, formatCrdName, type Kind } from './kind.ts';
 import { kinds } from './kinds.ts';
 import {
   atomicList,
@@ -12,7 +12,7 @@ import {
   intOrString,
   listMap,
   matching,
-  memberOf,
+  unionMember,
   nullable,
   object,
   optional,
@@ -122,7 +122,7 @@ describe('a word of the vocabulary becomes plain OpenAPI', () => {
     ],
     [
       'a union, with the field to blame',
-      object(undefined, { type: choice(['A', 'B']), a: optional(text()) }, { rules: [memberOf('type', 'A', 'a')] }),
+      object(undefined, { type: choice(['A', 'B']), a: optional(text()) }, { rules: [unionMember('type', 'A', 'a')] }),
       {
         type: 'object',
         required: ['type'],
@@ -137,12 +137,12 @@ describe('a word of the vocabulary becomes plain OpenAPI', () => {
       },
     ],
   ])('%s', (_, schema, expected) => {
-    expect(openApiSchemaOf(schema)).toStrictEqual(expected);
+    expect(toOpenApiSchema(schema)).toStrictEqual(expected);
   });
 
   it('refuses what a structural schema cannot say', () => {
-    expect(() => openApiSchemaOf(Type.Object({ a: Type.Literal('x') }))).toThrow('"const" is no keyword');
-    expect(() => openApiSchemaOf(Type.Record(Type.String(), Type.String()))).toThrow(
+    expect(() => toOpenApiSchema(Type.Object({ a: Type.Literal('x') }))).toThrow('"const" is no keyword');
+    expect(() => toOpenApiSchema(Type.Record(Type.String(), Type.String()))).toThrow(
       '"patternProperties" is no keyword',
     );
   });
@@ -160,7 +160,7 @@ describe('a kind becomes a CRD', () => {
   };
 
   it('with names, scope and the fields every object has', () => {
-    expect(crdOf(kind)).toStrictEqual({
+    expect(buildCrd(kind)).toStrictEqual({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: 'bigthings.example.com' },
@@ -192,7 +192,7 @@ describe('a kind becomes a CRD', () => {
   });
 
   it('stores the first of several versions, serves all, and converts nothing', () => {
-    const { spec } = crdOf({ ...kind, versions: [version('v1alpha1'), version('v1')] });
+    const { spec } = buildCrd({ ...kind, versions: [version('v1alpha1'), version('v1')] });
     expect(spec.conversion).toStrictEqual({ strategy: 'None' });
     expect(spec.versions.map(({ name, served, storage }) => ({ name, served, storage }))).toStrictEqual([
       { name: 'v1alpha1', served: true, storage: true },
@@ -202,7 +202,7 @@ describe('a kind becomes a CRD', () => {
 
   it('with the endpoints, columns and short names it asks for', () => {
     const scale = { specReplicasPath: '.a', statusReplicasPath: '.b', labelSelectorPath: '.c' };
-    const { spec } = crdOf({
+    const { spec } = buildCrd({
       ...kind,
       namespaced: false,
       shortNames: ['bt'],
@@ -235,7 +235,7 @@ function* places(node: SchemaNode, path: string, named: boolean): Generator<Sche
 const objectFields = new Set(['.apiVersion', '.kind', '.metadata']);
 
 const crdVersions = kinds.flatMap((kind) =>
-  crdOf(kind).spec.versions.map((version) => ({ title: `${version.name} ${crdNameOf(kind)}`, version })),
+  buildCrd(kind).spec.versions.map((version) => ({ title: `${version.name} ${formatCrdName(kind)}`, version })),
 );
 
 describe.each(crdVersions)('$title', ({ version }) => {
@@ -271,5 +271,5 @@ describe.each(crdVersions)('$title', ({ version }) => {
 it('no two kinds share a short name or a CRD', () => {
   const names = kinds.flatMap((kind) => kind.shortNames ?? []);
   expect(new Set(names).size).toBe(names.length);
-  expect(new Set(kinds.map(crdNameOf)).size).toBe(kinds.length);
+  expect(new Set(kinds.map(formatCrdName)).size).toBe(kinds.length);
 });

@@ -1,4 +1,4 @@
-import { crdNameOf, type Column, type Kind, type KindVersion } from './kind.ts';
+import { formatCrdName, type Column, type Kind, type KindVersion } from './kind.ts';
 import type { Rule, SchemaNode } from './schema.ts';
 
 export interface CustomResourceDefinition {
@@ -60,32 +60,32 @@ function refuseForeignKeywords(node: SchemaNode): void {
   }
 }
 
-const serverRuleOf = ({ rule, message, fieldPath }: Rule): Rule => ({
+const toServerRule = ({ rule, message, fieldPath }: Rule): Rule => ({
   rule,
   message,
   ...(fieldPath !== undefined && { fieldPath }),
 });
 
 /** The schema as plain OpenAPI v3: structural, and without what only TypeScript or the validator use. */
-export function openApiSchemaOf(node: SchemaNode): SchemaNode {
+export function toOpenApiSchema(node: SchemaNode): SchemaNode {
   const { required, properties, additionalProperties, items, anyOf, 'x-kubernetes-validations': rules, ...rest } = node;
   refuseForeignKeywords(rest);
   return {
     ...rest,
     ...(required !== undefined && required.length > 0 && { required: [...required] }),
-    ...(properties !== undefined && Object.keys(properties).length > 0 && { properties: schemasOf(properties) }),
-    ...(additionalProperties && { additionalProperties: openApiSchemaOf(additionalProperties) }),
-    ...(items && { items: openApiSchemaOf(items) }),
-    ...(anyOf && { anyOf: anyOf.map(openApiSchemaOf) }),
-    ...(rules && { 'x-kubernetes-validations': rules.map(serverRuleOf) }),
+    ...(properties !== undefined && Object.keys(properties).length > 0 && { properties: toOpenApiSchemas(properties) }),
+    ...(additionalProperties && { additionalProperties: toOpenApiSchema(additionalProperties) }),
+    ...(items && { items: toOpenApiSchema(items) }),
+    ...(anyOf && { anyOf: anyOf.map(toOpenApiSchema) }),
+    ...(rules && { 'x-kubernetes-validations': rules.map(toServerRule) }),
   };
 }
 
-const schemasOf = (schemas: Record<string, SchemaNode>): Record<string, SchemaNode> =>
-  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, openApiSchemaOf(schema)]));
+const toOpenApiSchemas = (schemas: Record<string, SchemaNode>): Record<string, SchemaNode> =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toOpenApiSchema(schema)]));
 
-function rootSchemaOf(version: KindVersion): SchemaNode {
-  const { properties, ...root } = openApiSchemaOf(version.schema);
+function buildRootSchema(version: KindVersion): SchemaNode {
+  const { properties, ...root } = toOpenApiSchema(version.schema);
   return {
     ...root,
     properties: {
@@ -97,25 +97,25 @@ function rootSchemaOf(version: KindVersion): SchemaNode {
   };
 }
 
-function subresourcesOf({ status, scale }: KindVersion): Pick<CrdVersion, 'subresources'> {
+function buildSubresources({ status, scale }: KindVersion): Pick<CrdVersion, 'subresources'> {
   if (status !== true && scale === undefined) return {};
   return { subresources: { ...(status === true && { status: {} }), ...(scale && { scale }) } };
 }
 
-const versionOf = (version: KindVersion, storage: boolean): CrdVersion => ({
+const buildCrdVersion = (version: KindVersion, storage: boolean): CrdVersion => ({
   name: version.name,
   served: true,
   storage,
   ...(version.columns && { additionalPrinterColumns: version.columns }),
-  ...subresourcesOf(version),
-  schema: { openAPIV3Schema: rootSchemaOf(version) },
+  ...buildSubresources(version),
+  schema: { openAPIV3Schema: buildRootSchema(version) },
 });
 
-export function crdOf(kind: Kind): CustomResourceDefinition {
+export function buildCrd(kind: Kind): CustomResourceDefinition {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: crdNameOf(kind) },
+    metadata: { name: formatCrdName(kind) },
     spec: {
       group: kind.group,
       names: {
@@ -128,7 +128,7 @@ export function crdOf(kind: Kind): CustomResourceDefinition {
       },
       scope: kind.namespaced ? 'Namespaced' : 'Cluster',
       ...(kind.versions.length > 1 && { conversion: { strategy: 'None' as const } }),
-      versions: kind.versions.map((version, index) => versionOf(version, index === 0)),
+      versions: kind.versions.map((version, index) => buildCrdVersion(version, index === 0)),
     },
   };
 }

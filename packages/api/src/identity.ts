@@ -10,7 +10,7 @@ export const DAEMON_ACCOUNT = 'machine-config-daemon';
 export const daemonUser = (namespace: string): string => `system:serviceaccount:${namespace}:${DAEMON_ACCOUNT}`;
 
 /** Our controllers. A daemon is none: who takes over a machine has its token. */
-export const serviceAccountsOf = (namespace: string): Identity => ({
+export const buildControllerIdentity = (namespace: string): Identity => ({
   group: `system:serviceaccounts:${namespace}`,
   except: [daemonUser(namespace)],
 });
@@ -26,7 +26,7 @@ export const breakGlass: Identity = { group: 'slipway:break-glass' };
 
 /** Those that no policy of ours may stop, with our controllers in `namespace`. */
 export const exemptIdentities = (namespace: string = DEFAULT_NAMESPACE): readonly Identity[] => [
-  serviceAccountsOf(namespace),
+  buildControllerIdentity(namespace),
   ...garbageCollection,
   breakGlass,
 ];

@@ -32,7 +32,7 @@ export * from './identity.ts';
 export * from './policies.ts';
 export {
   type PolicyDefinition,
-  policyObjectsOf,
+  buildPolicyObjects,
   type PolicyValidation,
   type ValidatingAdmissionPolicy,
   type ValidatingAdmissionPolicyBinding,

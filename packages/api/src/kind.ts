@@ -53,10 +53,10 @@ export interface Resource<T> {
   readonly type?: T;
 }
 
-export const crdNameOf = (kind: Pick<Kind, 'group' | 'plural'>): string => `${kind.plural}.${kind.group}`;
+export const formatCrdName = (kind: Pick<Kind, 'group' | 'plural'>): string => `${kind.plural}.${kind.group}`;
 
 /** The resource of one version of a kind: the one controllers read and write. */
-export const resourceOf = <T>({ group, kind, plural, namespaced }: Kind<T>, version: string): Resource<T> => ({
+export const toResource = <T>({ group, kind, plural, namespaced }: Kind<T>, version: string): Resource<T> => ({
   group,
   version,
   kind,

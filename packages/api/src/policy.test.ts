@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exemptIdentities } from './identity.ts';
 import { policies } from './policies.ts';
-import { policyObjectsOf, type PolicyDefinition } from './policy.ts';
+import { buildPolicyObjects, type PolicyDefinition } from './policy.ts';
 
 const definition: PolicyDefinition = {
   name: 'example',
@@ -14,7 +14,7 @@ const definition: PolicyDefinition = {
 
 describe('a policy', () => {
   it('names its exempt identities before it looks at anything', () => {
-    const [policy] = policyObjectsOf(definition);
+    const [policy] = buildPolicyObjects(definition);
     expect(policy.spec.matchConditions[0]?.expression).toBe(
       [
         "!(request.userInfo.username in ['robot'])",
@@ -25,7 +25,7 @@ describe('a policy', () => {
   });
 
   it('refuses as forbidden, and binds itself to the whole cluster', () => {
-    const [policy, binding] = policyObjectsOf(definition);
+    const [policy, binding] = buildPolicyObjects(definition);
     expect(policy.spec.validations).toStrictEqual([{ expression: 'true', message: 'never', reason: 'Forbidden' }]);
     expect(policy.spec).not.toHaveProperty('paramKind');
     expect(binding).toStrictEqual({
@@ -37,7 +37,7 @@ describe('a policy', () => {
   });
 
   it('lets everything pass while its parameter is absent', () => {
-    const [policy, binding] = policyObjectsOf({
+    const [policy, binding] = buildPolicyObjects({
       ...definition,
       param: {
         resource: { group: 'config.openshift.io', version: 'v1', plural: 'infrastructures', kind: 'Infrastructure' },
@@ -50,7 +50,7 @@ describe('a policy', () => {
   });
 
   it('finds a parameter in a namespace, and one of the core group', () => {
-    const [policy, binding] = policyObjectsOf({
+    const [policy, binding] = buildPolicyObjects({
       ...definition,
       param: {
         resource: { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' },
@@ -64,7 +64,7 @@ describe('a policy', () => {
 
   it('can have every object of a kind as its parameter, in the namespace of what is written', () => {
     const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
-    const [, binding] = policyObjectsOf({ ...definition, param: { resource, every: true } });
+    const [, binding] = buildPolicyObjects({ ...definition, param: { resource, every: true } });
     expect(binding.spec.paramRef).toStrictEqual({ selector: {}, parameterNotFoundAction: 'Allow' });
   });
 });
@@ -77,7 +77,7 @@ const haveParam = new Set([
 ]);
 const aboutStatusToo = new Set(['mcn-guards', 'node-guards']);
 
-describe.each(policies('ours').map((policy) => ({ name: policy.name, policy: policyObjectsOf(policy)[0] })))(
+describe.each(policies('ours').map((policy) => ({ name: policy.name, policy: buildPolicyObjects(policy)[0] })))(
   'the policy $name',
   ({ name, policy }) => {
     it(`${haveParam.has(name) ? 'lets pass what it cannot judge' : 'fails closed'}, and covers spec${aboutStatusToo.has(name) ? ' and status' : ' but not status'}`, () => {
@@ -102,8 +102,8 @@ describe.each(policies('ours').map((policy) => ({ name: policy.name, policy: pol
 );
 
 it('our ServiceAccounts are those of our namespace, which can be another', () => {
-  const groupsOf = (namespace?: string) =>
+  const listGroups = (namespace?: string) =>
     exemptIdentities(namespace).map((identity) => ('group' in identity ? identity.group : ''));
-  expect(groupsOf()).toContain('system:serviceaccounts:openshift-machine-config-operator');
-  expect(groupsOf('elsewhere')).toContain('system:serviceaccounts:elsewhere');
+  expect(listGroups()).toContain('system:serviceaccounts:openshift-machine-config-operator');
+  expect(listGroups('elsewhere')).toContain('system:serviceaccounts:elsewhere');
 });

@@ -105,9 +105,9 @@ const changes = {
 // one start of three). So while it is being looked for, the kind counts as absent, as its object does.
 const FAILURE_POLICY_WITH_PARAM = 'Ignore';
 
-const apiVersionOf = ({ group, version }: ResourceName): string => (group === '' ? version : `${group}/${version}`);
+const formatApiVersion = ({ group, version }: ResourceName): string => (group === '' ? version : `${group}/${version}`);
 
-function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
+function buildPolicy(definition: PolicyDefinition): ValidatingAdmissionPolicy {
   const { name, description, resource, operations, exempt, validations, variables, param, about } = definition;
   const covered = changes[definition.covers ?? 'spec'];
   return {
@@ -116,7 +116,7 @@ function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
     metadata: { name, annotations: { 'kubernetes.io/description': description } },
     spec: {
       failurePolicy: param === undefined ? 'Fail' : FAILURE_POLICY_WITH_PARAM,
-      ...(param && { paramKind: { apiVersion: apiVersionOf(param.resource), kind: param.resource.kind } }),
+      ...(param && { paramKind: { apiVersion: formatApiVersion(param.resource), kind: param.resource.kind } }),
       matchConstraints: {
         // A request through another version of the kind is the same request. What is not named is not covered.
         matchPolicy: 'Equivalent',
@@ -143,7 +143,7 @@ function policyOf(definition: PolicyDefinition): ValidatingAdmissionPolicy {
   };
 }
 
-function bindingOf({ name, param }: PolicyDefinition): ValidatingAdmissionPolicyBinding {
+function buildBinding({ name, param }: PolicyDefinition): ValidatingAdmissionPolicyBinding {
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicyBinding',
@@ -151,17 +151,17 @@ function bindingOf({ name, param }: PolicyDefinition): ValidatingAdmissionPolicy
     spec: {
       policyName: name,
       validationActions: ['Deny'],
-      ...(param && { paramRef: { ...whichOf(param), parameterNotFoundAction: 'Allow' } }),
+      ...(param && { paramRef: { ...buildParamRef(param), parameterNotFoundAction: 'Allow' } }),
     },
   };
 }
 
-function whichOf(param: PolicyParam) {
+function buildParamRef(param: PolicyParam) {
   if ('every' in param) return { selector: {} };
   return { name: param.name, ...(param.namespace !== undefined && { namespace: param.namespace }) };
 }
 
 /** The two objects that put a policy into force. */
-export const policyObjectsOf = (
+export const buildPolicyObjects = (
   definition: PolicyDefinition,
-): [ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding] => [policyOf(definition), bindingOf(definition)];
+): [ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding] => [buildPolicy(definition), buildBinding(definition)];

@@ -14,19 +14,19 @@ const resources = Object.values(api)
   .filter((value) => isResource(value))
   .filter(({ group }) => !ofKubernetes.has(group));
 
-const kindOf = ({ group, plural }: Resource<unknown>): Kind | undefined =>
+const findKind = ({ group, plural }: Resource<unknown>): Kind | undefined =>
   api.kinds.find((kind) => kind.group === group && kind.plural === plural);
 
 describe('the resources that controllers use', () => {
   it('there is one for each kind', () => {
-    expect(new Set(resources.map((resource) => kindOf(resource)))).toStrictEqual(new Set(api.kinds));
+    expect(new Set(resources.map((resource) => findKind(resource)))).toStrictEqual(new Set(api.kinds));
     expect(resources).toHaveLength(api.kinds.length);
   });
 
   it.each(resources.map((resource) => ({ title: `${resource.plural}.${resource.group}`, resource })))(
     '$title is served in the version they use, which is v1 where there is one',
     ({ resource }) => {
-      const served = kindOf(resource)?.versions.map(({ name }) => name) ?? [];
+      const served = findKind(resource)?.versions.map(({ name }) => name) ?? [];
       expect(served).toContain(resource.version);
       expect(resource.version).toBe(served.includes('v1') ? 'v1' : served[0]);
     },

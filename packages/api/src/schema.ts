@@ -153,7 +153,7 @@ export interface ListOptions<S extends TSchema> extends Ruled<Static<S>[]> {
   maxItems?: number;
 }
 
-function listOf<S extends TSchema>(
+function buildListSchema<S extends TSchema>(
   description: string,
   items: S,
   listType: Record<string, unknown>,
@@ -164,11 +164,11 @@ function listOf<S extends TSchema>(
 
 /** A list that one writer owns whole. */
 export const atomicList = <S extends TSchema>(description: string, items: S, options: ListOptions<S> = {}) =>
-  listOf(description, items, { 'x-kubernetes-list-type': 'atomic' }, options);
+  buildListSchema(description, items, { 'x-kubernetes-list-type': 'atomic' }, options);
 
 /** A list without duplicates, whose entries several writers may own. */
 export const setList = <S extends TSchema>(description: string, items: S, options: ListOptions<S> = {}) =>
-  listOf(description, items, { 'x-kubernetes-list-type': 'set' }, options);
+  buildListSchema(description, items, { 'x-kubernetes-list-type': 'set' }, options);
 
 /** A list of objects told apart by `keys`, whose entries several writers may own. */
 export const listMap = <S extends TObject>(
@@ -176,7 +176,8 @@ export const listMap = <S extends TObject>(
   items: S,
   keys: (keyof S['properties'] & string)[],
   options: ListOptions<S> = {},
-) => listOf(description, items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys }, options);
+) =>
+  buildListSchema(description, items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys }, options);
 
 /** Lets the value be null, which the server then keeps. (A null anywhere else it drops.) */
 export const nullable = <S extends TSchema>(schema: S): TUnsafe<Static<S> | null> =>
@@ -193,7 +194,7 @@ export function matching(pattern: string, message: string): Rule<string> {
 }
 
 /** A union member is there exactly when the discriminator says so. */
-export function memberOf(discriminator: string, value: string, member: string): Rule<object> {
+export function unionMember(discriminator: string, value: string, member: string): Rule<object> {
   return {
     rule: `has(self.${member}) == (self.${discriminator} == '${value}')`,
     message: `${member} is required when ${discriminator} is ${value}, and must be absent otherwise`,

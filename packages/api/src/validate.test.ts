@@ -37,28 +37,28 @@ function almost(node: SchemaNode): fc.Arbitrary<unknown> {
 
 const digest = `sha256:${'0'.repeat(64)}`;
 
-const poolOf = (fields: object) => ({
+const buildPool = (fields: object) => ({
   apiVersion: 'machineconfiguration.openshift.io/v1',
   kind: 'MachineConfigPool',
   metadata: { name: 'infra' },
   ...fields,
 });
 
-const streamOf = (version: string, fields: object, name = 'cluster') => ({
+const buildStream = (version: string, fields: object, name = 'cluster') => ({
   apiVersion: `machineconfiguration.openshift.io/${version}`,
   kind: 'OSImageStream',
   metadata: { name },
   ...fields,
 });
 
-const configurationOf = (spec: object) => ({
+const buildConfiguration = (spec: object) => ({
   apiVersion: 'operator.openshift.io/v1',
   kind: 'MachineConfiguration',
   metadata: { name: 'cluster' },
   spec,
 });
 
-const pinnedImagesOf = (...names: unknown[]) => ({
+const buildPinnedImageSet = (...names: unknown[]) => ({
   apiVersion: 'machineconfiguration.openshift.io/v1',
   kind: 'PinnedImageSet',
   metadata: { name: 'base' },
@@ -70,14 +70,14 @@ describe('an object that fits is given back as the server would store it', () =>
     [
       'a field that does not exist is dropped',
       machineConfigPoolKind,
-      poolOf({ spec: { paused: true, pause: true }, extra: 1 }),
-      poolOf({ spec: { paused: true } }),
+      buildPool({ spec: { paused: true, pause: true }, extra: 1 }),
+      buildPool({ spec: { paused: true } }),
     ],
     [
       'a null that is not allowed is dropped, one that is stays',
       machineConfigKind,
-      { ...poolOf({ spec: { fips: null, kernelArguments: null } }), kind: 'MachineConfig' },
-      { ...poolOf({ spec: { kernelArguments: null } }), kind: 'MachineConfig' },
+      { ...buildPool({ spec: { fips: null, kernelArguments: null } }), kind: 'MachineConfig' },
+      { ...buildPool({ spec: { kernelArguments: null } }), kind: 'MachineConfig' },
     ],
     [
       'defaults are filled in, in nested fields too',
@@ -102,14 +102,14 @@ describe('an object that fits is given back as the server would store it', () =>
     [
       'what has no shape of ours is kept as it is',
       machineConfigKind,
-      { ...poolOf({ spec: { config: { ignition: { version: '3.5.0', odd: null } } } }), kind: 'MachineConfig' },
-      { ...poolOf({ spec: { config: { ignition: { version: '3.5.0', odd: null } } } }), kind: 'MachineConfig' },
+      { ...buildPool({ spec: { config: { ignition: { version: '3.5.0', odd: null } } } }), kind: 'MachineConfig' },
+      { ...buildPool({ spec: { config: { ignition: { version: '3.5.0', odd: null } } } }), kind: 'MachineConfig' },
     ],
     [
       'each version has its own schema',
       osImageStreamKind,
-      streamOf('v1alpha1', { spec: {} }),
-      streamOf('v1alpha1', { spec: {} }),
+      buildStream('v1alpha1', { spec: {} }),
+      buildStream('v1alpha1', { spec: {} }),
     ],
   ])('%s', (_, kind, given, stored) => {
     expect(validate(kind, given)).toStrictEqual({ ok: true, object: stored });
@@ -117,16 +117,16 @@ describe('an object that fits is given back as the server would store it', () =>
 
   it('a label named __proto__ is a label like any other', () => {
     const pool: unknown = JSON.parse(
-      JSON.stringify(poolOf({ spec: { nodeSelector: { matchLabels: {} } } })).replace('{}', '{"__proto__":"x"}'),
+      JSON.stringify(buildPool({ spec: { nodeSelector: { matchLabels: {} } } })).replace('{}', '{"__proto__":"x"}'),
     );
     const result = validate(machineConfigPoolKind, pool);
     expect(JSON.stringify(result)).toContain('"matchLabels":{"__proto__":"x"}');
   });
 
   it('the given object is left as it was', () => {
-    const given = poolOf({ spec: { paused: null } });
+    const given = buildPool({ spec: { paused: null } });
     validate(machineConfigPoolKind, given);
-    expect(given).toStrictEqual(poolOf({ spec: { paused: null } }));
+    expect(given).toStrictEqual(buildPool({ spec: { paused: null } }));
   });
 });
 
@@ -136,72 +136,72 @@ describe('an object that does not fit is refused at the right place', () => {
     [
       'another API group',
       machineConfigPoolKind,
-      { ...poolOf({ spec: {} }), apiVersion: 'v1' },
+      { ...buildPool({ spec: {} }), apiVersion: 'v1' },
       'apiVersion',
       'must be machineconfiguration.openshift.io/v1, not "v1"',
     ],
     [
       'another kind',
       machineConfigPoolKind,
-      { ...poolOf({ spec: {} }), kind: 'Pool' },
+      { ...buildPool({ spec: {} }), kind: 'Pool' },
       'kind',
       'must be MachineConfigPool, not "Pool"',
     ],
     [
       'no name',
       machineConfigPoolKind,
-      { ...poolOf({ spec: {} }), metadata: {} },
+      { ...buildPool({ spec: {} }), metadata: {} },
       'metadata.name',
       'must be the name of the object, not nothing',
     ],
-    ['a missing field', machineConfigPoolKind, poolOf({}), 'spec', 'is required'],
-    ['a null in place of one', machineConfigPoolKind, poolOf({ spec: null }), 'spec', 'is required'],
+    ['a missing field', machineConfigPoolKind, buildPool({}), 'spec', 'is required'],
+    ['a null in place of one', machineConfigPoolKind, buildPool({ spec: null }), 'spec', 'is required'],
     [
       'the wrong type',
       machineConfigPoolKind,
-      poolOf({ spec: { paused: 'yes' } }),
+      buildPool({ spec: { paused: 'yes' } }),
       'spec.paused',
       'must be true or false, not "yes"',
     ],
     [
       'neither count nor percentage',
       machineConfigPoolKind,
-      poolOf({ spec: { maxUnavailable: 1.5 } }),
+      buildPool({ spec: { maxUnavailable: 1.5 } }),
       'spec.maxUnavailable',
       'must be a whole number or a string, not 1.5',
     ],
     [
       'a null in a list',
       machineConfigPoolKind,
-      poolOf({ spec: { pinnedImageSets: [null] } }),
+      buildPool({ spec: { pinnedImageSets: [null] } }),
       'spec.pinnedImageSets[0]',
       'must be an object, not null',
     ],
     [
       'a word that is not one of the choices',
       machineConfigurationKind,
-      configurationOf({ logLevel: 'Loud' }),
+      buildConfiguration({ logLevel: 'Loud' }),
       'spec.logLevel',
       'must be one of "", "Normal", "Debug", "Trace", "TraceAll", not "Loud"',
     ],
     [
       'text that is too short',
       machineConfigPoolKind,
-      poolOf({ spec: { osImageStream: { name: '' } } }),
+      buildPool({ spec: { osImageStream: { name: '' } } }),
       'spec.osImageStream.name',
       'must have a length of from 1 to 253, not ""',
     ],
     [
       'text against a pattern',
       machineConfigurationKind,
-      configurationOf({ managementState: 'On' }),
+      buildConfiguration({ managementState: 'On' }),
       'spec.managementState',
       'must match the pattern ^(Managed|Unmanaged|Force|Removed)$, not "On"',
     ],
     [
       'a number below its least value',
       machineConfigPoolKind,
-      poolOf({
+      buildPool({
         spec: {},
         status: {
           poolSynchronizersStatus: [
@@ -222,74 +222,80 @@ describe('an object that does not fit is refused at the right place', () => {
     [
       'a number beyond 32 bits',
       machineConfigurationKind,
-      configurationOf({ failedRevisionLimit: 2 ** 31 }),
+      buildConfiguration({ failedRevisionLimit: 2 ** 31 }),
       'spec.failedRevisionLimit',
       'must be a whole number of 32 bits, not 2147483648',
     ],
     [
       'a time that is none',
       machineConfigPoolKind,
-      poolOf({ spec: {}, status: { conditions: [{ lastTransitionTime: 'yesterday' }] } }),
+      buildPool({ spec: {}, status: { conditions: [{ lastTransitionTime: 'yesterday' }] } }),
       'status.conditions[0].lastTransitionTime',
       'must be a time such as 2026-01-31T12:00:00Z, not "yesterday"',
     ],
     [
       'an empty list',
       pinnedImageSetKind,
-      pinnedImagesOf(),
+      buildPinnedImageSet(),
       'spec.pinnedImages',
       'must have a number of entries of from 1 to 500, not a list',
     ],
     [
       'an entry that is there twice',
       pinnedImageSetKind,
-      pinnedImagesOf(`a.example.com/b@${digest}`, `a.example.com/b@${digest}`),
+      buildPinnedImageSet(`a.example.com/b@${digest}`, `a.example.com/b@${digest}`),
       'spec.pinnedImages[1]',
       `is there twice: "a.example.com/b@${digest.slice(0, 63)}…`,
     ],
     [
       'a value of a set that is there twice',
       machineConfigurationKind,
-      configurationOf({ irreconcilableValidationOverrides: { storage: ['Raid', 'Raid'] } }),
+      buildConfiguration({ irreconcilableValidationOverrides: { storage: ['Raid', 'Raid'] } }),
       'spec.irreconcilableValidationOverrides.storage[1]',
       'is there twice: "Raid"',
     ],
     [
       'an object with nothing in it',
       machineConfigurationKind,
-      configurationOf({ irreconcilableValidationOverrides: {} }),
+      buildConfiguration({ irreconcilableValidationOverrides: {} }),
       'spec.irreconcilableValidationOverrides',
       'must have at least 1 of its fields set',
     ],
     [
       'a label that is not a string, under its own name',
       machineConfigPoolKind,
-      poolOf({ spec: { nodeSelector: { matchLabels: { 'example.com/a': 1 } } } }),
+      buildPool({ spec: { nodeSelector: { matchLabels: { 'example.com/a': 1 } } } }),
       'spec.nodeSelector.matchLabels["example.com/a"]',
       'must be a string, not 1',
     ],
     [
       'a rule of ours',
       pinnedImageSetKind,
-      pinnedImagesOf('registry.example.com/app:latest@sha256:x'),
+      buildPinnedImageSet('registry.example.com/app:latest@sha256:x'),
       'spec.pinnedImages[0].name',
       "must name the image by digest: it must end with '@sha256:' and 64 lower case hexadecimal digits, not with a tag",
     ],
     [
       'a rule that blames a field',
       machineConfigurationKind,
-      configurationOf({ bootImageSkewEnforcement: { mode: 'Manual' } }),
+      buildConfiguration({ bootImageSkewEnforcement: { mode: 'Manual' } }),
       'spec.bootImageSkewEnforcement.manual',
       'manual is required when mode is Manual, and must be absent otherwise',
     ],
     [
       'a rule about the name',
       osImageStreamKind,
-      streamOf('v1', { spec: { defaultStream: 'a' } }, 'mine'),
+      buildStream('v1', { spec: { defaultStream: 'a' } }, 'mine'),
       '',
       "there is one OSImageStream: its name must be 'cluster'",
     ],
-    ['a field that v1 requires', osImageStreamKind, streamOf('v1', { spec: {} }), 'spec.defaultStream', 'is required'],
+    [
+      'a field that v1 requires',
+      osImageStreamKind,
+      buildStream('v1', { spec: {} }),
+      'spec.defaultStream',
+      'is required',
+    ],
   ])('%s', (_, kind, value, path, message) => {
     const result = validate(kind, value);
     expect(result.ok ? [] : result.problems).toContainEqual({ path, message });
@@ -298,19 +304,22 @@ describe('an object that does not fit is refused at the right place', () => {
   it('entries that differ only far behind are not the same', () => {
     const [first, second] = [`sha256:${'0'.repeat(63)}1`, `sha256:${'0'.repeat(63)}2`];
     expect(
-      validate(pinnedImageSetKind, pinnedImagesOf(`a.example.com/b@${first}`, `a.example.com/b@${second}`)).ok,
+      validate(pinnedImageSetKind, buildPinnedImageSet(`a.example.com/b@${first}`, `a.example.com/b@${second}`)).ok,
     ).toBe(true);
   });
 
   it('rules are not asked about what does not fit the schema', () => {
-    expect(validate(pinnedImageSetKind, pinnedImagesOf(7))).toStrictEqual({
+    expect(validate(pinnedImageSetKind, buildPinnedImageSet(7))).toStrictEqual({
       ok: false,
       problems: [{ path: 'spec.pinnedImages[0].name', message: 'must be a string, not 7' }],
     });
   });
 
   it('an object with a thousand mistakes is answered with fifty', () => {
-    const result = validate(pinnedImageSetKind, pinnedImagesOf(...Array.from({ length: 1000 }, (_, index) => index)));
+    const result = validate(
+      pinnedImageSetKind,
+      buildPinnedImageSet(...Array.from({ length: 1000 }, (_, index) => index)),
+    );
     expect(result.ok ? 0 : result.problems.length).toBe(50);
   });
 });

@@ -27,7 +27,7 @@ export function validate<T>(kind: Kind<T>, value: unknown): Validated<T> {
   }
   const header = headerProblem(kind, value);
   const object = { apiVersion, kind: kind.kind, metadata, ...prepareFields(version.schema, fields) };
-  const problems = [...(header === undefined ? [] : [header]), ...problemsOf(version.schema, object)];
+  const problems = [...(header === undefined ? [] : [header]), ...collectProblems(version.schema, object)];
   return problems.length > 0 ? { ok: false, problems } : { ok: true, object: object as T };
 }
 
@@ -86,7 +86,7 @@ function prepare(node: SchemaNode, value: unknown): unknown {
 }
 
 /** Everything in a prepared value that its schema does not allow, but for rules that need the stored object. */
-function problemsOf(schema: SchemaNode, value: unknown): Problem[] {
+function collectProblems(schema: SchemaNode, value: unknown): Problem[] {
   const problems = new Problems();
   check(schema, value, '', problems);
   return problems.found;
@@ -106,7 +106,7 @@ const intOrString = {
   holds: (value: unknown) => Number.isInteger(value) || typeof value === 'string',
 };
 
-const typeOf = (node: SchemaNode) =>
+const findType = (node: SchemaNode) =>
   node['x-kubernetes-int-or-string'] === true ? intOrString : types[node.type ?? ''];
 
 function checkFields(node: SchemaNode, value: Record<string, unknown>, path: string, problems: Problems): void {
@@ -124,7 +124,7 @@ function checkFields(node: SchemaNode, value: Record<string, unknown>, path: str
 }
 
 /** What an entry is told apart by, or nothing where entries may be alike. */
-function identityOf(node: SchemaNode, item: unknown): unknown[] | undefined {
+function readItemKey(node: SchemaNode, item: unknown): unknown[] | undefined {
   if (node['x-kubernetes-list-type'] === 'set') return [item];
   return node['x-kubernetes-list-map-keys']?.map((key) => (isObject(item) ? item[key] : undefined));
 }
@@ -134,7 +134,7 @@ function checkItems(node: SchemaNode, value: readonly unknown[], path: string, p
   const seen = new Set<string>();
   for (const [index, item] of value.entries()) {
     if (items !== undefined) check(items, item, itemPath(path, index), problems);
-    const identity = identityOf(node, item);
+    const identity = readItemKey(node, item);
     if (identity === undefined) continue;
     const key = JSON.stringify(identity);
     if (seen.has(key)) problems.add(itemPath(path, index), `is there twice: ${identity.map(show).join(', ')}`);
@@ -154,7 +154,7 @@ function checkRules(node: SchemaNode, value: unknown, path: string, problems: Pr
 function check(node: SchemaNode, value: unknown, path: string, problems: Problems): void {
   if (value === null && node.nullable === true) return;
   const before = problems.found.length;
-  const type = typeOf(node);
+  const type = findType(node);
   if (type !== undefined && !type.holds(value)) {
     problems.add(path, `must be ${type.expected}, not ${show(value)}`);
     return;
@@ -185,14 +185,14 @@ const formats: Record<string, { expected: string; holds: (value: unknown) => boo
 
 const patterns = new Map<string, RegExp>();
 
-function patternOf(source: string): RegExp {
+function compilePattern(source: string): RegExp {
   const pattern = patterns.get(source) ?? new RegExp(source);
   patterns.set(source, pattern);
   return pattern;
 }
 
 // kube-apiserver counts code points, not UTF-16 units.
-const lengthOf = (value: string): number => Array.from(value).length;
+const countCodePoints = (value: string): number => Array.from(value).length;
 
 const isOutside = (size: number, min: number | undefined, max: number | undefined): boolean =>
   (min !== undefined && size < min) || (max !== undefined && size > max);
@@ -213,14 +213,14 @@ const format: Limit = (node, value) => {
 };
 
 const length: Limit = ({ minLength, maxLength }, value) =>
-  typeof value === 'string' && isOutside(lengthOf(value), minLength, maxLength)
+  typeof value === 'string' && isOutside(countCodePoints(value), minLength, maxLength)
     ? expectedRange('have a length of', minLength, maxLength)
     : undefined;
 
 const pattern: Limit = ({ pattern: source, maxLength = Infinity }, value) => {
   // What is too long is said already, and is not worth the time.
   if (source === undefined || typeof value !== 'string' || value.length > maxLength * 2) return undefined;
-  return patternOf(source).test(value) ? undefined : `match the pattern ${source}`;
+  return compilePattern(source).test(value) ? undefined : `match the pattern ${source}`;
 };
 
 const range: Limit = ({ minimum, maximum }, value) =>

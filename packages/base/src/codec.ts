@@ -88,7 +88,7 @@ export interface ListLimits {
   readonly max?: number;
 }
 
-const listOf = (value: unknown, path: string, { max = Infinity }: ListLimits): readonly unknown[] => {
+const readList = (value: unknown, path: string, { max = Infinity }: ListLimits): readonly unknown[] => {
   if (!Array.isArray(value)) return refuse(path, 'a list', describeKind(value));
   return value.length <= max ? value : refuse(path, `at most ${max} items`, String(value.length));
 };
@@ -96,20 +96,20 @@ const listOf = (value: unknown, path: string, { max = Infinity }: ListLimits): r
 export const array =
   <T>(item: Decoder<T>, limits: ListLimits = {}): Decoder<T[]> =>
   (value, path) =>
-    listOf(value, path, limits).map((each, index) => item(each, `${path}[${index}]`));
+    readList(value, path, limits).map((each, index) => item(each, `${path}[${index}]`));
 
 /** Items that do not fit are left out. */
 export const readableItems =
   <T>(item: Decoder<T>, limits: ListLimits = {}): Decoder<T[]> =>
   (value, path) =>
-    listOf(value, path, limits).flatMap((each) => readable(item, each));
+    readList(value, path, limits).flatMap((each) => readable(item, each));
 
 /** A list of fixed length, each item with a decoder of its own; further items are ignored. */
 export function tuple<const D extends readonly Decoder<unknown>[]>(
   ...items: D
 ): Decoder<{ -readonly [K in keyof D]: Decoded<D[K]> }> {
   return (value, path) => {
-    const list = listOf(value, path, {});
+    const list = readList(value, path, {});
     const decoded: unknown[] = items.map((item, index) => item(list[index], `${path}[${index}]`));
     return decoded as { -readonly [K in keyof D]: Decoded<D[K]> };
   };
@@ -124,19 +124,19 @@ export interface RecordLimits {
 export const record =
   <T>(item: Decoder<T>, { max, key = string() }: RecordLimits = {}): Decoder<Map<string, T>> =>
   (value, path) =>
-    new Map(entriesOf(value, path, max).map(([name, each]) => [key(name, path), item(each, at(path, name))]));
+    new Map(readEntries(value, path, max).map(([name, each]) => [key(name, path), item(each, at(path, name))]));
 
 /** Entries that do not fit are left out. */
 export const readableEntries =
   <T>(item: Decoder<T>, { max, key = string() }: RecordLimits = {}): Decoder<Map<string, T>> =>
   (value, path) =>
     new Map(
-      entriesOf(value, path, max).flatMap(([name, each]) =>
+      readEntries(value, path, max).flatMap(([name, each]) =>
         readable(key, name).flatMap((good) => readable(item, each).map((read): [string, T] => [good, read])),
       ),
     );
 
-function entriesOf(value: unknown, path: string, max = Infinity): [string, unknown][] {
+function readEntries(value: unknown, path: string, max = Infinity): [string, unknown][] {
   if (!isRecord(value)) return refuse(path, 'an object', describeKind(value));
   const entries = Object.entries(value);
   return entries.length <= max ? entries : refuse(path, `at most ${max} keys`, String(entries.length));

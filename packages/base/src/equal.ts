@@ -5,9 +5,11 @@ export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, at) => isEqual(item, b[at]));
   if (!isRecord(a) || !isRecord(b)) return false;
-  const keys = keysOf(a);
-  return keys.length === keysOf(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
+  const keys = listDefinedKeys(a);
+  return (
+    keys.length === listDefinedKeys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
+  );
 }
 
-const keysOf = (record: Record<string, unknown>): string[] =>
+const listDefinedKeys = (record: Record<string, unknown>): string[] =>
   Object.keys(record).filter((key) => record[key] !== undefined);

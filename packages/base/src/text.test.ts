@@ -16,7 +16,7 @@ import {
 } from './text.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 60 });
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+const countBytes = (text: string): number => new TextEncoder().encode(text).length;
 
 describe('a text that is too long', () => {
   it.each<[string, number, string]>([
@@ -64,7 +64,7 @@ describe('a text that is too long', () => {
         expect(end.length).toBeLessThanOrEqual(max);
         expect(end.isWellFormed() && (end === text || text.endsWith(end.replace(/^…/, '')))).toBe(true);
         const bytes = truncateBytes(text, max);
-        expect(bytesOf(bytes)).toBeLessThanOrEqual(max);
+        expect(countBytes(bytes)).toBeLessThanOrEqual(max);
         expect(bytes === text || text.startsWith(bytes.replace(/…$/, ''))).toBe(true);
       }),
     );

@@ -11,12 +11,12 @@ import {
   type ChosenPool,
   isMember,
   type NodeFacts,
-  nodeFactsOf,
+  readNodeFacts,
   type PinNode,
   type PinPool,
-  pinPoolOf,
-  pinReportOf,
-  poolOf,
+  buildPinPool,
+  readPinReport,
+  selectPool,
 } from '@slipway/fleet';
 import type { StoreReader, Stored } from '@slipway/kube';
 import { setsIn } from './sources.ts';
@@ -52,7 +52,7 @@ export function createFleetViews(): FleetViews {
 
   /** What was worked out holds for as long as no pool selects other nodes. */
   function refresh(pools: Iterable<Stored<MachineConfigPool>>): void {
-    const now = selectorsOf(pools);
+    const now = fingerprintSelectors(pools);
     if (now === selectors) return;
     selectors = now;
     known = new WeakMap();
@@ -61,12 +61,12 @@ export function createFleetViews(): FleetViews {
   function look(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): NodeResolution {
     const before = known.get(node);
     if (before !== undefined) return before;
-    const made = { chosen: poolOf(node.metadata, pools), facts: nodeFactsOf(node) };
+    const made = { chosen: selectPool(node.metadata, pools), facts: readNodeFacts(node) };
     known.set(node, made);
     return made;
   }
 
-  const poolsOf = (read: StoreReader): Stored<MachineConfigPool>[] => {
+  const readPools = (read: StoreReader): Stored<MachineConfigPool>[] => {
     const pools = [...read(machineConfigPools).values()];
     refresh(pools);
     return pools;
@@ -74,7 +74,7 @@ export function createFleetViews(): FleetViews {
 
   return {
     view(read) {
-      const pools = poolsOf(read);
+      const pools = readPools(read);
       const members = new Map<string, Member[]>(pools.map(({ metadata }) => [metadata.name, []]));
       const homeless: { node: Stored<Node>; why: ChosenPool & { ok: false } }[] = [];
       for (const node of read(nodes).values()) {
@@ -86,17 +86,17 @@ export function createFleetViews(): FleetViews {
     },
     hasMoved(read) {
       const before = asked;
-      asked = selectorsOf(read(machineConfigPools).values());
+      asked = fingerprintSelectors(read(machineConfigPools).values());
       return asked !== before;
     },
     poolOf(node, read) {
-      const { chosen } = look(node, poolsOf(read));
+      const { chosen } = look(node, readPools(read));
       return chosen.ok ? chosen.pool : undefined;
     },
   };
 }
 
-const selectorsOf = (pools: Iterable<Stored<MachineConfigPool>>): string =>
+const fingerprintSelectors = (pools: Iterable<Stored<MachineConfigPool>>): string =>
   JSON.stringify([...pools].map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));
 
 // Which machines are in which pools, and what is known of their images: worked out once for each version of an object.
@@ -112,7 +112,7 @@ export interface PinViews {
   poolsOf(node: Stored<Node> | undefined, read: StoreReader): readonly string[];
 }
 
-type NodePinReport = ReturnType<typeof pinReportOf>;
+type NodePinReport = ReturnType<typeof readPinReport>;
 const unheard: NodePinReport = { told: null, reported: new Map(), failure: null };
 
 export function createPinViews(): PinViews {
@@ -135,9 +135,9 @@ export function createPinViews(): PinViews {
     return known;
   }
 
-  function reportOf(record: Stored<MachineConfigNode> | undefined): NodePinReport {
+  function getPinReport(record: Stored<MachineConfigNode> | undefined): NodePinReport {
     if (record === undefined) return unheard;
-    const known = reports.get(record) ?? pinReportOf(record);
+    const known = reports.get(record) ?? readPinReport(record);
     reports.set(record, known);
     return known;
   }
@@ -147,9 +147,9 @@ export function createPinViews(): PinViews {
       const pools = poolsIn(read);
       const sets = new Map(setsIn(read).map((set) => [set.metadata.name, set]));
       return {
-        pools: new Map(pools.map((pool) => [pool.metadata.name, pinPoolOf(pool, (name) => sets.get(name))])),
+        pools: new Map(pools.map((pool) => [pool.metadata.name, buildPinPool(pool, (name) => sets.get(name))])),
         nodes: [...read(nodes).values()].map((node) => {
-          const { told, reported, failure } = reportOf(read(machineConfigNodes).get(node.metadata.name));
+          const { told, reported, failure } = getPinReport(read(machineConfigNodes).get(node.metadata.name));
           const { name } = node.metadata;
           return { name, pools: membership(node, pools), isReady: isReady(node), told, reported, failure };
         }),

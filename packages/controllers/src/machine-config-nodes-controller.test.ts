@@ -35,7 +35,7 @@ const record = (pool: string, desired: string, owner = 'uid-1'): Stored<MachineC
   spec: { node: { name: 'n1' }, pool: { name: pool }, configVersion: { desired } },
 });
 
-const specOf = (...args: Parameters<typeof nextRecord>) => {
+const computeNextSpec = (...args: Parameters<typeof nextRecord>) => {
   const next = nextRecord(...args);
   return next.type === 'write' ? next.record.spec : next.type;
 };
@@ -84,10 +84,10 @@ describe('the MachineConfigNode of a Node', () => {
   });
 
   it('follows the desired config and the pool', () => {
-    expect(specOf(node('b', 'worker'), pools, record('worker', 'a'))).toMatchObject({
+    expect(computeNextSpec(node('b', 'worker'), pools, record('worker', 'a'))).toMatchObject({
       configVersion: { desired: 'b' },
     });
-    expect(specOf(node('a', 'worker', 'infra'), pools, record('worker', 'a'))).toMatchObject({
+    expect(computeNextSpec(node('a', 'worker', 'infra'), pools, record('worker', 'a'))).toMatchObject({
       pool: { name: 'infra' },
     });
   });

@@ -8,7 +8,7 @@ import {
   nodes,
   NOT_YET_SET,
 } from '@slipway/api';
-import { type ChosenPool, formatProblem, poolOf } from '@slipway/fleet';
+import { type ChosenPool, formatProblem, selectPool } from '@slipway/fleet';
 import { anyVersion, type Context, type ControllerDef, done, type OwnerReference, type Stored } from '@slipway/kube';
 import { fleetNodes } from './sources.ts';
 
@@ -31,17 +31,17 @@ export function nextRecord(
   if (node === undefined) return { type: there === undefined ? 'nothing' : 'delete' };
   // A new machine under an old name begins a record of its own.
   if (there !== undefined && !belongsTo(there, node)) return { type: 'delete' };
-  const chosen = poolOf(node.metadata, pools);
-  const spec = specOf(node, chosen);
+  const chosen = selectPool(node.metadata, pools);
+  const spec = buildSpec(node, chosen);
   if (there !== undefined && isSame(there.spec, spec)) return { type: 'nothing' };
   return {
     type: 'write',
-    record: { metadata: { name: node.metadata.name, ownerReferences: [ownerOf(node)] }, spec },
+    record: { metadata: { name: node.metadata.name, ownerReferences: [buildOwnerReference(node)] }, spec },
     problem: chosen.ok ? null : chosen,
   };
 }
 
-const specOf = (
+const buildSpec = (
   { metadata: { name, annotations = {} } }: Stored<Node>,
   chosen: ChosenPool,
 ): MachineConfigNode['spec'] => ({
@@ -56,7 +56,7 @@ const belongsTo = (record: MachineConfigNode, node: Stored<Node>): boolean =>
 const isSame = (a: MachineConfigNode['spec'], b: MachineConfigNode['spec']): boolean =>
   a.pool.name === b.pool.name && a.configVersion.desired === b.configVersion.desired;
 
-const ownerOf = ({ metadata: { name, uid } }: Stored<Node>): OwnerReference => ({
+const buildOwnerReference = ({ metadata: { name, uid } }: Stored<Node>): OwnerReference => ({
   apiVersion: 'v1',
   kind: 'Node',
   name,

@@ -5,7 +5,7 @@ import {
   imagesOnStream,
   type OSImages,
   type RenderImages,
-  trackedOf,
+  readTrackedStream,
   type TrackedStream,
 } from '@slipway/fleet';
 import { hasSources } from '@slipway/fleet/stream-discovery';
@@ -30,12 +30,12 @@ export const poolOsSources = ({ gates }: PoolOsOptions): Source[] =>
       ];
 
 /** Null: nobody has said yet which stream the pool is on. Its annotations bring it back. */
-export function poolOsOf(pool: MachineConfigPool, options: PoolOsOptions, read: StoreReader): RenderImages | null {
+export function resolvePoolOs(pool: MachineConfigPool, options: PoolOsOptions, read: StoreReader): RenderImages | null {
   if (!usesStreams(options.gates)) {
     const { data } = read(configMaps).get(`${options.namespace}/${OS_IMAGES_CONFIG_MAP}`) ?? {};
     return { osImages: clusterImages(data, options.osImages), osStream: null };
   }
-  const tracked = trackedOf(pool.metadata.annotations);
+  const tracked = readTrackedStream(pool.metadata.annotations);
   const isUnknown = tracked === null ? mayHaveStreams(options, read) : isDamaged(tracked);
   return isUnknown ? null : imagesOnStream(pool, tracked);
 }

@@ -30,10 +30,10 @@ import {
   formatProblems,
   pinConditions,
   type PoolStatusInput,
-  streamsOf,
-  trackedOf,
+  toStreams,
+  readTrackedStream,
 } from '@slipway/fleet';
-import { configMapPair, pairOf, type StreamSources } from '@slipway/fleet/stream-discovery';
+import { configMapPair, toImagePair, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { StoreReader, Source, Stored } from '@slipway/kube';
 
 // Sources that are the same share one informer, so those that several controllers read stand here.
@@ -62,7 +62,7 @@ const keptConditions: ReadonlySet<string> = new Set(['Ready', 'DiskPressure', 'N
 function keepWhatDecides({ metadata, spec, status }: Stored<Node>): Stored<Node> {
   const osImage = status?.nodeInfo?.osImage;
   return {
-    metadata: keptOf(metadata),
+    metadata: keepNodeMetadata(metadata),
     spec: { ...(spec?.unschedulable === true && { unschedulable: true }) },
     status: {
       conditions: (status?.conditions ?? []).filter(({ type }) => keptConditions.has(type)).map(withoutHeartbeat),
@@ -71,7 +71,7 @@ function keepWhatDecides({ metadata, spec, status }: Stored<Node>): Stored<Node>
   };
 }
 
-function keptOf({ name, uid, resourceVersion, ...rest }: Stored<Node>['metadata']): Stored<Node>['metadata'] {
+function keepNodeMetadata({ name, uid, resourceVersion, ...rest }: Stored<Node>['metadata']): Stored<Node>['metadata'] {
   const { creationTimestamp, deletionTimestamp, labels = {}, annotations = {} } = rest;
   const ours = Object.entries(annotations).filter(([key]) => OUR_ANNOTATION.test(key));
   return {
@@ -182,7 +182,7 @@ export function sourcesIn(read: StoreReader, options: SourceOptions): StreamSour
   const image = read(clusterVersions).get('version')?.status?.desired.image ?? '';
   const release = image === '' ? (options.releaseImage ?? '') : image;
   return {
-    commandLine: pairOf(options.osImage, options.osExtensionsImage),
+    commandLine: toImagePair(options.osImage, options.osExtensionsImage),
     configMap: configMapPair(configMap?.data),
     release: release === '' ? null : { image: release },
   };
@@ -200,8 +200,8 @@ export function poolStreamInput(
   const object = streamObjectIn(read);
   return {
     streamOf: (name) => read(machineConfigs).get(name)?.metadata.annotations?.[osStreamAnnotation] ?? null,
-    tracked: trackedOf(metadata.annotations),
-    streams: object === undefined ? null : streamsOf(object),
+    tracked: readTrackedStream(metadata.annotations),
+    streams: object === undefined ? null : toStreams(object),
     problem: problemIn(metadata.annotations?.[osStreamProblemAnnotation]),
   };
 }

@@ -205,11 +205,11 @@ function policySetter(watch: DriftWatch, log: Log): (seen: ClusterView) => void 
     const next = machineConfiguration?.metadata.annotations?.[driftPolicyAnnotation];
     if (next === policy) return;
     policy = next;
-    watch.setPolicy(driftPolicyOf(next, log));
+    watch.setPolicy(readDriftPolicy(next, log));
   };
 }
 
-function driftPolicyOf(text: string | undefined, log: Log): DriftPolicy {
+function readDriftPolicy(text: string | undefined, log: Log): DriftPolicy {
   const parsed = parseDriftPolicy(text);
   if (!parsed.ok) log.warn(parsed.problem);
   return parsed.policy;

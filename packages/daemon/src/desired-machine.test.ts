@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { diskOf, type RenderedIgnition } from '@slipway/fleet';
+import { buildDiskPlan, type RenderedIgnition } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
-import { type DesiredEntry, desiredMachineOf } from './desired-machine.ts';
+import { type DesiredEntry, loadDesiredMachine } from './desired-machine.ts';
 
 const ignition = { version: '3.5.0' as const };
 const config: RenderedIgnition = {
@@ -27,7 +27,8 @@ const config: RenderedIgnition = {
 };
 
 const named = (spec: object) => ({ name: 'rendered-worker-1', spec });
-const read = (from: RenderedIgnition, settings: object = {}) => desiredMachineOf(named({ config: from, ...settings }));
+const read = (from: RenderedIgnition, settings: object = {}) =>
+  loadDesiredMachine(named({ config: from, ...settings }));
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 /** As a plan has it. Its contents are none where they are not those of its bytes. */
@@ -44,7 +45,7 @@ async function planned(entry: DesiredEntry) {
 describe('what a config makes of a machine', () => {
   it('is the same, read file by file, as its plan', async () => {
     const { entries } = await read(config);
-    expect(await Promise.all([...entries.values()].map(planned))).toEqual((await diskOf(config)).entries);
+    expect(await Promise.all([...entries.values()].map(planned))).toEqual((await buildDiskPlan(config)).entries);
     expect([...entries.keys()]).toEqual([...entries.keys()].toSorted());
     expect([...(await read({ ignition })).entries]).toEqual([]);
   });
@@ -58,7 +59,7 @@ describe('what a config makes of a machine', () => {
   });
 
   it('is refused for a config that cannot be read, with what is wrong in it', async () => {
-    await expect(desiredMachineOf(named({ config: { ignition: { version: '9' } } }))).rejects.toMatchObject({
+    await expect(loadDesiredMachine(named({ config: { ignition: { version: '9' } } }))).rejects.toMatchObject({
       code: 'SLW_DAEMON_CONFIG',
       message: expect.stringContaining('MachineConfig rendered-worker-1'),
     });
@@ -109,7 +110,7 @@ describe('what a config makes of a machine', () => {
 
   it('is read once for a config, as long as that is there', async () => {
     const stored = named({ config });
-    expect(await desiredMachineOf(stored)).toBe(await desiredMachineOf(stored));
-    expect(await desiredMachineOf(stored)).not.toBe(await desiredMachineOf({ ...stored }));
+    expect(await loadDesiredMachine(stored)).toBe(await loadDesiredMachine(stored));
+    expect(await loadDesiredMachine(stored)).not.toBe(await loadDesiredMachine({ ...stored }));
   });
 });

@@ -6,7 +6,7 @@ import {
   type DiskFile,
   type DiskHardLink,
   type DiskLink,
-  diskOf,
+  buildDiskPlan,
   readMachineConfig,
   type RenderedIgnition,
   splitArguments,
@@ -75,7 +75,7 @@ export interface DesiredOS {
 
 export const CORE = 'core';
 
-export function contentsOf(bytes: Uint8Array): Contents {
+export function hashContents(bytes: Uint8Array): Contents {
   return { sha256: hash('sha256', bytes), size: bytes.length };
 }
 
@@ -83,7 +83,7 @@ export function contentsOf(bytes: Uint8Array): Contents {
 const known = new WeakMap<StoredConfig, Promise<DesiredMachine>>();
 
 /** Rejects with a DaemonError or a FleetError where the config, or any contents in it, cannot be read. */
-export function desiredMachineOf(config: StoredConfig): Promise<DesiredMachine> {
+export function loadDesiredMachine(config: StoredConfig): Promise<DesiredMachine> {
   const before = known.get(config);
   if (before !== undefined) return before;
   const reading = readDesiredMachine(config);
@@ -103,15 +103,15 @@ async function readDesiredMachine({ name, spec }: StoredConfig): Promise<Desired
   }
   const { config: ignition, ...input } = read.input;
   const { files: _files, ...storage } = ignition.storage ?? {};
-  const { entries, users, unmasked, kernelArguments } = await diskOf({ ...ignition, storage });
+  const { entries, users, unmasked, kernelArguments } = await buildDiskPlan({ ...ignition, storage });
   const directories = new Map(storage.directories?.map((directory) => [directory.path, directory]));
   const core = users.find((user) => user.name === CORE);
   return {
     config: name,
     entries: byPath([...entries.map((entry) => desiredEntry(entry, directories)), ...(await desiredFiles(ignition))]),
-    units: unitsOf(unmasked, ignition),
+    units: buildUnits(unmasked, ignition),
     core: {
-      sshKeys: core?.sshKeys === undefined ? null : { ...core.sshKeys, contents: contentsOf(core.sshKeys.bytes) },
+      sshKeys: core?.sshKeys === undefined ? null : { ...core.sshKeys, contents: hashContents(core.sshKeys.bytes) },
       passwordHash: core?.passwordHash ?? null,
     },
     os: {
@@ -141,13 +141,13 @@ async function desiredFiles({ ignition, storage }: RenderedIgnition): Promise<De
   for (const file of storage?.files ?? []) {
     const { bytes, ...rest } = await readFile(ignition, file);
     const again = async (): Promise<Uint8Array> => (await readFile(ignition, file)).bytes;
-    desired.push({ ...rest, contents: contentsOf(bytes), bytes: again, leaves: leftBy(rest, file) });
+    desired.push({ ...rest, contents: hashContents(bytes), bytes: again, leaves: leftBy(rest, file) });
   }
   return desired;
 }
 
 async function readFile(ignition: RenderedIgnition['ignition'], file: File): Promise<DiskFile> {
-  const { entries } = await diskOf({ ignition, storage: { files: [file] } });
+  const { entries } = await buildDiskPlan({ ignition, storage: { files: [file] } });
   const [entry] = entries;
   if (entry?.kind !== 'file') throw new TypeError(`the file ${file.path} became none`);
   return entry;
@@ -158,7 +158,7 @@ function desiredEntry(entry: DiskEntry, directories: ReadonlyMap<string, object>
     case 'file': {
       // Of a unit: text in the config already, and short, so its bytes stay.
       const { bytes } = entry;
-      return { ...entry, contents: contentsOf(bytes), bytes: async () => bytes, leaves: NOTHING };
+      return { ...entry, contents: hashContents(bytes), bytes: async () => bytes, leaves: NOTHING };
     }
     case 'directory':
       return { ...entry, leaves: leftBy(entry, directories.get(entry.path) ?? {}) };
@@ -176,7 +176,7 @@ function leftBy({ keepsExisting }: { readonly keepsExisting: boolean }, named: o
   return keepsExisting ? new Set(RIGHTS.filter((right) => !Object.hasOwn(named, right))) : NOTHING;
 }
 
-function unitsOf(unmasked: readonly string[], { systemd }: RenderedIgnition): DesiredUnit[] {
+function buildUnits(unmasked: readonly string[], { systemd }: RenderedIgnition): DesiredUnit[] {
   const bare = new Set(unmasked.map((path) => path.slice(UNIT_DIRECTORY.length + 1)));
   return (systemd?.units ?? []).map(({ name, enabled, mask }) => ({
     name,

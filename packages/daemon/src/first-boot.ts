@@ -6,8 +6,8 @@ import { PRESET_PATH, splitArguments } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import { DaemonError } from './errors.ts';
 import type { Deployment, Host, OSChange, Progress } from './host/host.ts';
-import { imagesOf } from './host/os/change-steps.ts';
-import { digestOf, packagesOfExtensions, packagesOfKernel } from './host/os/deployment.ts';
+import { listImagesToPull } from './host/os/change-steps.ts';
+import { parseDigest, packagesOfExtensions, packagesOfKernel } from './host/os/deployment.ts';
 import { ENCAPSULATED, readStateFile, STATE_DIRECTORY, writeStateFile } from './state-file.ts';
 import { parseStoredConfig, readCurrentConfig, type StoredConfig, writeCurrentConfig } from './stored-config.ts';
 
@@ -50,7 +50,7 @@ export async function finishFirstBoot({
   }
   await countBoot(host, config);
   log.info({ config: config.name, change }, 'the OS is not yet what the config says');
-  await host.os.prefetch(imagesOf({ booted, change }), onProgress, signal);
+  await host.os.prefetch(listImagesToPull({ booted, change }), onProgress, signal);
   await host.os.stage(change);
   // Before the reboot is asked for nothing is noted as done: what is staged may be lost with the power, and is staged again.
   await host.reboot(`first boot: ${config.name}`);
@@ -143,7 +143,7 @@ type Spec = StoredConfig['spec'];
 
 /** By its digest, where both have one: the same image may come from a mirror. */
 function missingImage(booted: Deployment, { osImageURL: image = '' }: Spec): OSChange {
-  const digest = digestOf(image);
+  const digest = parseDigest(image);
   const isThere = booted.image === image || (digest !== '' && digest === booted.digest);
   return image === '' || isThere ? {} : { image };
 }

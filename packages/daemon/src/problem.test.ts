@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DaemonError } from './errors.ts';
-import { codedProblem, problemOf, withMore } from './problem.ts';
+import { codedProblem, toProblem, withMore } from './problem.ts';
 
 const systemError = (code: string, message: string) => Object.assign(new Error(message), { code, errno: -1 });
 
@@ -28,11 +28,11 @@ describe('why an update failed', () => {
     ],
     ['what has none is a failed step', new TypeError('oops'), 'SLW_DAEMON_STEP', /^changing files: oops$/],
   ])('%s', (_, error, code, message) => {
-    expect(problemOf(error, 'changing files')).toEqual({ code, message: expect.stringMatching(message) });
+    expect(toProblem(error, 'changing files')).toEqual({ code, message: expect.stringMatching(message) });
   });
 
   it('is short enough for a condition, however much is told', () => {
-    const problem = problemOf(new Error('x'.repeat(10_000)), 'step');
+    const problem = toProblem(new Error('x'.repeat(10_000)), 'step');
     expect(problem.message.length).toBeLessThanOrEqual(2000);
     expect(withMore(problem, 'y'.repeat(10_000)).message.length).toBeLessThanOrEqual(2000);
   });

@@ -30,7 +30,7 @@ export function findCodedProblem(error: unknown): Problem | null {
 const MAX_MESSAGE = 2000;
 
 /** Of anything that a step of an update threw. */
-export function problemOf(error: unknown, step: string): Problem {
+export function toProblem(error: unknown, step: string): Problem {
   const { code, text } = describe(error);
   return { code, message: truncate(`${step}: ${text}`, MAX_MESSAGE) };
 }

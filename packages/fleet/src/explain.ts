@@ -67,7 +67,7 @@ function ignitionThings(config: unknown, provenance: RenderProvenance, masking: 
   const order = new Map(provenance.inputs.map((name, index) => [name, index]));
   const things = new Map<string, Gathering>();
   for (const [path, origin] of provenance.config) {
-    const place = placeOf(config, path);
+    const place = locateSetting(config, path);
     if (place === null) continue;
     const { noun, name, field, value } = place;
     const thing = things.get(`${noun} ${name}`) ?? { noun, name, fields: [] };
@@ -106,7 +106,7 @@ interface ConfigLocation {
 }
 
 /** The thing that a leaf of the config belongs to. Null for the spec version, which is nobody's choice. */
-function placeOf(config: unknown, path: string): ConfigLocation | null {
+function locateSetting(config: unknown, path: string): ConfigLocation | null {
   if (path === 'ignition.version') return null;
   const segments = path.split(/[.[\]]+/).filter((segment) => segment !== '');
   const value = valueAt(config, segments);
@@ -150,13 +150,13 @@ function shortKey(key: string): string {
 
 function showValue(field: string, value: unknown, masking: Masking): string {
   const text = String(value);
-  if (/(?:^|\.)source$/.test(field)) return sizeOf(text);
+  if (/(?:^|\.)source$/.test(field)) return formatSize(text);
   if (field === 'contents') return `${new TextEncoder().encode(text).length} bytes`;
   if (field === 'mode' && typeof value === 'number') return `0${value.toString(8)}`;
   return maskField(field, text, masking);
 }
 
-function sizeOf(source: string): string {
+function formatSize(source: string): string {
   const decoded = decodeDataUrl(source);
   return `${decoded.ok ? decoded.bytes.length : 0} bytes`;
 }

@@ -61,20 +61,20 @@ export {
   firstBootConfig,
   type JoiningNode,
   servedConfig,
-  stubOf,
+  buildStub,
   type StubRequest,
 } from './first-boot/first-boot-config.ts';
-export { diskOf } from './disk/disk-of.ts';
+export { buildDiskPlan } from './disk/disk-of.ts';
 export * from './disk/disk-plan.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { needsReboot } from './update/actions.ts';
 export { splitArguments } from './update/settings.ts';
-export { type PlannedConfig, planUpdate, rollbackOf, type UpdateRequest } from './update/plan-update.ts';
+export { type PlannedConfig, planUpdate, computeRollback, type UpdateRequest } from './update/plan-update.ts';
 export type { NodeDisruptionPolicy } from './update/policy.ts';
 export { addTolerated, type ValidationOverrides } from './update/irreconcilable.ts';
 export type * from './update/update-plan.ts';
-export { type ChosenPool, isControlPlanePool, isMember, missingPools, poolOf } from './pool-of.ts';
+export { type ChosenPool, isControlPlanePool, isMember, missingPools, selectPool } from './pool-of.ts';
 export {
   readRenderedFrom,
   type RenderedConfigFacts,
@@ -92,14 +92,14 @@ export {
   type FleetObjects,
   type NodeOutside,
   type PoolInFleet,
-  rolloutRequestOf,
+  buildRolloutRequest,
   stoppedBy,
 } from './rollout/decide-fleet.ts';
 export type * from './rollout/choose-nodes.ts';
 export type * from './rollout/facts.ts';
 export {
   defaultRolloutPolicy,
-  maxUnavailableOf,
+  computeMaxUnavailable,
   maxUnavailableProblem,
   parseRolloutPolicy,
   type RolloutPolicy,
@@ -108,15 +108,15 @@ export {
 } from './rollout/policy.ts';
 export { addToHistory, decodeHistory, decodeState, encodeHistory, encodeState } from './rollout/memory.ts';
 export {
-  nodeFactsOf,
+  readNodeFacts,
   parseTargetReason,
-  poolFactsOf,
+  readPoolFacts,
   type ReadPool,
   type TargetReason,
   targetReason,
 } from './rollout/read-facts.ts';
 export type { RolloutProblem } from './rollout/facts.ts';
-export { isStuck, isUnavailable, standOf } from './rollout/node-state.ts';
+export { isStuck, isUnavailable, computeNodeState } from './rollout/node-state.ts';
 export { answerRequest, type RequestAnswer, type RequestInput } from './rollout/answer-request.ts';
 export { type ComingRollout, estimateSeconds } from './rollout/waves.ts';
 export {
@@ -125,7 +125,7 @@ export {
   type PoolCondition,
   type PoolStatus,
   type PoolStatusInput,
-  poolStatusOf,
+  computePoolStatus,
   type PoolStreamInput,
 } from './rollout/pool-status.ts';
 export {
@@ -134,39 +134,44 @@ export {
   lifecycleAnnotations,
   lifecycleOfTag,
   type ReadLifecycle,
-  streamsOf,
+  toStreams,
 } from './os-streams/lifecycle.ts';
-export { findStream, isStreamName, lifecycleOf, listStreams, successorsOf } from './os-streams/available.ts';
+export { findStream, isStreamName, findLifecycle, listStreams, listSuccessors } from './os-streams/available.ts';
 export {
   type DefaultStream,
-  defaultStreamOf,
+  selectDefaultStream,
   type DefaultStreamRequest,
   type Distribution,
-  distributionOf,
+  detectDistribution,
   expectedDefault,
-  familyOf,
+  getFamily,
   followsWorker,
 } from './os-streams/default-stream.ts';
-export { poolDeprecation, type PoolOnStream, type StreamCondition, upgradeableOf } from './os-streams/deprecation.ts';
+export {
+  poolDeprecation,
+  type PoolOnStream,
+  type StreamCondition,
+  computeUpgradeable,
+} from './os-streams/deprecation.ts';
 export type * from './os-streams/available.ts';
 export {
   streamOfPool,
   trackedAnnotations,
   type TrackedAnnotations,
   trackedBy,
-  trackedOf,
+  readTrackedStream,
 } from './os-streams/pool-stream.ts';
 export {
   needsImageLabels,
   runningIn,
   type RunsEvidence,
-  runsOf,
+  detectRunningOs,
   STREAM_CLASS_LABEL,
   streamOfLabels,
 } from './os-streams/runs.ts';
 export { assignSets } from './pinned-images/assign-sets.ts';
 export {
-  addedSetsOf,
+  readAddedSets,
   type AssignedSet,
   decodeAssignment,
   encodeAddedSets,
@@ -174,7 +179,7 @@ export {
   MAX_SETS,
   nextPoolSets,
   type PinAssignment,
-  setNamesOf,
+  listSetNames,
   takesSet,
   tooManySets,
 } from './pinned-images/assignment.ts';
@@ -186,8 +191,8 @@ export {
   type SetProgress,
 } from './pinned-images/pin-progress.ts';
 export {
-  amountOf,
-  bytesOf,
+  computePullAmount,
+  sumImageBytes,
   diskBytesFor,
   type NodeFit,
   nodeFit,
@@ -195,19 +200,26 @@ export {
   type SizedLayer,
   spaceFor,
 } from './pinned-images/space.ts';
-export { holds, pinConditions, type PinNode, type PinPool, pinPoolOf, pinReportOf } from './pinned-images/pin-facts.ts';
+export {
+  holds,
+  pinConditions,
+  type PinNode,
+  type PinPool,
+  buildPinPool,
+  readPinReport,
+} from './pinned-images/pin-facts.ts';
 export {
   decodeSummary,
   encodeSummary,
   fails,
   type PinSummary,
-  pinSummaryOf,
+  readPinSummary,
   type PoolPins,
-  poolPinsOf,
-  summaryOf,
+  buildPoolPins,
+  summarizePins,
 } from './pinned-images/pool-summary.ts';
 export { isManaged, type KubeObject, MANAGED_BY_SLIPWAY, MANAGED_BY_LABEL, type Stored } from './kube-object.ts';
-export { type NodePins, pinNodeOf, type PinPhase, progressOf } from './pinned-images/node-pins.ts';
+export { type NodePins, readPinNode, type PinPhase, readPinProgress } from './pinned-images/node-pins.ts';
 export {
   clusterImages,
   decidedStream,
@@ -222,7 +234,7 @@ export {
   snapshotDigest,
   unpackSnapshot,
 } from './render/pack-snapshot.ts';
-export { osMajorOf } from './os-streams/os-major.ts';
+export { parseOsMajor } from './os-streams/os-major.ts';
 export {
   type FirstBootOptions,
   firstBootOptions,

@@ -1,6 +1,6 @@
 import { type MachineConfigPool, machineConfigPoolKind, machineConfigPools, validate } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { missingPools, poolOf } from './pool-of.ts';
+import { missingPools, selectPool } from './pool-of.ts';
 
 const role = (name: string): string => `node-role.kubernetes.io/${name}`;
 
@@ -31,14 +31,14 @@ describe('poolOf', () => {
     { roles: ['arbiter', 'worker'], pool: 'arbiter', because: 'arbiter goes before worker' },
     { roles: ['worker', 'storage'], pool: 'worker', because: 'a role without a pool counts for nothing' },
   ])('a node with the roles $roles is in $pool: $because', (row) => {
-    expect(poolOf(node(...row.roles), pools)).toEqual({ ok: true, pool: row.pool });
-    expect(poolOf(node(...row.roles), pools.toReversed())).toEqual({ ok: true, pool: row.pool });
+    expect(selectPool(node(...row.roles), pools)).toEqual({ ok: true, pool: row.pool });
+    expect(selectPool(node(...row.roles), pools.toReversed())).toEqual({ ok: true, pool: row.pool });
   });
 
   it.each([[['worker', 'gpu', 'infra']], [['gpu', 'infra']], [['master', 'gpu', 'infra']]])(
     'a node with the roles %j is in two custom pools: a problem that names them',
     (roles) => {
-      expect(poolOf(node(...roles), pools)).toEqual({
+      expect(selectPool(node(...roles), pools)).toEqual({
         ok: false,
         code: 'SLW_POOL_SEVERAL',
         message: expect.stringContaining('Node n1 is selected by the pools gpu and infra') as string,
@@ -47,22 +47,25 @@ describe('poolOf', () => {
   );
 
   it('a node that no pool selects is a problem that says what was found', () => {
-    const { ok, ...problem } = poolOf(node('storage'), pools);
+    const { ok, ...problem } = selectPool(node('storage'), pools);
     expect(ok).toBe(false);
     expect(problem).toMatchObject({ code: 'SLW_POOL_NONE', message: expect.stringContaining(role('storage')) });
-    expect(poolOf({ name: 'n1' }, pools)).toMatchObject({ message: expect.stringContaining('no label of a role') });
-    expect(poolOf(node('worker'), [])).toMatchObject({ ok: false, code: 'SLW_POOL_NONE' });
+    expect(selectPool({ name: 'n1' }, pools)).toMatchObject({ message: expect.stringContaining('no label of a role') });
+    expect(selectPool(node('worker'), [])).toMatchObject({ ok: false, code: 'SLW_POOL_NONE' });
   });
 
   it('a pool without a selector, or with an empty one, selects no node', () => {
     const greedy = [{ metadata: { name: 'all' }, spec: {} }, pool('every', {}), pool('each', { matchLabels: {} })];
-    expect(poolOf(node('worker'), [...greedy, ...pools])).toEqual({ ok: true, pool: 'worker' });
+    expect(selectPool(node('worker'), [...greedy, ...pools])).toEqual({ ok: true, pool: 'worker' });
   });
 
   it('expressions select as labels do', () => {
     const selector = { matchExpressions: [{ key: 'rack', operator: 'In', values: ['a', 'b'] }] };
     const labels = { ...node('worker').labels, rack: 'b' };
-    expect(poolOf({ name: 'n1', labels }, [...pools, pool('racks', selector)])).toEqual({ ok: true, pool: 'racks' });
+    expect(selectPool({ name: 'n1', labels }, [...pools, pool('racks', selector)])).toEqual({
+      ok: true,
+      pool: 'racks',
+    });
   });
 });
 

@@ -24,7 +24,7 @@ const controlPlane = ['master', 'arbiter'];
 const WORKER = 'worker';
 
 /** A custom pool goes before worker, because its machines are workers first. The metadata of a Node is what it takes. */
-export function poolOf(node: NodeIdentity, pools: Iterable<Selecting>): ChosenPool {
+export function selectPool(node: NodeIdentity, pools: Iterable<Selecting>): ChosenPool {
   const selecting = [...pools]
     .filter((pool) => isMember({ metadata: node }, pool))
     .map(({ metadata }) => metadata.name);

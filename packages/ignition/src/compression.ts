@@ -54,7 +54,7 @@ export async function gunzip(packed: Uint8Array, limits: GunzipLimits): Promise<
       chunks.push(next.value);
     }
   } catch (cause) {
-    return { ok: false, reason: 'malformed', problem: `it is not gzip data (${messageOf(cause)})` };
+    return { ok: false, reason: 'malformed', problem: `it is not gzip data (${describeCause(cause)})` };
   }
   return { ok: true, bytes: concat(chunks, size) };
 }
@@ -115,6 +115,6 @@ function concat(chunks: Uint8Array[], size: number): Uint8Array {
   return bytes;
 }
 
-function messageOf(cause: unknown): string {
+function describeCause(cause: unknown): string {
   return cause instanceof Error && cause.message !== '' ? cause.message : 'unreadable';
 }

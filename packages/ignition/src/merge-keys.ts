@@ -1,5 +1,5 @@
 // What makes two list items the same one: the table behind merging and behind the rule against duplicates.
-import { isZero, type Kind, type Shape, zeroOf } from './spec/field.ts';
+import { isZero, type Kind, type Shape, getZeroValue } from './spec/field.ts';
 
 type KeyRule = string | ((item: Readonly<Record<string, unknown>>) => string);
 
@@ -87,7 +87,7 @@ export function removes(shapeName: string, item: Readonly<Record<string, unknown
 
 /** How to get the key of an item of this kind; looked up once a list, called once an item. */
 export function keyFunction(item: Kind): (value: unknown) => string {
-  if (item.type !== 'object') return (value) => (typeof value === 'string' ? value : String(zeroOf(item)));
+  if (item.type !== 'object') return (value) => (typeof value === 'string' ? value : String(getZeroValue(item)));
   const rule = ITEM_KEYS[item.name];
   if (typeof rule === 'function') return (value) => rule(asObject(value));
   if (rule === undefined) return () => '';

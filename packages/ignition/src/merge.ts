@@ -195,14 +195,14 @@ function toSequence(branch: Branch, name: string): Sequence | undefined {
   if (cell === undefined || cell.type === 'sequence') return cell;
   const kind = branch.shape.fields[name]?.kind;
   if (cell.type !== 'whole' || kind?.type !== 'list' || !Array.isArray(cell.value)) return undefined;
-  const places = isConcatenated(branch.shape.name, name) ? null : placesOf(kind.item, cell.value);
+  const places = isConcatenated(branch.shape.name, name) ? null : indexByKey(kind.item, cell.value);
   const items = cell.value.map((value): Cell => ({ type: 'whole', value, from: cell.from, before: undefined }));
   const sequence: Sequence = { type: 'sequence', item: kind.item, items, places };
   branch.fields.set(name, sequence);
   return sequence;
 }
 
-function placesOf(item: Kind, values: readonly unknown[]): Map<string, number[]> {
+function indexByKey(item: Kind, values: readonly unknown[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   const keyOf = keyFunction(item);
   values.forEach((value, place) => addPlace(places, keyOf(value), place));

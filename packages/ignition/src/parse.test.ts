@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from './parse.ts';
 
-const errorsOf = (input: string | object) =>
+const listErrorPaths = (input: string | object) =>
   parse(input)
     .report.filter(({ kind }) => kind === 'error')
     .map(({ path }) => path);
@@ -83,7 +83,7 @@ describe('a config is refused', () => {
     ['{"ignition":{"version":"3.5.0"},"storage":{},"storage":{}}', 'storage'],
   ])('%s', (text, path) => {
     expect(parse(text).config).toBeNull();
-    expect(errorsOf(text)).toEqual([path]);
+    expect(listErrorPaths(text)).toEqual([path]);
   });
 
   it('beyond the limits of size, depth and number, which a caller may set', () => {

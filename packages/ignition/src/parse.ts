@@ -101,8 +101,8 @@ function parseJson(findings: Findings, text: string): unknown {
 }
 
 function readVersion(findings: Findings, value: unknown): SpecVersion | null {
-  const ignition = fieldOf(value, 'ignition');
-  const version = fieldOf(ignition, 'version');
+  const ignition = readField(value, 'ignition');
+  const version = readField(ignition, 'version');
   if (typeof version === 'string' && isSpecVersion(version)) return version;
   const expected = `expected one of ${SPEC_VERSIONS.join(', ')}`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -115,7 +115,7 @@ function readVersion(findings: Findings, value: unknown): SpecVersion | null {
   return null;
 }
 
-function fieldOf(value: unknown, name: string): unknown {
+function readField(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return Reflect.get(value, name);
 }

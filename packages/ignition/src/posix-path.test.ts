@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanPath, extensionOf, findPrefixes, isClean, joinPaths } from './posix-path.ts';
+import { cleanPath, getExtension, findPrefixes, isClean, joinPaths } from './posix-path.ts';
 
 describe('the shortest form of a path', () => {
   it.each([
@@ -51,7 +51,7 @@ it.each([
   ['a.b/c', ''],
   ['a.', '.'],
 ])('the extension of %j is %j', (path, extension) => {
-  expect(extensionOf(path)).toBe(extension);
+  expect(getExtension(path)).toBe(extension);
 });
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', '/', '-', 'é'), maxLength: 6 });

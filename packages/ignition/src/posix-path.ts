@@ -32,7 +32,7 @@ export function joinPaths(...parts: readonly string[]): string {
 }
 
 /** From the last dot of the last part, with the dot; '' when there is none. */
-export function extensionOf(path: string): string {
+export function getExtension(path: string): string {
   const dot = path.lastIndexOf('.');
   return dot > path.lastIndexOf('/') ? path.slice(dot) : '';
 }

@@ -112,7 +112,7 @@ function collectOrigins(root: Cell, names: readonly string[]): Map<string, Origi
       if (field?.type === 'whole') visitValue(field.value, field, joinKey(path, name));
     }
     if (names.length === 0) {
-      origins.set(path, { from: nameOf(cell.from), overrode: settersOf(cell.before).map(nameOf) });
+      origins.set(path, { from: nameOf(cell.from), overrode: listSetters(cell.before).map(nameOf) });
     }
   };
 
@@ -121,7 +121,7 @@ function collectOrigins(root: Cell, names: readonly string[]): Map<string, Origi
 }
 
 /** Inputs that set this leaf, oldest first. */
-function settersOf(cell: Cell | undefined): number[] {
+function listSetters(cell: Cell | undefined): number[] {
   const setters: number[] = [];
   for (let at = cell; at?.type === 'whole'; at = at.before) setters.push(at.from);
   return setters.toReversed();

@@ -1,6 +1,6 @@
 // Reads a decoded value by the table of a spec: types are checked, unknown keys are told, the normal form is built.
 import { type Findings, formatPath, nameType, show } from './report.ts';
-import { type Field, isZero, type Kind, type Shape, zeroOf } from './spec/field.ts';
+import { type Field, isZero, type Kind, type Shape, getZeroValue } from './spec/field.ts';
 import type { AnyConfig } from './spec/index.ts';
 
 type Plain = Record<string, unknown>;
@@ -38,7 +38,7 @@ class Reader {
 
   #readField(result: Plain, name: string, field: Field, found: unknown): void {
     if (found === undefined || found === null) {
-      if (field.presence === 'always') result[name] = zeroOf(field.kind);
+      if (field.presence === 'always') result[name] = getZeroValue(field.kind);
       return;
     }
     this.#at.push(name);
@@ -68,7 +68,7 @@ class Reader {
     for (let index = 0; index < value.length && !this.#findings.hopeless; index += 1) {
       const found = value[index];
       this.#at.push(index);
-      result.push(found === null || found === undefined ? zeroOf(item) : this.#read(item, found));
+      result.push(found === null || found === undefined ? getZeroValue(item) : this.#read(item, found));
       this.#at.pop();
     }
     return result;
@@ -95,7 +95,7 @@ class Reader {
 
   #refuse(kind: Kind, message: () => string): unknown {
     this.#findings.addIfRoom('error', () => ({ path: formatPath(this.#at), message: message() }));
-    return zeroOf(kind);
+    return getZeroValue(kind);
   }
 
   #reportUnknown(shape: Shape, keys: readonly string[]): void {

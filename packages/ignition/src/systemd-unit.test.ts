@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readUnit } from './systemd-unit.ts';
 
-const sectionsOf = (contents: string) => {
+const readSections = (contents: string) => {
   const reading = readUnit(contents);
   return reading.ok ? [...reading.sections] : reading.problem;
 };
@@ -25,7 +25,7 @@ describe('a unit file is read', () => {
     ['text [Unit]\nA=b', ['Unit']],
     ['[Unit]\n\u2003A=b', ['Unit']],
   ])('%j: sections %j', (contents, sections) => {
-    expect(sectionsOf(contents)).toEqual(sections);
+    expect(readSections(contents)).toEqual(sections);
   });
 });
 
@@ -39,13 +39,13 @@ describe('a unit file is refused', () => {
     [`[Unit]\nA=${'x'.repeat(3000)}\n`, 'longer than 2048 bytes'],
     [`[Unit]\nA=${'é'.repeat(1500)}\n`, 'longer than 2048 bytes'],
   ])('%j', (contents, problem) => {
-    expect(sectionsOf(contents)).toContain(problem);
+    expect(readSections(contents)).toContain(problem);
   });
 
   it('for a long line only where the client has read that far ahead', () => {
     // It looks when it has 2048 bytes before it; here fewer are left of the first 4096 that it read.
-    expect(sectionsOf(`[Unit]\nA=${'x'.repeat(2043)}\n`)).toEqual(['Unit']);
-    expect(sectionsOf(`[Unit]\n${'#\n'.repeat(1500)}A=${'x'.repeat(3000)}\n`)).toEqual(['Unit']);
+    expect(readSections(`[Unit]\nA=${'x'.repeat(2043)}\n`)).toEqual(['Unit']);
+    expect(readSections(`[Unit]\n${'#\n'.repeat(1500)}A=${'x'.repeat(3000)}\n`)).toEqual(['Unit']);
   });
 });
 

@@ -26,10 +26,10 @@ export function isSpecVersion(text: string): text is SpecVersion {
 }
 
 /** Place in the order of versions: a greater rank is a newer spec. */
-export function rankOf(version: SpecVersion): number {
+export function rankVersion(version: SpecVersion): number {
   return SPEC_VERSIONS.indexOf(version);
 }
 
 export function atLeast(version: SpecVersion, other: SpecVersion): boolean {
-  return rankOf(version) >= rankOf(other);
+  return rankVersion(version) >= rankVersion(other);
 }

@@ -47,7 +47,7 @@ const STRANGE_VERSIONS = [
   '3.4.1',
 ];
 
-export function casesOf(): fc.Arbitrary<Case> {
+export function generateCases(): fc.Arbitrary<Case> {
   return fc.oneof(
     { weight: 12, arbitrary: anyVersion.chain(parseCase) },
     { weight: 12, arbitrary: anyVersion.chain(focusedCase) },
@@ -65,7 +65,7 @@ const parseCase = (version: SpecVersion): fc.Arbitrary<Case> =>
       fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: harms }),
       textMutations,
     )
-    .map(([config, list, text]) => ({ op: 'parse', configs: [textOf(config, list, text)] }));
+    .map(([config, list, text]) => ({ op: 'parse', configs: [buildText(config, list, text)] }));
 
 const focusedCase = (version: SpecVersion): fc.Arbitrary<Case> =>
   focusedConfigs(version).map((config) => ({ op: 'parse', configs: [JSON.stringify(config)] }));
@@ -106,6 +106,6 @@ const strangeVersionCase: fc.Arbitrary<Case> = fc
     return { op: 'parse', configs: [JSON.stringify({ ...config, ignition })] };
   });
 
-function textOf(config: Json, list: readonly Mutation[], text: TextMutation): string {
+function buildText(config: Json, list: readonly Mutation[], text: TextMutation): string {
   return mutateText(JSON.stringify(mutate(config, list)), text);
 }

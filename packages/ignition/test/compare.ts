@@ -4,7 +4,7 @@ import type { Report } from '../src/report.ts';
 import { specOf } from '../src/spec/index.ts';
 import { canonical } from './canonical.ts';
 import type { Case } from './cases.ts';
-import { deviationOf } from './deviations.ts';
+import { findDeviation } from './deviations.ts';
 
 /** Where the work ended, with our report; for a merge also the verdict on what came out. */
 export interface CaseOutcome {
@@ -54,12 +54,12 @@ function mergeAll(configs: readonly Config3[]): CaseOutcome {
 /** Nothing when both sides agree, or differ in a way that has a name. */
 export function compare(question: Case, go: OracleResponse): Difference | undefined {
   const ours = answer(question);
-  const difference = differenceOf(go, ours);
-  if (difference === undefined || deviationOf({ question, go, ours }) !== undefined) return undefined;
+  const difference = findDifference(go, ours);
+  if (difference === undefined || findDeviation({ question, go, ours }) !== undefined) return undefined;
   return difference;
 }
 
-export function differenceOf(go: OracleResponse, ours: CaseOutcome): Difference | undefined {
+export function findDifference(go: OracleResponse, ours: CaseOutcome): Difference | undefined {
   if (go.stage !== ours.stage) {
     return { what: 'stage', go: `${go.stage}: ${errors(go.report)}`, ours: `${ours.stage}: ${errors(ours.report)}` };
   }

@@ -33,15 +33,15 @@ function missingAfter(generated: fc.Arbitrary<unknown>, expected: readonly strin
   const batch = 250;
   const missing = new Set(expected);
   for (let made = 0; made < most && missing.size > 0; made += batch) {
-    for (const key of keysOf(fc.sample(generated, { seed: SEED + made, numRuns: batch }))) missing.delete(key);
+    for (const key of collectKeys(fc.sample(generated, { seed: SEED + made, numRuns: batch }))) missing.delete(key);
   }
   return [...missing];
 }
 
-function keysOf(value: unknown, path = '', found = new Set<string>()): Set<string> {
-  if (Array.isArray(value)) for (const item of value) keysOf(item, path, found);
+function collectKeys(value: unknown, path = '', found = new Set<string>()): Set<string> {
+  if (Array.isArray(value)) for (const item of value) collectKeys(item, path, found);
   else if (isObject(value)) {
-    for (const [key, member] of Object.entries(value)) keysOf(member, path === '' ? key : `${path}.${key}`, found);
+    for (const [key, member] of Object.entries(value)) collectKeys(member, path === '' ? key : `${path}.${key}`, found);
   } else found.add(path);
   return found;
 }

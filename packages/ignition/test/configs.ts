@@ -3,7 +3,7 @@ import type { Field, Kind, Shape } from '../src/spec/field.ts';
 import { specOf } from '../src/spec/index.ts';
 import type { SpecVersion } from '../src/version.ts';
 import { tidy } from './tidy.ts';
-import { valuesOf } from './values.ts';
+import { selectValues } from './values.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -57,7 +57,7 @@ function values(name: string, key: string, kind: Kind, oddness: Oddness): fc.Arb
     case 'object':
       return objects(kind, oddness);
     default: {
-      const { good, odd } = valuesOf(name, key, kind.type);
+      const { good, odd } = selectValues(name, key, kind.type);
       return oddness === 0
         ? good
         : fc.oneof({ weight: 100 - oddness, arbitrary: good }, { weight: oddness, arbitrary: odd });
@@ -104,7 +104,7 @@ export function* everyValue(version: SpecVersion): Generator<fc.Arbitrary<Json>>
 
 function edgesAt(shape: Shape, [key = '', ...rest]: readonly string[]): readonly unknown[] {
   const inner = innerKind(shape, key);
-  return inner.type === 'object' ? edgesAt(inner, rest) : valuesOf(shape.name, key, inner.type).each;
+  return inner.type === 'object' ? edgesAt(inner, rest) : selectValues(shape.name, key, inner.type).each;
 }
 
 /** The object with the field at this path in focus, of this value, or of any at the edge. */
@@ -115,7 +115,9 @@ function focusedObject(
 ): fc.Arbitrary<Json> {
   const inner = innerKind(shape, key);
   const value =
-    inner.type === 'object' ? focusedObject(inner, rest, focus) : (focus ?? valuesOf(shape.name, key, inner.type).odd);
+    inner.type === 'object'
+      ? focusedObject(inner, rest, focus)
+      : (focus ?? selectValues(shape.name, key, inner.type).odd);
   const isList = shape.fields[key]?.kind.type === 'list';
   const member = isList ? fc.array(value, { minLength: 1, maxLength: focus === undefined ? 2 : 1 }) : value;
   // The fields beside the one in focus matter to it only where it stands; further out the required ones do.

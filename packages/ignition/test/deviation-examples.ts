@@ -16,7 +16,11 @@ const parse = (text: string, go: Example['go'] = 'done'): Example => ({
   ours: 'decode',
 });
 
-const mergeOf = (...configs: string[]): Example => ({ question: { op: 'merge', configs }, go: 'done', ours: 'done' });
+const mergeExample = (...configs: string[]): Example => ({
+  question: { op: 'merge', configs },
+  go: 'done',
+  ours: 'done',
+});
 
 /** By default a translation that drops something in Go and is refused by us. */
 const translate = (
@@ -50,7 +54,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     parse(`{"ignition":{"version":"${version}"}}`),
   ),
   'source-brings-its-own': [
-    mergeOf(
+    mergeExample(
       '{"ignition":{"version":"3.5.0"},"storage":{"files":[{"path":"/a","contents":{"source":"data:,a","compression":"gzip"}}]}}',
       '{"ignition":{"version":"3.5.0"},"storage":{"files":[{"path":"/a","contents":{"source":"data:,b"}}]}}',
     ),

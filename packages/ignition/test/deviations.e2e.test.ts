@@ -1,7 +1,7 @@
 import { Oracle } from '@slipway/tools/ignition-oracle';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answer, differenceOf } from './compare.ts';
-import { DEVIATIONS, deviationOf } from './deviations.ts';
+import { answer, findDifference } from './compare.ts';
+import { DEVIATIONS, findDeviation } from './deviations.ts';
 import { EXAMPLES } from './deviation-examples.ts';
 
 let oracle: Oracle;
@@ -22,7 +22,7 @@ describe.each(DEVIATIONS)('the deviation $id', ({ id }) => {
     const theirAnswer = await oracle.ask(question);
     const ourAnswer = answer(question);
     expect({ go: theirAnswer.stage, ours: ourAnswer.stage }).toEqual({ go, ours });
-    expect(differenceOf(theirAnswer, ourAnswer)).toBeDefined();
-    expect(deviationOf({ question, go: theirAnswer, ours: ourAnswer })?.id).toBe(id);
+    expect(findDifference(theirAnswer, ourAnswer)).toBeDefined();
+    expect(findDeviation({ question, go: theirAnswer, ours: ourAnswer })?.id).toBe(id);
   });
 });

@@ -132,16 +132,16 @@ export const DEVIATIONS: readonly Deviation[] = [
   },
 ];
 
-export function deviationOf(disagreement: Disagreement): Deviation | undefined {
+export function findDeviation(disagreement: Disagreement): Deviation | undefined {
   return (
     DEVIATIONS.find((deviation) => deviation.covers?.(disagreement) === true) ??
-    refusalOf(disagreement) ??
-    omissionOf(disagreement)
+    findRefusal(disagreement) ??
+    findOmission(disagreement)
   );
 }
 
 /** Every field that we refuse to translate must be one that has a name here. */
-function refusalOf({ go, ours }: Disagreement): Deviation | undefined {
+function findRefusal({ go, ours }: Disagreement): Deviation | undefined {
   if (ours.stage !== 'translate' || go.stage === 'translate') return undefined;
   const paths = ours.report.filter(({ kind }) => kind === 'error').map(({ path }) => path);
   const named = paths.map((path) => DEVIATIONS.find(({ refuses }) => refuses?.test(path) === true));
@@ -149,7 +149,7 @@ function refusalOf({ go, ours }: Disagreement): Deviation | undefined {
 }
 
 /** The results must differ, and be the same without the parts that have a name here: one of them, or all together. */
-function omissionOf({ question, go, ours }: Disagreement): Deviation | undefined {
+function findOmission({ question, go, ours }: Disagreement): Deviation | undefined {
   if (go.stage !== 'done' || ours.config === null || sameWithout(go.result, ours.config, [])) return undefined;
   const omissions = DEVIATIONS.flatMap((deviation) => {
     const projection = deviation.leavesOut?.(question);

@@ -32,11 +32,11 @@ function valid<V extends SpecVersion>(
 
 const text = (config: AnyConfig) => canonical(config, specOf(config.ignition.version));
 
-function mergeOf<C extends ConfigOf<SpecVersion3>>(...list: C[]): C {
+function mergeAll<C extends ConfigOf<SpecVersion3>>(...list: C[]): C {
   return merge(list.map((config, index) => ({ name: `input ${index}`, config }))).config as C;
 }
 
-function emptyOf<V extends SpecVersion3>(version: V): ConfigOf<V> {
+function buildEmptyConfig<V extends SpecVersion3>(version: V): ConfigOf<V> {
   return { ignition: { version } } as ConfigOf<V>;
 }
 
@@ -44,9 +44,9 @@ describe('merge', () => {
   it.each(VERSIONS_3)('%s: an empty config changes nothing, before or after', (version) => {
     fc.assert(
       fc.property(valid(version), (config) => {
-        expect(text(mergeOf(config))).toBe(text(config));
-        expect(text(mergeOf(config, emptyOf(version)))).toBe(text(config));
-        expect(text(mergeOf(emptyOf(version), config))).toBe(text(config));
+        expect(text(mergeAll(config))).toBe(text(config));
+        expect(text(mergeAll(config, buildEmptyConfig(version)))).toBe(text(config));
+        expect(text(mergeAll(buildEmptyConfig(version), config))).toBe(text(config));
       }),
       RUNS,
     );
@@ -55,7 +55,7 @@ describe('merge', () => {
   it.each(VERSIONS_3)('%s: a config onto itself changes nothing but the lists that are put together', (version) => {
     fc.assert(
       fc.property(valid(version, withoutAccumulation), (config) => {
-        expect(text(mergeOf(config, config))).toBe(text(config));
+        expect(text(mergeAll(config, config))).toBe(text(config));
       }),
       RUNS,
     );
@@ -67,7 +67,7 @@ describe('merge', () => {
       const config = valid(version, withoutRemoval);
       fc.assert(
         fc.property(config, config, config, (a, b, c) => {
-          expect(text(mergeOf(a, mergeOf(b, c)))).toBe(text(mergeOf(mergeOf(a, b), c)));
+          expect(text(mergeAll(a, mergeAll(b, c)))).toBe(text(mergeAll(mergeAll(a, b), c)));
         }),
         RUNS,
       );
@@ -77,8 +77,8 @@ describe('merge', () => {
   it('many at once are the same as one after the other', () => {
     fc.assert(
       fc.property(fc.array(valid('3.5.0'), { minLength: 2, maxLength: 5 }), (list) => {
-        const folded = list.reduce((base, next) => mergeOf(base, next), emptyOf('3.5.0'));
-        expect(text(mergeOf(...list))).toBe(text(folded));
+        const folded = list.reduce((base, next) => mergeAll(base, next), buildEmptyConfig('3.5.0'));
+        expect(text(mergeAll(...list))).toBe(text(folded));
       }),
       RUNS,
     );
@@ -88,7 +88,7 @@ describe('merge', () => {
     fc.assert(
       fc.property(valid('3.6.0'), valid('3.6.0'), (a, b) => {
         const before = JSON.stringify([a, b]);
-        mergeOf(a, b);
+        mergeAll(a, b);
         expect(JSON.stringify([a, b])).toBe(before);
       }),
       RUNS,

@@ -70,23 +70,23 @@ interface JsonSlot {
 export function mutate(config: Json, list: readonly Mutation[]): Json {
   const copy = structuredClone(config);
   for (const mutation of list) {
-    const places = placesOf(copy, []);
+    const places = collectSlots(copy, []);
     const place = places[mutation.at % Math.max(places.length, 1)];
     if (place !== undefined) HARMS[mutation.kind](place, mutation, places);
   }
   return copy;
 }
 
-function placesOf(value: unknown, found: JsonSlot[]): JsonSlot[] {
+function collectSlots(value: unknown, found: JsonSlot[]): JsonSlot[] {
   if (Array.isArray(value)) {
     value.forEach((item, key) => {
       found.push({ holder: value, key });
-      placesOf(item, found);
+      collectSlots(item, found);
     });
   } else if (isObject(value)) {
     for (const key of Object.keys(value)) {
       found.push({ holder: value, key });
-      placesOf(value[key], found);
+      collectSlots(value[key], found);
     }
   }
   return found;
@@ -105,13 +105,13 @@ const HARMS: Record<Mutation['kind'], Harm> = {
     if (Array.isArray(place.holder)) place.holder.push(structuredClone(read(place)));
   },
   add: ({ holder }, { value }) => {
-    if (isObject(holder)) own(holder, keyOf(value), 1);
+    if (isObject(holder)) own(holder, toKey(value), 1);
   },
-  rename: (place, { value }) => rename(place, keyOf(value)),
+  rename: (place, { value }) => rename(place, toKey(value)),
   recase: (place) => rename(place, String(place.key).toUpperCase()),
 };
 
-const keyOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+const toKey = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function rename(place: JsonSlot, key: string): void {
   if (!isObject(place.holder)) return;

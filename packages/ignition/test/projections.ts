@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { rankOf, type SpecVersion } from '../src/version.ts';
+import { rankVersion, type SpecVersion } from '../src/version.ts';
 import type { Case } from './cases.ts';
 import type { Json } from './configs.ts';
 import { isObject } from './tidy.ts';
@@ -11,11 +11,11 @@ export type Projection = (config: unknown) => unknown;
 export function withoutAdvertisements({ configs, to, op }: Case): Projection | undefined {
   const target = to ?? (op === 'merge' ? '3.5.0' : undefined);
   if (target === undefined) return undefined;
-  const crosses = configs.map(versionOf).some((from) => from !== undefined && isNew(from) !== isNew(target));
+  const crosses = configs.map(readVersion).some((from) => from !== undefined && isNew(from) !== isNew(target));
   return crosses ? leaveOutAdvertisements : undefined;
 }
 
-const isNew = (version: SpecVersion) => rankOf(version) >= rankOf('3.5.0');
+const isNew = (version: SpecVersion) => rankVersion(version) >= rankVersion('3.5.0');
 
 function leaveOutAdvertisements(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(leaveOutAdvertisements);
@@ -31,7 +31,7 @@ export function withoutReplacedSources({ configs, op }: Case): Projection | unde
   if (op !== 'merge') return undefined;
   const sources = new Map<string, Set<unknown>>();
   for (const text of configs) {
-    for (const [place, { source }] of resourcesOf(inSpec3(JSON.parse(text)))) {
+    for (const [place, { source }] of listResources(inSpec3(JSON.parse(text)))) {
       const known = sources.get(place) ?? new Set();
       sources.set(place, known.add(source));
     }
@@ -43,7 +43,7 @@ export function withoutReplacedSources({ configs, op }: Case): Projection | unde
 /** The resources of a 2.x config as their translation has them: there is always a source, if only an empty one. */
 function inSpec3(config: unknown): unknown {
   if (!String(at(config, 'ignition', 'version')).startsWith('2.')) return config;
-  const files = itemsOf(at(config, 'storage', 'files')).filter(({ append }) => append !== true);
+  const files = listItems(at(config, 'storage', 'files')).filter(({ append }) => append !== true);
   const replace = at(config, 'ignition', 'config', 'replace');
   return {
     ignition: { config: isObject(replace) ? { replace: withSource(replace) } : {} },
@@ -60,22 +60,25 @@ const withSource = (resource: Json): Json => ({ source: '', ...resource });
 
 function leaveOutAt(config: unknown, places: ReadonlySet<string>): unknown {
   const copy: unknown = structuredClone(config);
-  for (const [place, resource] of resourcesOf(copy)) {
+  for (const [place, resource] of listResources(copy)) {
     if (places.has(place)) for (const key of OF_THE_SOURCE) delete resource[key];
   }
   return copy;
 }
 
 /** The resources that a merge meets by their place and not by their source: a replacement, a file's contents, a key file. */
-function resourcesOf(config: unknown): [string, Json][] {
+function listResources(config: unknown): [string, Json][] {
   const storage = at(config, 'storage');
   const places: [string, unknown][] = [
     ['replace', at(config, 'ignition', 'config', 'replace')],
-    ...itemsOf(at(storage, 'files')).map((file): [string, unknown] => [
+    ...listItems(at(storage, 'files')).map((file): [string, unknown] => [
       `file ${String(file['path'])}`,
       file['contents'],
     ]),
-    ...itemsOf(at(storage, 'luks')).map((luks): [string, unknown] => [`luks ${String(luks['name'])}`, luks['keyFile']]),
+    ...listItems(at(storage, 'luks')).map((luks): [string, unknown] => [
+      `luks ${String(luks['name'])}`,
+      luks['keyFile'],
+    ]),
   ];
   return places.filter((entry): entry is [string, Json] => isObject(entry[1]));
 }
@@ -84,9 +87,9 @@ function at(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>((found, key) => (isObject(found) ? found[key] : undefined), value);
 }
 
-const itemsOf = (list: unknown): Json[] => (Array.isArray(list) ? list.filter(isObject) : []);
+const listItems = (list: unknown): Json[] => (Array.isArray(list) ? list.filter(isObject) : []);
 
-function versionOf(text: string): SpecVersion | undefined {
+function readVersion(text: string): SpecVersion | undefined {
   // Only configs that both sides have read come here.
   return at(JSON.parse(text), 'ignition', 'version') as SpecVersion | undefined;
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Oracle } from '@slipway/tools/ignition-oracle';
 import type { SpecVersion } from '../src/index.ts';
-import { casesOf, type Case } from './cases.ts';
+import { generateCases, type Case } from './cases.ts';
 import { compare, type Difference } from './compare.ts';
 import { everyValue } from './configs.ts';
 
@@ -18,7 +18,7 @@ export interface FailingCase {
 
 /** One batch of cases through both; the first difference found, not yet shrunk. */
 export async function runBatch(oracle: Oracle, seed: number, size: number = BATCH): Promise<FailingCase | undefined> {
-  const cases = fc.sample(casesOf(), { seed, numRuns: size });
+  const cases = fc.sample(generateCases(), { seed, numRuns: size });
   const answers = await oracle.askAll(cases);
   for (const [index, question] of cases.entries()) {
     const answer = answers[index];
@@ -55,7 +55,7 @@ export async function runEveryValue(oracle: Oracle, version: SpecVersion, seed: 
 
 /** The smallest case that still shows a difference; fast-check makes the found one again from its seed and place. */
 export async function shrink(oracle: Oracle, { seed, path }: FailingCase): Promise<string> {
-  const property = fc.asyncProperty(casesOf(), async (question) => {
+  const property = fc.asyncProperty(generateCases(), async (question) => {
     const difference = compare(question, await oracle.ask(question));
     if (difference !== undefined) throw new Error(describe(question, difference));
   });

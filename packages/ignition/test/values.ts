@@ -208,7 +208,7 @@ const BY_KEY: Record<string, Values> = {
 };
 
 /** The values of the scalar `key` of an object that the spec tables call `name`. */
-export function valuesOf(name: string, key: string, type: Kind['type']): Values {
+export function selectValues(name: string, key: string, type: Kind['type']): Values {
   if (type === 'bool') return flags;
   const named = BY_TYPE[`${name}.${key}`] ?? BY_KEY[key];
   if (named !== undefined) return named;

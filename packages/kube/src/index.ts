@@ -14,12 +14,12 @@ export {
 export { isKubeError, KubeError, type KubeErrorCode, kubeErrors } from './client/errors.ts';
 export { loadKubeconfig } from './client/kubeconfig.ts';
 export {
-  apiVersionOf,
+  formatApiVersion,
   type Key,
   keyOf,
   type KubeObject,
   type Name,
-  nameOf,
+  parseKey,
   type ObjectMeta,
   type OwnerReference,
   type Resource,

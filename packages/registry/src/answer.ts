@@ -16,7 +16,8 @@ export async function readBytes(
   throw new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
 }
 
-export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+export const computeDigest = (bytes: Uint8Array): string =>
+  `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
 export function checkDigest(expected: string, found: string, asked: RegistryRequest): void {
   if (expected !== found) {
@@ -40,7 +41,7 @@ export function checkSize(expected: number, found: number, asked: RegistryReques
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Which error an answer means that is not a success. Of its body only the code that the registry gives is shown. */
-export async function failureOf(
+export async function toRegistryError(
   answer: RegistryResponse,
   asked: RegistryRequest,
   login: string,
@@ -48,14 +49,14 @@ export async function failureOf(
 ): Promise<RegistryError> {
   const { status } = answer;
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), now);
-  const code = codeOf(status);
+  const code = toErrorCode(status);
   const said = await codeIn(answer, asked);
   const found = said === undefined ? `status ${status}` : `status ${status} (${said})`;
   const text = `expected the answer, found ${found}. ${wayOut(code, login, retryAfterMs)}`;
   return new RegistryError(code, text, { asked: { ...asked, host: answer.host }, status, retryAfterMs });
 }
 
-function codeOf(status: number): RegistryErrorCode {
+function toErrorCode(status: number): RegistryErrorCode {
   if (status === 401 || status === 403) return 'SLW_REGISTRY_UNAUTHORIZED';
   if (status === 404 || status === 410) return 'SLW_REGISTRY_NOT_FOUND';
   if (status === 429) return 'SLW_REGISTRY_THROTTLED';

@@ -2,7 +2,7 @@
 import { backoffMs, halfJitter } from '@slipway/base/backoff';
 import type { Clock } from '@slipway/base/clock';
 import { createDeadline } from '@slipway/base/http';
-import { failureOf } from './answer.ts';
+import { toRegistryError } from './answer.ts';
 import { type Authorizer, parseChallenge } from './authorization.ts';
 import { type RegistryRequest, RegistryError } from './errors.ts';
 import type { PullSource } from './places.ts';
@@ -83,7 +83,7 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Req
     const deadline = createDeadline(question.timeoutMs, image.signal);
     try {
       const answer = await sendTo(place, question, asked, deadline.signal);
-      if (answer.status !== 200) throw await failureOf(answer, asked, authorizer.loginOf(place), clock.wallNow());
+      if (answer.status !== 200) throw await toRegistryError(answer, asked, authorizer.loginOf(place), clock.wallNow());
       return await question.read(answer, { ...asked, host: answer.host });
     } catch (error) {
       image.signal.throwIfAborted();
@@ -118,9 +118,9 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Req
         const answer = await askOnce(attempt, image, question);
         if (answer !== undefined) return answer.got;
       }
-      open = open.filter(({ failure }) => failure?.passing === true && waitOf(failure) <= MAX_WAIT_MS);
+      open = open.filter(({ failure }) => failure?.passing === true && readRetryAfter(failure) <= MAX_WAIT_MS);
       if (open.length === 0 || round >= retries) throw failureOfAll(attempts, image, question.what);
-      const wanted = Math.max(...open.map(({ failure }) => waitOf(failure)));
+      const wanted = Math.max(...open.map(({ failure }) => readRetryAfter(failure)));
       await clock.sleep(waitBefore(round, wanted), image.signal);
     }
   };
@@ -135,7 +135,7 @@ const backoff = { firstMs: 500, maxMs: 15_000, jitter: halfJitter };
 export const waitBefore = (round: number, retryAfterMs: number, random?: () => number): number =>
   Math.max(backoffMs(backoff, round + 1, random), retryAfterMs);
 
-const waitOf = (failure: RegistryError | undefined): number => failure?.retryAfterMs ?? 0;
+const readRetryAfter = (failure: RegistryError | undefined): number => failure?.retryAfterMs ?? 0;
 
 /** One failure, or all of them in one. "Not found" is only what everybody says; otherwise the first other failure counts. */
 function failureOfAll(attempts: readonly Attempt[], image: Image, what: string): RegistryError {
@@ -185,7 +185,7 @@ interface HostQueue {
 function createHostLimit(atOnce: number): HostLimit {
   const lines = new Map<string, HostQueue>();
 
-  function lineOf(host: string): HostQueue {
+  function getHostQueue(host: string): HostQueue {
     const line = lines.get(host) ?? { underWay: 0, waiting: new Set() };
     lines.set(host, line);
     return line;
@@ -201,7 +201,7 @@ function createHostLimit(atOnce: number): HostLimit {
   return {
     acquire(host, signal) {
       signal.throwIfAborted();
-      const line = lineOf(host);
+      const line = getHostQueue(host);
       return new Promise((resolve, reject) => {
         const abort = (): void => {
           line.waiting.delete(go);

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { RegistryError } from './errors.ts';
 import { parsePullSecret } from './pull-secret.ts';
 import type { Credential } from './registry.ts';
-import { clientOf } from './testing/client.ts';
-import { imageOf, layerOf } from './testing/image.ts';
+import { createTestClient } from './testing/client.ts';
+import { buildImage, buildLayer } from './testing/image.ts';
 import { startMisbehavingRegistry } from './testing/misbehaving-registry.ts';
 import type { MisbehavingRegistry } from './testing/misbehaving-registry.ts';
 
@@ -19,7 +19,7 @@ const loginFor = (...scopes: string[]): ReadonlyMap<string, Credential> =>
     }),
   );
 
-const image = imageOf([], { labels: { name: 'app' } });
+const image = buildImage([], { labels: { name: 'app' } });
 
 /** Answers 401 with a challenge to whoever does not bring this header. */
 const wants =
@@ -44,7 +44,7 @@ function givesTokens(server: MisbehavingRegistry, answer: object = {}): void {
   });
 }
 
-async function failureOf(work: Promise<unknown>): Promise<RegistryError> {
+async function catchFailure(work: Promise<unknown>): Promise<RegistryError> {
   const error = await work.then(
     () => new Error('it did not fail'),
     (error: unknown) => error,
@@ -58,7 +58,7 @@ async function failureOf(work: Promise<unknown>): Promise<RegistryError> {
 describe('Basic', () => {
   it('sends the login when asked, and then with every request to that repository', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    await using registry = createTestClient([server], { credentials: loginFor(server.host) });
     server.put('1', image);
     server.fail(wants(basic, 'Basic realm="x"'));
     await registry.inspect(`${server.host}/team/app:1`);
@@ -69,12 +69,12 @@ describe('Basic', () => {
     await using server = await startMisbehavingRegistry();
     const other = { username: 'other', password: PASSWORD };
     const credentials = new Map([...loginFor(server.host), [`${server.host}/team/other`, other]]);
-    await using registry = clientOf([server], { credentials });
+    await using registry = createTestClient([server], { credentials });
     server.put('1', image);
     server.fail(wants(basic, 'Basic realm="x"'));
     await registry.layers(`${server.host}/team/app:1`);
     await registry.layers(`${server.host}/team/next:1`);
-    await failureOf(registry.layers(`${server.host}/team/other:1`));
+    await catchFailure(registry.layers(`${server.host}/team/other:1`));
     expect(server.requests.map(({ headers }) => headers.authorization).slice(0, 4)).toEqual([
       undefined,
       basic,
@@ -90,29 +90,29 @@ describe('Basic', () => {
       [`${server.host}/team`, { username: 'team', password: PASSWORD }],
       [`${server.host}/team/app`, { username: 'robot', password: PASSWORD }],
     ]);
-    await using registry = clientOf([server], { credentials });
+    await using registry = createTestClient([server], { credentials });
     server.put('1', image);
     server.fail(wants(basic, 'Basic'));
     await registry.inspect(`${server.host}/team/app:1`);
-    const failure = await failureOf(registry.inspect(`${server.host}/team/other:1`));
+    const failure = await catchFailure(registry.inspect(`${server.host}/team/other:1`));
     expect(failure.code).toBe('SLW_REGISTRY_UNAUTHORIZED');
     expect(failure.message).toContain(`The login for ${server.host}/team was used`);
   });
 
   it('a login that is not accepted is tried once', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    await using registry = createTestClient([server], { credentials: loginFor(server.host) });
     server.fail(wants('Basic other', 'Basic'));
-    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
     expect(failure).toMatchObject({ code: 'SLW_REGISTRY_UNAUTHORIZED', status: 401, passing: false });
     expect(server.requests).toHaveLength(2);
   });
 
   it('a login for another host is not sent, and the message says what is missing', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { credentials: loginFor('quay.io') });
+    await using registry = createTestClient([server], { credentials: loginFor('quay.io') });
     server.fail(wants(basic, 'Basic'));
-    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
     expect(failure.message).toContain(`expected a login in the pull secret, found none for ${server.host}/team/app`);
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
@@ -121,7 +121,7 @@ describe('Basic', () => {
 describe('Bearer', () => {
   it('fetches a token for reading with the login, and keeps it until it expires', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { credentials: loginFor(`${server.host}/team`) });
+    await using registry = createTestClient([server], { credentials: loginFor(`${server.host}/team`) });
     server.put('1', image);
     givesTokens(server, { expires_in: 300 });
     let current = 't1';
@@ -145,7 +145,7 @@ describe('Bearer', () => {
 
   it('works without a login where the registry gives tokens to everybody', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     server.put('1', image);
     givesTokens(server);
     server.fail(wants('Bearer t1', bearer(server)));
@@ -154,7 +154,7 @@ describe('Bearer', () => {
 
   it('a token that the registry no longer takes is made anew once', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     server.put('1', image);
     givesTokens(server, { expires_in: 3600 });
     let current = 't1';
@@ -163,14 +163,14 @@ describe('Bearer', () => {
     current = 't2';
     await registry.inspect(`${server.host}/team/app:1`);
     current = 'none';
-    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
     expect(failure.code).toBe('SLW_REGISTRY_UNAUTHORIZED');
     expect(server.paths.filter((path) => path === 'token')).toHaveLength(3);
   });
 
   it('requests that begin together share one token', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { atOnce: 8 });
+    await using registry = createTestClient([server], { atOnce: 8 });
     server.put('1', image);
     givesTokens(server);
     // The token comes when everybody has asked for it.
@@ -188,7 +188,7 @@ describe('Bearer', () => {
 
   it('never asks for a right to more than reading', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     server.put('1', image);
     givesTokens(server);
     server.fail(wants('Bearer t1', `Bearer realm="http://${server.host}/token",scope="repository:team/app:pull,push"`));
@@ -199,10 +199,10 @@ describe('Bearer', () => {
   it('a login that the token server refuses is told, with its host', async () => {
     await using server = await startMisbehavingRegistry();
     await using tokens = await startMisbehavingRegistry();
-    await using registry = clientOf([server, tokens], { credentials: loginFor(server.host) });
+    await using registry = createTestClient([server, tokens], { credentials: loginFor(server.host) });
     server.fail(wants('Bearer t1', bearer(server, `http://${tokens.host}/token`)));
     tokens.fail(always(/token/, (response) => response.writeHead(401).end()));
-    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
     expect(failure.code).toBe('SLW_REGISTRY_UNAUTHORIZED');
     expect(failure.message).toContain(`app:1: token for manifest 1 from ${tokens.host}: `);
     expect(tokens.requests).toHaveLength(1);
@@ -210,7 +210,7 @@ describe('Bearer', () => {
 
   it('a token server that fails for a moment is asked again', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     server.put('1', image);
     server.fail(firstTimes(1, /token/, (response) => response.writeHead(503).end()));
     givesTokens(server);
@@ -226,45 +226,45 @@ describe('Bearer', () => {
     [`{"token":"${'x'.repeat(300 * 1024)}"}`, 'expected at most 262144 bytes'],
   ])('an answer of the token server that cannot be used is refused and not shown (%#)', async (answer, why) => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     server.fail(always(/token/, (response) => response.end(answer)));
     server.fail(wants('Bearer t1', bearer(server)));
-    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).message).toContain(why);
+    expect((await catchFailure(registry.inspect(`${server.host}/team/app:1`))).message).toContain(why);
   });
 
   it('a token server that hangs does not hang us', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { silenceMs: 300, retries: 0 });
+    await using registry = createTestClient([server], { silenceMs: 300, retries: 0 });
     server.fail(always(/token/, () => {}));
     server.fail(wants('Bearer t1', bearer(server)));
-    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_SILENT');
+    expect((await catchFailure(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_SILENT');
   });
 
   it.each(['ftp://a.example.com/token', 'http://user:pw@127.0.0.1/token', 'nowhere', ''])(
     'no login goes to a token server at %j',
     async (realm) => {
       await using server = await startMisbehavingRegistry();
-      await using registry = clientOf([server], { credentials: loginFor(server.host) });
+      await using registry = createTestClient([server], { credentials: loginFor(server.host) });
       server.fail(wants('Bearer t1', bearer(server, realm)));
-      expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
+      expect((await catchFailure(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
     },
   );
 
   it('no login goes without TLS to a token server that is not allowed to go without', async () => {
     await using server = await startMisbehavingRegistry();
     await using tokens = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    await using registry = createTestClient([server], { credentials: loginFor(server.host) });
     server.fail(wants('Bearer t1', bearer(server, `http://${tokens.host}/token`)));
-    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
+    expect((await catchFailure(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
     expect(tokens.requests).toEqual([]);
   });
 
   it('no redirect of a token server is followed with a login', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    await using registry = createTestClient([server], { credentials: loginFor(server.host) });
     server.fail(always(/token/, (response) => response.writeHead(302, { location: '/elsewhere' }).end()));
     server.fail(wants('Bearer t1', bearer(server)));
-    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
+    expect((await catchFailure(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
     expect(server.paths).not.toContain('elsewhere');
   });
 });
@@ -273,9 +273,9 @@ describe('a redirect', () => {
   it('to another host, as for layers, is followed without the login', async () => {
     await using server = await startMisbehavingRegistry();
     await using store = await startMisbehavingRegistry();
-    await using registry = clientOf([server, store], { credentials: loginFor(server.host, store.host) });
-    const layer = await layerOf([{ name: 'file', content: 'x' }]);
-    for (const one of [server, store]) one.put('1', imageOf([layer]));
+    await using registry = createTestClient([server, store], { credentials: loginFor(server.host, store.host) });
+    const layer = await buildLayer([{ name: 'file', content: 'x' }]);
+    for (const one of [server, store]) one.put('1', buildImage([layer]));
     server.fail(wants(basic, 'Basic'));
     server.fail(
       always(/blobs/, (response, { path }) => {
@@ -286,7 +286,7 @@ describe('a redirect', () => {
     expect(Buffer.from(file ?? []).toString()).toBe('x');
     expect(store.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
     store.fail(always(/blobs/, (response) => response.writeHead(401, { 'www-authenticate': 'Basic' }).end()));
-    const failure = await failureOf(registry.readFile(`${server.host}/team/app:1`, 'file', { maxBytes: 10 }));
+    const failure = await catchFailure(registry.readFile(`${server.host}/team/app:1`, 'file', { maxBytes: 10 }));
     expect(failure.code).toBe('SLW_REGISTRY_UNAUTHORIZED');
     expect(failure.host).toBe(store.host);
     expect(store.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
@@ -295,18 +295,18 @@ describe('a redirect', () => {
   it('away and back again does not get the login', async () => {
     await using server = await startMisbehavingRegistry();
     await using store = await startMisbehavingRegistry();
-    await using registry = clientOf([server, store], { credentials: loginFor(server.host) });
+    await using registry = createTestClient([server, store], { credentials: loginFor(server.host) });
     server.put('1', image);
     server.fail(wants(basic, 'Basic'));
     server.fail(always(/blobs/, (response) => response.writeHead(302, { location: `http://${store.host}/x` }).end()));
     store.fail(always(/x/, (response) => response.writeHead(302, { location: `http://${server.host}/log` }).end()));
-    await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    await catchFailure(registry.inspect(`${server.host}/team/app:1`));
     expect(server.requests.find(({ path }) => path === '/log')).not.toHaveProperty('headers.authorization');
   });
 
   it('within the host keeps the login', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { credentials: loginFor(server.host) });
+    await using registry = createTestClient([server], { credentials: loginFor(server.host) });
     server.put('1', image);
     server.fail(wants(basic, 'Basic'));
     server.fail(firstTimes(1, /manifests/, (response, { path }) => response.writeHead(301, { location: path }).end()));
@@ -321,9 +321,9 @@ describe('a redirect', () => {
     ['', 'found more than|one more'],
   ])('to %j is not followed', async (location, why) => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     server.fail(always(/./, (response) => response.writeHead(302, { location }).end()));
-    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
     expect(failure.code).toBe('SLW_REGISTRY_REDIRECT');
     expect(failure.message).toMatch(new RegExp(why));
     expect(server.requests.length).toBeLessThanOrEqual(6);
@@ -335,7 +335,7 @@ describe('TLS', () => {
     const certificate = await makeSelfSigned('registry');
     await using server = await startMisbehavingRegistry(certificate);
     server.put('1', image);
-    await using registry = clientOf([], { ca: certificate.cert, credentials: loginFor(server.host) });
+    await using registry = createTestClient([], { ca: certificate.cert, credentials: loginFor(server.host) });
     server.fail(wants(basic, 'Basic'));
     expect((await registry.inspect(`${server.host}/team/app:1`)).labels['name']).toBe('app');
   });
@@ -346,8 +346,8 @@ describe('TLS', () => {
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     try {
-      await using registry = clientOf([]);
-      const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+      await using registry = createTestClient([]);
+      const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
       expect(failure).toMatchObject({ code: 'SLW_REGISTRY_TLS', passing: false });
       expect(failure.message).toContain('Give the authority that signed it');
       expect(server.requests).toEqual([]);
@@ -360,15 +360,15 @@ describe('TLS', () => {
   it('with a certificate for another name is refused', async () => {
     const certificate = await makeSelfSigned('registry', ['127.0.0.9']);
     await using server = await startMisbehavingRegistry(certificate);
-    await using registry = clientOf([], { ca: certificate.cert });
-    expect((await failureOf(registry.inspect(`${server.host}/app:1`))).message).toContain('ALTNAME_INVALID');
+    await using registry = createTestClient([], { ca: certificate.cert });
+    expect((await catchFailure(registry.inspect(`${server.host}/app:1`))).message).toContain('ALTNAME_INVALID');
   });
 
   it('is not left out for a registry that does not speak it', async () => {
     await using server = await startMisbehavingRegistry();
     server.put('1', image);
-    await using registry = clientOf([]);
-    const failure = await failureOf(registry.inspect(`${server.host}/team/app:1`));
+    await using registry = createTestClient([]);
+    const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
     expect(failure.code).toBe('SLW_REGISTRY_TLS');
     expect(failure.message).toContain('must be allowed by its host (plain http)');
     expect(server.requests).toEqual([]);
@@ -378,9 +378,9 @@ describe('TLS', () => {
     const certificate = await makeSelfSigned('registry');
     await using server = await startMisbehavingRegistry(certificate);
     await using tokens = await startMisbehavingRegistry();
-    await using registry = clientOf([tokens], { ca: certificate.cert, credentials: loginFor(server.host) });
+    await using registry = createTestClient([tokens], { ca: certificate.cert, credentials: loginFor(server.host) });
     server.fail(wants('Bearer t1', bearer(server, `http://${tokens.host}/token`)));
-    expect((await failureOf(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
+    expect((await catchFailure(registry.inspect(`${server.host}/team/app:1`))).code).toBe('SLW_REGISTRY_REDIRECT');
     expect(tokens.requests).toEqual([]);
   });
 });

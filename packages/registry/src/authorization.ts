@@ -2,11 +2,11 @@
 import type { Clock } from '@slipway/base/clock';
 import { isRecord, type JsonRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
-import { failureOf, readBytes } from './answer.ts';
+import { toRegistryError, readBytes } from './answer.ts';
 import { type RegistryRequest, RegistryError } from './errors.ts';
 import { Lru } from './lru.ts';
 import { type PullSource, pullScope } from './places.ts';
-import { mostSpecific, nameOf } from './reference.ts';
+import { mostSpecific, formatName } from './reference.ts';
 import type { Credential } from './registry.ts';
 import type { Transport } from './transport.ts';
 
@@ -37,24 +37,24 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
   const kept = new Lru<Token>(MAX_KEPT_TOKENS);
   const underWay = new Map<string, Promise<Token>>();
 
-  const scopeOf = (place: PullSource): string | undefined => mostSpecific(credentials.keys(), nameOf(place));
+  const findScope = (place: PullSource): string | undefined => mostSpecific(credentials.keys(), formatName(place));
 
-  function basicOf(place: PullSource): string | undefined {
-    const scope = scopeOf(place);
+  function buildBasicHeader(place: PullSource): string | undefined {
+    const scope = findScope(place);
     const login = scope === undefined ? undefined : credentials.get(scope);
     if (login === undefined) return undefined;
     return `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`;
   }
 
-  function loginOf(place: PullSource): string {
-    const scope = scopeOf(place);
+  function describeLogin(place: PullSource): string {
+    const scope = findScope(place);
     return scope === undefined ? 'No login for it is in the pull secret' : `The login for ${scope} was used`;
   }
 
   async function fetchToken(realm: URL, place: PullSource, asked: RegistryRequest): Promise<Token> {
-    const authorization = basicOf(place);
+    const authorization = buildBasicHeader(place);
     const answer = await transport.get({ url: realm, asked, signal: signal(), redirects: 0, authorization });
-    if (answer.status !== 200) throw await failureOf(answer, asked, loginOf(place), clock.wallNow());
+    if (answer.status !== 200) throw await toRegistryError(answer, asked, describeLogin(place), clock.wallNow());
     return readToken(answer.body, asked, clock.wallNow());
   }
 
@@ -64,8 +64,8 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
     place: PullSource,
     asked: RegistryRequest,
   ): Promise<Token> {
-    const realm = realmOf(challenge, place, asked);
-    const key = keyOf(place);
+    const realm = parseRealm(challenge, place, asked);
+    const key = formatKey(place);
     const token =
       underWay.get(key) ??
       fetchToken(realm, place, { ...asked, what: `token for ${asked.what}`, host: realm.host }).finally(() =>
@@ -76,45 +76,45 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
   }
 
   /** A host that takes a login for one repository is not asked whether it takes the same for the next. */
-  const loginKeyOf = (place: PullSource): string => `${originOf(place)} ${scopeOf(place) ?? ''}`;
+  const formatLoginKey = (place: PullSource): string => `${formatOrigin(place)} ${findScope(place) ?? ''}`;
 
   return {
     current(place) {
-      const token = kept.get(keyOf(place)) ?? kept.get(loginKeyOf(place));
+      const token = kept.get(formatKey(place)) ?? kept.get(formatLoginKey(place));
       return token !== undefined && token.expiresAt - MARGIN_MS > clock.wallNow() ? token.header : undefined;
     },
     async answer(challenge, place, asked) {
       if (challenge === undefined) {
-        const text = `expected a challenge for Basic or Bearer with the status 401, found none. ${loginOf(place)}; check that this is the address of a registry`;
+        const text = `expected a challenge for Basic or Bearer with the status 401, found none. ${describeLogin(place)}; check that this is the address of a registry`;
         throw new RegistryError('SLW_REGISTRY_UNAUTHORIZED', text, { asked, status: 401 });
       }
       if (challenge.scheme === 'bearer') {
         const token = await tokenFor(challenge, place, asked);
-        kept.set(keyOf(place), token);
+        kept.set(formatKey(place), token);
         return token.header;
       }
-      const header = basicOf(place);
+      const header = buildBasicHeader(place);
       if (header === undefined) {
-        const text = `expected a login in the pull secret, found none for ${nameOf(place)}. Put one that may pull this image into it, under this host or a part of it`;
+        const text = `expected a login in the pull secret, found none for ${formatName(place)}. Put one that may pull this image into it, under this host or a part of it`;
         throw new RegistryError('SLW_REGISTRY_UNAUTHORIZED', text, { asked, status: 401 });
       }
-      kept.set(loginKeyOf(place), { header, expiresAt: Number.POSITIVE_INFINITY });
+      kept.set(formatLoginKey(place), { header, expiresAt: Number.POSITIVE_INFINITY });
       return header;
     },
     forget(place) {
-      kept.delete(keyOf(place));
-      kept.delete(loginKeyOf(place));
+      kept.delete(formatKey(place));
+      kept.delete(formatLoginKey(place));
     },
-    loginOf,
+    loginOf: describeLogin,
   };
 }
 
-const keyOf = (place: PullSource): string => `${originOf(place)}/${place.repository}`;
+const formatKey = (place: PullSource): string => `${formatOrigin(place)}/${place.repository}`;
 
-const originOf = ({ host, plainHttp }: PullSource): string => `${plainHttp ? 'http' : 'https'}://${host}`;
+const formatOrigin = ({ host, plainHttp }: PullSource): string => `${plainHttp ? 'http' : 'https'}://${host}`;
 
 /** Where the token is to be had. The login goes there, so it has to be as safe as the way to the registry itself. */
-function realmOf(challenge: Challenge & { scheme: 'bearer' }, place: PullSource, asked: RegistryRequest): URL {
+function parseRealm(challenge: Challenge & { scheme: 'bearer' }, place: PullSource, asked: RegistryRequest): URL {
   const realm = URL.parse(challenge.realm);
   if (realm === null || !isSafe(realm, place)) {
     const found = realm === null ? 'no address' : quote(`${realm.protocol}//${realm.host}`);

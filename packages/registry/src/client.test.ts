@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { createRegistry } from './client.ts';
-import { clientOf } from './testing/client.ts';
-import { blobOf, descriptorOf, imageOf, indexOf, layerOf } from './testing/image.ts';
+import { createTestClient } from './testing/client.ts';
+import { buildBlob, toDescriptor, buildImage, buildIndex, buildLayer } from './testing/image.ts';
 import type { Blob, Packing } from './testing/image.ts';
 import { startMisbehavingRegistry } from './testing/misbehaving-registry.ts';
 
 const labels = { 'io.openshift.os.streamclass': 'rhel-9', constructor: 'also a label' };
 
 async function releaseImage() {
-  const base = await layerOf([{ name: 'etc/os-release', content: 'old' }]);
-  const top = await layerOf([{ name: 'release-manifests/image-references', content: '{"kind":"ImageStream"}' }]);
-  return imageOf([base, top], { labels });
+  const base = await buildLayer([{ name: 'etc/os-release', content: 'old' }]);
+  const top = await buildLayer([{ name: 'release-manifests/image-references', content: '{"kind":"ImageStream"}' }]);
+  return buildImage([base, top], { labels });
 }
 
 describe('inspect', () => {
   it('tells labels, layers, sizes and platform, and the digest of what was named', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const image = await releaseImage();
     server.put('4.22', image);
     const found = await registry.inspect(`${server.host}/ocp/release:4.22`);
@@ -26,7 +26,7 @@ describe('inspect', () => {
       digest: image.manifest.digest,
       platform: { os: 'linux', architecture: 'amd64' },
       labels: expect.objectContaining(labels),
-      layers: image.layers.map(descriptorOf),
+      layers: image.layers.map(toDescriptor),
       size: sizes.reduce((sum, size) => sum + size),
     });
     expect(server.requests[0]?.path).toBe('/v2/ocp/release/manifests/4.22');
@@ -35,7 +35,7 @@ describe('inspect', () => {
 
   it('asked for again by digest costs nothing, by tag one request', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const image = await releaseImage();
     server.put('4.22', image);
     const first = await registry.inspect(`${server.host}/release@${image.manifest.digest}`);
@@ -48,38 +48,38 @@ describe('inspect', () => {
 
   it('has a shorter way to the layers alone', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const image = await releaseImage();
     server.put('4.22', image);
     const layers = await registry.layers(`${server.host}/release@${image.manifest.digest}`);
-    expect(layers).toEqual(image.layers.map(descriptorOf));
+    expect(layers).toEqual(image.layers.map(toDescriptor));
     expect(server.requests).toHaveLength(1);
   });
 
   it('picks the platform out of an index, also out of one inside another', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
-    const amd64 = imageOf([], { architecture: 'amd64' });
-    const arm64 = imageOf([], { architecture: 'arm64' });
+    await using registry = createTestClient([server]);
+    const amd64 = buildImage([], { architecture: 'amd64' });
+    const arm64 = buildImage([], { architecture: 'arm64' });
     for (const image of [amd64, arm64]) server.put(image.manifest.digest, image);
-    const inner = indexOf([
+    const inner = buildIndex([
       { manifest: arm64.manifest, architecture: 'arm64' },
       { manifest: amd64.manifest, architecture: 'amd64' },
     ]);
     server.putManifest('inner', inner);
-    const outer = indexOf([{ manifest: inner }]);
+    const outer = buildIndex([{ manifest: inner }]);
     server.putManifest('outer', outer);
     const found = await registry.inspect(`${server.host}/app:outer`);
     expect(found.reference).toBe(`${server.host}/app@${outer.digest}`);
     expect(found.digest).toBe(amd64.manifest.digest);
-    await using other = clientOf([server], { platform: { os: 'linux', architecture: 'arm64' } });
+    await using other = createTestClient([server], { platform: { os: 'linux', architecture: 'arm64' } });
     expect((await other.inspect(`${server.host}/app:outer`)).digest).toBe(arm64.manifest.digest);
   });
 
   it('says which platforms there are when the right one is missing', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
-    server.putManifest('1', indexOf([{ manifest: imageOf([]).manifest, architecture: 's390x' }]));
+    await using registry = createTestClient([server]);
+    server.putManifest('1', buildIndex([{ manifest: buildImage([]).manifest, architecture: 's390x' }]));
     await expect(registry.inspect(`${server.host}/app:1`)).rejects.toMatchObject({
       code: 'SLW_REGISTRY_PLATFORM',
       message: expect.stringMatching(
@@ -90,17 +90,17 @@ describe('inspect', () => {
 
   it('goes only so deep into indexes', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
-    let index: Blob = imageOf([]).manifest;
+    await using registry = createTestClient([server]);
+    let index: Blob = buildImage([]).manifest;
     for (let depth = 0; depth < 5; depth += 1) {
-      index = indexOf([{ manifest: index, ...(depth === 0 ? { architecture: 'amd64' } : {}) }]);
+      index = buildIndex([{ manifest: index, ...(depth === 0 ? { architecture: 'amd64' } : {}) }]);
       server.putManifest(`${depth}`, index);
     }
     await expect(registry.inspect(`${server.host}/app:4`)).rejects.toMatchObject({ code: 'SLW_REGISTRY_LIMIT' });
   });
 
   const mediaType = 'application/vnd.oci.image.manifest.v1+json';
-  const config = descriptorOf(blobOf('{}', 'x'));
+  const config = toDescriptor(buildBlob('{}', 'x'));
   it.each([
     ['not JSON', 'expected JSON'],
     ['[]', 'expected an object, found a list'],
@@ -115,8 +115,8 @@ describe('inspect', () => {
     [JSON.stringify({ schemaVersion: 2, config: { ...config, size: 9e6 }, layers: [] }), 'at most 8388608 bytes'],
   ])('refuses a manifest that it cannot trust (%#)', async (text, why) => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
-    server.putManifest('1', blobOf(text, mediaType));
+    await using registry = createTestClient([server]);
+    server.putManifest('1', buildBlob(text, mediaType));
     await expect(registry.inspect(`${server.host}/app:1`)).rejects.toMatchObject({
       code: expect.stringMatching(/^SLW_REGISTRY_(ANSWER|LIMIT)$/),
       message: expect.stringContaining(why),
@@ -131,7 +131,7 @@ describe('readFile', () => {
     './release-manifests//image-references',
   ])('reads %s out of the top layer, and transfers no other', async (path) => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const image = await releaseImage();
     server.put('4.22', image);
     const file = await registry.readFile(`${server.host}/release:4.22`, path, { maxBytes: 1000 });
@@ -141,21 +141,21 @@ describe('readFile', () => {
 
   it.each<Packing>(['gzip', 'zstd', 'none'])('reads a layer that is packed with %s', async (packing) => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const content = Buffer.alloc(300_000, 'a line of a file\n');
     const entries = [
       { name: 'big', content: Buffer.alloc(2_000_000, 7) },
       { name: 'file', content },
       { name: 'after' },
     ];
-    server.put('1', imageOf([await layerOf(entries, packing)]));
+    server.put('1', buildImage([await buildLayer(entries, packing)]));
     const file = await registry.readFile(`${server.host}/app:1`, 'file', { maxBytes: content.length });
     expect(content.equals(file ?? Buffer.alloc(0))).toBe(true);
   });
 
   it('is null where the image has no such file, after all layers', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const image = await releaseImage();
     server.put('1', image);
     expect(await registry.readFile(`${server.host}/app:1`, 'none', { maxBytes: 10 })).toBeNull();
@@ -165,16 +165,16 @@ describe('readFile', () => {
 
   it('is null where a layer above took the file away, without a look at those below', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
-    const top = await layerOf([{ name: 'etc/.wh.conf' }]);
-    server.put('1', imageOf([await layerOf([{ name: 'etc/conf', content: 'x' }]), top]));
+    await using registry = createTestClient([server]);
+    const top = await buildLayer([{ name: 'etc/.wh.conf' }]);
+    server.put('1', buildImage([await buildLayer([{ name: 'etc/conf', content: 'x' }]), top]));
     expect(await registry.readFile(`${server.host}/app:1`, 'etc/conf', { maxBytes: 10 })).toBeNull();
     expect(server.paths).toEqual(['manifests/1', `blobs/${top.digest}`]);
   });
 
   it('follows links within the image: symbolic ones from the top, hard ones from their own layer', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const layers = [
       [
         { name: 'real', content: 'first' },
@@ -187,7 +187,7 @@ describe('readFile', () => {
       ],
       [{ name: 'real', content: 'second' }],
     ];
-    server.put('1', imageOf(await Promise.all(layers.map((entries) => layerOf(entries)))));
+    server.put('1', buildImage(await Promise.all(layers.map((entries) => buildLayer(entries)))));
     const read = async (path: string): Promise<string> => {
       const bytes = await registry.readFile(`${server.host}/app:1`, path, { maxBytes: 100 });
       return Buffer.from(bytes ?? []).toString();
@@ -197,12 +197,12 @@ describe('readFile', () => {
 
   it('gives up on links that lead round in a circle', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const entries = [
       { name: 'a', type: 'symlink' as const, linkname: 'b' },
       { name: 'b', type: 'symlink' as const, linkname: 'a' },
     ];
-    server.put('1', imageOf([await layerOf(entries)]));
+    server.put('1', buildImage([await buildLayer(entries)]));
     await expect(registry.readFile(`${server.host}/app:1`, 'a', { maxBytes: 10 })).rejects.toMatchObject({
       code: 'SLW_REGISTRY_FILE',
       message: expect.stringContaining('app:1: file /a: expected a file, found more than 5 links'),
@@ -216,12 +216,12 @@ describe('readFile', () => {
     ['/', 'SLW_REGISTRY_FILE', 'expected the path of a file'],
   ])('refuses %s', async (path, code, message) => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
-    const layer = await layerOf([
+    await using registry = createTestClient([server]);
+    const layer = await buildLayer([
       { name: 'large', content: 'x'.repeat(11) },
       { name: 'folder/', type: 'directory' },
     ]);
-    server.put('1', imageOf([layer]));
+    server.put('1', buildImage([layer]));
     await expect(registry.readFile(`${server.host}/app:1`, path, { maxBytes: 10 })).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
@@ -230,8 +230,8 @@ describe('readFile', () => {
 
   it('stops a layer that unpacks to more than is allowed', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { layerBytes: 1_000_000 });
-    server.put('1', imageOf([await layerOf([{ name: 'bomb', content: Buffer.alloc(50_000_000) }])]));
+    await using registry = createTestClient([server], { layerBytes: 1_000_000 });
+    server.put('1', buildImage([await buildLayer([{ name: 'bomb', content: Buffer.alloc(50_000_000) }])]));
     await expect(registry.readFile(`${server.host}/app:1`, 'x', { maxBytes: 10 })).rejects.toMatchObject({
       code: 'SLW_REGISTRY_LIMIT',
       message: expect.stringContaining('expected at most 1000000 bytes when unpacked, found more'),
@@ -247,9 +247,9 @@ describe('readFile', () => {
     ['is zstd that wants too much memory', () => Buffer.from('28b52ffd00a8000000', 'hex')],
   ])('a layer whose digest is right and that %s is a fault of the image', async (_, make) => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
-    const layer = blobOf(await make(), 'application/vnd.oci.image.layer.v1.tar');
-    server.put('1', imageOf([layer]));
+    await using registry = createTestClient([server]);
+    const layer = buildBlob(await make(), 'application/vnd.oci.image.layer.v1.tar');
+    server.put('1', buildImage([layer]));
     await expect(registry.readFile(`${server.host}/app:1`, 'a', { maxBytes: 10_000 })).rejects.toMatchObject({
       code: 'SLW_REGISTRY_LAYER',
       message: expect.stringContaining(`app:1: layer ${layer.digest}: expected an archive`),
@@ -259,13 +259,13 @@ describe('readFile', () => {
 });
 
 const large = async (packing: Packing): Promise<Buffer> =>
-  (await layerOf([{ name: 'a', content: 'x'.repeat(5000) }], packing)).bytes;
+  (await buildLayer([{ name: 'a', content: 'x'.repeat(5000) }], packing)).bytes;
 
 describe('a client', () => {
   it('asks one host only so much at once', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { atOnce: 2 });
-    const images = Array.from({ length: 12 }, (_, i) => imageOf([], { labels: { number: `${i}` } }));
+    await using registry = createTestClient([server], { atOnce: 2 });
+    const images = Array.from({ length: 12 }, (_, i) => buildImage([], { labels: { number: `${i}` } }));
     for (const image of images) server.put(image.manifest.digest, image);
     // The first answer comes when two have asked.
     const two = Promise.withResolvers<void>();
@@ -283,7 +283,7 @@ describe('a client', () => {
 
   it('that is closed says so, also to who waits', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { atOnce: 1 });
+    await using registry = createTestClient([server], { atOnce: 1 });
     server.fail(() => true);
     const waiting = [1, 2].map((tag) => registry.inspect(`${server.host}/app:${tag}`));
     for (const one of waiting) one.catch(() => {});
@@ -295,9 +295,9 @@ describe('a client', () => {
 
   it('stops when its caller does, in its own words', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
-    const layer = await layerOf([{ name: 'a', content: 'x' }]);
-    server.put('1', imageOf([layer]));
+    await using registry = createTestClient([server]);
+    const layer = await buildLayer([{ name: 'a', content: 'x' }]);
+    server.put('1', buildImage([layer]));
     server.fail((seen, response) => {
       if (!seen.path.includes('blobs')) return false;
       response.writeHead(200).write(layer.bytes.subarray(0, 10));

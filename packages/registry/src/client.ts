@@ -4,8 +4,8 @@ import { createAuthorizer } from './authorization.ts';
 import { RegistryError } from './errors.ts';
 import { createFileReader } from './image-file.ts';
 import { createDocuments } from './manifest.ts';
-import { placesOf } from './places.ts';
-import { formatReference, nameOf, parseReference } from './reference.ts';
+import { listPullSources } from './places.ts';
+import { formatReference, formatName, parseReference } from './reference.ts';
 import type { Platform, Registry, RegistryOptions } from './registry.ts';
 import { createTransport } from './transport.ts';
 
@@ -26,7 +26,7 @@ export function createRegistry(options: RegistryOptions = {}, clock: RegistryClo
   const plainHttp = new Set((options.plainHttp ?? []).map((host) => host.toLowerCase()));
   const timeoutMs = silenceMs * DOCUMENT_SILENCES;
   const closing = new AbortController();
-  const transport = createTransport({ silenceMs, ca: options.ca, plainHttp: plainHostsOf(options) });
+  const transport = createTransport({ silenceMs, ca: options.ca, plainHttp: listPlainHttpHosts(options) });
   const authorizer = createAuthorizer({
     credentials: options.credentials ?? new Map(),
     transport,
@@ -39,11 +39,11 @@ export function createRegistry(options: RegistryOptions = {}, clock: RegistryClo
 
   function open(text: string, signal: AbortSignal | undefined): { image: Image; name: string; wanted: string } {
     const reference = parseReference(text);
-    const places = placesOf(reference, { mirrors, plainHttp });
+    const places = listPullSources(reference, { mirrors, plainHttp });
     const both = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
     both.throwIfAborted();
     const image: Image = { reference: formatReference(reference), places, signal: both };
-    return { image, name: nameOf(reference), wanted: reference.digest ?? reference.tag ?? '' };
+    return { image, name: formatName(reference), wanted: reference.digest ?? reference.tag ?? '' };
   }
 
   return {
@@ -84,7 +84,7 @@ function withDefaults(options: RegistryOptions): typeof defaults {
 }
 
 /** As they stand in URLs, without the port that a scheme has anyway. */
-function plainHostsOf({ plainHttp = [], mirrors = [] }: RegistryOptions): ReadonlySet<string> {
+function listPlainHttpHosts({ plainHttp = [], mirrors = [] }: RegistryOptions): ReadonlySet<string> {
   const locations = mirrors
     .flatMap((rule) => rule.mirrors)
     .flatMap((mirror) => (mirror.plainHttp ? [mirror.location] : []));

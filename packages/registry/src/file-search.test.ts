@@ -10,7 +10,7 @@ interface Entry {
 }
 
 /** What layers, the lowest first, say of a path, as the reader of images asks them. */
-function verdictOf(path: string, layers: readonly (readonly Entry[])[], maxBytes = 1000): Verdict {
+function findVerdict(path: string, layers: readonly (readonly Entry[])[], maxBytes = 1000): Verdict {
   let folders: ReadonlySet<string> = new Set();
   for (const layer of layers.toReversed()) {
     const search = new FileSearch(path, maxBytes, folders);
@@ -30,7 +30,7 @@ const below: Entry[] = [{ name: 'etc/app/conf', content: 'old' }];
 
 describe('a file in the layers of an image', () => {
   it.each(['etc/app/conf', './etc/app/conf', '/etc/app/conf', 'etc//app/./conf'])('is found as %s', (name) => {
-    expect(verdictOf('etc/app/conf', [[{ name, content: 'x' }]])).toEqual(file('x'));
+    expect(findVerdict('etc/app/conf', [[{ name, content: 'x' }]])).toEqual(file('x'));
   });
 
   it.each<[string, Entry[], Verdict]>([
@@ -100,17 +100,17 @@ describe('a file in the layers of an image', () => {
       { kind: 'link', target: 'conf', hard: false },
     ],
   ])('%s', (_, top, expected) => {
-    expect(verdictOf('etc/app/conf', [below, top])).toEqual(expected);
+    expect(findVerdict('etc/app/conf', [below, top])).toEqual(expected);
   });
 
   it('a folder above covers a link to one below', () => {
     const link: Entry[] = [{ name: 'etc/app', type: 'symlink', linkname: '/opt' }];
-    expect(verdictOf('etc/app/conf', [link, [{ name: 'etc/app', type: 'directory' }]])).toEqual(gone);
+    expect(findVerdict('etc/app/conf', [link, [{ name: 'etc/app', type: 'directory' }]])).toEqual(gone);
   });
 
   it('one that is larger than wanted is told by its size, and its content is not taken', () => {
     const layers = [[{ name: 'a', content: 'x'.repeat(11) }]];
-    expect(verdictOf('a', layers, 10)).toEqual({ kind: 'too large', size: 11 });
+    expect(findVerdict('a', layers, 10)).toEqual({ kind: 'too large', size: 11 });
   });
 
   it('any layers give what applying them one on the other gives', () => {
@@ -123,7 +123,7 @@ describe('a file in the layers of an image', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.array(entry, { maxLength: 5 }), { maxLength: 5 }), path, (layers, wanted) => {
-        expect(verdictOf(wanted, layers)).toEqual(applied(layers, wanted));
+        expect(findVerdict(wanted, layers)).toEqual(applied(layers, wanted));
       }),
       { numRuns: 2000 },
     );

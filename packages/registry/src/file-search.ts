@@ -57,7 +57,7 @@ export class FileSearch {
     const name = normalisePath(entry.name);
     if (name === undefined) return false;
     const base = name.slice(name.lastIndexOf('/') + 1);
-    if (base.startsWith(WHITEOUT)) this.#seeWhiteout(parentOf(name), base);
+    if (base.startsWith(WHITEOUT)) this.#seeWhiteout(getParent(name), base);
     else if (name === this.#path) return this.#seeIt(entry);
     else if (isBelow(this.#path, name)) this.#seeParent(name, entry);
     // What stands below the path makes it a folder, also without an entry of its own.
@@ -130,7 +130,7 @@ export function resolveLink(link: string, target: string): string {
   return parts.join('/');
 }
 
-const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+const getParent = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
 const isBelow = (path: string, folder: string): boolean =>
   path !== folder && (folder === '' || path.startsWith(`${folder}/`));

@@ -48,7 +48,7 @@ export function createFileReader({ ask, layerMs, layerBytes }: FileReaderOptions
   }
 
   /** What the layers from the top down say of a path, and which of them said it. */
-  async function verdictOf(
+  async function findVerdict(
     image: Image,
     { path, top }: Step,
     { layers, maxBytes }: FileRequest,
@@ -75,8 +75,8 @@ export function createFileReader({ ask, layerMs, layerBytes }: FileReaderOptions
     const topmost = question.layers.length - 1;
     let step: Step = { path, top: topmost };
     for (let followed = 0; followed <= MAX_LINKS; followed += 1) {
-      const { verdict, at } = await verdictOf(image, step, question);
-      if (verdict.kind !== 'link') return contentOf(verdict, about, question.maxBytes);
+      const { verdict, at } = await findVerdict(image, step, question);
+      if (verdict.kind !== 'link') return readContent(verdict, about, question.maxBytes);
       step = { path: verdict.target, top: verdict.hard ? at : topmost };
     }
     const text = `${about}: expected a file, found more than ${MAX_LINKS} links one after the other, the last to ${quote(`/${step.path}`)}. Ask for the file itself`;
@@ -84,7 +84,7 @@ export function createFileReader({ ask, layerMs, layerBytes }: FileReaderOptions
   };
 }
 
-function contentOf(verdict: Exclude<Verdict, { kind: 'link' }>, about: string, maxBytes: number): Uint8Array | null {
+function readContent(verdict: Exclude<Verdict, { kind: 'link' }>, about: string, maxBytes: number): Uint8Array | null {
   switch (verdict.kind) {
     case 'file':
       return verdict.bytes;

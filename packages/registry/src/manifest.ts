@@ -1,7 +1,7 @@
 // Manifests, indexes and configs of images: asked for by tag or digest, verified, read, and kept.
 import { describeKind, isRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
-import { checkDigest, checkSize, digestOf, readBytes } from './answer.ts';
+import { checkDigest, checkSize, computeDigest, readBytes } from './answer.ts';
 import type { Requester, Image } from './asking.ts';
 import { RegistryError } from './errors.ts';
 import { Lru } from './lru.ts';
@@ -61,7 +61,7 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
   const manifests = new Lru<Manifest | Index>(MAX_KEPT_BYTES);
   const configs = new Lru<ImageConfig>(MAX_KEPT_BYTES);
 
-  async function documentOf(
+  async function fetchDocument(
     image: Image,
     wanted: string,
     size?: number,
@@ -78,18 +78,18 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
         const bytes = await readBytes(answer.body, MAX_MANIFEST_BYTES, asked);
         if (size !== undefined) checkSize(size, bytes.length, asked);
         const expected = expectedDigest(wanted, answer.header('docker-content-digest'));
-        if (expected !== undefined) checkDigest(expected, digestOf(bytes), asked);
+        if (expected !== undefined) checkDigest(expected, computeDigest(bytes), asked);
         return bytes;
       },
     });
-    const digest = digestOf(bytes);
+    const digest = computeDigest(bytes);
     const document = parseManifest(bytes, `${image.reference}: ${what}`);
     manifests.set(digest, document, bytes.length);
     return { digest, document };
   }
 
-  async function manifestOf(image: Image, wanted: string): Promise<ResolvedManifest> {
-    let { digest, document } = await documentOf(image, wanted);
+  async function fetchManifest(image: Image, wanted: string): Promise<ResolvedManifest> {
+    let { digest, document } = await fetchDocument(image, wanted);
     const named = digest;
     for (let depth = 0; document.kind === 'index'; depth += 1) {
       const about = `${image.reference}: index ${digest}`;
@@ -98,12 +98,12 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
         throw new RegistryError('SLW_REGISTRY_LIMIT', text);
       }
       const picked = pickPlatform(document, platform, about);
-      ({ digest, document } = await documentOf(image, picked.digest, picked.size));
+      ({ digest, document } = await fetchDocument(image, picked.digest, picked.size));
     }
     return { named, digest, manifest: document };
   }
 
-  async function configOf(image: Image, { digest, size }: Layer): Promise<ImageConfig> {
+  async function fetchConfig(image: Image, { digest, size }: Layer): Promise<ImageConfig> {
     const kept = configs.get(digest);
     if (kept !== undefined) return kept;
     const what = `config ${digest}`;
@@ -118,7 +118,7 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
       async read(answer, asked) {
         const bytes = await readBytes(answer.body, MAX_CONFIG_BYTES, asked);
         checkSize(size, bytes.length, asked);
-        checkDigest(digest, digestOf(bytes), asked);
+        checkDigest(digest, computeDigest(bytes), asked);
         return bytes;
       },
     });
@@ -127,7 +127,7 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
     return config;
   }
 
-  return { manifestOf, configOf };
+  return { manifestOf: fetchManifest, configOf: fetchConfig };
 }
 
 /** For a tag, what the registry says itself: it at least has to agree with what it gives. */

@@ -15,10 +15,10 @@ const kinds: Readonly<Record<string, { field: string; for: MirrorRule['for'] }>>
 export function mirrorsOfDigestMirrorSets(objects: readonly unknown[]): readonly MirrorRule[] {
   if (objects.length > MAX_ENTRIES)
     throw refuse('mirror sets', `expected at most ${MAX_ENTRIES}, found ${objects.length}`);
-  return objects.flatMap((object, index) => rulesOf(object, `mirror set ${index}`));
+  return objects.flatMap((object, index) => parseMirrorSet(object, `mirror set ${index}`));
 }
 
-function rulesOf(object: unknown, fallbackName: string): MirrorRule[] {
+function parseMirrorSet(object: unknown, fallbackName: string): MirrorRule[] {
   if (!isRecord(object)) throw refuse(fallbackName, `expected an object, found ${describeKind(object)}`);
   const name = nameOfObject(object) ?? fallbackName;
   const kind = kinds[String(object['kind'])];
@@ -28,14 +28,14 @@ function rulesOf(object: unknown, fallbackName: string): MirrorRule[] {
   const at = `spec.${kind.field}`;
   const spec = object['spec'] ?? {};
   if (!isRecord(spec)) throw refuse(name, `spec: expected an object, found ${describeKind(spec)}`);
-  return listOf(spec[kind.field], name, at).map((entry, index) => readRule(entry, kind.for, name, `${at}[${index}]`));
+  return readList(spec[kind.field], name, at).map((entry, index) => readRule(entry, kind.for, name, `${at}[${index}]`));
 }
 
 function readRule(entry: unknown, answers: MirrorRule['for'], name: string, at: string): MirrorRule {
   if (!isRecord(entry)) throw refuse(name, `${at}: expected an object, found ${describeKind(entry)}`);
-  const source = scopeOf(entry['source'], name, `${at}.source`, true);
-  const mirrors = listOf(entry['mirrors'], name, `${at}.mirrors`).map((mirror, index) => ({
-    location: scopeOf(mirror, name, `${at}.mirrors[${index}]`, false),
+  const source = readScope(entry['source'], name, `${at}.source`, true);
+  const mirrors = readList(entry['mirrors'], name, `${at}.mirrors`).map((mirror, index) => ({
+    location: readScope(mirror, name, `${at}.mirrors[${index}]`, false),
     plainHttp: false,
   }));
   return { source, mirrors, fallback: fallbackIn(entry, name, at), for: answers, blocked: false };
@@ -49,7 +49,7 @@ function fallbackIn(entry: Record<string, unknown>, name: string, at: string): b
   throw refuse(name, `${at}.mirrorSourcePolicy: expected NeverContactSource or AllowContactingSource, found ${found}`);
 }
 
-function listOf(value: unknown, name: string, at: string): unknown[] {
+function readList(value: unknown, name: string, at: string): unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw refuse(name, `${at}: expected a list, found ${describeKind(value)}`);
   if (value.length > MAX_ENTRIES)
@@ -57,7 +57,7 @@ function listOf(value: unknown, name: string, at: string): unknown[] {
   return value;
 }
 
-function scopeOf(value: unknown, name: string, at: string, pattern: boolean): string {
+function readScope(value: unknown, name: string, at: string, pattern: boolean): string {
   if (typeof value !== 'string') throw refuse(name, `${at}: expected text, found ${describeKind(value)}`);
   const scope = lowerHost(value);
   if (isScope(scope) || (pattern && isHostPattern(scope))) return scope;

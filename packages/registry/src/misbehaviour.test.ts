@@ -6,8 +6,8 @@ import { always, cutHalfway, type Fault, firstTimes } from '@slipway/testing/fak
 import { describe, expect, it } from 'vitest';
 import { RegistryError } from './errors.ts';
 import type { Registry, RegistryOptions } from './registry.ts';
-import { clientOf } from './testing/client.ts';
-import { blobOf, imageOf, layerOf } from './testing/image.ts';
+import { createTestClient } from './testing/client.ts';
+import { buildBlob, buildImage, buildLayer } from './testing/image.ts';
 import type { Blob, TestImage } from './testing/image.ts';
 import { startMisbehavingRegistry } from './testing/misbehaving-registry.ts';
 import type { MisbehavingRegistry } from './testing/misbehaving-registry.ts';
@@ -18,14 +18,14 @@ const FILE_SIZE = 600_000;
 async function oneFileImage(): Promise<TestImage & { layer: Blob }> {
   // Content that does not shrink: the blob comes in many pieces, and half of it is in the middle of the file.
   const content = randomBytes(FILE_SIZE);
-  const layer = await layerOf([{ name: 'file', content }]);
-  return { ...imageOf([layer], { labels: { name: 'right' } }), layer };
+  const layer = await buildLayer([{ name: 'file', content }]);
+  return { ...buildImage([layer], { labels: { name: 'right' } }), layer };
 }
 
 const readFile = (registry: Registry, host: string): Promise<Uint8Array | null> =>
   registry.readFile(`${host}/app:1`, 'file', { maxBytes: FILE_SIZE });
 
-async function failureOf(work: Promise<unknown>): Promise<RegistryError> {
+async function catchFailure(work: Promise<unknown>): Promise<RegistryError> {
   const error = await work.then(
     () => new Error('it did not fail'),
     (error: unknown) => error,
@@ -125,11 +125,11 @@ const cases: Record<string, Case> = {
 describe('a registry that fails', () => {
   it.each(Object.entries(cases))('with %s: never a file, and a message that says what to do', async (_, one) => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], one.options);
+    await using registry = createTestClient([server], one.options);
     const image = await oneFileImage();
     server.put('1', image);
     server.fail(one.fault(image));
-    const failure = await failureOf(readFile(registry, server.host));
+    const failure = await catchFailure(readFile(registry, server.host));
     expect(failure.code).toBe(`SLW_REGISTRY_${one.code}`);
     expect(failure.message).toMatch(one.message);
     expect(failure.message).toContain(`${server.host}/app:1: layer ${image.layer.digest} from ${server.host}: `);
@@ -142,7 +142,7 @@ describe('a registry that fails', () => {
     async (name) => {
       await using server = await startMisbehavingRegistry();
       const { fault, options } = cases[name] as Case;
-      await using registry = clientOf([server], options);
+      await using registry = createTestClient([server], options);
       const image = await oneFileImage();
       server.put('1', image);
       const failing = fault(image);
@@ -156,7 +156,7 @@ describe('a registry that fails', () => {
 
   it('with 429 is given the time that it wants', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     server.put('1', await oneFileImage());
     server.fail(firstTimes(1, /manifests/, (response) => response.writeHead(429, { 'retry-after': '17' }).end()));
     await registry.inspect(`${server.host}/app:1`);
@@ -165,18 +165,18 @@ describe('a registry that fails', () => {
 
   it('with 503 that wants more time than we have is left alone, and the caller is told when to come back', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     server.fail(always(/manifests/, (response) => response.writeHead(503, { 'retry-after': '3600' }).end()));
-    const failure = await failureOf(registry.inspect(`${server.host}/app:1`));
+    const failure = await catchFailure(registry.inspect(`${server.host}/app:1`));
     expect(failure).toMatchObject({ code: 'SLW_REGISTRY_SERVER', passing: true, retryAfterMs: 3_600_000, status: 503 });
     expect(registry.clock.slept).toEqual([]);
   });
 
   it('waits longer from try to try', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server], { retries: 4 });
+    await using registry = createTestClient([server], { retries: 4 });
     server.fail(always(/./, (response) => response.writeHead(500).end()));
-    await failureOf(registry.inspect(`${server.host}/app:1`));
+    await catchFailure(registry.inspect(`${server.host}/app:1`));
     const { slept } = registry.clock;
     expect(slept).toHaveLength(4);
     for (const [round, ms] of slept.entries()) {
@@ -188,46 +188,46 @@ describe('a registry that fails', () => {
   it('that nobody runs is not reached, and says so', async () => {
     const server = await startMisbehavingRegistry();
     await server[Symbol.asyncDispose]();
-    await using registry = clientOf([server]);
-    const failure = await failureOf(registry.inspect(`${server.host}/app:1`));
+    await using registry = createTestClient([server]);
+    const failure = await catchFailure(registry.inspect(`${server.host}/app:1`));
     expect(failure.code).toBe('SLW_REGISTRY_UNREACHABLE');
     expect(failure.message).toContain('(ECONNREFUSED)');
   });
 
   it('that lies about the digest of a tag is not believed', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const { manifest } = await oneFileImage();
     server.fail(
       always(/manifests/, (response) => {
-        response.writeHead(200, { 'docker-content-digest': blobOf('other', '').digest }).end(manifest.bytes);
+        response.writeHead(200, { 'docker-content-digest': buildBlob('other', '').digest }).end(manifest.bytes);
       }),
     );
-    expect((await failureOf(registry.inspect(`${server.host}/app:1`))).code).toBe('SLW_REGISTRY_DIGEST');
+    expect((await catchFailure(registry.inspect(`${server.host}/app:1`))).code).toBe('SLW_REGISTRY_DIGEST');
   });
 
   it('that gives another manifest or config for a digest is not believed', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     const image = await oneFileImage();
     const wanted = `${server.host}/app@${image.manifest.digest}`;
-    const other = imageOf([], { labels: { name: 'wrong' } });
+    const other = buildImage([], { labels: { name: 'wrong' } });
     server.fail(firstTimes(1, /manifests/, (response) => response.end(other.manifest.bytes)));
     server.fail(always(/blobs/, (response) => response.end(other.config.bytes)));
     server.put('1', image);
-    expect((await failureOf(registry.inspect(wanted))).code).toBe('SLW_REGISTRY_DIGEST');
-    expect((await failureOf(registry.inspect(wanted))).code).toBe('SLW_REGISTRY_DIGEST');
+    expect((await catchFailure(registry.inspect(wanted))).code).toBe('SLW_REGISTRY_DIGEST');
+    expect((await catchFailure(registry.inspect(wanted))).code).toBe('SLW_REGISTRY_DIGEST');
   });
 
   it('with a body that grows without end is cut off', async () => {
     await using server = await startMisbehavingRegistry();
-    await using registry = clientOf([server]);
+    await using registry = createTestClient([server]);
     server.fail(
       always(/manifests/, (response) => {
         pipeline(Readable.from(endless()), response).catch(() => {});
       }),
     );
-    expect((await failureOf(registry.inspect(`${server.host}/app:1`))).code).toBe('SLW_REGISTRY_LIMIT');
+    expect((await catchFailure(registry.inspect(`${server.host}/app:1`))).code).toBe('SLW_REGISTRY_LIMIT');
   });
 });
 
@@ -257,7 +257,7 @@ describe('mirrors', () => {
     await using bad = await startMisbehavingRegistry();
     await using good = await startMisbehavingRegistry();
     const { fault, options } = cases[name] as Case;
-    await using registry = clientOf([], { ...options, mirrors: [ruleFor([bad, good])] });
+    await using registry = createTestClient([], { ...options, mirrors: [ruleFor([bad, good])] });
     const image = await oneFileImage();
     for (const server of [bad, good]) server.put('1', image);
     bad.fail(fault(image));
@@ -269,7 +269,7 @@ describe('mirrors', () => {
   it('one that gave something is asked first for the rest of the image', async () => {
     await using bad = await startMisbehavingRegistry();
     await using good = await startMisbehavingRegistry();
-    await using registry = clientOf([], { mirrors: [ruleFor([bad, good])] });
+    await using registry = createTestClient([], { mirrors: [ruleFor([bad, good])] });
     good.put('1', await oneFileImage());
     const { reference } = await registry.inspect(`${source}/app:1`);
     expect(reference).toMatch(/^source\.example\.com\/app@sha256:/);
@@ -280,8 +280,8 @@ describe('mirrors', () => {
     await using gone = await startMisbehavingRegistry();
     await using broken = await startMisbehavingRegistry();
     broken.fail(always(/./, (response) => response.writeHead(500).end()));
-    await using registry = clientOf([], { mirrors: [ruleFor([gone, broken])] });
-    const failure = await failureOf(registry.inspect(`${source}/app:1`));
+    await using registry = createTestClient([], { mirrors: [ruleFor([gone, broken])] });
+    const failure = await catchFailure(registry.inspect(`${source}/app:1`));
     expect(failure.code).toBe('SLW_REGISTRY_SERVER');
     expect(failure.failures.map(({ code }) => code)).toEqual(['SLW_REGISTRY_NOT_FOUND', 'SLW_REGISTRY_SERVER']);
     expect(failure.message).toContain('source.example.com/app:1: manifest 1: none of the 2 places that may have it');
@@ -293,8 +293,8 @@ describe('mirrors', () => {
   it('only where all say that it is not there, it is not found', async () => {
     await using one = await startMisbehavingRegistry();
     await using two = await startMisbehavingRegistry();
-    await using registry = clientOf([], { mirrors: [ruleFor([one, two])] });
-    expect((await failureOf(registry.inspect(`${source}/app:1`))).code).toBe('SLW_REGISTRY_NOT_FOUND');
+    await using registry = createTestClient([], { mirrors: [ruleFor([one, two])] });
+    expect((await catchFailure(registry.inspect(`${source}/app:1`))).code).toBe('SLW_REGISTRY_NOT_FOUND');
   });
 });
 
@@ -309,7 +309,7 @@ describe('a bomb', () => {
     bad.fail(always(/blobs/, (response) => response.end(bomb)));
     const mirrors = [bad, good].map(({ host }) => ({ location: host, plainHttp: true }));
     const rule = { source: 'source.example.com', mirrors, fallback: false, for: 'all' as const, blocked: false };
-    await using registry = clientOf([], { mirrors: [rule], layerBytes: 1_000_000 });
+    await using registry = createTestClient([], { mirrors: [rule], layerBytes: 1_000_000 });
     expect(await readFile(registry, 'source.example.com')).toHaveLength(FILE_SIZE);
   });
 });

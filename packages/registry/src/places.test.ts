@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mirrorsOfDigestMirrorSets } from './mirror-sets.ts';
-import { blobUrl, manifestUrl, placesOf, pullScope } from './places.ts';
+import { blobUrl, manifestUrl, listPullSources, pullScope } from './places.ts';
 import { parseReference } from './reference.ts';
 import { parseRegistriesConf } from './registries-conf.ts';
 import type { MirrorRule } from './registry.ts';
@@ -9,7 +9,7 @@ const digest = `@sha256:${'0a'.repeat(32)}`;
 
 /** The places in order; plain http ones marked. */
 function asked(reference: string, mirrors: readonly MirrorRule[], plainHttp: readonly string[] = []): string[] {
-  const places = placesOf(parseReference(reference), { mirrors, plainHttp: new Set(plainHttp) });
+  const places = listPullSources(parseReference(reference), { mirrors, plainHttp: new Set(plainHttp) });
   return places.map(({ host, repository, plainHttp }) => `${plainHttp ? 'http://' : ''}${host}/${repository}`);
 }
 
@@ -118,13 +118,13 @@ describe('registries.conf', () => {
 });
 
 describe('mirror sets', () => {
-  const setOf = (kind: string, field: string, entries: unknown[]) => ({
+  const buildMirrorSet = (kind: string, field: string, entries: unknown[]) => ({
     kind,
     metadata: { name: 'mirrors' },
     spec: { [field]: entries },
   });
-  const digests = (...entries: unknown[]) => setOf('ImageDigestMirrorSet', 'imageDigestMirrors', entries);
-  const tags = (...entries: unknown[]) => setOf('ImageTagMirrorSet', 'imageTagMirrors', entries);
+  const digests = (...entries: unknown[]) => buildMirrorSet('ImageDigestMirrorSet', 'imageDigestMirrors', entries);
+  const tags = (...entries: unknown[]) => buildMirrorSet('ImageTagMirrorSet', 'imageTagMirrors', entries);
 
   it('the ones for digests and the ones for tags of one source each answer for their own', () => {
     const rules = mirrorsOfDigestMirrorSets([

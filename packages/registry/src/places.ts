@@ -1,5 +1,5 @@
 import { RegistryError } from './errors.ts';
-import { coverage, formatReference, mostSpecific, nameOf, type Reference } from './reference.ts';
+import { coverage, formatReference, mostSpecific, formatName, type Reference } from './reference.ts';
 import type { Mirror, MirrorRule } from './registry.ts';
 
 /** One place that an image may come from: its registry itself, or a mirror. */
@@ -18,14 +18,14 @@ export interface PullSourceRules {
  * Where to ask for an image, in order: the mirrors of the most specific source it is in, then the source. Several rules
  * may say the same source: their mirrors are asked one after the other, and one of them is enough to keep us from it.
  */
-export function placesOf(reference: Reference, rules: PullSourceRules): readonly [PullSource, ...PullSource[]] {
-  const name = nameOf(reference);
+export function listPullSources(reference: Reference, rules: PullSourceRules): readonly [PullSource, ...PullSource[]] {
+  const name = formatName(reference);
   const matching = rulesFor(name, rules.mirrors);
   const kind = reference.digest === undefined ? 'tags' : 'digests';
   const places = matching
     .filter((rule) => rule.for === 'all' || rule.for === kind)
     .flatMap((rule) => rule.mirrors.flatMap((mirror) => placeAt(mirror, rule.source, name, rules)))
-    .filter((place) => !isBlocked(nameOf(place), rules.mirrors));
+    .filter((place) => !isBlocked(formatName(place), rules.mirrors));
   if (matching.every(({ fallback, blocked }) => fallback && !blocked)) {
     places.push({ ...reference, plainHttp: rules.plainHttp.has(reference.host) });
   }
@@ -57,7 +57,7 @@ function placeAt(mirror: Mirror, source: string, name: string, rules: PullSource
 function withoutRepeats(places: readonly PullSource[]): PullSource[] {
   const seen = new Map<string, PullSource>();
   for (const place of places) {
-    const name = nameOf(place);
+    const name = formatName(place);
     if (!seen.has(name)) seen.set(name, { host: place.host, repository: place.repository, plainHttp: place.plainHttp });
   }
   return [...seen.values()];
@@ -79,14 +79,14 @@ function serving({ host, repository }: PullSource): { host: string; repository: 
 }
 
 export function manifestUrl(place: PullSource, reference: string): URL {
-  return urlOf(place, 'manifests', reference);
+  return buildUrl(place, 'manifests', reference);
 }
 
 export function blobUrl(place: PullSource, digest: string): URL {
-  return urlOf(place, 'blobs', digest);
+  return buildUrl(place, 'blobs', digest);
 }
 
-function urlOf(place: PullSource, kind: string, name: string): URL {
+function buildUrl(place: PullSource, kind: string, name: string): URL {
   const { host, repository } = serving(place);
   return new URL(`${place.plainHttp ? 'http' : 'https'}://${host}/v2/${repository}/${kind}/${name}`);
 }

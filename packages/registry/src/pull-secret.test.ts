@@ -4,12 +4,12 @@ import { parsePullSecret } from './pull-secret.ts';
 import { mostSpecific } from './reference.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
-const secretOf = (auths: unknown): string => JSON.stringify({ auths });
+const formatPullSecret = (auths: unknown): string => JSON.stringify({ auths });
 
 describe('a pull secret', () => {
   it('gives logins as base64 or as name and password', () => {
     const credentials = parsePullSecret(
-      secretOf({
+      formatPullSecret({
         'quay.io': { auth: base64('robot:pass:word') },
         'registry.example.com:5000/team': { username: 'me', password: 'secret', email: 'me@example.com' },
       }),
@@ -27,28 +27,34 @@ describe('a pull secret', () => {
     ['quay.io/team/', 'quay.io/team'],
     ['*.example.com', '*.example.com'],
   ])('a key that is written as %s means %s', (key, scope) => {
-    expect([...parsePullSecret(secretOf({ [key]: { auth: base64('a:b') } })).keys()]).toEqual([scope]);
+    expect([...parsePullSecret(formatPullSecret({ [key]: { auth: base64('a:b') } })).keys()]).toEqual([scope]);
   });
 
   it('an entry without a login, as credential helpers leave, is passed over', () => {
-    expect(parsePullSecret(secretOf({ 'quay.io': {}, 'ghcr.io': { auth: '' } })).size).toBe(0);
+    expect(parsePullSecret(formatPullSecret({ 'quay.io': {}, 'ghcr.io': { auth: '' } })).size).toBe(0);
   });
 
   it.each([
     ['hunter2 is not JSON', 'expected JSON'],
     ['["hunter2"]', 'expected an object with auths, found a list'],
     ['{"quay.io":{"auth":"hunter2"}}', 'auths: expected an object, found nothing'],
-    [secretOf({ 'quay.io': 'hunter2' }), 'auths["quay.io"]: expected an object, found a string'],
-    [secretOf({ 'quay.io': { auth: 'hunter2!' } }), 'auths["quay.io"].auth: expected base64'],
-    [secretOf({ 'quay.io': { auth: base64('hunter2') } }), 'expected base64 of NAME:PASSWORD'],
-    [secretOf({ 'quay.io': { auth: 7 } }), 'auths["quay.io"].auth: expected text, found a number'],
-    [secretOf({ 'quay.io': { username: 'a:hunter2' } }), 'expected a name without a colon'],
-    [secretOf({ 'me:hunter2@quay.io': { auth: base64('a:b') } }), 'expected a host'],
-    [secretOf({ 'quay.io/app:tag': { auth: base64('a:hunter2') } }), 'auths["quay.io/app:tag"]: expected a host'],
-    [secretOf(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`h${i}.io`, {}]))), 'at most 1000 entries'],
+    [formatPullSecret({ 'quay.io': 'hunter2' }), 'auths["quay.io"]: expected an object, found a string'],
+    [formatPullSecret({ 'quay.io': { auth: 'hunter2!' } }), 'auths["quay.io"].auth: expected base64'],
+    [formatPullSecret({ 'quay.io': { auth: base64('hunter2') } }), 'expected base64 of NAME:PASSWORD'],
+    [formatPullSecret({ 'quay.io': { auth: 7 } }), 'auths["quay.io"].auth: expected text, found a number'],
+    [formatPullSecret({ 'quay.io': { username: 'a:hunter2' } }), 'expected a name without a colon'],
+    [formatPullSecret({ 'me:hunter2@quay.io': { auth: base64('a:b') } }), 'expected a host'],
+    [
+      formatPullSecret({ 'quay.io/app:tag': { auth: base64('a:hunter2') } }),
+      'auths["quay.io/app:tag"]: expected a host',
+    ],
+    [
+      formatPullSecret(Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`h${i}.io`, {}]))),
+      'at most 1000 entries',
+    ],
     [`"${'x'.repeat(1024 * 1024)}"`, 'at most 1048576 characters'],
   ])('one that cannot be used is refused without a word of its content (%#)', (text, why) => {
-    const refusal = refusalOf(text);
+    const refusal = catchRefusal(text);
     expect(refusal.code).toBe('SLW_REGISTRY_PULL_SECRET');
     expect(refusal.message).toContain(why);
     expect(`${refusal.stack}${String(refusal.cause)}`).not.toContain('hunter2');
@@ -77,7 +83,7 @@ describe('the most specific scope wins', () => {
   });
 });
 
-function refusalOf(text: string): RegistryError {
+function catchRefusal(text: string): RegistryError {
   try {
     parsePullSecret(text);
   } catch (error) {

@@ -18,7 +18,7 @@ export function parsePullSecret(text: string): ReadonlyMap<string, Credential> {
     throw refuse(`auths: expected at most ${MAX_ENTRIES} entries, found ${entries.length}`);
   const credentials = new Map<string, Credential>();
   for (const [key, entry] of entries) {
-    const scope = scopeOf(key);
+    const scope = parseScope(key);
     const credential = credentialIn(entry, `auths[${showKey(key)}]`);
     if (credential !== undefined) credentials.set(scope, credential);
   }
@@ -35,7 +35,7 @@ function authsIn(text: string): Record<string, unknown> {
 }
 
 /** A key may be written as a URL, as older tools do. */
-function scopeOf(key: string): string {
+function parseScope(key: string): string {
   const bare = key
     .trim()
     .replace(/^https?:\/\//i, '')

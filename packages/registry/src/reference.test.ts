@@ -39,7 +39,7 @@ describe('an image reference', () => {
     [`quay.io/${'a'.repeat(2000)}`, 'longer than 1024'],
     ['quay.io/app\n', 'lower case'],
   ])('%j is refused, with what was expected', (text, why) => {
-    const refusal = refusalOf(text);
+    const refusal = catchRefusal(text);
     expect(refusal.code).toBe('SLW_REGISTRY_REFERENCE');
     expect(refusal.message).toContain('expected host[:port]/path[:tag][@sha256:…]');
     expect(refusal.message).toContain(why);
@@ -49,7 +49,7 @@ describe('an image reference', () => {
   it.each(['robot:hunter2@quay.io/app', 'https://robot:hunter2@quay.io/app'])(
     'a login before the host is not repeated in the refusal (%#)',
     (text) => {
-      expect(refusalOf(text).message).not.toContain('hunter2');
+      expect(catchRefusal(text).message).not.toContain('hunter2');
     },
   );
 
@@ -90,7 +90,7 @@ function readOr(text: string, otherwise: Reference): Reference {
   }
 }
 
-function refusalOf(text: string): RegistryError {
+function catchRefusal(text: string): RegistryError {
   try {
     parseReference(text);
   } catch (error) {

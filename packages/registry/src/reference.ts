@@ -27,12 +27,12 @@ export function parseReference(text: string): Reference {
   const slash = text.indexOf('/');
   const host = text.slice(0, Math.max(0, slash)).toLowerCase();
   const { name: repository, tag, digest } = split(text.slice(slash + 1));
-  const problem = problemOf({ text, host, repository, tag, digest });
+  const problem = findProblem({ text, host, repository, tag, digest });
   if (problem !== undefined) throw refuse(text, problem);
   return { host, repository, tag: tag ?? (digest === undefined ? 'latest' : undefined), digest };
 }
 
-function problemOf({ text, host, repository, tag, digest }: Reference & { text: string }): string | undefined {
+function findProblem({ text, host, repository, tag, digest }: Reference & { text: string }): string | undefined {
   if (text.length > MAX_REFERENCE_CHARS) return `it is longer than ${MAX_REFERENCE_CHARS} characters`;
   if (!isHost(host)) return hostProblem(host);
   if (!REPOSITORY_PATTERN.test(repository)) {
@@ -81,12 +81,13 @@ function refuse(text: string, why: string): RegistryError {
   return new RegistryError('SLW_REGISTRY_REFERENCE', `${shown}: ${EXPECTED}; ${why}`);
 }
 
-export const nameOf = ({ host, repository }: Pick<Reference, 'host' | 'repository'>): string => `${host}/${repository}`;
+export const formatName = ({ host, repository }: Pick<Reference, 'host' | 'repository'>): string =>
+  `${host}/${repository}`;
 
 export function formatReference(reference: Reference): string {
   const tag = reference.tag === undefined ? '' : `:${reference.tag}`;
   const digest = reference.digest === undefined ? '' : `@${reference.digest}`;
-  return `${nameOf(reference)}${tag}${digest}`;
+  return `${formatName(reference)}${tag}${digest}`;
 }
 
 // A scope is a part of what registries hold: `registry.example.com`, `registry.example.com/team`, or `*.example.com` for
@@ -104,16 +105,16 @@ export const isHostPattern = (text: string): boolean => text.startsWith('*.') &&
 
 /** Hosts have no case; the rest of a name must be lower case already. */
 export function lowerHost(scope: string): string {
-  const host = hostOf(scope);
+  const host = parseHost(scope);
   return host.toLowerCase() + scope.slice(host.length);
 }
 
-export const hostOf = (scope: string): string => scope.split('/', 1)[0] ?? '';
+export const parseHost = (scope: string): string => scope.split('/', 1)[0] ?? '';
 
 /** How much of the name (host and repository) the scope covers, in characters; undefined: the name is outside of it. */
 export function coverage(scope: string, name: string): number | undefined {
   if (scope.startsWith('*.')) {
-    const host = hostOf(name);
+    const host = parseHost(name);
     return host.length > scope.length - 1 && host.endsWith(scope.slice(1)) ? host.length : undefined;
   }
   if (name !== scope && !name.startsWith(`${scope}/`)) return undefined;

@@ -2,7 +2,7 @@ import { describeKind, isRecord } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
 import { parse } from 'smol-toml';
 import { RegistryError } from './errors.ts';
-import { hostOf, isHostPattern, isScope, lowerHost } from './reference.ts';
+import { parseHost, isHostPattern, isScope, lowerHost } from './reference.ts';
 import type { Mirror, MirrorRule } from './registry.ts';
 
 const MAX_CONF_CHARS = 1024 * 1024;
@@ -30,8 +30,8 @@ export function parseRegistriesConf(text: string): RegistriesConf {
   const plainHttp = new Set<string>();
   for (const [index, table] of tablesIn(parsed, 'registry', '').entries()) {
     const registry = readRegistry(table, `registry[${index}]`);
-    mirrors.push(...rulesOf(registry));
-    if (registry.insecure && registry.location !== undefined) plainHttp.add(hostOf(registry.location));
+    mirrors.push(...toMirrorRules(registry));
+    if (registry.insecure && registry.location !== undefined) plainHttp.add(parseHost(registry.location));
   }
   return { mirrors, plainHttp: [...plainHttp] };
 }
@@ -102,7 +102,7 @@ function answersIn(table: Record<string, unknown>, at: string, digestsOnly: bool
 }
 
 /** Rules of one source are asked in their order, so neighbours that answer the same references share one. */
-function rulesOf({ prefix: source, location, insecure, blocked, mirrors }: RegistryTable): MirrorRule[] {
+function toMirrorRules({ prefix: source, location, insecure, blocked, mirrors }: RegistryTable): MirrorRule[] {
   const rules: (MirrorRule & { mirrors: Mirror[] })[] = [];
   for (const { for: answers, ...mirror } of mirrors) {
     const last = rules.at(-1);

@@ -83,10 +83,10 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
     for (let followed = 0; ; followed += 1) {
       const asked = followed === 0 ? exchange.asked : { ...exchange.asked, host: url.host };
       const response = await send(url, asked, exchange, authorization);
-      const answer = answerOf(response, asked, exchange.signal, elsewhere);
+      const answer = toResponse(response, asked, exchange.signal, elsewhere);
       if (!redirectStatuses.has(answer.status)) return answer;
       await answer.discard();
-      const next = targetOf(answer, url, asked);
+      const next = parseRedirect(answer, url, asked);
       if (followed >= exchange.redirects) {
         const text = `expected an answer after at most ${exchange.redirects} redirects, found one more, to ${next.host}. Check the address of the registry`;
         throw new RegistryError('SLW_REGISTRY_REDIRECT', text, { asked });
@@ -110,7 +110,7 @@ const plainText = (url: URL): string =>
     ? `expected https, found plain http to ${url.host}. Allow it for that host (plain http) if the network between can be trusted`
     : `expected https, found ${url.protocol}`;
 
-function targetOf(answer: RegistryResponse, from: URL, asked: RegistryRequest): URL {
+function parseRedirect(answer: RegistryResponse, from: URL, asked: RegistryRequest): URL {
   const location = answer.header('location');
   const target = typeof location === 'string' ? URL.parse(location, from) : null;
   if (target === null || target.username !== '' || target.password !== '') {
@@ -120,7 +120,7 @@ function targetOf(answer: RegistryResponse, from: URL, asked: RegistryRequest): 
   return target;
 }
 
-function answerOf(
+function toResponse(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   asked: RegistryRequest,
   signal: AbortSignal,

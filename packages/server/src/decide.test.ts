@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type RequestHead, checkToken, decide, parseAccept, routeOf, type Rules } from './decide.ts';
+import { type RequestHead, checkToken, decide, parseAccept, parseRoute, type Rules } from './decide.ts';
 
 const nothing: RequestHead = { method: 'GET', url: '/config/worker', headers: {} };
 const rules: Rules = { allowAnonymous: false, behind: false, now: Date.parse('2026-01-02T00:00:00Z') };
@@ -145,7 +145,7 @@ describe('where a request leads', () => {
     ['GET', undefined, { to: 'nothing' }],
     [undefined, '/healthz', { to: 'method' }],
   ])('%s %s', (method, url, route) => {
-    expect(routeOf(method, url)).toEqual(route);
+    expect(parseRoute(method, url)).toEqual(route);
   });
 });
 

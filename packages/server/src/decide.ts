@@ -51,7 +51,7 @@ export const comeBack = (code: ServerErrorCode, message: string, seconds: number
 
 /** Everything that can be said about a request without looking at the bytes of an answer. */
 export function decide(asked: RequestHead, inputs: Pick<Inputs, 'pools' | 'tokens'>, rules: Rules): Decision {
-  const route = routeOf(asked.method, asked.url);
+  const route = parseRoute(asked.method, asked.url);
   if (route.to === 'nothing' || route.to === 'method') return refuseRoute(route);
   if (hasBody(asked)) return refuse(413, 'SLW_SERVER_REQUEST', 'nothing here takes a body');
   if (route.to === 'health') return route;
@@ -118,15 +118,15 @@ const ALLOWED_METHODS = 'GET, HEAD';
 const POOL_PATH = /^\/config\/([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)$/;
 
 /** The path before the method: a wrong path stays wrong with every method. */
-export function routeOf(method: string | undefined, url: string | undefined): Route {
+export function parseRoute(method: string | undefined, url: string | undefined): Route {
   const [path = '', query = ''] = (url ?? '').split('?', 2);
   const pool = POOL_PATH.exec(path)?.[1];
   if (pool === undefined && path !== '/healthz') return { to: 'nothing' };
   if (method !== 'GET' && method !== 'HEAD') return { to: 'method' };
-  return pool === undefined ? { to: 'health' } : { to: 'config', pool, form: formOf(query) };
+  return pool === undefined ? { to: 'health' } : { to: 'config', pool, form: parseForm(query) };
 }
 
-const formOf = (query: string): Form => (query.split('&').includes('compression=gzip') ? 'gzip' : 'plain');
+const parseForm = (query: string): Form => (query.split('&').includes('compression=gzip') ? 'gzip' : 'plain');
 
 /** `missing`: none was sent; `unknown`: not, or no longer, one of the pool's; `expired`: it was one. */
 type TokenVerdict = 'valid' | 'missing' | 'unknown' | 'expired';
@@ -189,12 +189,12 @@ interface RequestedRange {
 function readRange(text: string): RequestedRange[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
   if (type.toLowerCase() !== IGNITION_TYPE) return [];
-  const version = parameterOf(parameters, 'version') ?? OLDEST;
-  const quality = Number(parameterOf(parameters, 'q') ?? 1);
+  const version = findParameter(parameters, 'version') ?? OLDEST;
+  const quality = Number(findParameter(parameters, 'q') ?? 1);
   return quality > 0 ? [{ version, quality }] : [];
 }
 
-function parameterOf(parameters: readonly string[], name: string): string | undefined {
+function findParameter(parameters: readonly string[], name: string): string | undefined {
   const found = parameters.find((parameter) => parameter.toLowerCase().startsWith(`${name}=`));
   return found?.slice(name.length + 1).replaceAll('"', '');
 }

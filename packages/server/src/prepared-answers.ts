@@ -131,7 +131,7 @@ export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Lo
     find: (pool) => pages.get(pool)?.answers,
     update(changed) {
       inputs = changed;
-      nodeDigest = changed.node === undefined ? '' : digestOf(changed.node);
+      nodeDigest = changed.node === undefined ? '' : computeDigest(changed.node);
       for (const pool of [...pages.keys(), ...failures.keys()]) {
         if (changed.pools.has(pool)) continue;
         pages.delete(pool);
@@ -148,7 +148,7 @@ export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Lo
   };
 }
 
-const digestOf = ({ kubeconfig, caBundle }: JoiningNode): string =>
+const computeDigest = ({ kubeconfig, caBundle }: JoiningNode): string =>
   createHash('sha256').update(`${kubeconfig}\0${caBundle}`).digest('hex');
 
 /** What the clients in use ask for: no header, Ignition 2.14, 2.15 to 2.19, 2.20 to 2.25, and later ones. */

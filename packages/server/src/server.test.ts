@@ -3,7 +3,15 @@ import { parse, translate } from '@slipway/ignition';
 import { makeSelfSigned } from '@slipway/testing/certificates';
 import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
-import { ask, connectTo, machineConfig, rendered, startTestServer, tokenOf, tokenText } from './testing/test-server.ts';
+import {
+  ask,
+  connectTo,
+  machineConfig,
+  rendered,
+  startTestServer,
+  buildToken,
+  tokenText,
+} from './testing/test-server.ts';
 
 const accept = (version: string) => ({ accept: `application/vnd.coreos.ignition+json;version=${version}, */*;q=0.1` });
 const text = (reply: { body: Buffer }) => reply.body.toString();
@@ -65,8 +73,8 @@ describe('the machine config server', () => {
       ['infra', undefined],
     ]);
     const tokens = new Map([
-      ['worker', [tokenOf('t')]],
-      ['infra', [tokenOf('i')]],
+      ['worker', [buildToken('t')]],
+      ['infra', [buildToken('i')]],
     ]);
     await using server = await startTestServer({ inputs: { pools, tokens } });
     const reply = await ask(server.port, what);
@@ -92,10 +100,10 @@ describe('the machine config server', () => {
 
   it('follows the tokens: two are valid at a time, an old one is not', async () => {
     await using server = await startTestServer();
-    await server.change({ tokens: new Map([['worker', [tokenOf('n'), tokenOf('t')]]]) });
+    await server.change({ tokens: new Map([['worker', [buildToken('n'), buildToken('t')]]]) });
     expect((await ask(server.port, { token: tokenText('n') })).status).toBe(200);
     expect((await ask(server.port, { token: tokenText('t') })).status).toBe(200);
-    await server.change({ tokens: new Map([['worker', [tokenOf('n'), tokenOf('t', '2026-01-01T00:00:00Z')]]]) });
+    await server.change({ tokens: new Map([['worker', [buildToken('n'), buildToken('t', '2026-01-01T00:00:00Z')]]]) });
     const reply = await ask(server.port, { token: tokenText('t') });
     expect(reply.status).toBe(401);
     expect(text(reply)).toContain('has expired');

@@ -2,7 +2,7 @@ import {
   createClient,
   createTransport,
   done,
-  nameOf,
+  parseKey,
   type Client,
   type ControllerDef,
   type Resource,
@@ -22,7 +22,7 @@ const controller: ControllerDef = {
   owns: [{ resource: things }],
   workers: 1,
   async reconcile(key, { client }) {
-    await client.patch(things, nameOf(key), { type: 'merge', body: {} }, {});
+    await client.patch(things, parseKey(key), { type: 'merge', body: {} }, {});
     return done();
   },
 };

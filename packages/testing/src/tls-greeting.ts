@@ -5,14 +5,14 @@ import type { Server } from 'node:tls';
 
 /** A TLS server that changes its certificate while it runs, as the machine config server does. */
 export async function startTlsServer(data: TlsData): Promise<TlsServer> {
-  const server = createServer(optionsOf(data), (socket) => socket.end('hello'));
+  const server = createServer(toTlsOptions(data), (socket) => socket.end('hello'));
   // A client that refuses our certificate says so by hanging up.
   server.on('tlsClientError', () => {});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    swap: (next) => server.setSecureContext(optionsOf(next)),
+    swap: (next) => server.setSecureContext(toTlsOptions(next)),
     stop: () => stop(server),
   };
 }
@@ -25,7 +25,7 @@ export interface TlsServer {
   stop(): Promise<void>;
 }
 
-const optionsOf = (data: TlsData) => ({ cert: data['tls.crt'], key: data['tls.key'] });
+const toTlsOptions = (data: TlsData) => ({ cert: data['tls.crt'], key: data['tls.key'] });
 
 async function stop(server: Server): Promise<void> {
   server.close();
@@ -33,7 +33,7 @@ async function stop(server: Server): Promise<void> {
 }
 
 /** What a machine that believes only this CA gets to hear: `hello`, or the code of why it did not believe the server. */
-export async function greetingOf(port: number, ca: string, host: string): Promise<string> {
+export async function readGreeting(port: number, ca: string, host: string): Promise<string> {
   const address = /^[\d.:a-f]+$/.test(host) ? {} : { servername: host };
   const socket = connect({ host: '127.0.0.1', port, ca, minVersion: 'TLSv1.3', ...address });
   socket.setEncoding('utf8');

@@ -1,4 +1,4 @@
-import { ageColumn, resourceOf, type Kind, type ObjectOf } from '../kind.ts';
+import { ageColumn, toResource, type Kind, type ObjectOf } from '../kind.ts';
 import { atomicList, flag, immutable, int64, listMap, object, optional, stringMap, text } from '../schema.ts';
 
 // A provider brings its templates itself. This one is for our tests: the fields a boot image controller meets, and the
@@ -56,4 +56,4 @@ export const gcpMachineTemplateKind: Kind<GcpMachineTemplate> = {
   versions: [{ name: 'v1beta1', schema, columns: [ageColumn] }],
 };
 
-export const gcpMachineTemplates = resourceOf(gcpMachineTemplateKind, 'v1beta1');
+export const gcpMachineTemplates = toResource(gcpMachineTemplateKind, 'v1beta1');

@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column, replicasScale } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, toResource, type Column, replicasScale } from '../kind.ts';
 import { choice, flag, int32, intOrString, object, optional, text, timestamp } from '../schema.ts';
 import { labelSelector } from '../shared-fields.ts';
 import {
@@ -78,4 +78,4 @@ export const machineDeploymentKind: Kind<MachineDeployment> = {
   versions: [{ name: 'v1beta1', schema, columns, status: true, scale: replicasScale('.status.selector') }],
 };
 
-export const machineDeployments = resourceOf(machineDeploymentKind, 'v1beta1');
+export const machineDeployments = toResource(machineDeploymentKind, 'v1beta1');

@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column, replicasScale } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, toResource, type Column, replicasScale } from '../kind.ts';
 import { choice, int32, object, optional, text } from '../schema.ts';
 import { labelSelector } from '../shared-fields.ts';
 import {
@@ -54,4 +54,4 @@ export const clusterApiMachineSetKind: Kind<ClusterApiMachineSet> = {
   versions: [{ name: 'v1beta1', schema, columns, status: true, scale: replicasScale('.status.selector') }],
 };
 
-export const clusterApiMachineSets = resourceOf(clusterApiMachineSetKind, 'v1beta1');
+export const clusterApiMachineSets = toResource(clusterApiMachineSetKind, 'v1beta1');

@@ -1,4 +1,4 @@
-import { conditionColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
+import { conditionColumn, type Kind, type ObjectOf, toResource, type Column } from '../kind.ts';
 import { atomicList, freeForm, nullable, object, optional, text } from '../schema.ts';
 import { clusterStatusConditions, CONFIG_GROUP } from './group.ts';
 
@@ -58,4 +58,4 @@ export const clusterOperatorKind: Kind<ClusterOperator> = {
   versions: [{ name: 'v1', schema, columns, status: true }],
 };
 
-export const clusterOperators = resourceOf(clusterOperatorKind, 'v1');
+export const clusterOperators = toResource(clusterOperatorKind, 'v1');

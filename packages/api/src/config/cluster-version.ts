@@ -1,4 +1,4 @@
-import { conditionColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
+import { conditionColumn, type Kind, type ObjectOf, toResource, type Column } from '../kind.ts';
 import {
   atomicList,
   choice,
@@ -205,4 +205,4 @@ export const clusterVersionKind: Kind<ClusterVersion> = {
   versions: [{ name: 'v1', schema, columns, status: true }],
 };
 
-export const clusterVersions = resourceOf(clusterVersionKind, 'v1');
+export const clusterVersions = toResource(clusterVersionKind, 'v1');

@@ -1,4 +1,4 @@
-import { type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { type Kind, type ObjectOf, toResource } from '../kind.ts';
 import { atomicList, choice, listMap, nullable, object, optional, type Rule, staysOnceSet, text } from '../schema.ts';
 import { conditions } from '../shared-fields.ts';
 import { CONFIG_GROUP } from './group.ts';
@@ -77,4 +77,4 @@ export const featureGateKind: Kind<FeatureGate> = {
   versions: [{ name: 'v1', schema, status: true }],
 };
 
-export const featureGates = resourceOf(featureGateKind, 'v1');
+export const featureGates = toResource(featureGateKind, 'v1');

@@ -1,4 +1,4 @@
-import { type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { type Kind, type ObjectOf, toResource } from '../kind.ts';
 import { choice, object, optional, text } from '../schema.ts';
 import { CONFIG_GROUP } from './group.ts';
 import { platformType } from './platform-fields.ts';
@@ -59,4 +59,4 @@ export const infrastructureKind: Kind<Infrastructure> = {
   versions: [{ name: 'v1', schema, status: true }],
 };
 
-export const infrastructures = resourceOf(infrastructureKind, 'v1');
+export const infrastructures = toResource(infrastructureKind, 'v1');

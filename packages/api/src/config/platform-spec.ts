@@ -3,7 +3,7 @@ import {
   choice,
   int32,
   listMap,
-  memberOf,
+  unionMember,
   object,
   optional,
   type Rule,
@@ -28,7 +28,7 @@ const identifier = (description?: string) =>
       uuid: optional(text('The UUID.')),
       name: optional(text('The name.')),
     },
-    { rules: [memberOf('type', 'UUID', 'uuid'), memberOf('type', 'Name', 'name')] },
+    { rules: [unionMember('type', 'UUID', 'uuid'), unionMember('type', 'Name', 'name')] },
   );
 
 const endpoint = (description: string) =>
@@ -98,7 +98,7 @@ const zoneAffinity = object(
       }),
     ),
   },
-  { rules: [memberOf('type', 'HostGroup', 'hostGroup')] },
+  { rules: [unionMember('type', 'HostGroup', 'hostGroup')] },
 );
 
 interface Affinities {

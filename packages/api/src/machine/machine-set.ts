@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column, replicasScale } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, toResource, type Column, replicasScale } from '../kind.ts';
 import {
   atomicList,
   choice,
@@ -133,4 +133,4 @@ export const machineSetKind: Kind<MachineSet> = {
   versions: [{ name: 'v1beta1', schema, columns, status: true, scale: replicasScale('.status.labelSelector') }],
 };
 
-export const machineSets = resourceOf(machineSetKind, 'v1beta1');
+export const machineSets = toResource(machineSetKind, 'v1beta1');

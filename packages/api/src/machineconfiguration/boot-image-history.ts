@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, toResource } from '../kind.ts';
 import { atomicList, choice, immutable, int64, object, optional, text, timestamp } from '../schema.ts';
 import { subdomain } from '../shared-fields.ts';
 import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
@@ -70,4 +70,4 @@ export const bootImageHistoryKind: Kind<BootImageHistory> = {
   ],
 };
 
-export const bootImageHistories = resourceOf(bootImageHistoryKind, 'v1alpha1');
+export const bootImageHistories = toResource(bootImageHistoryKind, 'v1alpha1');

@@ -1,4 +1,4 @@
-import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
+import { ageColumn, conditionColumn, type Kind, type ObjectOf, toResource, type Column } from '../kind.ts';
 import { nameIn } from '../object-meta.ts';
 import { int32, int64, type IntegerOptions, listMap, matching, object, optional, type Rule, text } from '../schema.ts';
 import { conditions, imageByDigest, subdomain } from '../shared-fields.ts';
@@ -176,4 +176,4 @@ export const machineConfigNodeKind: Kind<MachineConfigNode> = {
   versions: [{ name: 'v1', schema, columns, status: true }],
 };
 
-export const machineConfigNodes = resourceOf(machineConfigNodeKind, 'v1');
+export const machineConfigNodes = toResource(machineConfigNodeKind, 'v1');

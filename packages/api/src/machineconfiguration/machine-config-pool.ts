@@ -1,4 +1,4 @@
-import { ageColumn, type Column, conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, type Column, conditionColumn, type Kind, type ObjectOf, toResource } from '../kind.ts';
 import {
   atomicList,
   choice,
@@ -205,4 +205,4 @@ export const machineConfigPoolKind: Kind<MachineConfigPool> = {
   versions: [{ name: 'v1', schema, columns, status: true }],
 };
 
-export const machineConfigPools = resourceOf(machineConfigPoolKind, 'v1');
+export const machineConfigPools = toResource(machineConfigPoolKind, 'v1');

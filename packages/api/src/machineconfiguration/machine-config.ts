@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf, type Column } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, toResource, type Column } from '../kind.ts';
 import { atomicList, flag, freeForm, nullable, object, optional, text } from '../schema.ts';
 import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
@@ -72,4 +72,4 @@ export const machineConfigKind: Kind<MachineConfig> = {
   versions: [{ name: 'v1', schema, columns }],
 };
 
-export const machineConfigs = resourceOf(machineConfigKind, 'v1');
+export const machineConfigs = toResource(machineConfigKind, 'v1');

@@ -14,7 +14,7 @@ const isKubelet = `${inGroup('system:nodes')} || request.userInfo.username.start
  * The node that the request comes from: of a kubelet it is in the name of the user, of a daemon in the token of its pod.
  * '' for everybody else, and for a token that is bound to no pod on a node.
  */
-const callerOf = (daemon: string): { name: string; expression: string } => ({
+const buildCallerVariable = (daemon: string): { name: string; expression: string } => ({
   name: 'caller',
   expression: `${isDaemon(daemon)} ? request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('') : (request.userInfo.username.startsWith('${NODE_USER}') ? request.userInfo.username.substring(${NODE_USER.length}) : '')`,
 });
@@ -24,7 +24,7 @@ const shortNames = daemonAnnotations.map((name) => name.slice(name.indexOf('/') 
 const isOurs = `(${ourPrefixes.map((prefix) => `name.startsWith('${prefix}')`).join(' || ')})`;
 
 /** The names of the annotations or labels that a request adds, changes or removes. */
-function changesOf(field: 'annotations' | 'labels'): { name: string; expression: string }[] {
+function buildChangeVariables(field: 'annotations' | 'labels'): { name: string; expression: string }[] {
   const [before, after] = [`${field}Before`, `${field}After`];
   const all = `metadata.?${field}.orValue({})`;
   return [
@@ -50,10 +50,10 @@ export const nodePolicy = (exempt: readonly Identity[], daemon: string): PolicyD
   exempt,
   about: { name: 'from-a-machine', expression: `${isDaemon(daemon)} || ${isKubelet}` },
   variables: [
-    callerOf(daemon),
+    buildCallerVariable(daemon),
     { name: 'isDaemon', expression: isDaemon(daemon) },
-    ...changesOf('annotations'),
-    ...changesOf('labels'),
+    ...buildChangeVariables('annotations'),
+    ...buildChangeVariables('labels'),
     {
       name: 'refused',
       expression: [
@@ -94,7 +94,7 @@ export const machineConfigNodePolicy = (exempt: readonly Identity[], daemon: str
   subresource: 'status',
   exempt,
   variables: [
-    callerOf(daemon),
+    buildCallerVariable(daemon),
     { name: 'isStatus', expression: "request.?subResource.orValue('') == 'status'" },
     { name: 'isMachine', expression: `${isDaemon(daemon)} || ${isKubelet}` },
   ],

@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type KindVersion, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, type Kind, type KindVersion, type ObjectOf, toResource } from '../kind.ts';
 import { singleton } from '../object-meta.ts';
 import { listMap, object, optional, type Rule, staysOnceSet } from '../schema.ts';
 import { imageByDigest, subdomain } from '../shared-fields.ts';
@@ -98,4 +98,4 @@ export const osImageStreamKind: Kind<OSImageStream> = {
   versions: [version('v1alpha1', alphaSchema), version('v1', schema)],
 };
 
-export const osImageStreams = resourceOf(osImageStreamKind, 'v1');
+export const osImageStreams = toResource(osImageStreamKind, 'v1');

@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type KindVersion, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, type Kind, type KindVersion, type ObjectOf, toResource } from '../kind.ts';
 import { listMap, object } from '../schema.ts';
 import { imageByDigest } from '../shared-fields.ts';
 import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
@@ -45,4 +45,4 @@ export const pinnedImageSetKind: Kind<PinnedImageSet> = {
   versions: [version('v1'), version('v1alpha1')],
 };
 
-export const pinnedImageSets = resourceOf(pinnedImageSetKind, 'v1');
+export const pinnedImageSets = toResource(pinnedImageSetKind, 'v1');

@@ -1,4 +1,4 @@
-import { ageColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, type Kind, type ObjectOf, toResource } from '../kind.ts';
 import { atomicList, choice, flag, integer, nullable, object, optional, text, timestamp } from '../schema.ts';
 import { conditions, objectReference, secretReference, taint } from '../shared-fields.ts';
 import { METAL3_GROUP } from './data-image.ts';
@@ -189,4 +189,4 @@ export const bareMetalHostKind: Kind<BareMetalHost> = {
   ],
 };
 
-export const bareMetalHosts = resourceOf(bareMetalHostKind, 'v1alpha1');
+export const bareMetalHosts = toResource(bareMetalHostKind, 'v1alpha1');

@@ -1,4 +1,4 @@
-import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, conditionColumn, type Kind, type ObjectOf, toResource } from '../kind.ts';
 import { flag, integer, object, optional, text, timestamp } from '../schema.ts';
 import { conditions } from '../shared-fields.ts';
 
@@ -65,4 +65,4 @@ export const dataImageKind: Kind<DataImage> = {
   ],
 };
 
-export const dataImages = resourceOf(dataImageKind, 'v1alpha1');
+export const dataImages = toResource(dataImageKind, 'v1alpha1');

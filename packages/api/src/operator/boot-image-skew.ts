@@ -1,4 +1,4 @@
-import { choice, matching, memberOf, object, optional, text } from '../schema.ts';
+import { choice, matching, unionMember, object, optional, text } from '../schema.ts';
 
 const ocpVersion = text('Version of the cluster that the boot image came with, as x.y.z.', {
   minLength: 5,
@@ -24,7 +24,7 @@ const manual = object(
     ocpVersion: optional(ocpVersion),
     rhcosVersion: optional(rhcosVersion),
   },
-  { rules: [memberOf('mode', 'OCPVersion', 'ocpVersion'), memberOf('mode', 'RHCOSVersion', 'rhcosVersion')] },
+  { rules: [unionMember('mode', 'OCPVersion', 'ocpVersion'), unionMember('mode', 'RHCOSVersion', 'rhcosVersion')] },
 );
 
 export const bootImageSkewEnforcement = object(
@@ -36,7 +36,7 @@ export const bootImageSkewEnforcement = object(
     ),
     manual: optional(manual),
   },
-  { rules: [memberOf('mode', 'Manual', 'manual')] },
+  { rules: [unionMember('mode', 'Manual', 'manual')] },
 );
 
 export const bootImageSkewEnforcementStatus = object(
@@ -64,5 +64,5 @@ export const bootImageSkewEnforcementStatus = object(
     ),
     manual: optional(manual),
   },
-  { rules: [memberOf('mode', 'Automatic', 'automatic'), memberOf('mode', 'Manual', 'manual')] },
+  { rules: [unionMember('mode', 'Automatic', 'automatic'), unionMember('mode', 'Manual', 'manual')] },
 );

@@ -1,4 +1,4 @@
-import { ageColumn, conditionColumn, type Kind, type ObjectOf, resourceOf } from '../kind.ts';
+import { ageColumn, conditionColumn, type Kind, type ObjectOf, toResource } from '../kind.ts';
 import { choice, freeForm, int32, int64, nullable, object, optional, type Rule, setList, text } from '../schema.ts';
 import { conditions } from '../shared-fields.ts';
 import { bootImageSkewEnforcement, bootImageSkewEnforcementStatus } from './boot-image-skew.ts';
@@ -125,4 +125,4 @@ export const machineConfigurationKind: Kind<MachineConfiguration> = {
   ],
 };
 
-export const machineConfigurations = resourceOf(machineConfigurationKind, 'v1');
+export const machineConfigurations = toResource(machineConfigurationKind, 'v1');

@@ -1,4 +1,4 @@
-import { choice, listMap, memberOf, object, optional } from '../schema.ts';
+import { choice, listMap, unionMember, object, optional } from '../schema.ts';
 import { labelSelector } from '../shared-fields.ts';
 
 const selection = object(
@@ -14,7 +14,7 @@ const selection = object(
       }),
     ),
   },
-  { rules: [memberOf('mode', 'Partial', 'partial')] },
+  { rules: [unionMember('mode', 'Partial', 'partial')] },
 );
 
 const machineManager = object(

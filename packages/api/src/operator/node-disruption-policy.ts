@@ -1,5 +1,5 @@
 import type { TUnsafe } from 'typebox';
-import { atomicList, choice, listMap, matching, memberOf, object, optional, type Rule, text } from '../schema.ts';
+import { atomicList, choice, listMap, matching, unionMember, object, optional, type Rule, text } from '../schema.ts';
 
 const unitTypes = [
   'service',
@@ -68,7 +68,7 @@ const actions = <Type extends string>(type: TUnsafe<Type>) =>
         reload: optional(unit('The unit to reload. For type Reload.')),
         restart: optional(unit('The unit to restart. For type Restart.')),
       },
-      { rules: [memberOf('type', 'Reload', 'reload'), memberOf('type', 'Restart', 'restart')] },
+      { rules: [unionMember('type', 'Reload', 'reload'), unionMember('type', 'Restart', 'restart')] },
     ),
     {
       maxItems: 10,

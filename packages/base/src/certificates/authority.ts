@@ -40,7 +40,7 @@ export async function rotateAuthority(old: Authority, now: Date, validityMs: num
   const crossSigned = await sign(old, {
     subject: subjectName,
     publicKey,
-    validity: { from: validity.from, to: Math.max(...older.map((each) => validityOf(each).to)) },
+    validity: { from: validity.from, to: Math.max(...older.map((each) => readValidity(each).to)) },
     extensions: await authorityExtensions(publicKey),
   });
   return { ...next, older, crossSigned: [crossSigned, ...remembered.crossSigned] };
@@ -48,7 +48,7 @@ export async function rotateAuthority(old: Authority, now: Date, validityMs: num
 
 /** What is left of it when certificates that have expired are taken out. */
 export function withoutExpired(authority: Authority, now: Date): Authority {
-  const isValid = (pem: string): boolean => validityOf(pem).to > now.getTime();
+  const isValid = (pem: string): boolean => readValidity(pem).to > now.getTime();
   return {
     ...authority,
     older: authority.older.filter(isValid),
@@ -80,9 +80,9 @@ async function authorityExtensions(publicKey: x509.PublicKeyType): Promise<x509.
 }
 
 /** PEM: every CA that a machine should believe now, newest first. */
-export const bundleOf = ({ certificate, older }: Authority): string => [certificate, ...older].join('');
+export const buildCaBundle = ({ certificate, older }: Authority): string => [certificate, ...older].join('');
 
-export function validityOf(pem: string): Validity {
+export function readValidity(pem: string): Validity {
   const [certificate] = certificatesIn(pem).certificates;
   if (certificate === undefined) throw new Error('expected a certificate in PEM; this is a bug');
   return { from: certificate.validFromDate.getTime(), to: certificate.validToDate.getTime() };
@@ -95,7 +95,7 @@ export type AuthorityData = Partial<Record<(typeof authorityFields)[number], str
 export const authorityData = (authority: Authority): Required<AuthorityData> => ({
   'tls.crt': authority.certificate,
   'tls.key': authority.key,
-  'ca-bundle.crt': bundleOf(authority),
+  'ca-bundle.crt': buildCaBundle(authority),
   'cross-signed.crt': authority.crossSigned.join(''),
 });
 
@@ -114,9 +114,9 @@ export function readAuthority(data: AuthorityData): ReadAuthority {
     return { ok: false, field: 'tls.key', problem: 'expected the private key of tls.crt in PEM' };
   }
   const others = certificatesIn(data['ca-bundle.crt'] ?? '').certificates;
-  const older = others.filter((each) => each.ca && !isSame(each, certificate)).map(pemOf);
-  const crossSigned = wayBack(certificate, certificatesIn(data['cross-signed.crt'] ?? '').certificates).map(pemOf);
-  return { ok: true, authority: { certificate: pemOf(certificate), key: keyPem(key), older, crossSigned } };
+  const older = others.filter((each) => each.ca && !isSame(each, certificate)).map(toPem);
+  const crossSigned = wayBack(certificate, certificatesIn(data['cross-signed.crt'] ?? '').certificates).map(toPem);
+  return { ok: true, authority: { certificate: toPem(certificate), key: keyPem(key), older, crossSigned } };
 }
 
 /** From the CA on, each certificate is one for the key that issued the one before it. What does not connect is no use. */
@@ -141,7 +141,7 @@ export function readKey(pem: string): KeyObject | undefined {
 }
 
 export const keyPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' });
-export const pemOf = (certificate: X509Certificate): string => certificate.toString();
+export const toPem = (certificate: X509Certificate): string => certificate.toString();
 const isSame = (a: X509Certificate, b: X509Certificate): boolean => a.fingerprint256 === b.fingerprint256;
 
 /** All in milliseconds. */

@@ -4,7 +4,7 @@ export {
   type AuthorityData,
   authorityFields,
   type AuthorityStep,
-  bundleOf,
+  buildCaBundle,
   type KeptAuthority,
   type Lifetime,
   makeAuthority,
@@ -13,7 +13,7 @@ export {
   type ReadAuthority,
   refreshAt,
   rotateAuthority,
-  validityOf,
+  readValidity,
   withoutExpired,
 } from './authority.ts';
 export {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Authority, authorityData, makeAuthority, readAuthority, rotateAuthority } from './authority.ts';
 import { isIssuedBy, issueServing, names, readServing, servingData } from './serving-certificate.ts';
-import { greetingOf, startTlsServer, type TlsServer } from '@slipway/testing/tls-greeting';
+import { readGreeting, startTlsServer, type TlsServer } from '@slipway/testing/tls-greeting';
 import * as x509 from './x509.ts';
 
 const HOUR = 3_600_000;
@@ -16,7 +16,7 @@ afterEach(async () => {
   servers = [];
 });
 
-async function serverOf(authority: Authority, hosts = [HOST, '127.0.0.1', 'fd00::5']): Promise<TlsServer> {
+async function startServer(authority: Authority, hosts = [HOST, '127.0.0.1', 'fd00::5']): Promise<TlsServer> {
   const server = await startTlsServer(servingData(await issueServing(authority, hosts, now, YEAR)));
   servers.push(server);
   return server;
@@ -42,25 +42,25 @@ describe('a machine whose stub', () => {
     ['is one rotation old believes the newest server', 1, 2],
     ['is the newest believes the newest server', 2, 2],
   ])('%s, by its CA alone', async (_, stub, serving) => {
-    const { port } = await serverOf(at(serving));
-    expect(await greetingOf(port, at(stub).certificate, HOST)).toBe('hello');
-    expect(await greetingOf(port, at(stub).certificate, '127.0.0.1')).toBe('hello');
+    const { port } = await startServer(at(serving));
+    expect(await readGreeting(port, at(stub).certificate, HOST)).toBe('hello');
+    expect(await readGreeting(port, at(stub).certificate, '127.0.0.1')).toBe('hello');
   });
 
   it('has the whole bundle believes a server that was not yet renewed', async () => {
-    const { port } = await serverOf(at(0));
-    expect(await greetingOf(port, authorityData(at(1))['ca-bundle.crt'], HOST)).toBe('hello');
-    expect(await greetingOf(port, at(1).certificate, HOST)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+    const { port } = await startServer(at(0));
+    expect(await readGreeting(port, authorityData(at(1))['ca-bundle.crt'], HOST)).toBe('hello');
+    expect(await readGreeting(port, at(1).certificate, HOST)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
   it('is from before a CA that was lost does not believe the new one', async () => {
-    const { port } = await serverOf(await makeAuthority(now, 10 * YEAR));
-    expect(await greetingOf(port, at(0).certificate, HOST)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+    const { port } = await startServer(await makeAuthority(now, 10 * YEAR));
+    expect(await readGreeting(port, at(0).certificate, HOST)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
   it('names another host does not believe the server', async () => {
-    const { port } = await serverOf(at(0));
-    expect(await greetingOf(port, at(0).certificate, 'other.example.com')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    const { port } = await startServer(at(0));
+    expect(await readGreeting(port, at(0).certificate, 'other.example.com')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 });
 
@@ -93,8 +93,8 @@ describe('a rotation', () => {
     const foreign = await foreignAuthority();
     const read = readAuthority({ 'tls.crt': foreign.certificate, 'tls.key': foreign.key });
     if (!read.ok) throw new Error(read.problem);
-    const { port } = await serverOf(await rotateAuthority(read.authority, now, YEAR));
-    expect(await greetingOf(port, foreign.certificate, HOST)).toBe('hello');
+    const { port } = await startServer(await rotateAuthority(read.authority, now, YEAR));
+    expect(await readGreeting(port, foreign.certificate, HOST)).toBe('hello');
 
     // Go compares names byte for byte.
     const leaf = new x509.X509Certificate((await issueServing(read.authority, [HOST], now, YEAR)).leaf);

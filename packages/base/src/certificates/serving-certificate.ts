@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { type Authority, keyPem, type Lifetime, pemOf, readKey, refreshAt } from './authority.ts';
+import { type Authority, keyPem, type Lifetime, toPem, readKey, refreshAt } from './authority.ts';
 import * as x509 from './x509.ts';
 import { certificatesIn, exportKey, generateKeys, sign, validFor, type Validity } from './signature.ts';
 
@@ -60,7 +60,7 @@ export function readServing(data: ServingData): ReadServing {
   if (key === undefined || !leaf.checkPrivateKey(key)) {
     return { ok: false, field: 'tls.key', problem: 'expected the private key of tls.crt in PEM' };
   }
-  return { ok: true, serving: { leaf: pemOf(leaf), intermediates: intermediates.map(pemOf), key: keyPem(key) } };
+  return { ok: true, serving: { leaf: toPem(leaf), intermediates: intermediates.map(toPem), key: keyPem(key) } };
 }
 
 export function isIssuedBy(serving: ServingCertificate, authority: Authority): boolean {

@@ -38,8 +38,8 @@ export async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
 
 /** PEM of a certificate for this key, signed by the issuer. */
 export async function sign(issuer: Issuer, request: SigningRequest): Promise<string> {
-  const { key, algorithm } = signingKeyOf(createPrivateKey(issuer.key));
-  return pemOf(
+  const { key, algorithm } = toSigningKey(createPrivateKey(issuer.key));
+  return toPem(
     await x509.X509CertificateGenerator.create({
       subject: request.subject,
       issuer: new x509.X509Certificate(issuer.certificate).subjectName,
@@ -58,7 +58,7 @@ export async function selfSign(
   keys: webcrypto.CryptoKeyPair,
   { subject, validity, extensions }: Omit<SigningRequest, 'publicKey'>,
 ): Promise<string> {
-  return pemOf(
+  return toPem(
     await x509.X509CertificateGenerator.createSelfSigned({
       name: subject,
       notBefore: new Date(validity.from),
@@ -71,7 +71,7 @@ export async function selfSign(
 }
 
 /** A CA that somebody else made may have an RSA key. */
-function signingKeyOf(key: KeyObject): { key: webcrypto.CryptoKey; algorithm: webcrypto.Algorithm } {
+function toSigningKey(key: KeyObject): { key: webcrypto.CryptoKey; algorithm: webcrypto.Algorithm } {
   const algorithm =
     key.asymmetricKeyType === 'rsa'
       ? { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
@@ -90,7 +90,7 @@ async function authorityKeyId(certificate: string): Promise<x509.Extension> {
     : new x509.AuthorityKeyIdentifierExtension(stated.keyId);
 }
 
-const pemOf = (certificate: x509.X509Certificate): string => `${certificate.toString('pem')}\n`;
+const toPem = (certificate: x509.X509Certificate): string => `${certificate.toString('pem')}\n`;
 
 export async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key));

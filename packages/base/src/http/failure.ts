@@ -60,7 +60,7 @@ function kindByPattern(error: unknown, code: string): FailureKind {
 export const systemCode = (error: unknown): string => systemCodes(error)[0] ?? '';
 
 /** The codes of an error and of its causes: of the system, of TLS, of undici, or `TimeoutError`. */
-export const systemCodes = (error: unknown): string[] => listCauses(error).flatMap(codeOf);
+export const systemCodes = (error: unknown): string[] => listCauses(error).flatMap(readErrorCode);
 
 /** A connect to several addresses fails with several errors. A cause may go in circles. */
 const MAX_CAUSES = 10;
@@ -78,7 +78,7 @@ export function listCauses(error: unknown): Error[] {
   return chain;
 }
 
-function codeOf(error: Error): string[] {
+function readErrorCode(error: Error): string[] {
   // The code of a DOMException is a number.
   if ('code' in error && typeof error.code === 'string') return [error.code];
   return error.name === 'TimeoutError' ? ['TimeoutError'] : [];

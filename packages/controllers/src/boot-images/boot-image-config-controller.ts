@@ -12,7 +12,7 @@ import {
   SINGLETON_NAME,
   targetConfigAnnotation,
 } from '@slipway/api';
-import { findStream, selectMachineConfigs, streamsOf } from '@slipway/fleet';
+import { findStream, selectMachineConfigs, toStreams } from '@slipway/fleet';
 import {
   annotationSteps,
   type BootImageConfig,
@@ -31,7 +31,7 @@ import {
   waitsFor,
 } from '@slipway/fleet/boot-images';
 import { type Context, type ControllerDef, done, type StoreReader, type Source, type Stored } from '@slipway/kube';
-import { poolOsOf, type PoolOsOptions } from '../pool-os.ts';
+import { resolvePoolOs, type PoolOsOptions } from '../pool-os.ts';
 import {
   clusterVersionSource,
   givenMachineConfigs,
@@ -82,7 +82,7 @@ async function isSettled(configMap: Stored<ConfigMap>, options: BootImagesOption
   const write = isStamped
     ? null
     : nextStamp(facts, waitsFor(await readRelease(config.releaseVersion, options, context)));
-  const steps = stepsOf(configMap, write, config);
+  const steps = buildPatchSteps(configMap, write, config);
   if (steps.length > 0) {
     await context.write.jsonPatch(configMaps, configMap, steps);
     context.log.info(write ?? {}, 'wrote what is known of the boot images of the release');
@@ -90,7 +90,7 @@ async function isSettled(configMap: Stored<ConfigMap>, options: BootImagesOption
   return isStamped && steps.length === 0;
 }
 
-function stepsOf(
+function buildPatchSteps(
   { data = {}, metadata }: Stored<ConfigMap>,
   write: StampWrite | null,
   config: BootImageConfig,
@@ -127,13 +127,14 @@ async function readRelease(
   { read, client }: ReadContext,
 ): Promise<ReleaseFacts> {
   const whole: StoreReader = (resource, which = { as: 'full' }) => read(resource, which);
-  const poolOf = (name: string) => progressOf(read(machineConfigPools).get(name), options, { read: whole, client });
+  const readPoolByName = (name: string) =>
+    readPoolProgress(read(machineConfigPools).get(name), options, { read: whole, client });
   return {
     releaseVersion,
     sources: sourcesIn(whole, options).filter(({ says }) => says !== ''),
     streams: streamsIn(read),
-    master: await poolOf('master'),
-    worker: await poolOf('worker'),
+    master: await readPoolByName('master'),
+    worker: await readPoolByName('worker'),
   };
 }
 
@@ -153,7 +154,7 @@ function streamsIn(read: StoreReader): ReleaseFacts['streams'] {
 
 const desiredIn = (read: StoreReader) => read(clusterVersions).get('version')?.status?.desired;
 
-async function progressOf(
+async function readPoolProgress(
   pool: MachineConfigPool | undefined,
   options: PoolOsOptions,
   reading: ReadContext,
@@ -169,11 +170,11 @@ async function progressOf(
     updatedMachineCount,
     isObserved: observedGeneration === generation,
     config,
-    os: await osOf(pool, config, options, reading),
+    os: await readPoolOsProgress(pool, config, options, reading),
   };
 }
 
-async function osOf(
+async function readPoolOsProgress(
   pool: MachineConfigPool,
   config: string | null,
   options: PoolOsOptions,
@@ -191,10 +192,10 @@ async function osOf(
 
 /** '': nobody manages it; null: nobody has said yet. A pool is about to take the image that its stream has in this release. */
 function wantedImage(pool: MachineConfigPool, options: PoolOsOptions, read: StoreReader): string | null {
-  const os = poolOsOf(pool, options, read);
+  const os = resolvePoolOs(pool, options, read);
   if (os === null) return null;
   const object = streamObjectIn(read);
-  const available = object === undefined ? [] : (streamsOf(object)?.available ?? []);
+  const available = object === undefined ? [] : (toStreams(object)?.available ?? []);
   const stream = os.osStream === null ? undefined : findStream(available, os.osStream.name);
   return stream?.osImage ?? os.osImages.osImageURL ?? '';
 }

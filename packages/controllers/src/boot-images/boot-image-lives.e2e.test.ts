@@ -8,7 +8,7 @@ import {
   machineSets,
   secrets,
 } from '@slipway/api';
-import { GRACE_MS, type JsonObject, templatesOf } from '@slipway/fleet/boot-images';
+import { GRACE_MS, type JsonObject, toTemplateResource } from '@slipway/fleet/boot-images';
 import {
   additions,
   bootImagesData,
@@ -28,9 +28,9 @@ import {
   addMachineSet,
   cluster,
   clusterApiSet,
-  clusterApiSetOf,
+  buildClusterApiSet,
   gcpImage,
-  gcpImageOf,
+  readGcpImage,
   machineApiStub,
   machineSet,
   opt,
@@ -108,14 +108,14 @@ describe('somebody who changes it back', () => {
     const old = withValue({ disks: gcpSpec['disks'], userDataSecret: gcpSpec['userDataSecret'] });
     // As a tool does that keeps what is in its repository.
     for (let turn = 0; turn < 3; turn += 1) {
-      await until(async () => expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(rhel9.version)));
+      await until(async () => expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(rhel9.version)));
       await change('a', old);
     }
     await untilVerdict(running, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_HOT_LOOP' });
     await change('a', { metadata: { labels: { touched: 'true' } } });
     await until(async () => expect(await running.looks('boot-images-machine-sets')).toBeGreaterThan(4));
     expect(await setWrites(running)).toEqual(Array.from({ length: 3 }, () => 'patch a 200'));
-    expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(olderStream.version));
+    expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
     await running.stop();
     // A restart does not begin anew; a new word of a person does.
     const next = await run();
@@ -187,14 +187,14 @@ describe('what takes time', () => {
     });
     const running = await run({ canary: true });
     await until(async () =>
-      expect(gcpImageOf((await canary()) ?? (await machineSet('a')))).toBe(gcpImage(rhel9.version)),
+      expect(readGcpImage((await canary()) ?? (await machineSet('a')))).toBe(gcpImage(rhel9.version)),
     );
     const made = await canary();
     expect(made?.spec?.replicas).toBe(1);
     expect(made?.metadata.annotations).not.toHaveProperty([
       'machine.openshift.io/cluster-api-autoscaler-node-group-max-size',
     ]);
-    expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(olderStream.version));
+    expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
     await setReady(1);
     await untilVerdict(running, 'a', { verdict: 'current' });
     await until(async () => expect(await canary()).toBeUndefined());
@@ -214,11 +214,11 @@ describe('what takes time', () => {
     const next = await run({ canary: true, lease: null });
     await untilVerdict(next, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_CANARY' });
     expect(await setWrites(next)).toEqual([]);
-    expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(olderStream.version));
+    expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
   });
 
   it('templates that we made go when nobody refers to them, and no others', async () => {
-    const templates = templatesOf('GCPMachineTemplate', 'v1beta1');
+    const templates = toTemplateResource('GCPMachineTemplate', 'v1beta1');
     const template = (name: string) => ({
       metadata: { namespace: places.clusterApi, name },
       spec: { template: { spec: { instanceType: 'n2', image: gcpImage(olderStream.version) } } },
@@ -230,7 +230,7 @@ describe('what takes time', () => {
     };
     await prepare('GCP', [opt.clusterApiMachineSets()]);
     await cluster.client.create(templates, template('installed'));
-    await cluster.client.create(clusterApiMachineSets, clusterApiSetOf('a', reference));
+    await cluster.client.create(clusterApiMachineSets, buildClusterApiSet('a', reference));
     const namesNow = async () =>
       (await Array.fromAsync(cluster.client.list(templates, { namespace: places.clusterApi }))).map(
         ({ metadata }) => metadata.name,
@@ -242,7 +242,7 @@ describe('what takes time', () => {
     const revision = { ...reference, name: clone };
     await cluster.client.create(
       clusterApiMachineSets,
-      clusterApiSetOf('revision', revision, { owner: owner('MachineDeployment') }),
+      buildClusterApiSet('revision', revision, { owner: owner('MachineDeployment') }),
     );
     await cluster.setGolden(bootImagesData({ 'rhel-9': { ...rhel9, version: '9.9.20270101-0' } }, '4.23.0'));
     await until(async () => expect(await namesNow()).toHaveLength(3));

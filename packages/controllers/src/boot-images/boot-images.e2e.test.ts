@@ -9,7 +9,7 @@ import {
   osStreamAnnotation,
   osStreamImagesAnnotation,
 } from '@slipway/api';
-import { type BootImageCode, type JsonObject, templatesOf } from '@slipway/fleet/boot-images';
+import { type BootImageCode, type JsonObject, toTemplateResource } from '@slipway/fleet/boot-images';
 import {
   additions,
   awsSpec,
@@ -28,10 +28,10 @@ import {
   addMachineSet,
   cluster,
   clusterApiSet,
-  clusterApiSetOf,
+  buildClusterApiSet,
   everything,
   gcpImage,
-  gcpImageOf,
+  readGcpImage,
   machineApiStub,
   machineSet,
   opt,
@@ -83,7 +83,7 @@ const stamp = async () => {
   return [data?.['MCOVersionHash'], data?.['MCOReleaseImageVersion']];
 };
 
-const waitsOf =
+const createUntilWaits =
   (running: Running) =>
   (why: string): Promise<void> =>
     untilVerdict(running, 'a', {
@@ -107,7 +107,7 @@ describe('the images of a release that the cluster has not reached', () => {
     await cluster.setStream('rhel-9', '4.21.0', OLD_OS);
     await addMachineSet('a', gcpSpec);
     const running = await run({ streams: true });
-    const untilWaits = waitsOf(running);
+    const untilWaits = createUntilWaits(running);
     await untilWaits('OSImageStream cluster to be made from quay.io/release:4.22.0: it is from quay.io/release:4.21.0');
     await cluster.setStream('rhel-9', '4.22.0', NEW_OS);
     await untilWaits('MachineConfigPool master to be on an OS image stream');
@@ -130,7 +130,7 @@ describe('the images of a release that the cluster has not reached', () => {
     await addMachineSet('a', gcpSpec);
     const running = await run();
     await untilVerdict(running, 'a', { verdict: 'current' });
-    const untilWaits = waitsOf(running);
+    const untilWaits = createUntilWaits(running);
 
     // All masters are updated, to what was there before.
     await cluster.setGolden(nextRelease());
@@ -143,7 +143,7 @@ describe('the images of a release that the cluster has not reached', () => {
     await untilWaits('the first machine of MachineConfigPool master to be updated to rendered-master-3');
     expect(await stamp()).toEqual([undefined, undefined]);
     expect(await machineSetWrites(running)).toEqual(['patch 200']);
-    expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(rhel9.version));
+    expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(rhel9.version));
 
     await cluster.setPool('master', 'rendered-master-3', NEW_OS, 1);
     await untilVerdict(running, 'a', { verdict: 'current', image: gcpImage('9.9.20270101-0') });
@@ -337,7 +337,7 @@ describe('a write that does not go through', () => {
   it('because somebody is faster every time is named, and done once they stop', async () => {
     await prepare();
     await addMachineSet('a', gcpSpec);
-    await cluster.client.create(templatesOf('GCPMachineTemplate', 'v1beta1'), {
+    await cluster.client.create(toTemplateResource('GCPMachineTemplate', 'v1beta1'), {
       metadata: { namespace: places.clusterApi, name: 'template' },
       spec: { template: { spec: { instanceType: 'n2', image: gcpImage(olderStream.version) } } },
     });
@@ -346,7 +346,7 @@ describe('a write that does not go through', () => {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
       name: 'template',
     };
-    await cluster.client.create(clusterApiMachineSets, clusterApiSetOf('b', reference));
+    await cluster.client.create(clusterApiMachineSets, buildClusterApiSet('b', reference));
     let isFighting = true;
     let turn = 0;
     const running = await run({
@@ -364,7 +364,7 @@ describe('a write that does not go through', () => {
       await untilVerdict(running, name, { verdict: 'failed', code: 'SLW_BOOT_IMAGES_WRITE' });
       expect(running.verdict(name)?.why).toContain('somebody else changes it');
     }
-    expect(gcpImageOf(await machineSet('a'))).toBe(gcpImage(olderStream.version));
+    expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
     expect((await clusterApiSet('b')).spec?.template?.spec?.infrastructureRef.name).toBe('template');
     isFighting = false;
     for (const name of ['a', 'b']) await untilVerdict(running, name, { verdict: 'current' });
@@ -413,7 +413,7 @@ describe('a write that does not go through', () => {
 
   it('because we were killed between clone and patch is done by the next one, with the same clone', async () => {
     await prepare('AWS', everything);
-    const templates = templatesOf('GCPMachineTemplate', 'v1beta1');
+    const templates = toTemplateResource('GCPMachineTemplate', 'v1beta1');
     const spec = { template: { spec: { instanceType: 'n2', image: gcpImage(olderStream.version) } } };
     await cluster.client.create(templates, { metadata: { namespace: places.clusterApi, name: 'template' }, spec });
     const reference = {
@@ -421,19 +421,19 @@ describe('a write that does not go through', () => {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1beta1',
       name: 'template',
     };
-    await cluster.client.create(clusterApiMachineSets, clusterApiSetOf('b', reference));
-    const namesOf = async () =>
+    await cluster.client.create(clusterApiMachineSets, buildClusterApiSet('b', reference));
+    const listTemplateNames = async () =>
       (await Array.fromAsync(cluster.client.list(templates, { namespace: places.clusterApi }))).map(
         ({ metadata }) => metadata.name,
       );
     const killed = await run({ killAtWrite: 'patch MachineSet openshift-cluster-api/b' });
-    await until(async () => expect(await namesOf()).toHaveLength(2));
+    await until(async () => expect(await listTemplateNames()).toHaveLength(2));
     await killed.stop();
     expect((await clusterApiSet('b')).spec?.template?.spec?.infrastructureRef.name).toBe('template');
-    const clones = await namesOf();
+    const clones = await listTemplateNames();
     const running = await run();
     await untilVerdict(running, 'b', { verdict: 'current' });
-    expect(await namesOf()).toEqual(clones);
+    expect(await listTemplateNames()).toEqual(clones);
     expect(clones).toContain((await clusterApiSet('b')).spec?.template?.spec?.infrastructureRef.name);
     expect(await machineSetWrites(running)).toEqual(['patch 200']);
     await until(async () => {

@@ -22,32 +22,32 @@ export type CanaryDecision =
 
 /** Whether the set may get this provider spec. */
 export async function tryFirst(set: Machines, providerSpec: JsonObject, context: Context): Promise<CanaryDecision> {
-  const wanted = digestOf(providerSpec);
-  const found = canaryOf(set, context);
-  const step = nextCanaryStep(factsOf(set, found, wanted, context.now().getTime()));
+  const wanted = computeSpecDigest(providerSpec);
+  const found = findCanary(set, context);
+  const step = nextCanaryStep(readCanaryFacts(set, found, wanted, context.now().getTime()));
   if (step.type === 'make') await make(set, providerSpec, context);
   if (step.type === 'failed') await remember(set, wanted, context);
   if ((step.type === 'failed' || step.type === 'outdated') && found !== undefined)
     await context.write.remove(machineSets, found);
-  return answerOf(step, canaryName(set.metadata.name));
+  return toCanaryDecision(step, canaryName(set.metadata.name));
 }
 
-const factsOf = (set: Machines, found: Machines | undefined, wanted: string, now: number): CanaryFacts => ({
+const readCanaryFacts = (set: Machines, found: Machines | undefined, wanted: string, now: number): CanaryFacts => ({
   wanted,
   failed: set.metadata.annotations?.[CANARY_FAILED_ANNOTATION] ?? null,
   replicas: set.spec?.replicas ?? 1,
-  found: found === undefined ? null : foundOf(found, set),
+  found: found === undefined ? null : toObservedCanary(found, set),
   now,
 });
 
 /** What is left of a canary whose set needs none any more. */
 export async function removeCanary(set: Machines, context: Context): Promise<void> {
-  const found = canaryOf(set, context);
+  const found = findCanary(set, context);
   const isLeft = found !== undefined && isOurs(found, set) && found.metadata.deletionTimestamp === undefined;
   if (isLeft) await context.write.remove(machineSets, found);
 }
 
-function answerOf(step: CanaryStep, name: string): CanaryDecision {
+function toCanaryDecision(step: CanaryStep, name: string): CanaryDecision {
   switch (step.type) {
     case 'not needed':
     case 'passed':
@@ -71,7 +71,7 @@ function answerOf(step: CanaryStep, name: string): CanaryDecision {
   }
 }
 
-const canaryOf = ({ metadata }: Machines, { read }: Context): Machines | undefined =>
+const findCanary = ({ metadata }: Machines, { read }: Context): Machines | undefined =>
   read(machineSets).get(`${metadata.namespace ?? ''}/${canaryName(metadata.name)}`);
 
 export function canaryName(name: string): string {
@@ -85,7 +85,7 @@ const isOurs = ({ metadata }: Machines, set: Machines): boolean =>
   metadata.labels?.[bootImageCanaryLabel] !== undefined &&
   metadata.ownerReferences?.some(({ uid }) => uid === set.metadata.uid) === true;
 
-const foundOf = (found: Machines, set: Machines): ObservedCanary => ({
+const toObservedCanary = (found: Machines, set: Machines): ObservedCanary => ({
   isOurs: isOurs(found, set),
   digest: found.metadata.annotations?.[TRIES_ANNOTATION] ?? '',
   madeAt: Date.parse(found.metadata.creationTimestamp ?? ''),
@@ -93,7 +93,7 @@ const foundOf = (found: Machines, set: Machines): ObservedCanary => ({
   isGoing: found.metadata.deletionTimestamp !== undefined,
 });
 
-const digestOf = (spec: JsonObject): string => sha256(canonicalJson(spec)).slice(0, 32);
+const computeSpecDigest = (spec: JsonObject): string => sha256(canonicalJson(spec)).slice(0, 32);
 
 /** Where our cache is behind, it is there already, and brings the set back here. */
 async function make(set: Machines, providerSpec: JsonObject, { write, log }: Context): Promise<void> {
@@ -118,7 +118,7 @@ function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): Mach
       name,
       ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
       labels: { ...metadata.labels, [bootImageCanaryLabel]: 'true' },
-      annotations: { [TRIES_ANNOTATION]: digestOf(providerSpec) },
+      annotations: { [TRIES_ANNOTATION]: computeSpecDigest(providerSpec) },
       ownerReferences: [owner],
     },
     spec: {

@@ -7,9 +7,9 @@ import {
   machineDeployments,
 } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
-import { INFRASTRUCTURE_GROUP, type ResourceVerdict, templatesOf } from '@slipway/fleet/boot-images';
+import { INFRASTRUCTURE_GROUP, type ResourceVerdict, toTemplateResource } from '@slipway/fleet/boot-images';
 import {
-  machineTemplateOf,
+  buildMachineTemplate,
   type TemplateCase,
   templateCases,
   TEMPLATE_REGION,
@@ -20,7 +20,7 @@ import { describe, expect, it } from 'vitest';
 import { places } from './testing/boot-images-cluster.ts';
 import {
   cluster,
-  clusterApiSetOf,
+  buildClusterApiSet,
   prepare,
   run,
   untilVerdict,
@@ -38,7 +38,7 @@ const verdicts: Record<TemplateCase['verdict'], ResourceVerdict['verdict']> = {
   theirs: 'theirs',
   failed: 'failed',
 };
-const annotationsOf = ({ architecture = 'x86_64', isAdopted = false }: TemplateCase): Record<string, string> => ({
+const buildAnnotations = ({ architecture = 'x86_64', isAdopted = false }: TemplateCase): Record<string, string> => ({
   'capacity.cluster-autoscaler.kubernetes.io/labels': `kubernetes.io/arch=${kubernetesNames[architecture]}`,
   ...(isAdopted && { 'slipway.dev/boot-image-adopt': 'true' }),
 });
@@ -50,10 +50,10 @@ const makers = [
 ] as const;
 
 const addTemplate = (each: TemplateCase) => {
-  const { metadata, spec } = machineTemplateOf(each);
+  const { metadata, spec } = buildMachineTemplate(each);
   const { name, namespace, labels = {}, annotations = {}, ownerReferences = [] } = metadata;
   const made = { name, namespace, labels: { ...labels }, annotations: { ...annotations } };
-  return cluster.client.create(templatesOf(each.kind, each.apiVersion), {
+  return cluster.client.create(toTemplateResource(each.kind, each.apiVersion), {
     metadata: { ...made, ownerReferences: [...ownerReferences] },
     spec,
   });
@@ -64,7 +64,7 @@ const referenceTo = ({ kind, apiVersion, name }: TemplateCase) => ({
   name,
 });
 const templateNamed = ({ kind, apiVersion }: TemplateCase, name: string) =>
-  cluster.client.get(templatesOf(kind, apiVersion), { namespace: places.clusterApi, name });
+  cluster.client.get(toTemplateResource(kind, apiVersion), { namespace: places.clusterApi, name });
 
 const ourFields = [
   ['spec', 'template', 'spec', 'infrastructureRef', 'name'],
@@ -75,7 +75,7 @@ type Maker = (typeof makers)[number];
 const nameFor = ({ name }: TemplateCase, { kind }: Maker): string => `${name}-${kind.toLowerCase()}`;
 
 /** What refers to a template, and what it refers to. */
-async function foundOf(each: TemplateCase, maker: Maker, writes: readonly AuditedRequest[]) {
+async function readObserved(each: TemplateCase, maker: Maker, writes: readonly AuditedRequest[]) {
   const name = nameFor(each, maker);
   const { resource } = maker;
   const object = await cluster.client.get<ClusterApiMachineSet | MachineDeployment>(resource, {
@@ -95,7 +95,7 @@ async function foundOf(each: TemplateCase, maker: Maker, writes: readonly Audite
   };
 }
 
-function expectedOf(each: TemplateCase, maker: Maker, rest: string | undefined) {
+function buildExpected(each: TemplateCase, maker: Maker, rest: string | undefined) {
   const isLeft = each.verdict === 'theirs' || each.verdict === 'failed';
   const spec = { template: { metadata: { labels: { tier: 'compute' } }, spec: each.after ?? each.spec } };
   return {
@@ -116,7 +116,9 @@ describe('Cluster API', () => {
     const pairs = cases.flatMap((each) => makers.map((maker) => ({ each, maker })));
     const before = await Promise.all(
       pairs.map(async ({ each, maker }) => {
-        const made = clusterApiSetOf(nameFor(each, maker), referenceTo(each), { annotations: annotationsOf(each) });
+        const made = buildClusterApiSet(nameFor(each, maker), referenceTo(each), {
+          annotations: buildAnnotations(each),
+        });
         return withoutOurs(await cluster.client.create<KubeObject>(maker.resource, made), ...ourFields);
       }),
     );
@@ -124,8 +126,8 @@ describe('Cluster API', () => {
     for (const { each, maker } of pairs)
       await untilVerdict(running, nameFor(each, maker), { verdict: verdicts[each.verdict], code: each.code ?? null });
     const writes = await running.writes();
-    const found = await Promise.all(pairs.map(({ each, maker }) => foundOf(each, maker, writes)));
-    expect(found).toEqual(pairs.map(({ each, maker }, at) => expectedOf(each, maker, before[at])));
+    const found = await Promise.all(pairs.map(({ each, maker }) => readObserved(each, maker, writes)));
+    expect(found).toEqual(pairs.map(({ each, maker }, at) => buildExpected(each, maker, before[at])));
     // The templates themselves are as they were, to the byte.
     const after = await Promise.all(cases.map((each) => templateNamed(each, each.name)));
     expect(after.map((template) => JSON.stringify(template))).toEqual(

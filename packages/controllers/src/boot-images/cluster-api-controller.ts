@@ -6,25 +6,25 @@ import {
   type Change,
   cloneTemplate,
   type ClusterApiMachines,
-  clusterApiUserDataOf,
-  consequenceOf,
-  enrolmentOf,
+  readClusterApiUserData,
+  describeReplacement,
+  resolveSelection,
   INFRASTRUCTURE_GROUP,
   type InfrastructureTemplate,
-  machineContextOf,
+  readMachineContext,
   type MachineReading,
   type MachineResource,
   machineTemplate,
   makeClone,
-  optInOf,
+  readOptIn,
   type PatchStep,
   readTemplate,
-  referenceOf,
-  regionOf,
+  readTemplateReference,
+  readRegion,
   resourceFacts,
   templateKinds,
   templateQuestion,
-  templatesOf,
+  toTemplateResource,
 } from '@slipway/fleet/boot-images';
 import {
   again,
@@ -62,8 +62,8 @@ export const clusterApiControllers = (options: BootImagesOptions, shared: BootIm
   const sets = { name: 'boot-images-capi-machine-sets', kind: 'MachineSet' } as const;
   const deployments = { name: 'boot-images-machine-deployments', kind: 'MachineDeployment' } as const;
   return [
-    controllerOf({ ...sets, source: clusterApiMachineSetSource(clusterApiNamespace) }, options, shared),
-    controllerOf({ ...deployments, source: machineDeploymentSource(clusterApiNamespace) }, options, shared),
+    buildController({ ...sets, source: clusterApiMachineSetSource(clusterApiNamespace) }, options, shared),
+    buildController({ ...deployments, source: machineDeploymentSource(clusterApiNamespace) }, options, shared),
   ];
 };
 
@@ -73,7 +73,7 @@ interface ClusterApiKind<T extends ClusterApiMachines> {
   readonly source: NamespacedSource<T>;
 }
 
-const controllerOf = <T extends ClusterApiMachines>(
+const buildController = <T extends ClusterApiMachines>(
   made: ClusterApiKind<T>,
   options: BootImagesOptions,
   shared: BootImageDeps,
@@ -91,7 +91,7 @@ const controllerOf = <T extends ClusterApiMachines>(
         { ...providerCrds, keysOf: (_, read) => [...read(made.source.resource).values()].map(keyOf) },
       ],
       owns: allTemplates.map((resource) => ({ resource })),
-      userDataOf: (machines) => clusterApiUserDataOf(machines) ?? '',
+      userDataOf: (machines) => readClusterApiUserData(machines) ?? '',
       look: (found) => look({ ...found, resource: made.source.resource, options }),
     },
     shared,
@@ -104,17 +104,17 @@ interface ClusterApiOwnerContext<T extends ClusterApiMachines> extends MachineOw
 
 async function look<T extends ClusterApiMachines>(given: ClusterApiOwnerContext<T>): Promise<Next> {
   const { object: machines, about, options, parts, context } = given;
-  const twin = about.kind === 'MachineSet' ? twinOf(about, options, context.read) : undefined;
+  const twin = about.kind === 'MachineSet' ? findTwin(about, options, context.read) : undefined;
   const facts = resourceFacts(about, machines, twin);
   const cluster = clusterIn(context.read, options.namespace);
-  const isEnrolled = enrolmentOf(facts, optInOf(cluster.machineConfiguration)).enrolled;
+  const isEnrolled = resolveSelection(facts, readOptIn(cluster.machineConfiguration)).enrolled;
   const found = isEnrolled ? await findMachines(given) : { machine: notLookedAt, template: null, error: null };
   const work: MachineOwnerUpdate = {
     resource: given.resource,
     object: machines,
     facts: { ...facts, machine: found.machine },
-    userData: clusterApiUserDataOf(machines),
-    consequence: consequenceOf(about.kind, machines),
+    userData: readClusterApiUserData(machines),
+    consequence: describeReplacement(about.kind, machines),
     readError: found.error,
     mayChange: async () => ({ type: 'go' }),
     change: (change, annotations) => point(given, found.template, change, annotations),
@@ -125,7 +125,7 @@ async function look<T extends ClusterApiMachines>(given: ClusterApiOwnerContext<
   return isWaiting ? again(TEMPLATE_REQUEUE_MS) : next;
 }
 
-const twinOf = ({ name }: MachineResource, { machineApiNamespace }: BootImagesOptions, read: StoreReader) =>
+const findTwin = ({ name }: MachineResource, { machineApiNamespace }: BootImagesOptions, read: StoreReader) =>
   read(machineSets).get(`${machineApiNamespace}/${name}`);
 
 /** Who is not opted in is not asked what it boots. */
@@ -147,12 +147,12 @@ async function findMachines<T extends ClusterApiMachines>(given: ClusterApiOwner
   const { object: machines, about, options, context } = given;
   const { read, client, signal } = context;
   const crds = read(providerCrds.resource);
-  const labelsOf = (plural: string) => crds.get(`${plural}.${INFRASTRUCTURE_GROUP}`)?.metadata.labels ?? {};
-  const question = templateQuestion(referenceOf(about, machines), labelsOf);
+  const readCrdLabels = (plural: string) => crds.get(`${plural}.${INFRASTRUCTURE_GROUP}`)?.metadata.labels ?? {};
+  const question = templateQuestion(readTemplateReference(about, machines), readCrdLabels);
   if (!question.ok) return { machine: question.reading, template: null, error: null };
-  const resource = templatesOf(question.reference.kind, question.version);
+  const resource = toTemplateResource(question.reference.kind, question.version);
   const cluster = clusterIn(read, options.namespace);
-  const machineContext = { ...machineContextOf(cluster), region: regionOf(cluster.infrastructure) };
+  const machineContext = { ...readMachineContext(cluster), region: readRegion(cluster.infrastructure) };
   try {
     const template = await findTemplate(client, resource, question.reference);
     const machine = readTemplate(machines, question, template, machineContext);
@@ -195,7 +195,7 @@ async function point<T extends ClusterApiMachines>(
 export type StoredTemplate = Stored<InfrastructureTemplate>;
 
 /** For what a controller may write: the version does not matter there. */
-export const allTemplates: readonly Resource[] = templateKinds.map(({ kind }) => templatesOf(kind, 'v1beta1'));
+export const allTemplates: readonly Resource[] = templateKinds.map(({ kind }) => toTemplateResource(kind, 'v1beta1'));
 
 /** Undefined where there is none, or nobody serves the kind. */
 async function findTemplate(

@@ -3,17 +3,17 @@ import { clusterApiMachineSets, machineDeployments, machineSets, secrets } from 
 import { MANAGED_BY_LABEL } from '@slipway/fleet';
 import {
   type ClusterApiMachines,
-  clusterApiUserDataOf,
+  readClusterApiUserData,
   collectableTemplates,
   GRACE_MS,
   type InfrastructureTemplate,
   isCollectableCopy,
   isTemplateKind,
   type NamedTemplate,
-  referenceOf,
+  readTemplateReference,
   templateKind,
-  templatesOf,
-  userDataSecretOf,
+  toTemplateResource,
+  readUserDataSecret,
 } from '@slipway/fleet/boot-images';
 import {
   again,
@@ -22,7 +22,7 @@ import {
   done,
   isKubeError,
   type KubeObject,
-  nameOf,
+  parseKey,
   type StoreReader,
   type Resource,
   type Source,
@@ -48,11 +48,11 @@ const BY_USER_DATA = 'user-data';
 /** One for each API: where there is no Cluster API, its kinds are never read. */
 export const collectCopiesControllers = (options: BootImagesOptions): ControllerDef[] => [
   copiesController('boot-images-stub-copies', options.machineApiNamespace, [
-    referring(machineSetSource(options.machineApiNamespace), userDataSecretOf),
+    referring(machineSetSource(options.machineApiNamespace), readUserDataSecret),
   ]),
   copiesController('boot-images-capi-stub-copies', options.clusterApiNamespace, [
-    referring(clusterApiMachineSetSource(options.clusterApiNamespace), clusterApiUserDataOf),
-    referring(machineDeploymentSource(options.clusterApiNamespace), clusterApiUserDataOf),
+    referring(clusterApiMachineSetSource(options.clusterApiNamespace), readClusterApiUserData),
+    referring(machineDeploymentSource(options.clusterApiNamespace), readClusterApiUserData),
   ]),
 ];
 
@@ -84,7 +84,7 @@ function copiesController(name: string, namespace: string, kinds: readonly Refer
     async reconcile(key, context) {
       const { read, now } = context;
       const secret = read(secrets).get(key);
-      const isUsed = kinds.some(({ isReferredTo }) => isReferredTo(nameOf(key).name, read));
+      const isUsed = kinds.some(({ isReferredTo }) => isReferredTo(parseKey(key).name, read));
       if (secret === undefined || isUsed || !isCollectableCopy(secret.metadata)) {
         unusedSince.delete(key);
         return done();
@@ -113,9 +113,9 @@ async function isReferredToNow(secret: string, namespace: string, { client, sign
     }
   };
   const names = [
-    ...(await all(machineSets)).map(userDataSecretOf),
-    ...(await all(clusterApiMachineSets)).map(clusterApiUserDataOf),
-    ...(await all(machineDeployments)).map(clusterApiUserDataOf),
+    ...(await all(machineSets)).map(readUserDataSecret),
+    ...(await all(clusterApiMachineSets)).map(readClusterApiUserData),
+    ...(await all(machineDeployments)).map(readClusterApiUserData),
   ];
   return names.includes(secret);
 }
@@ -127,26 +127,26 @@ const BETWEEN_RUNS_MS = 60_000;
 
 /** Keys are kinds of templates with the version to ask for. */
 export function collectTemplatesController({ clusterApiNamespace: namespace }: BootImagesOptions): ControllerDef {
-  const keysOf = (machines: Stored<ClusterApiMachines>): string[] => keyOfTemplates(namespace, machines);
+  const listKeys = (machines: Stored<ClusterApiMachines>): string[] => keyOfTemplates(namespace, machines);
   return {
     name: 'boot-images-templates',
     gate: BOOT_IMAGES_GATE,
     reads: [
-      { ...clusterApiMachineSetSource(namespace), keysOf },
-      { ...machineDeploymentSource(namespace), keysOf },
+      { ...clusterApiMachineSetSource(namespace), keysOf: listKeys },
+      { ...machineDeploymentSource(namespace), keysOf: listKeys },
     ],
     owns: allTemplates.map((resource) => ({ resource })),
     minIntervalMs: BETWEEN_RUNS_MS,
     async reconcile(key, context) {
       const [kind = '', version = ''] = key.split('/');
       if (!isTemplateKind(kind)) return done();
-      return (await collect(templatesOf(kind, version), namespace, context)) > 0 ? again(GRACE_MS) : done();
+      return (await collect(toTemplateResource(kind, version), namespace, context)) > 0 ? again(GRACE_MS) : done();
     },
   };
 }
 
 function keyOfTemplates(namespace: string, machines: ClusterApiMachines): string[] {
-  const read = referenceOf({ namespace }, machines);
+  const read = readTemplateReference({ namespace }, machines);
   if (!read.ok) return [];
   const { kind, version } = read.reference;
   return [`${kind}/${version ?? templateKind(kind).versions.at(-1) ?? ''}`];
@@ -160,7 +160,7 @@ async function collect(resource: Templates, namespace: string, context: Context)
   if (ours.length === 0) return 0;
   const references = await referencesNow(namespace, context);
   const gone = collectableTemplates(
-    ours.map((template) => keptOf(template, resource)),
+    ours.map((template) => toKeptTemplate(template, resource)),
     references,
     context.now().getTime(),
   );
@@ -173,7 +173,7 @@ async function collect(resource: Templates, namespace: string, context: Context)
   return ours.filter(({ metadata }) => !inUse.has(metadata.name)).length - gone.length;
 }
 
-function keptOf(template: StoredTemplate, { kind }: Templates) {
+function toKeptTemplate(template: StoredTemplate, { kind }: Templates) {
   const { name, namespace = '', labels = {}, creationTimestamp, deletionTimestamp } = template.metadata;
   return { kind, metadata: { name, namespace, labels, creationTimestamp, deletionTimestamp }, template };
 }
@@ -199,7 +199,7 @@ async function referencesNow(namespace: string, { client, signal }: Context): Pr
     ...(await Array.fromAsync(client.list(machineDeployments, { namespace, signal }))),
   ];
   return all.flatMap((machines) => {
-    const read = referenceOf({ namespace }, machines);
+    const read = readTemplateReference({ namespace }, machines);
     return read.ok ? [read.reference] : [];
   });
 }

@@ -39,7 +39,7 @@ const verdicts: Record<ImageCase['verdict'], ResourceVerdict['verdict']> = {
   failed: 'failed',
 };
 
-const annotationsOf = ({ architecture = 'x86_64', isAdopted = false }: ImageCase): Record<string, string> => ({
+const buildAnnotations = ({ architecture = 'x86_64', isAdopted = false }: ImageCase): Record<string, string> => ({
   'capacity.cluster-autoscaler.kubernetes.io/labels': `kubernetes.io/arch=${kubernetesNames[architecture]}`,
   ...(isAdopted && { 'slipway.dev/boot-image-adopt': 'true' }),
 });
@@ -59,7 +59,7 @@ const never = (what: string): never => {
 };
 
 /** The set as it is, in two parts, and what was written to it. */
-async function foundOf(name: string, writes: readonly AuditedRequest[]) {
+async function readObserved(name: string, writes: readonly AuditedRequest[]) {
   const set = await machineSet(name);
   const own = writes.filter(({ resource, name: of }) => resource === 'machinesets' && of.endsWith(`/${name}`));
   return {
@@ -77,13 +77,13 @@ describe('MachineSets of the Machine API', () => {
       await prepare(platformType(platform));
       if (cloudName !== undefined) await cluster.setPlatform('Azure', { azure: { cloudName } });
       const before = await Promise.all(
-        cases.map((each) => addMachineSet(each.name, each.spec, { annotations: annotationsOf(each) })),
+        cases.map((each) => addMachineSet(each.name, each.spec, { annotations: buildAnnotations(each) })),
       );
       const running = await run();
       for (const { name, verdict, code = null } of cases)
         await untilVerdict(running, name, { verdict: verdicts[verdict], code, platform });
       const writes = await running.writes();
-      const found = await Promise.all(cases.map(({ name }) => foundOf(name, writes)));
+      const found = await Promise.all(cases.map(({ name }) => readObserved(name, writes)));
       expect(found).toEqual(
         cases.map((each, at) => ({
           name: each.name,

@@ -5,13 +5,13 @@ import {
   annotationSteps,
   type Change,
   type JsonObject,
-  machineContextOf,
+  readMachineContext,
   patchSteps,
   type Platform,
   PROVIDER_SPEC_POINTER,
   readMachineSet,
   resourceFacts,
-  userDataSecretOf,
+  readUserDataSecret,
   withUserDataSecret,
 } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
@@ -34,7 +34,7 @@ export const machineSetsController = (options: BootImagesOptions, shared: BootIm
       source: machineSetSource(options.machineApiNamespace),
       reads: [],
       owns: [],
-      userDataOf: userDataSecretOf,
+      userDataOf: readUserDataSecret,
       ownerOf: triedFor,
       look: (found) => carryOut(workOn(found, options), found.parts, found.context),
     },
@@ -52,7 +52,7 @@ function workOn(
   options: BootImagesOptions,
 ): MachineOwnerUpdate {
   const cluster = clusterIn(context.read, options.namespace);
-  const { machine, userData } = readMachineSet(set, machineContextOf(cluster));
+  const { machine, userData } = readMachineSet(set, readMachineContext(cluster));
   const next = (change: Change): JsonObject => (machine.ok ? nextSpec(machine.platform, machine.spec, change) : {});
   return {
     resource: machineSets,

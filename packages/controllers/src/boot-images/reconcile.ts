@@ -6,7 +6,7 @@ import {
   type Change,
   CloneTakenError,
   type ClusterFacts,
-  clusterFactsOf,
+  readClusterFacts,
   decideResource,
   type Decision,
   failedDecision,
@@ -25,7 +25,7 @@ import {
   isKubeError,
   keyOf,
   type KubeObject,
-  nameOf,
+  parseKey,
   type Next,
   type Owned,
   type StoreReader,
@@ -97,7 +97,7 @@ export function machinesController<T extends KubeObject>(
     ...shared,
     userData: createUserDataReader(),
   };
-  const aboutOf = (name: string): MachineResource => ({ api, kind, namespace, name });
+  const toMachineResource = (name: string): MachineResource => ({ api, kind, namespace, name });
   const all = (read: StoreReader): Stored<T>[] =>
     [...read(resource).values()].filter((object) => ownerOf(object) === undefined);
   const every = (_: unknown, read: StoreReader): string[] => all(read).map(keyOf);
@@ -137,12 +137,12 @@ export function machinesController<T extends KubeObject>(
       if (key === BEGIN) {
         shared.board.begin(
           { api, kind },
-          all(read).map(({ metadata }) => aboutOf(metadata.name)),
+          all(read).map(({ metadata }) => toMachineResource(metadata.name)),
         );
         return done();
       }
       const object = await objectNow(resource, key, context);
-      const about = aboutOf(nameOf(key).name);
+      const about = toMachineResource(parseKey(key).name);
       if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
         shared.board.remove(about);
         return done();
@@ -158,7 +158,7 @@ async function objectNow<T extends KubeObject>(
   key: string,
   { read, client, unsure }: Context,
 ): Promise<Stored<T> | undefined> {
-  return unsure ? client.find(resource, nameOf(key)) : read(resource).get(key);
+  return unsure ? client.find(resource, parseKey(key)) : read(resource).get(key);
 }
 
 /** The resource, and how it is changed. */
@@ -184,7 +184,7 @@ export async function carryOut(work: MachineOwnerUpdate, parts: MachineOwnerDeps
   const now = context.now().getTime();
   const { configMap, ...objects } = clusterIn(context.read, parts.namespace);
   const golden = parts.golden(configMap, now);
-  const cluster = clusterFactsOf(objects, golden, now);
+  const cluster = readClusterFacts(objects, golden, now);
   const stub = await readStub(work, parts, context);
   const decision = decideResource({ ...work.facts, stub: stub.data.reading }, cluster);
   parts.board.put(decision);
@@ -195,7 +195,7 @@ export async function carryOut(work: MachineOwnerUpdate, parts: MachineOwnerDeps
     return await act(work, { decision, copy: stub.data.copy, cluster, golden }, parts, context);
   } catch (error) {
     context.signal.throwIfAborted();
-    if (isKubeError(error)) parts.board.put(failedDecision(decision, 'SLW_BOOT_IMAGES_WRITE', wordsOf(error)));
+    if (isKubeError(error)) parts.board.put(failedDecision(decision, 'SLW_BOOT_IMAGES_WRITE', describeError(error)));
     if (error instanceof CloneTakenError) parts.board.put(failedDecision(decision, error.code, error.message));
     throw error;
   }
@@ -217,12 +217,12 @@ async function readStub(
   } catch (error) {
     context.signal.throwIfAborted();
     if (!isKubeError(error)) throw error;
-    const reading: StubReading = { ok: false, current: userData, message: wordsOf(error) };
+    const reading: StubReading = { ok: false, current: userData, message: describeError(error) };
     return { data: { reading, copy: null }, error };
   }
 }
 
-const wordsOf = (error: { readonly message: string; readonly code: string }): string =>
+const describeError = (error: { readonly message: string; readonly code: string }): string =>
   error.code === 'SLW_KUBE_CONFLICT'
     ? `somebody else changes it at the same time: it is tried again [${error.code}]`
     : formatProblem(error);
@@ -249,7 +249,7 @@ async function act(
   if (change !== null) return makeChange(work, change, found, parts, context);
   await work.tidy();
   const spec = work.facts.machine.ok ? work.facts.machine.spec : {};
-  const entry = { decision, owner: work.object, spec, generation: generationOf(golden) };
+  const entry = { decision, owner: work.object, spec, generation: readGeneration(golden) };
   await enterImage(entry, context);
   return nextLook(decision, golden);
 }
@@ -273,14 +273,14 @@ async function makeChange(
     parts.board.put(failedDecision(found.decision, 'SLW_BOOT_IMAGES_CANARY', may.why));
     return done();
   }
-  await work.change(change, annotationsOf(work, change, found));
+  await work.change(change, buildAnnotations(work, change, found));
   tell(work, change, found.decision, context);
   // What we wrote brings it back here, behind all that still wait for their image: then it is entered.
   return done();
 }
 
 /** In the same patch as the image: one change is one write. */
-function annotationsOf(
+function buildAnnotations(
   { facts }: MachineOwnerUpdate,
   { spec, memory }: Change,
   { decision, cluster }: UpdateFindings,
@@ -293,7 +293,7 @@ function annotationsOf(
   };
 }
 
-const generationOf = ({ reading }: Golden): number => (reading.type === 'valid' ? reading.golden.generation : 0);
+const readGeneration = ({ reading }: Golden): number => (reading.type === 'valid' ? reading.golden.generation : 0);
 
 function tell(
   { resource, object, consequence }: MachineOwnerUpdate,

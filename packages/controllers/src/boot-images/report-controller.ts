@@ -24,7 +24,7 @@ import {
   encodeFailures,
   enrolmentNotes,
   type Failures,
-  installVersionOf,
+  readInstallVersion,
   isEnrolled,
   type Json,
   keyOfMachines,
@@ -33,12 +33,12 @@ import {
   type MachineResource,
   managersInForce,
   nextFailures,
-  optInOf,
+  readOptIn,
   type PatchStep,
   patchSteps,
   type ResourceVerdict,
   type Skew,
-  skewOf,
+  computeSkew,
   untilNextFailure,
 } from '@slipway/fleet/boot-images';
 import {
@@ -121,13 +121,13 @@ async function tell(
   const verdicts = decisions.filter(isEnrolled).map(({ verdict }) => verdict);
   const before = decodeFailures(configuration.metadata.annotations?.[bootImageFailuresAnnotation]);
   const failures = nextFailures(before, verdicts, time);
-  const optIn = optInOf(configuration);
-  const skew = skewOf({
+  const optIn = readOptIn(configuration);
+  const skew = computeSkew({
     enforcement: configuration.spec.bootImageSkewEnforcement,
     optIn,
     findings: decisions,
     releaseVersion: configMapIn(read)?.data?.['releaseVersion']?.trim() ?? '',
-    installVersion: installVersionOf({ clusterVersion: read(clusterVersions).get('version') }),
+    installVersion: readInstallVersion({ clusterVersion: read(clusterVersions).get('version') }),
     before: configuration.status?.bootImageSkewEnforcementStatus,
   });
   const conditions = bootImageConditions({ decisions, failures, notes: enrolmentNotes(optIn), now: time });
@@ -254,12 +254,12 @@ async function write(
 
 function statusSteps(before: Configuration['status'], after: object): PatchStep[] {
   if (before === undefined && Object.keys(after).length === 0) return [];
-  if (before === undefined) return [{ op: 'add', path: '/status', value: jsonOf(after) }];
-  return patchSteps(jsonOf(before), jsonOf(after), '/status');
+  if (before === undefined) return [{ op: 'add', path: '/status', value: toJson(after) }];
+  return patchSteps(toJson(before), toJson(after), '/status');
 }
 
 /** It came out of JSON, or goes there. */
-const jsonOf = (value: object): Json => value as Json;
+const toJson = (value: object): Json => value as Json;
 
 async function patch(
   configuration: Configuration,
@@ -302,29 +302,29 @@ export function createVerdictBoard(): VerdictBoard {
       const keys = new Set(resources.map(keyOfMachines));
       // What is gone went while somebody else led.
       for (const [key, { verdict }] of findings)
-        if (wordOf(verdict.resource) === wordOf(kind) && !keys.has(key)) findings.delete(key);
-      unseen.set(wordOf(kind), new Set([...keys].filter((key) => !findings.has(key))));
+        if (formatKind(verdict.resource) === formatKind(kind) && !keys.has(key)) findings.delete(key);
+      unseen.set(formatKind(kind), new Set([...keys].filter((key) => !findings.has(key))));
       tell();
     },
-    isComplete: (kind) => unseen.get(wordOf(kind))?.size === 0,
+    isComplete: (kind) => unseen.get(formatKind(kind))?.size === 0,
     put(decision) {
       const { resource } = decision.verdict;
       const key = keyOfMachines(resource);
-      unseen.get(wordOf(resource))?.delete(key);
+      unseen.get(formatKind(resource))?.delete(key);
       const finding = { ...decision, change: null };
       if (isEqual(findings.get(key), finding)) return;
       findings.set(key, finding);
       tell();
     },
     remove(resource) {
-      const isUnseen = unseen.get(wordOf(resource))?.delete(keyOfMachines(resource)) === true;
+      const isUnseen = unseen.get(formatKind(resource))?.delete(keyOfMachines(resource)) === true;
       if (findings.delete(keyOfMachines(resource)) || isUnseen) tell();
     },
     values: () => findings.values(),
   };
 }
 
-const wordOf = ({ api, kind }: MachineKind): string => `${kind}.${api}`;
+const formatKind = ({ api, kind }: MachineKind): string => `${kind}.${api}`;
 
 // What can be measured of boot images: the resources that do not get theirs, each by name, until it does.
 

@@ -57,7 +57,7 @@ export type NamespacedSource<T extends KubeObject> = Source<T> & { readonly name
 type Meta = Stored<KubeObject>['metadata'];
 
 /** Without managedFields and generation, which change with what nobody here looks at. */
-function keptOf({ name, namespace, uid, resourceVersion, ...rest }: Meta): Meta {
+function keepMetadata({ name, namespace, uid, resourceVersion, ...rest }: Meta): Meta {
   const { creationTimestamp, deletionTimestamp, labels, annotations, ownerReferences } = rest;
   return {
     name,
@@ -77,7 +77,7 @@ function keepMachineSet({ metadata, spec, status }: Stored<MachineSet>): Stored<
   const { authoritativeAPI, readyReplicas } = status ?? {};
   const isCanary = metadata.labels?.[bootImageCanaryLabel] !== undefined;
   return {
-    metadata: keptOf(metadata),
+    metadata: keepMetadata(metadata),
     ...(spec !== undefined && { spec }),
     status: {
       ...(authoritativeAPI !== undefined && { authoritativeAPI }),
@@ -111,7 +111,7 @@ export const twinSource = (namespace: string): Source<MachineSet> => ({
 });
 
 const keepClusterApiMachineSet = ({ metadata, spec }: Stored<ClusterApiMachineSet>): Stored<ClusterApiMachineSet> => ({
-  metadata: keptOf(metadata),
+  metadata: keepMetadata(metadata),
   ...(spec !== undefined && { spec }),
 });
 
@@ -123,7 +123,7 @@ export const clusterApiMachineSetSource = (namespace: string): NamespacedSource<
 });
 
 const keepMachineDeployment = ({ metadata, spec }: Stored<MachineDeployment>): Stored<MachineDeployment> => ({
-  metadata: keptOf(metadata),
+  metadata: keepMetadata(metadata),
   ...(spec !== undefined && { spec }),
 });
 
@@ -164,7 +164,7 @@ const optInSource: Source<MachineConfiguration> = {
 };
 
 const keepInfrastructure = ({ metadata, status }: Stored<Infrastructure>): Stored<Infrastructure> => ({
-  metadata: keptOf(metadata),
+  metadata: keepMetadata(metadata),
   spec: {},
   ...(status !== undefined && { status }),
 });

@@ -6,9 +6,9 @@ import {
   readStubFacts,
   stubNames,
   type StubSecret,
-  stubSecretOf,
+  toStubSecret,
   type UserData,
-  userDataOf,
+  decideUserData,
   type DesiredCopy,
 } from '@slipway/fleet/boot-images';
 import { type Client, type Context, isKubeError, keyOf, type StoreReader } from '@slipway/kube';
@@ -41,7 +41,7 @@ export function createUserDataReader(): UserDataReader {
 
   function load(name: string, namespace: string, { read, client }: ReadContext): Promise<StubSecret | null> {
     const key = `${namespace}/${name}`;
-    const version = versionOf(read, namespace, name);
+    const version = readSecretVersion(read, namespace, name);
     if (version === '') {
       secretsAt.delete(key);
       return Promise.resolve(null);
@@ -59,11 +59,11 @@ export function createUserDataReader(): UserDataReader {
       const { facts, names: all } = await readStubFacts({ api, namespace }, reference, (name) =>
         load(name, namespace, reading),
       );
-      const versions = all.map((name) => versionOf(reading.read, namespace, name)).join(' ');
+      const versions = all.map((name) => readSecretVersion(reading.read, namespace, name)).join(' ');
       const key = `${api} ${namespace}/${reference}`;
       const kept = answers.get(key);
       if (kept?.versions === versions) return kept.answer;
-      const answer = userDataOf(facts);
+      const answer = decideUserData(facts);
       answers.set(key, { versions, answer });
       return answer;
     },
@@ -85,10 +85,10 @@ export async function keepCopy(copy: DesiredCopy, namespace: string, { client, w
 }
 
 /** '' where the watch has not seen it. */
-const versionOf = (read: StoreReader, namespace: string, name: string): string =>
+const readSecretVersion = (read: StoreReader, namespace: string, name: string): string =>
   read(secrets, { namespace, as: 'metadata' }).get(`${namespace}/${name}`)?.metadata.resourceVersion ?? '';
 
 async function fetch(client: Client, name: { namespace: string; name: string }): Promise<StubSecret | null> {
   const secret = await client.find(secrets, name);
-  return secret === undefined ? null : stubSecretOf(secret);
+  return secret === undefined ? null : toStubSecret(secret);
 }

@@ -8,7 +8,7 @@ import {
   dataImageSeen,
   dataImageStatus,
   type Drive,
-  failuresOf,
+  countFailures,
   type HostFacts,
   hostSeen,
   hostStatus,
@@ -17,9 +17,9 @@ import {
   type Ironic,
   isFreshlyAdopted,
   type KnownNode,
-  mediumOf,
+  computeMedium,
   nextHostStep,
-  nodeNameOf,
+  formatNodeName,
   nodeSeen,
   PAUSED_ANNOTATION,
   type ReadBmc,
@@ -36,7 +36,7 @@ import {
   dropManagedFields,
   type Key,
   type Metrics,
-  nameOf,
+  parseKey,
   type Next,
   type Source,
   type Stored,
@@ -130,7 +130,7 @@ interface HostDeps {
 
 async function reconcile(key: Key, shell: HostDeps): Promise<Next> {
   const { context, metrics, dropped } = shell;
-  const [host, image] = await objectsOf(key, context);
+  const [host, image] = await readObjects(key, context);
   if (image === undefined) {
     metrics?.failures(key, 0);
     dropped.forget(key);
@@ -151,12 +151,12 @@ async function reconcile(key: Key, shell: HostDeps): Promise<Next> {
 }
 
 /** Live after a write that may have landed. */
-async function objectsOf(
+async function readObjects(
   key: Key,
   { read, client, unsure }: Context,
 ): Promise<[Stored<BareMetalHost> | undefined, Stored<DataImage> | undefined]> {
   if (!unsure) return [read(bareMetalHosts).get(key), read(dataImages).get(key)];
-  const name = nameOf(key);
+  const name = parseKey(key);
   return Promise.all([client.find(bareMetalHosts, name), client.find(dataImages, name)]);
 }
 
@@ -179,7 +179,7 @@ async function takeStep(
   shell: HostDeps,
 ): Promise<Next> {
   const options = stepOptions(shell);
-  const { facts, bmc, secret } = await factsOf(host, image, shell);
+  const { facts, bmc, secret } = await readHostFacts(host, image, shell);
   const { step, facts: decidedOn } = await decide(facts, options, shell);
   // Before the step: nobody shall wonder why a machine is switched on while its image is said to be pending.
   const said = await say(step, { host, image, facts: decidedOn, secret }, shell);
@@ -197,7 +197,7 @@ async function takeStep(
     context,
   };
   await carryOut(step, scene);
-  return nextOf(step, shell.times);
+  return decideRequeue(step, shell.times);
 }
 
 const stepOptions = ({ times, besideOperator }: HostDeps): StepOptions => ({
@@ -207,7 +207,7 @@ const stepOptions = ({ times, besideOperator }: HostDeps): StepOptions => ({
   chance: Math.random(),
 });
 
-function nextOf(step: HostStep, { pollMs, restMs }: Times): Next {
+function decideRequeue(step: HostStep, { pollMs, restMs }: Times): Next {
   if (step.type !== 'wait') return again(pollMs);
   if (step.why === 'paused' || step.why === 'not ours') return done();
   return again(step.ms === null ? restMs : Math.max(1, step.ms));
@@ -219,15 +219,15 @@ interface HostReading {
   readonly secret: Stored<Secret> | undefined;
 }
 
-async function factsOf(
+async function readHostFacts(
   host: Stored<BareMetalHost>,
   image: Stored<DataImage> | undefined,
   { ironic, besideOperator, context }: HostDeps,
 ): Promise<HostReading> {
   const { namespace = '', name } = host.metadata;
   const isAsked = besideOperator ? image !== undefined : mayBeOurs(host);
-  const node = isAsked ? await ironic.node(nodeNameOf(namespace, name), context.signal) : null;
-  const secret = besideOperator || !isAsked ? undefined : await credentialsOf(host, context);
+  const node = isAsked ? await ironic.node(formatNodeName(namespace, name), context.signal) : null;
+  const secret = besideOperator || !isAsked ? undefined : await findCredentials(host, context);
   const bmc = besideOperator ? { reading: bmcSeenBeside(host), driverInfo: null } : bmcSeen(host, secret);
   // After the answers: a time before them would make them look younger than they are.
   const now = context.now().getTime();
@@ -246,7 +246,7 @@ async function factsOf(
 const mayBeOurs = ({ metadata, spec }: Stored<BareMetalHost>): boolean =>
   spec?.externallyProvisioned === true || metadata.deletionTimestamp !== undefined;
 
-async function credentialsOf(
+async function findCredentials(
   { metadata, spec }: Stored<BareMetalHost>,
   { client, signal }: Context,
 ): Promise<Stored<Secret> | undefined> {
@@ -276,7 +276,7 @@ async function decide(
 }
 
 const mustLookFirst = (facts: HostFacts): boolean =>
-  isFreshlyAdopted(facts) && facts.dataImage !== null && mediumOf(facts.dataImage) === 'attached';
+  isFreshlyAdopted(facts) && facts.dataImage !== null && computeMedium(facts.dataImage) === 'attached';
 
 interface WrittenObjects {
   readonly host: Stored<BareMetalHost>;
@@ -296,7 +296,7 @@ async function say(
   const { context, metrics, besideOperator } = shell;
   const isOurs = !besideOperator && !facts.host.isForeign && facts.host.externallyProvisioned;
   const seen = facts.dataImage;
-  if (seen !== null) metrics?.failures(`${facts.host.namespace}/${facts.host.name}`, failuresOf(seen));
+  if (seen !== null) metrics?.failures(`${facts.host.namespace}/${facts.host.name}`, countFailures(seen));
   return {
     host: isOurs ? await writeHostStatus(host, hostStatus(facts, step), secret, context) : host,
     image:

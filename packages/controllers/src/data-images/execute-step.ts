@@ -16,7 +16,7 @@ import {
   type HostStep,
   IMAGE_FINALIZER,
   type Ironic,
-  nodeNameOf,
+  formatNodeName,
   nothingAsked,
   ownedBy,
   OWN_REBOOT_KEY,
@@ -69,11 +69,11 @@ const rememberHost = (memory: HostMemory, { host, context }: StepContext): Promi
   context.write.patch(bareMetalHosts, host, annotated(HOST_MEMORY_ANNOTATION, encodeMemory(memory)));
 
 const rememberDrive = (memory: DriveMemory, scene: StepContext): Promise<Stored<DataImage>> =>
-  scene.context.write.patch(dataImages, imageOf(scene), annotated(DRIVE_MEMORY_ANNOTATION, encodeMemory(memory)));
+  scene.context.write.patch(dataImages, requireImage(scene), annotated(DRIVE_MEMORY_ANNOTATION, encodeMemory(memory)));
 
 const annotated = (name: string, value: string | null) => ({ metadata: { annotations: { [name]: value } } });
 
-function imageOf({ image }: StepContext): Stored<DataImage> {
+function requireImage({ image }: StepContext): Stored<DataImage> {
   if (image === undefined) throw new Error('a step about a DataImage that is not there');
   return image;
 }
@@ -107,7 +107,7 @@ function changeHost(
 const ownRebootAnnotation = `${REBOOT_ANNOTATION}/${OWN_REBOOT_KEY}`;
 
 async function changeImage(what: 'claim image' | 'release image', scene: StepContext): Promise<void> {
-  const image = imageOf(scene);
+  const image = requireImage(scene);
   const { finalizers = [], ownerReferences = [] } = image.metadata;
   const others = finalizers.filter((each) => each !== IMAGE_FINALIZER);
   const owner = ownedBy(scene.host);
@@ -192,8 +192,8 @@ async function call(step: Call, scene: StepContext): Promise<CallOutcome> {
 
 function send(step: Call, scene: StepContext): Promise<void> {
   const { ironic, host, context } = scene;
-  if (step.type !== 'register') return sendTo(uuidOf(scene), step, scene);
-  const name = nodeNameOf(host.metadata.namespace ?? '', host.metadata.name);
+  if (step.type !== 'register') return sendTo(requireUuid(scene), step, scene);
+  const name = formatNodeName(host.metadata.namespace ?? '', host.metadata.name);
   return ironic.register({ name, ...wantedNode(scene) }, context.signal);
 }
 
@@ -223,7 +223,7 @@ function sendTo(uuid: string, step: Exclude<Call, { type: 'register' }>, scene: 
   }
 }
 
-function uuidOf({ facts }: StepContext): string {
+function requireUuid({ facts }: StepContext): string {
   if (facts.node === null) throw new Error('a step about a node that is not there');
   return facts.node.uuid;
 }

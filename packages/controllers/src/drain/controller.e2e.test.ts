@@ -33,7 +33,7 @@ function run(killAtWrite?: number): RunningControllers {
   return started;
 }
 
-async function saysOf(name: string) {
+async function readDrainState(name: string) {
   const { metadata, spec } = await cluster.node(name);
   const { annotations = {} } = metadata;
   return {
@@ -44,14 +44,14 @@ async function saysOf(name: string) {
     blocked: annotations[drainBlockedAnnotation],
   };
 }
-type ObservedDrainState = Awaited<ReturnType<typeof saysOf>>;
+type ObservedDrainState = Awaited<ReturnType<typeof readDrainState>>;
 
 const untilNode = (
   name: string,
   wanted: Partial<Record<keyof ObservedDrainState, unknown>>,
 ): Promise<ObservedDrainState> =>
   until(async () => {
-    const says = await saysOf(name);
+    const says = await readDrainState(name);
     expect(says).toMatchObject(wanted);
     return says;
   });
@@ -107,11 +107,11 @@ describe('a node that asks to be drained', () => {
     await cluster.ask('a', 'drain-rendered-1');
     await untilTerminating('web-1');
     await untilTerminating('alone');
-    const during = await saysOf('a');
+    const during = await readDrainState('a');
     expect(during).toMatchObject({ applied: undefined, isCordoned: true, blocked: undefined });
     expect(Date.parse(during.ours ?? '')).toBe(Date.parse(during.since ?? ''));
     await cluster.endPods(['web-1']);
-    expect((await saysOf('a')).applied).toBeUndefined();
+    expect((await readDrainState('a')).applied).toBeUndefined();
     await cluster.endPods();
     expect(await untilNode('a', { applied: 'drain-rendered-1' })).toEqual({
       ...atRest('drain-rendered-1'),
@@ -269,7 +269,7 @@ describe('a controller that is killed between two writes', () => {
   /** A whole drain and the way back, from wherever it is, with the budget allowed when it is seen to block. */
   async function goOn(isOver: () => boolean): Promise<void> {
     const untilSays = (check: (says: ObservedDrainState) => boolean): Promise<void> =>
-      until(async () => expect(isOver() || check(await saysOf('a'))).toBe(true));
+      until(async () => expect(isOver() || check(await readDrainState('a'))).toBe(true));
     await untilSays(({ blocked, applied }) => blocked !== undefined || applied !== undefined);
     await cluster.allow('web', 1);
     await untilSays(({ applied }) => applied !== undefined);
@@ -305,7 +305,7 @@ describe('a controller that is killed between two writes', () => {
           return started;
         });
         isKilled = next !== null;
-        expect(await saysOf('a')).toEqual({ ...atRest('uncordon-rendered-1'), isCordoned: unschedulable });
+        expect(await readDrainState('a')).toEqual({ ...atRest('uncordon-rendered-1'), isCordoned: unschedulable });
         expect(await cluster.podNames()).toEqual([]);
         const writes = [...dying.writes, ...(next?.writes ?? [])];
         expect(count(writes, 'evict Pod shop/free-1')).toBe(pods.includes('free') ? 1 : 0);

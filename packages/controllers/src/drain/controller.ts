@@ -1,6 +1,6 @@
 // Empties a node that asks for it, as far as the budgets of its pods allow, and lets pods come back when it asks for them.
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
-import { drainFactsOf, type DrainStep, isBeingDrained, keepWhatDecides, nextDrainStep } from '@slipway/fleet/drain';
+import { readDrainFacts, type DrainStep, isBeingDrained, keepWhatDecides, nextDrainStep } from '@slipway/fleet/drain';
 import {
   type Context,
   type ControllerDef,
@@ -28,7 +28,7 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
   return {
     name: 'drain',
     reads: [
-      { ...fleetNodes, indexes: { [DRAINING]: (node) => (isBeingDrained(drainFactsOf(node)) ? [DRAINING] : []) } },
+      { ...fleetNodes, indexes: { [DRAINING]: (node) => (isBeingDrained(readDrainFacts(node)) ? [DRAINING] : []) } },
       {
         resource: podDisruptionBudgets,
         project: keepWhatDecides,
@@ -49,7 +49,7 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
         looks.forget(name);
         return done();
       }
-      const step = nextDrainStep(drainFactsOf(node), context.read(nodes).size === 1);
+      const step = nextDrainStep(readDrainFacts(node), context.read(nodes).size === 1);
       if (step.type !== 'cordon' && step.type !== 'empty') looks.forget(name);
       return take(step, node, looks, context);
     },

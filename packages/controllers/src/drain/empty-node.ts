@@ -1,14 +1,14 @@
 // Has the pods of a cordoned node leave: evicts, waits, says what is in the way, and answers when all are gone.
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
 import {
-  budgetsOf,
+  findBudgets,
   type BudgetLookup,
-  drainFactsOf,
+  readDrainFacts,
   type DrainStep,
   nextDrainStep,
   type PodFacts,
-  podFactsOf,
-  stateOf,
+  readPodFacts,
+  fingerprintBudgets,
 } from '@slipway/fleet/drain';
 import { again, type Context, done, type Next, type Stored } from '@slipway/kube';
 import type { DrainMetrics } from './metrics.ts';
@@ -39,7 +39,7 @@ export async function emptyNode(
     refused: new Map(last?.refused.map((refusal) => [refusal.pod.uid, refusal])),
     since: drain.since,
     now,
-    budgetsNow: (pod) => stateOf(budgets(pod)),
+    budgetsNow: (pod) => fingerprintBudgets(budgets(pod)),
   });
   if (isNobody(sorted)) return finish(node, drain, looks, context);
   const mayEvict = isFresh || sorted.evict.length === 0 || (await isStillWanted(node, drain, context));
@@ -47,7 +47,7 @@ export async function emptyNode(
   if (!mayEvict) return done();
 
   const refused = [...sorted.held, ...(await evict(sorted.evict, budgets, context))];
-  const look = lookOf({ sorted, refused, since: drain.since, now, last });
+  const look = nextAttempt({ sorted, refused, since: drain.since, now, last });
   looks.note(node, drain, look);
   const isLoud = isTimeToWarn(drain.since, last?.at ?? null, now);
   await tellBlocked(node, { refused, stuck: sorted.stuck, budgets, isLoud }, context);
@@ -57,20 +57,20 @@ export async function emptyNode(
 
 function budgetsIn({ read }: Context): BudgetLookup {
   const all = read(podDisruptionBudgets);
-  return (pod) => budgetsOf(pod, all.byIndex('namespace', pod.namespace));
+  return (pod) => findBudgets(pod, all.byIndex('namespace', pod.namespace));
 }
 
 /** A Node changes all the time, and so do budgets of other pods: nothing would come of looking now. */
 function isEarly({ at, nextAt, refused, isTold }: DrainAttempt, now: number, budgets: BudgetLookup): boolean {
   // A clock that was put back would have us wait for the time that it was put back by.
   if (!isTold || now < at || now >= nextAt) return false;
-  return refused.every((refusal) => refusal.budgets === stateOf(budgets(refusal.pod)));
+  return refused.every((refusal) => refusal.budgets === fingerprintBudgets(budgets(refusal.pod)));
 }
 
 async function podsOn(name: string, { client, signal }: Context): Promise<PodFacts[]> {
   const found: PodFacts[] = [];
   for await (const pod of client.list(pods, { fieldSelector: `spec.nodeName=${name}`, pageSize: 500, signal })) {
-    const facts = podFactsOf(pod);
+    const facts = readPodFacts(pod);
     if (facts !== null) found.push(facts);
   }
   return found;
@@ -83,14 +83,14 @@ const isNobody = ({ evict, leaving, stuck, held }: SortedPods): boolean =>
 async function isStillWanted({ metadata }: Stored<Node>, { wish }: Drain, context: Context): Promise<boolean> {
   const live = await context.client.find(nodes, { name: metadata.name }, { signal: context.signal });
   if (live === undefined || live.metadata.uid !== metadata.uid) return false;
-  const step = nextDrainStep(drainFactsOf(live), false);
+  const step = nextDrainStep(readDrainFacts(live), false);
   return step.type === 'empty' && step.wish.text === wish.text;
 }
 
 async function evict(wanted: readonly PodFacts[], budgets: BudgetLookup, context: Context): Promise<Refusal[]> {
   if (wanted.length === 0) return [];
   // As they are before: what changes while we ask is a reason to ask again.
-  const states = new Map(wanted.map((pod) => [pod.uid, stateOf(budgets(pod))]));
+  const states = new Map(wanted.map((pod) => [pod.uid, fingerprintBudgets(budgets(pod))]));
   const { client, signal, log } = context;
   const refused = await evictPods(wanted, { client, signal, countBudgets: (pod) => budgets(pod).length });
   log.info({ evicted: wanted.length - refused.length, refused: refused.length }, 'asked pods to leave');
@@ -140,15 +140,15 @@ export interface DrainAttempts {
 export function createLooks(measured: DrainMetrics | undefined): DrainAttempts {
   /** By the name of the node: names come back, so each has what tells one drain from another. */
   const looks = new Map<string, { drain: string; look: DrainAttempt }>();
-  const idOf = ({ metadata }: Stored<Node>, { wish }: Drain): string => `${metadata.uid} ${wish.text}`;
+  const formatDrainId = ({ metadata }: Stored<Node>, { wish }: Drain): string => `${metadata.uid} ${wish.text}`;
   return {
     last(node, drain) {
       const known = looks.get(node.metadata.name);
-      return known?.drain === idOf(node, drain) ? known.look : undefined;
+      return known?.drain === formatDrainId(node, drain) ? known.look : undefined;
     },
     note(node, drain, look) {
       const { name } = node.metadata;
-      looks.set(name, { drain: idOf(node, drain), look });
+      looks.set(name, { drain: formatDrainId(node, drain), look });
       measured?.overdue(name, look.at - drain.since > HOUR);
     },
     forget(name) {
@@ -171,7 +171,7 @@ export interface AttemptInput {
   readonly last: DrainAttempt | undefined;
 }
 
-export function lookOf({ sorted, refused, since, now, last }: AttemptInput): DrainAttempt {
+export function nextAttempt({ sorted, refused, since, now, last }: AttemptInput): DrainAttempt {
   const { evict, leaving, stuck, held } = sorted;
   const hasEvicted = evict.length > refused.length - held.length;
   const evictedAt = hasEvicted || last === undefined ? now : last.evictedAt;

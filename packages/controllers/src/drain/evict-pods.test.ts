@@ -1,7 +1,7 @@
 import type { PodFacts } from '@slipway/fleet/drain';
 import { describe, expect, it } from 'vitest';
 import { isTimeToWarn, lookAfter, retryAfter } from './pace.ts';
-import { lookOf, type AttemptInput } from './empty-node.ts';
+import { nextAttempt, type AttemptInput } from './empty-node.ts';
 import { type Refusal, type SortedPods, sortPods } from './evict-pods.ts';
 
 const MINUTE = 60_000;
@@ -76,14 +76,20 @@ describe('a drain is looked at again', () => {
   const at = since + 20 * MINUTE;
   const none = { evict: [], leaving: [], stuck: [], held: [] };
   const wait = (some: Partial<SortedPods>, more: Partial<AttemptInput> = {}): number =>
-    lookOf({ sorted: { ...none, ...some }, refused: [], since, now: at, last: undefined, ...more }).nextAt - at;
+    nextAttempt({ sorted: { ...none, ...some }, refused: [], since, now: at, last: undefined, ...more }).nextAt - at;
 
   it('after a second at first, more slowly as pods take their time, and after ten seconds at most', () => {
     expect([0, 5000, 20_000, 100_000, 3_600_000].map(lookAfter)).toEqual([1000, 1000, 2000, 10_000, 10_000]);
     expect(wait({ evict: [a] })).toBe(1000);
     expect(wait({ leaving: [a] })).toBe(1000);
-    const first = lookOf({ sorted: { ...none, evict: [a] }, refused: [], since, now: at, last: undefined });
-    const second = lookOf({ sorted: { ...none, leaving: [a] }, refused: [], since, now: at + 50_000, last: first });
+    const first = nextAttempt({ sorted: { ...none, evict: [a] }, refused: [], since, now: at, last: undefined });
+    const second = nextAttempt({
+      sorted: { ...none, leaving: [a] },
+      refused: [],
+      since,
+      now: at + 50_000,
+      last: first,
+    });
     expect(second.nextAt - second.at).toBe(5000);
   });
 

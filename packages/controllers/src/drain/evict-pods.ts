@@ -105,7 +105,11 @@ const replicaSets: Resource = {
 };
 
 /** '' for a pod that nobody makes a new one of. */
-export async function ownerOf({ namespace, owner }: PodFacts, client: Client, signal: AbortSignal): Promise<string> {
+export async function findOwnerName(
+  { namespace, owner }: PodFacts,
+  client: Client,
+  signal: AbortSignal,
+): Promise<string> {
   if (owner === null) return '';
   const own = `${owner.kind} ${owner.name}`;
   if (owner.kind !== 'ReplicaSet' || !owner.apiVersion.startsWith('apps/')) return own;

@@ -10,13 +10,13 @@ import {
 import {
   blockedText,
   type BudgetLookup,
-  drainFactsOf,
+  readDrainFacts,
   type DrainRequest,
   type Obstacle,
   type PodFacts,
 } from '@slipway/fleet/drain';
 import type { Context, Stored, Writer } from '@slipway/kube';
-import { ownerOf, type Refusal } from './evict-pods.ts';
+import { findOwnerName, type Refusal } from './evict-pods.ts';
 
 export const patchNode = (
   node: Stored<Node>,
@@ -83,8 +83,8 @@ export interface DrainBlockers {
 /** Nothing is written where the Node says so already. */
 export async function tellBlocked(node: Stored<Node>, inTheWay: DrainBlockers, context: Context): Promise<void> {
   const { write, events, log } = context;
-  const text = await textOf(inTheWay, context);
-  const { blocked } = drainFactsOf(node);
+  const text = await describeBlockers(inTheWay, context);
+  const { blocked } = readDrainFacts(node);
   if (text !== blocked) {
     await patchNode(node, blockedChange(text), write);
     log.info({ text }, text === '' ? 'nothing is in the way of a drain any more' : 'a drain is blocked');
@@ -94,14 +94,17 @@ export async function tellBlocked(node: Stored<Node>, inTheWay: DrainBlockers, c
   else if (blocked === '') events.record(nodes, node, { type: 'Normal', reason: 'Drain', message: text });
 }
 
-async function textOf({ refused, stuck, budgets }: DrainBlockers, { client, signal }: Context): Promise<string> {
+async function describeBlockers(
+  { refused, stuck, budgets }: DrainBlockers,
+  { client, signal }: Context,
+): Promise<string> {
   const all = [
     ...refused.map((refusal) => ({ pod: refusal.pod, why: whyRefused(refusal, budgets) })),
     ...stuck.map((pod) => ({ pod, why: whyStuck(pod) })),
   ].sort((a, b) => (fullName(a.pod) < fullName(b.pod) ? -1 : 1));
   const named: Obstacle[] = [];
   for (const { pod, why } of all.slice(0, MAX_NAMED_PODS)) {
-    named.push({ pod, why, owner: await ownerOf(pod, client, signal) });
+    named.push({ pod, why, owner: await findOwnerName(pod, client, signal) });
   }
   return blockedText(named, all.length - named.length);
 }

@@ -6,7 +6,7 @@ import {
   cluster,
   next,
   old,
-  osOf,
+  findOsImage,
   run,
   start,
   untilEvent,
@@ -18,7 +18,7 @@ import {
 
 useStreamsCluster();
 
-async function configsOf(name: string) {
+async function readNodeConfigs(name: string) {
   const { annotations = {} } = (await cluster.client.get(nodes, { name })).metadata;
   return { current: annotations[nodeAnnotations.currentConfig], desired: annotations[nodeAnnotations.desiredConfig] };
 }
@@ -33,18 +33,18 @@ describe('the stream of a pool', () => {
     await untilOs('worker', 'rhel-10', old);
     await untilOs('master', 'rhel-9', old);
     const target = (await cluster.pool('worker')).spec.configuration?.name;
-    const updatedOf = async () => (await cluster.pool('worker')).status?.updatedMachineCount;
+    const readUpdatedCount = async () => (await cluster.pool('worker')).status?.updatedMachineCount;
     const updateOne = async (done: number) => {
       await until(async () => {
         const waiting: string[] = [];
         for (const name of ['a', 'b']) {
-          const { desired, current } = await configsOf(name);
+          const { desired, current } = await readNodeConfigs(name);
           if (desired === target && current !== target) waiting.push(name);
         }
         expect(waiting).toHaveLength(1);
         await cluster.update(waiting);
       });
-      await until(async () => expect(await updatedOf()).toBe(done));
+      await until(async () => expect(await readUpdatedCount()).toBe(done));
     };
     await updateOne(1);
     expect((await cluster.pool('worker')).status?.osImageStream).toEqual({ name: 'rhel-9' });
@@ -96,7 +96,7 @@ describe('the stream of a pool', () => {
       message: expect.stringMatching(said),
     });
     await untilEvent('worker', said);
-    expect(await cluster.renderedOs('worker')).toEqual({ image: osOf(old, 'rhel-9'), stream: 'rhel-9' });
+    expect(await cluster.renderedOs('worker')).toEqual({ image: findOsImage(old, 'rhel-9'), stream: 'rhel-9' });
     await cluster.askFor('worker', 'rhel-10');
     await untilOs('worker', 'rhel-10', old);
     await untilPoolCondition('worker', 'Degraded', { status: 'False' });
@@ -105,7 +105,7 @@ describe('the stream of a pool', () => {
       status: 'True',
       message: expect.stringContaining('SLW_STREAM_BACKWARD'),
     });
-    expect(await cluster.renderedOs('worker')).toEqual({ image: osOf(old, 'rhel-10'), stream: 'rhel-10' });
+    expect(await cluster.renderedOs('worker')).toEqual({ image: findOsImage(old, 'rhel-10'), stream: 'rhel-10' });
   });
 
   it('beside an OS image of its own is a conflict that names both', async () => {
@@ -113,10 +113,10 @@ describe('the stream of a pool', () => {
     await untilOs('worker', 'rhel-9', old);
     await cluster.client.create(machineConfigs, {
       metadata: { name: '99-own-os', labels: { 'machineconfiguration.openshift.io/role': 'worker' } },
-      spec: { config: { ignition: { version: '3.5.0' } }, osImageURL: osOf(next, 'rhel-9') },
+      spec: { config: { ignition: { version: '3.5.0' } }, osImageURL: findOsImage(next, 'rhel-9') },
     });
     await until(async () =>
-      expect(await cluster.renderedOs('worker')).toEqual({ image: osOf(next, 'rhel-9'), stream: undefined }),
+      expect(await cluster.renderedOs('worker')).toEqual({ image: findOsImage(next, 'rhel-9'), stream: undefined }),
     );
     await cluster.askFor('worker', 'rhel-9');
     await untilPoolCondition('worker', 'RenderDegraded', {

@@ -14,22 +14,22 @@ import {
   secrets,
 } from '@slipway/api';
 import {
-  distributionOf,
+  detectDistribution,
   encodeProblems,
   followsWorker,
   formatProblem,
   needsImageLabels,
-  poolOf,
+  selectPool,
   type PoolStream,
   type PoolStreamFacts,
   type RunsEvidence,
-  runsOf,
+  detectRunningOs,
   type StreamImages,
   streamOfPool,
   type Streams,
-  streamsOf,
+  toStreams,
   trackedAnnotations,
-  trackedOf,
+  readTrackedStream,
 } from '@slipway/fleet';
 import { configMapPair, hasSources } from '@slipway/fleet/stream-discovery';
 import {
@@ -68,7 +68,7 @@ const MAX_TRIES = 5;
 export function poolStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
   const { namespace, pullSecret = DEFAULT_PULL_SECRET } = options;
   const paces = new Map<string, RetryBackoff>();
-  const paceOf = (pool: string): RetryBackoff => {
+  const getBackoff = (pool: string): RetryBackoff => {
     const pace = paces.get(pool) ?? createRetryPace(options.retry);
     paces.set(pool, pace);
     return pace;
@@ -102,9 +102,9 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
       // The OSImageStream brings every pool back here when it comes.
       if (streams === null) return done();
       const secret = `${pullSecret.namespace}/${pullSecret.name}`;
-      const runs = await runsNow(pool, streams, { context, options, registries, secret, pace: paceOf(name) });
+      const runs = await runsNow(pool, streams, { context, options, registries, secret, pace: getBackoff(name) });
       if (typeof runs === 'number') return again(runs);
-      return carryOut(pool, streamOfPool({ ...factsOf(pool, context.read), runs }, streams), context);
+      return carryOut(pool, streamOfPool({ ...readStreamFacts(pool, context.read), runs }, streams), context);
     },
   };
 }
@@ -126,19 +126,19 @@ const forgetStreams: Gate['whenOff'] = async ({ client, write, log, signal }) =>
 /** Null: to be waited for. Where nothing says what streams there are, only a pool that asks for one has something to hear. */
 function streamsFor(pool: Pool, options: OsStreamsOptions, { read }: Context): Streams | null {
   const object = streamObjectIn(read);
-  const streams = object === undefined ? null : streamsOf(object);
+  const streams = object === undefined ? null : toStreams(object);
   if (streams !== null || pool.spec.osImageStream === undefined || hasSources(sourcesIn(read, options))) return streams;
   return { available: [], defaultStream: '', lifecycle: new Map() };
 }
 
-function factsOf(pool: Pool, read: StoreReader): Omit<PoolStreamFacts, 'runs'> {
+function readStreamFacts(pool: Pool, read: StoreReader): Omit<PoolStreamFacts, 'runs'> {
   const worker = followsWorker(pool)
-    ? trackedOf(read(machineConfigPools).get(WORKER)?.metadata.annotations)
+    ? readTrackedStream(read(machineConfigPools).get(WORKER)?.metadata.annotations)
     : undefined;
   return {
     pool: pool.metadata.name,
     asked: pool.spec.osImageStream?.name ?? null,
-    tracked: trackedOf(pool.metadata.annotations),
+    tracked: readTrackedStream(pool.metadata.annotations),
     worker,
   };
 }
@@ -157,7 +157,7 @@ async function carryOut(pool: Pool, decision: PoolStream, context: Context): Pro
 }
 
 function tell(pool: Pool, decision: PoolStream, changed: ReadonlySet<string>, { events, log }: Context): void {
-  const what = wordsOf(pool.metadata.name, decision, changed);
+  const what = buildStreamEvent(pool.metadata.name, decision, changed);
   if (what === null) return;
   log[what.type === 'Warning' ? 'warn' : 'info']({ decision: decision.type }, what.message);
   events.record(machineConfigPools, pool, what);
@@ -166,7 +166,7 @@ function tell(pool: Pool, decision: PoolStream, changed: ReadonlySet<string>, { 
 type PoolStreamEvent = { type: 'Normal' | 'Warning'; reason: string; message: string };
 
 /** Null: nothing that anybody would want to hear of, such as new images of the same stream. */
-function wordsOf(pool: string, decision: PoolStream, changed: ReadonlySet<string>): PoolStreamEvent | null {
+function buildStreamEvent(pool: string, decision: PoolStream, changed: ReadonlySet<string>): PoolStreamEvent | null {
   if (decision.type === 'refused') {
     return changed.has(osStreamProblemAnnotation)
       ? { type: 'Warning', reason: 'OSImageStreamInvalid', message: formatProblem(decision.problem) }
@@ -206,13 +206,13 @@ interface PoolStreamDeps {
 
 /** A number: to be asked again after so many milliseconds. */
 async function runsNow(pool: Pool, streams: Streams, parts: PoolStreamDeps): Promise<PoolStreamFacts['runs'] | number> {
-  const tracked = trackedOf(pool.metadata.annotations);
+  const tracked = readTrackedStream(pool.metadata.annotations);
   if (tracked !== null && !isDamaged(tracked)) return null;
   const { context, options } = parts;
   const { read, client, signal } = context;
-  const evidence = await evidenceOf(pool, streams, { read, client, signal, namespace: options.namespace });
+  const evidence = await collectEvidence(pool, streams, { read, client, signal, namespace: options.namespace });
   const image = imageToAsk(evidence);
-  return image === null ? runsOf(evidence) : runsByLabels(evidence, image, parts);
+  return image === null ? detectRunningOs(evidence) : runsByLabels(evidence, image, parts);
 }
 
 async function runsByLabels(
@@ -223,14 +223,14 @@ async function runsByLabels(
   const { context, pace } = parts;
   const wait = pace.waitFor(image, context.now().getTime());
   if (wait > 0) return wait;
-  const imageLabels = await labelsOf(image, parts);
-  const runs = runsOf({ ...evidence, imageLabels });
+  const imageLabels = await readImageLabels(image, parts);
+  const runs = detectRunningOs({ ...evidence, imageLabels });
   const isTold = imageLabels !== null || runs?.stream !== null;
   if (isTold || pace.failures(image) >= MAX_TRIES) return runs;
   return pace.failed(image, context.now().getTime());
 }
 
-async function labelsOf(
+async function readImageLabels(
   image: string,
   { context, registries, secret }: PoolStreamDeps,
 ): Promise<Readonly<Record<string, string>> | null> {
@@ -253,7 +253,7 @@ export interface EvidenceSources {
 }
 
 /** All but the labels, for which a registry has to be asked. */
-async function evidenceOf(
+async function collectEvidence(
   pool: Stored<MachineConfigPool>,
   streams: Streams,
   { read, client, namespace, signal }: EvidenceSources,
@@ -263,7 +263,7 @@ async function evidenceOf(
     renderedImages: await renderedImages(pool, client, signal),
     imageLabels: null,
     nodeOsImages: nodeOsImages(pool, read),
-    distribution: distributionOf(platformVersion(read, namespace), streams.available),
+    distribution: detectDistribution(platformVersion(read, namespace), streams.available),
     streams: streams.available,
     lastStreams: [],
   };
@@ -290,7 +290,7 @@ async function renderedImages(
 function nodeOsImages({ metadata }: MachineConfigPool, read: StoreReader): string[] {
   const pools = [...read(machineConfigPools).values()];
   return [...read(nodes).values()].flatMap((node) => {
-    const chosen = poolOf(node.metadata, pools);
+    const chosen = selectPool(node.metadata, pools);
     return chosen.ok && chosen.pool === metadata.name ? [node.status?.nodeInfo?.osImage ?? ''] : [];
   });
 }

@@ -26,7 +26,7 @@ import {
   cluster,
   next,
   old,
-  osOf,
+  findOsImage,
   start,
   untilCondition,
   untilOs,
@@ -50,11 +50,11 @@ const releaseManifest = ({ releaseImage }: Payload): string =>
   `/v2/openshift/release/manifests/${digestIn(releaseImage)}`;
 
 /** All that OSImageStream may say of a payload. */
-const statusOf = ({ os }: Payload, defaultStream: string) => ({
+const buildStatus = ({ os }: Payload, defaultStream: string) => ({
   availableStreams: streamNames.map((name) => ({ name, ...os.get(name) })),
   defaultStream,
 });
-const imagesOf = ({ os }: Payload) => os.get('rhel-9');
+const findRhel9Images = ({ os }: Payload) => os.get('rhel-9');
 
 /** Everything that the images of a machine come from, as it is written. */
 async function watchImages() {
@@ -74,8 +74,8 @@ async function watchImages() {
 async function startWhole() {
   // A source that goes on working: what it has is less than all, and must not take the place of what there was.
   await cluster.setConfigMap({
-    baseOSContainerImage: osOf(old, 'rhel-9'),
-    baseOSExtensionsContainerImage: imagesOf(old)?.osExtensionsImage ?? '',
+    baseOSContainerImage: findOsImage(old, 'rhel-9'),
+    baseOSExtensionsContainerImage: findRhel9Images(old)?.osExtensionsImage ?? '',
     releaseVersion: '4.22.0',
   });
   await start(old);
@@ -85,7 +85,7 @@ async function startWhole() {
   }
   await untilCondition('operator', 'Degraded', { status: 'False' });
   const good = await cluster.streams();
-  expect(good?.status).toEqual(statusOf(old, 'rhel-9'));
+  expect(good?.status).toEqual(buildStatus(old, 'rhel-9'));
   return good;
 }
 
@@ -106,7 +106,7 @@ const untilDegraded = (found: RegExp, part: ImagePart, code: string) =>
 const forge: Fault = giveInstead(({ part, body }) => {
   if (part === 'manifest') return registry.good(releaseManifest(old)) ?? Buffer.alloc(0);
   if (part === 'config') return forgedConfig(body);
-  return forgedLayer(body, digestIn(osOf(next, 'rhel-9')), digestIn(osOf(old, 'rhel-9')));
+  return forgedLayer(body, digestIn(findOsImage(next, 'rhel-9')), digestIn(findOsImage(old, 'rhel-9')));
 });
 
 /** Mid-layer, or before anything has come. */
@@ -207,9 +207,9 @@ describe('the registry failing', () => {
       for (const pool of pools) await untilOs(pool, 'rhel-9', next);
       expect((await cluster.streams())?.metadata.uid).toBe(good?.metadata.uid);
       await until(() => {
-        expect(seen.streams.of('cluster')).toEqual([statusOf(old, 'rhel-9'), statusOf(next, 'rhel-10')]);
-        for (const pool of pools) expect(seen.tracked.of(pool)).toEqual([imagesOf(old), imagesOf(next)]);
-        expect(seen.rendered.all).toEqual(new Set([osOf(old, 'rhel-9'), osOf(next, 'rhel-9')]));
+        expect(seen.streams.of('cluster')).toEqual([buildStatus(old, 'rhel-9'), buildStatus(next, 'rhel-10')]);
+        for (const pool of pools) expect(seen.tracked.of(pool)).toEqual([findRhel9Images(old), findRhel9Images(next)]);
+        expect(seen.rendered.all).toEqual(new Set([findOsImage(old, 'rhel-9'), findOsImage(next, 'rhel-9')]));
       });
     },
   );
@@ -227,7 +227,7 @@ describe('the registry failing', () => {
       const { log } = await start(old);
       for (const pool of pools) await untilOs(pool, 'rhel-9', old);
       await until(() => {
-        expect(streams.of('cluster')).toEqual([statusOf(old, 'rhel-9')]);
+        expect(streams.of('cluster')).toEqual([buildStatus(old, 'rhel-9')]);
         expect(said.of('machine-config')).toMatchObject([{ status: 'False', reason: 'AsExpected' }]);
       });
       expect(log()).not.toContain('SLW_STREAM_SOURCE_FAILED');

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import {
   cluster,
   old,
-  osOf,
+  findOsImage,
   poolCondition,
   rhel10,
   rhel9,
@@ -67,7 +67,7 @@ describe('a stream that ends', () => {
     await untilStreams(['rhel-10'], 'rhel-10');
     await untilPoolCondition('worker', 'OSStreamDeprecated', { status: 'True', reason: 'StreamRemoved' });
     await untilCondition('operator', 'Upgradeable', { status: 'False' });
-    expect(await cluster.renderedOs('worker')).toEqual({ image: osOf(blocked, 'rhel-9'), stream: 'rhel-9' });
+    expect(await cluster.renderedOs('worker')).toEqual({ image: findOsImage(blocked, 'rhel-9'), stream: 'rhel-9' });
 
     await cluster.askFor('worker', 'rhel-10');
     await untilOs('worker', 'rhel-10', removed);
@@ -100,12 +100,12 @@ describe('a stream that ends', () => {
 
 describe('with the feature gate off', () => {
   it('there is no OSImageStream, and fields and annotations do nothing', async () => {
-    await cluster.setConfigMap({ baseOSContainerImage: osOf(old, 'rhel-9'), releaseVersion: '4.22.0' });
+    await cluster.setConfigMap({ baseOSContainerImage: findOsImage(old, 'rhel-9'), releaseVersion: '4.22.0' });
     await start(old, { gate: false });
     await cluster.askFor('worker', 'rhel-10');
-    await until(async () => expect((await cluster.renderedOs('worker')).image).toBe(osOf(old, 'rhel-9')));
+    await until(async () => expect((await cluster.renderedOs('worker')).image).toBe(findOsImage(old, 'rhel-9')));
     await cluster.addPool('infra');
-    await until(async () => expect((await cluster.renderedOs('infra')).image).toBe(osOf(old, 'rhel-9')));
+    await until(async () => expect((await cluster.renderedOs('infra')).image).toBe(findOsImage(old, 'rhel-9')));
     expect(await cluster.streams()).toBeUndefined();
     const { metadata, status } = await cluster.pool('worker');
     expect(metadata.annotations).not.toHaveProperty([STREAM]);
@@ -127,12 +127,12 @@ describe('with the feature gate off', () => {
 
   it('turned while all runs, streams come and go with it, and leave nothing behind', async () => {
     await cluster.setConfigMap({
-      baseOSContainerImage: osOf(old, 'rhel-9'),
+      baseOSContainerImage: findOsImage(old, 'rhel-9'),
       baseOSExtensionsContainerImage: old.os.get('rhel-9')?.osExtensionsImage ?? '',
       releaseVersion: '4.22.0',
     });
     const { turn } = await start(old, { gate: false });
-    await until(async () => expect((await cluster.renderedOs('worker')).image).toBe(osOf(old, 'rhel-9')));
+    await until(async () => expect((await cluster.renderedOs('worker')).image).toBe(findOsImage(old, 'rhel-9')));
     const config = (await cluster.pool('worker')).spec.configuration?.name;
     turn(true);
     await untilOs('worker', 'rhel-9', old);
@@ -158,7 +158,7 @@ describe('with the feature gate off', () => {
     await until(async () => {
       const { metadata } = await cluster.pool('worker');
       expect(Object.keys(metadata.annotations ?? {}).filter((key) => key.startsWith(STREAM))).toEqual([]);
-      expect((await cluster.renderedOs('worker')).image).toBe(osOf(old, 'rhel-9'));
+      expect((await cluster.renderedOs('worker')).image).toBe(findOsImage(old, 'rhel-9'));
       expect(await poolCondition('worker', 'OSStreamDeprecated')).toBeUndefined();
       expect(await cluster.streams()).toBeUndefined();
     });

@@ -6,7 +6,7 @@ import {
   cluster,
   next,
   old,
-  osOf,
+  findOsImage,
   rhel9,
   run,
   start,
@@ -101,7 +101,7 @@ describe('OSImageStream cluster', () => {
 
   it('has the images of the release where the ConfigMap has others, and both are told', async () => {
     await cluster.setConfigMap({
-      baseOSContainerImage: osOf(next, 'rhel-9'),
+      baseOSContainerImage: findOsImage(next, 'rhel-9'),
       baseOSExtensionsContainerImage: next.os.get('rhel-9')?.osExtensionsImage ?? '',
       releaseVersion: '4.22.0',
     });
@@ -109,7 +109,7 @@ describe('OSImageStream cluster', () => {
     await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
     await untilOs('worker', 'rhel-9', old);
     const both = new RegExp(
-      `osImage is ${osOf(old, 'rhel-9')} by the release image, and ${osOf(next, 'rhel-9')} by the`,
+      `osImage is ${findOsImage(old, 'rhel-9')} by the release image, and ${findOsImage(next, 'rhel-9')} by the`,
     );
     await untilEvent('cluster', both);
     expect(log()).toMatch(both);
@@ -118,7 +118,7 @@ describe('OSImageStream cluster', () => {
 
   it('is made from the sources that work, and completed when the others do', async () => {
     await cluster.setConfigMap({
-      baseOSContainerImage: osOf(old, 'rhel-9'),
+      baseOSContainerImage: findOsImage(old, 'rhel-9'),
       baseOSExtensionsContainerImage: old.os.get('rhel-9')?.osExtensionsImage ?? '',
       releaseVersion: '4.22.0',
     });
@@ -203,7 +203,7 @@ describe('OSImageStream cluster', () => {
       await untilStreams(['rhel-10', 'rhel-9'], 'rhel-10');
       expect((await cluster.streams())?.status?.availableStreams).toMatchObject([
         {},
-        { osImage: osOf(next, 'rhel-9') },
+        { osImage: findOsImage(next, 'rhel-9') },
       ]);
       await until(async () => expect((await cluster.streams())?.spec).toEqual({ defaultStream: 'rhel-10' }));
       await untilOs('worker', 'rhel-9', next);

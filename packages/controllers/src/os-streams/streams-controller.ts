@@ -4,7 +4,7 @@ import { clusterOperators, type OSImageStream, osImageStreams, secrets, SINGLETO
 import { isEqual } from '@slipway/base/equal';
 import { type CodedProblem, formatProblem } from '@slipway/fleet';
 import {
-  digestOf,
+  digestSources,
   discoverStreams,
   type Discovery,
   hasSources,
@@ -131,14 +131,14 @@ async function keep(
   parts: StreamDeps,
 ): Promise<Next> {
   const { context, options, pace } = parts;
-  const sourcesDigest = digestOf(sources, options.controllerVersion);
+  const sourcesDigest = digestSources(sources, options.controllerVersion);
   const isStatic = isMadeFrom(current, sourcesDigest);
   // What failed may do with another pull secret.
   const attempt = `${sourcesDigest} ${digestOfPullSecret(context.read(secrets).get(parts.secret))}`;
   const wait = isStatic ? 0 : pace.waitFor(attempt, context.now().getTime());
   if (wait > 0) return again(wait);
   const discovery = isStatic ? null : await discover(sources, parts);
-  const next = nextStreamObject({ current, discovery, sourcesDigest, releaseImage: releaseImageOf(sources) });
+  const next = nextStreamObject({ current, discovery, sourcesDigest, releaseImage: findReleaseImage(sources) });
   const written = await write(next, current, context);
   if (written === 'behind') return again(REQUEUE_MS);
   tell(discovery, next, written ?? current, context);
@@ -201,7 +201,7 @@ async function settle(problems: readonly CodedProblem[], context: Context): Prom
   return done();
 }
 
-const releaseImageOf = ({ release }: StreamSources): string | null =>
+const findReleaseImage = ({ release }: StreamSources): string | null =>
   release !== null && 'image' in release ? release.image : null;
 
 // OSImageStream `cluster`, in as many writes as it takes, in an order that a kill between two of them does not harm.

@@ -12,7 +12,7 @@ import {
   SINGLETON_NAME,
 } from '@slipway/api';
 import { truncate } from '@slipway/base/text';
-import { type CodedProblem, formatProblems, streamsOf, trackedOf, upgradeableOf } from '@slipway/fleet';
+import { type CodedProblem, formatProblems, toStreams, readTrackedStream, computeUpgradeable } from '@slipway/fleet';
 import { isSaidByUs, joinUpgradeable } from '@slipway/fleet/stream-discovery';
 import {
   type Client,
@@ -67,10 +67,10 @@ function upgradeableNow(read: StoreReader, gates: Gates): ClusterCondition {
   const object = streamObjectIn(read);
   const pools = [...read(machineConfigPools).values()].map(({ metadata, status }) => ({
     pool: metadata.name,
-    tracked: trackedOf(metadata.annotations),
+    tracked: readTrackedStream(metadata.annotations),
     runs: status?.osImageStream?.name ?? null,
   }));
-  const streams = upgradeableOf(pools, object === undefined ? null : streamsOf(object));
+  const streams = computeUpgradeable(pools, object === undefined ? null : toStreams(object));
   const { annotations } = read(machineConfigurations).get(SINGLETON_NAME)?.metadata ?? {};
   const skew = gates.isOn(BOOT_IMAGES_GATE) ? (annotations?.[bootImageSkewAnnotation] ?? null) : null;
   return { type: 'Upgradeable', ...joinUpgradeable(streams, skew) };

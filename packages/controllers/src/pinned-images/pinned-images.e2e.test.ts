@@ -29,11 +29,13 @@ afterEach(async () => {
 });
 afterAll(() => cluster?.stop());
 
-const setsOf = ({ spec }: MachineConfigPool): string[] | undefined => spec.pinnedImageSets?.map(({ name }) => name);
+const listSetNames = ({ spec }: MachineConfigPool): string[] | undefined =>
+  spec.pinnedImageSets?.map(({ name }) => name);
 const untilSets = (pool: string, ...names: string[]) =>
-  until(async () => expect(setsOf(await cluster.pool(pool)) ?? []).toEqual(names));
-const toldOf = async (node: string) => (await cluster.told(node))?.sets.map(({ name }) => name);
-const untilTold = (node: string, ...names: string[]) => until(async () => expect(await toldOf(node)).toEqual(names));
+  until(async () => expect(listSetNames(await cluster.pool(pool)) ?? []).toEqual(names));
+const readAssignedSets = async (node: string) => (await cluster.told(node))?.sets.map(({ name }) => name);
+const untilTold = (node: string, ...names: string[]) =>
+  until(async () => expect(await readAssignedSets(node)).toEqual(names));
 const counts = (machineCount: number, updatedMachineCount: number, unavailableMachineCount = 0) => ({
   poolSynchronizerType: 'PinnedImageSets',
   machineCount,
@@ -71,7 +73,7 @@ describe('the sets of a pool', () => {
     await untilSets('worker', 'mine', 'release');
     await untilSets('master', 'app');
     await cluster.removeSet('release');
-    await until(async () => expect(setsOf(await cluster.pool('worker'))).toEqual(['mine']));
+    await until(async () => expect(listSetNames(await cluster.pool('worker'))).toEqual(['mine']));
   });
 
   it('that are not there are named in the status, until somebody makes them', async () => {

@@ -1,6 +1,6 @@
 // Keeps in each pool the PinnedImageSets that match it by label, beside those that a person put there.
 import { addedImageSetsAnnotation, type MachineConfigPool, machineConfigPools } from '@slipway/api';
-import { addedSetsOf, encodeAddedSets, nextPoolSets, setNamesOf } from '@slipway/fleet';
+import { readAddedSets, encodeAddedSets, nextPoolSets, listSetNames } from '@slipway/fleet';
 import { type Context, type ControllerDef, done, type Gate, type Stored } from '@slipway/kube';
 import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
 import { everyPool, imageSets, setsIn } from '../sources.ts';
@@ -41,8 +41,8 @@ async function keepSets(
   { names, added }: DesiredSets,
   { write, log }: Pick<Context, 'write' | 'log'>,
 ): Promise<void> {
-  const before = setNamesOf(pool);
-  if (isSame(before, names) && isSame(addedSetsOf(pool), added)) return;
+  const before = listSetNames(pool);
+  if (isSame(before, names) && isSame(readAddedSets(pool), added)) return;
   const body = {
     metadata: { annotations: { [addedImageSetsAnnotation]: added.length === 0 ? null : encodeAddedSets(added) } },
     spec: { pinnedImageSets: names.length === 0 ? null : names.map((name) => ({ name })) },

@@ -1,7 +1,14 @@
 // Sums up for each pool how far its machines are with their images. The rollout controller, which alone writes the status of a
 // pool, takes it from there.
 import { type MachineConfigPool, machineConfigPools, nodes, pinSummaryAnnotation } from '@slipway/api';
-import { decodeSummary, encodeSummary, nextPoolSets, type PinSummary, summaryOf, tooManySets } from '@slipway/fleet';
+import {
+  decodeSummary,
+  encodeSummary,
+  nextPoolSets,
+  type PinSummary,
+  summarizePins,
+  tooManySets,
+} from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type Gate, type Metrics, type Stored } from '@slipway/kube';
 import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
 import { Gauge } from 'prom-client';
@@ -85,7 +92,7 @@ function summarise(pool: Pool, { pools, nodes: machines }: PinView, { read }: Co
   const facts = pools.get(name);
   if (facts === undefined) return null;
   const tooMany = tooManySets(name, nextPoolSets(pool, setsIn(read)));
-  return summaryOf(facts, machines, pools, tooMany === null ? [] : [tooMany]);
+  return summarizePins(facts, machines, pools, tooMany === null ? [] : [tooMany]);
 }
 
 async function writeSummary(pool: Pool, summary: PinSummary | null, { write }: Context): Promise<void> {

@@ -13,7 +13,7 @@ import {
 } from '@slipway/kube';
 import { putSecret, textsIn, type DesiredSecret } from '../managed-secret.ts';
 import { readInfrastructure } from './infrastructure.ts';
-import { apiServerOf, type ApiServerResult, joiningKubeconfig } from './joining-kubeconfig.ts';
+import { resolveApiServer, type ApiServerResult, joiningKubeconfig } from './joining-kubeconfig.ts';
 
 const KUBECONFIG_KEY = 'bootstrap-kubeconfig';
 const ROOT_CA_NAME = 'kube-root-ca.crt';
@@ -28,7 +28,7 @@ export function bootstrapKubeconfigController(options: FirstBootOptions): Contro
   const { namespace } = options;
   return {
     name: KUBECONFIG_KEY,
-    reads: sourcesOf(namespace),
+    reads: listSources(namespace),
     owns: [{ resource: secrets }],
     startsWith: [KUBECONFIG_KEY],
     async reconcile(_, context) {
@@ -51,7 +51,7 @@ export function bootstrapKubeconfigController(options: FirstBootOptions): Contro
   };
 }
 
-function sourcesOf(namespace: string): Source[] {
+function listSources(namespace: string): Source[] {
   const wake = { as: 'metadata', keysOf: () => [KUBECONFIG_KEY] } as const;
   return [
     { ...wake, resource: secrets, namespace, fieldSelector: `metadata.name=${serverSecrets.kubeconfig}` },
@@ -75,7 +75,7 @@ async function findApiServer(client: Client, options: FirstBootOptions): Promise
   const info = await client.find(configMaps, clusterInfo);
   const root = await client.find(configMaps, { namespace: options.namespace, name: ROOT_CA_NAME });
   const { apiServerUrl, connection } = options;
-  return apiServerOf({
+  return resolveApiServer({
     apiServerUrl,
     connection,
     clusterInfo: info?.data?.['kubeconfig'],
@@ -116,7 +116,7 @@ async function makeToken({ write, log, now }: Context, options: FirstBootOptions
 
 /** Also those that nobody can read: what is damaged lets no machine in. Kubernetes' own cleaner may be faster. */
 async function removeTokens(write: Writer, { stored, tokens }: StoredTokens, { remove }: BootstrapStep): Promise<void> {
-  const good = new Set(tokens.filter(({ id }) => !remove.includes(id)).map(({ id }) => secretNameOf(id)));
+  const good = new Set(tokens.filter(({ id }) => !remove.includes(id)).map(({ id }) => formatSecretName(id)));
   for (const each of stored.filter(({ metadata }) => !good.has(metadata.name))) {
     await write.remove(secrets, each);
   }
@@ -168,7 +168,7 @@ const BOOTSTRAP_TOKEN_LABEL = 'slipway.dev/bootstrap-token-of';
 /** What RBAC binds to: who comes with such a token may ask for a node's certificate, and nothing else. */
 const BOOTSTRAP_GROUP = 'system:bootstrappers:slipway';
 
-const secretNameOf = (id: string): string => `${PREFIX}${id}`;
+const formatSecretName = (id: string): string => `${PREFIX}${id}`;
 
 function mintBootstrapToken(now: Date, lifetime: number): BootstrapToken {
   const draw = (length: number): string =>
@@ -178,7 +178,7 @@ function mintBootstrapToken(now: Date, lifetime: number): BootstrapToken {
 }
 
 const bootstrapTokenSecret = ({ id, secret, expires }: BootstrapToken, namespace: string): DesiredSecret => ({
-  name: { namespace: BOOTSTRAP_NAMESPACE, name: secretNameOf(id) },
+  name: { namespace: BOOTSTRAP_NAMESPACE, name: formatSecretName(id) },
   type: 'bootstrap.kubernetes.io/token',
   labels: { [BOOTSTRAP_TOKEN_LABEL]: namespace },
   data: {
@@ -205,6 +205,6 @@ function readBootstrapToken(stored: Secret): BootstrapToken | undefined {
     form.secret.test(secret) &&
     !Number.isNaN(expires) &&
     data['usage-bootstrap-authentication'] === 'true' &&
-    stored.metadata.name === secretNameOf(id);
+    stored.metadata.name === formatSecretName(id);
   return isGood ? { id, secret, expires } : undefined;
 }

@@ -5,7 +5,7 @@ import {
   type Authority,
   authorityData,
   authorityFields,
-  bundleOf,
+  buildCaBundle,
   certificatesIn,
   isIssuedBy,
   issueServing,
@@ -18,7 +18,7 @@ import { type Client, createWriter, type Stored } from '@slipway/kube';
 import { connectToShared } from '@slipway/testing/control-plane';
 import { type ApiEvent, listEvents } from '@slipway/testing/resources';
 import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
-import { greetingOf, startTlsServer } from '@slipway/testing/tls-greeting';
+import { readGreeting, startTlsServer } from '@slipway/testing/tls-greeting';
 import { until } from '@slipway/testing/wait';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { putSecret, textIn, textsIn } from '../managed-secret.ts';
@@ -99,7 +99,7 @@ async function secretNames(): Promise<string[]> {
 async function greeting(data: Record<'tls.crt' | 'tls.key', string>, ca: string): Promise<string> {
   const server = await startTlsServer(data);
   try {
-    return await greetingOf(server.port, ca, HOST);
+    return await readGreeting(server.port, ca, HOST);
   } finally {
     await server.stop();
   }
@@ -132,18 +132,18 @@ describe('the certificates of the server', () => {
     let [boots, afterTheEnd]: [number, string] = [0, ''];
     const boot = async (ca: string, what: string): Promise<void> => {
       boots += 1;
-      const heard = await greetingOf(server.port, ca, HOST);
+      const heard = await readGreeting(server.port, ca, HOST);
       if (heard !== 'hello') failures.add(`${what}: ${heard}`);
     };
     try {
       const deadline = Date.now() + 40 * SECOND;
       while (afterTheEnd === '' && Date.now() < deadline) {
         const authority = await storedAuthority();
-        stubs.set(bundleOf(authority), new X509Certificate(authority.certificate).validToDate.getTime());
+        stubs.set(buildCaBundle(authority), new X509Certificate(authority.certificate).validToDate.getTime());
         for (const [bundle, end] of stubs) {
           // Around its end nobody can tell which side of it a handshake is on.
           if (end - Date.now() > SECOND) await boot(bundle, 'a stub');
-          else if (Date.now() - end > SECOND) afterTheEnd = await greetingOf(server.port, bundle, HOST);
+          else if (Date.now() - end > SECOND) afterTheEnd = await readGreeting(server.port, bundle, HOST);
         }
         const data = await storedServing();
         const read = readServing(data);

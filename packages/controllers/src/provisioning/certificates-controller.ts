@@ -30,7 +30,7 @@ import {
   rotateAuthority,
   type ServingCertificate,
   servingData,
-  validityOf,
+  readValidity,
   withoutExpired,
 } from '@slipway/base/certificates';
 import { again, type Context, type ControllerDef, type EventInput, type Source, type Stored } from '@slipway/kube';
@@ -122,8 +122,8 @@ function keptAuthority(
 
 const usable = (authority: Authority, untidy: boolean): KeptAuthority => ({
   state: 'usable',
-  validity: validityOf(authority.certificate),
-  ends: [...authority.older, ...authority.crossSigned].map((pem) => validityOf(pem).to),
+  validity: readValidity(authority.certificate),
+  ends: [...authority.older, ...authority.crossSigned].map((pem) => readValidity(pem).to),
   untidy,
 });
 
@@ -189,7 +189,7 @@ async function keepServing(
   const happening = servingHappening(step.why, read, `Secret ${namespace}/${name.name}`, hosts);
   log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
   events.record(secrets, written, happening);
-  return refreshAt(validityOf(serving.leaf), policy);
+  return refreshAt(readValidity(serving.leaf), policy);
 }
 
 function keptServing(read: ReadServing | undefined, authority: Authority, hosts: readonly string[]): KeptServing {
@@ -198,7 +198,7 @@ function keptServing(read: ReadServing | undefined, authority: Authority, hosts:
   const { serving } = read;
   return {
     state: 'usable',
-    validity: validityOf(serving.leaf),
+    validity: readValidity(serving.leaf),
     issuedByAuthority: isIssuedBy(serving, authority),
     namesHosts: names(serving, hosts),
     hasIntermediates: serving.intermediates.join('') === authority.crossSigned.join(''),

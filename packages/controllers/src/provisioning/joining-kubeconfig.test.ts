@@ -1,7 +1,7 @@
 import { makeAuthority } from '@slipway/base/certificates';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type ApiServerHints, apiServerOf, joiningKubeconfig } from './joining-kubeconfig.ts';
+import { type ApiServerHints, resolveApiServer, joiningKubeconfig } from './joining-kubeconfig.ts';
 
 const nothing: ApiServerHints = {
   apiServerUrl: undefined,
@@ -21,19 +21,21 @@ describe('the API server that new machines are sent to', () => {
 
   it('is the one that was said, by the cluster’s own CA', () => {
     const hints = { ...nothing, apiServerUrl: 'https://said:6443', clusterInfo, rootCa: root };
-    expect(apiServerOf(hints)).toEqual({ ok: true, apiServer: { url: 'https://said:6443', ca: root } });
+    expect(resolveApiServer(hints)).toEqual({ ok: true, apiServer: { url: 'https://said:6443', ca: root } });
   });
 
   it('is else the one that the cluster publishes', () => {
-    expect(apiServerOf({ ...nothing, clusterInfo, connection: { server: 'https://10.0.0.1', ca: root } })).toEqual({
-      ok: true,
-      apiServer: { url: 'https://public.example.com:6443', ca: other },
-    });
+    expect(resolveApiServer({ ...nothing, clusterInfo, connection: { server: 'https://10.0.0.1', ca: root } })).toEqual(
+      {
+        ok: true,
+        apiServer: { url: 'https://public.example.com:6443', ca: other },
+      },
+    );
   });
 
   it('is else the one that this process talks to', () => {
     const connection = { server: 'https://10.0.0.1:6443', ca: other };
-    expect(apiServerOf({ ...nothing, connection })).toEqual({
+    expect(resolveApiServer({ ...nothing, connection })).toEqual({
       ok: true,
       apiServer: { url: 'https://10.0.0.1:6443', ca: other },
     });
@@ -49,7 +51,7 @@ describe('the API server that new machines are sent to', () => {
     ],
     ['there is no CA', { apiServerUrl: 'https://said:6443', rootCa: 'nonsense' }, 'CA'],
   ])('is not known where %s', (_, hints, missing) => {
-    expect(apiServerOf({ ...nothing, ...hints })).toEqual({ ok: false, missing });
+    expect(resolveApiServer({ ...nothing, ...hints })).toEqual({ ok: false, missing });
   });
 
   it('stands in the kubeconfig with its CA and the token', () => {

@@ -21,7 +21,7 @@ export interface ApiServerHints {
 
 export type ApiServerResult = { ok: true; apiServer: ApiServer } | { ok: false; missing: 'address' | 'CA' };
 
-export function apiServerOf({ apiServerUrl, clusterInfo, rootCa, connection }: ApiServerHints): ApiServerResult {
+export function resolveApiServer({ apiServerUrl, clusterInfo, rootCa, connection }: ApiServerHints): ApiServerResult {
   const said = readClusterInfo(clusterInfo ?? '');
   const url = [apiServerUrl, said.server, connection?.server].find((each) => each?.startsWith('https://'));
   if (url === undefined) return { ok: false, missing: 'address' };

@@ -1,4 +1,4 @@
-import { stubOf } from '@slipway/fleet';
+import { buildStub } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
 import { type ObservedStub, nextStub, pointsAt, type StubStep } from './stubs-controller.ts';
 
@@ -24,7 +24,7 @@ const SOURCE = 'https://api-int.example.com:22623/config/worker';
 
 describe('a stub of a pool', () => {
   it.each([
-    ['ours', JSON.stringify(stubOf({ server: 'https://a:22623', pool: 'worker', caBundle: 'x' }))],
+    ['ours', JSON.stringify(buildStub({ server: 'https://a:22623', pool: 'worker', caBundle: 'x' }))],
     ['of spec 3', JSON.stringify({ ignition: { version: '3.2.0', config: { merge: [{ source: SOURCE }] } } })],
     ['of spec 2', JSON.stringify({ ignition: { version: '2.2.0', config: { append: [{ source: SOURCE }] } } })],
     ['that replaces', JSON.stringify({ ignition: { version: '3.2.0', config: { replace: { source: SOURCE } } } })],

@@ -8,7 +8,7 @@ import {
   readTokens,
   serverAddress,
   serverSecrets,
-  stubOf,
+  buildStub,
 } from '@slipway/fleet';
 import { type AnyConfig, parse } from '@slipway/ignition';
 import {
@@ -45,7 +45,7 @@ function stubsController(options: FirstBootOptions): ControllerDef {
   const told = new Set<string>();
   return {
     name: 'stubs',
-    reads: [poolSource, ...sourcesOf(options.namespace, machineNamespaces)],
+    reads: [poolSource, ...listSources(options.namespace, machineNamespaces)],
     owns: [{ resource: secrets }],
     async reconcile(name, context) {
       const pool = context.read(machineConfigPools).get(name);
@@ -57,14 +57,15 @@ function stubsController(options: FirstBootOptions): ControllerDef {
       for (const namespace of machineNamespaces) {
         const place = { namespace, name: `${name}${SUFFIX}` };
         if (pool === undefined) await removeStub(place, context);
-        else if (typeof stub === 'object') await keepStub(name, place, formOf(stub.text, namespace, options), context);
+        else if (typeof stub === 'object')
+          await keepStub(name, place, buildStubData(stub.text, namespace, options), context);
       }
       return done();
     },
   };
 }
 
-function sourcesOf(namespace: string, machineNamespaces: readonly string[]): Source[] {
+function listSources(namespace: string, machineNamespaces: readonly string[]): Source[] {
   const everyPool = (_: unknown, read: StoreReader): string[] => poolNames(read);
   const ingredients = [serverSecrets.authority, serverSecrets.tokens].map((name): Source => ({
     resource: secrets,
@@ -98,9 +99,9 @@ async function wantedStub(
   const caBundle = authority === undefined ? '' : (textIn(authority, 'ca-bundle.crt') ?? '');
   if (caBundle === '') return 'waiting';
   const request = { server: address.url, pool, caBundle };
-  if (!(await wantsTokens(options, client))) return { text: JSON.stringify(stubOf(request)) };
+  if (!(await wantsTokens(options, client))) return { text: JSON.stringify(buildStub(request)) };
   const token = await newestToken(client, namespace, pool);
-  return token === undefined ? 'waiting' : { text: JSON.stringify(stubOf({ ...request, token })) };
+  return token === undefined ? 'waiting' : { text: JSON.stringify(buildStub({ ...request, token })) };
 }
 
 async function newestToken(client: Client, namespace: string, pool: string): Promise<string | undefined> {
@@ -112,7 +113,7 @@ async function newestToken(client: Client, namespace: string, pool: string): Pro
 type StubData = Record<string, string>;
 
 /** As the machine controllers of that namespace read it. Both forms where one namespace is both. */
-const formOf = (text: string, namespace: string, options: FirstBootOptions): StubData => ({
+const buildStubData = (text: string, namespace: string, options: FirstBootOptions): StubData => ({
   ...(namespace === options.machineApiNamespace ? { userData: text, disableTemplating: 'true' } : {}),
   ...(namespace === options.clusterApiNamespace ? { value: text, format: 'ignition' } : {}),
 });
@@ -128,13 +129,13 @@ async function keepStub(pool: string, place: StubLocation, data: StubData, conte
   const existing = await client.find(secrets, place);
   const step = nextStub(existing === undefined ? undefined : keptStub(existing, data, pool));
   if (step === 'keep') return;
-  if (step === 'take over' && existing !== undefined) await keepCopy(write, existing, copyOf(place.name));
-  const annotations = { [DIGEST_ANNOTATION]: digestOf(data) };
+  if (step === 'take over' && existing !== undefined) await keepCopy(write, existing, formatCopyName(place.name));
+  const annotations = { [DIGEST_ANNOTATION]: computeStubDigest(data) };
   const written =
     step === 'leave alone' && existing !== undefined
       ? existing
       : await putSecret(write, existing, { name: place, type: 'Opaque', data, annotations });
-  const happening = happeningOf(step, pool, place);
+  const happening = buildStubEvent(step, pool, place);
   log[happening.type === 'Warning' ? 'warn' : 'info']({ pool, namespace: place.namespace }, happening.message);
   events.record(secrets, written, happening);
 }
@@ -153,11 +154,11 @@ export interface ObservedStub {
 
 function keptStub(existing: Secret, data: StubData, pool: string): ObservedStub {
   const found = Object.fromEntries(Object.keys(existing.data ?? {}).map((key) => [key, textIn(existing, key) ?? '']));
-  const digest = digestOf(found);
+  const digest = computeStubDigest(found);
   return {
     managed: isManaged(existing),
     intact: existing.metadata.annotations?.[DIGEST_ANNOTATION] === digest,
-    current: digest === digestOf(data),
+    current: digest === computeStubDigest(data),
     pointsAtPool: ['userData', 'value'].some((key) => pointsAt(found[key] ?? '', pool)),
   };
 }
@@ -200,7 +201,7 @@ function mergedSources({ ignition }: AnyConfig): string[] {
   return references.flatMap(({ source }) => source ?? []);
 }
 
-const digestOf = (data: StubData): string =>
+const computeStubDigest = (data: StubData): string =>
   sha256(JSON.stringify(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 
 /** Nothing can be made in a namespace that is not there, or is about to go. */
@@ -209,7 +210,7 @@ async function isUsable(client: Client, name: string): Promise<boolean> {
   return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
 }
 
-const copyOf = (name: string): string => `${name}-before-slipway`;
+const formatCopyName = (name: string): string => `${name}-before-slipway`;
 
 /** The first copy counts: one that is there is from a run that was stopped between the two writes. */
 async function keepCopy(write: Writer, { metadata, type, data }: Stored<Secret>, name: string): Promise<void> {
@@ -227,7 +228,7 @@ async function removeStub(place: StubLocation, { client, write }: Context): Prom
   if (existing !== undefined && isManaged(existing)) await write.remove(secrets, existing);
 }
 
-function happeningOf(step: Exclude<StubStep, 'keep'>, pool: string, { namespace, name }: StubLocation): EventInput {
+function buildStubEvent(step: Exclude<StubStep, 'keep'>, pool: string, { namespace, name }: StubLocation): EventInput {
   const stub = `Secret ${namespace}/${name}`;
   const texts: Record<typeof step, EventInput> = {
     create: { type: 'Normal', reason: 'StubMade', message: `${stub}: made for new machines of pool ${pool}` },
@@ -244,7 +245,7 @@ function happeningOf(step: Exclude<StubStep, 'keep'>, pool: string, { namespace,
     'take over': {
       type: 'Normal',
       reason: 'StubTakenOver',
-      message: `${stub}: another operator's stub of pool ${pool} became ours; what it was is in Secret ${namespace}/${copyOf(name)}`,
+      message: `${stub}: another operator's stub of pool ${pool} became ours; what it was is in Secret ${namespace}/${formatCopyName(name)}`,
     },
     'leave alone': {
       type: 'Warning',

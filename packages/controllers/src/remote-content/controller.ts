@@ -19,12 +19,12 @@ import {
   recoverSnapshot,
   remembered,
   REMOTE_CONTENT_LABEL,
-  requestOf,
+  readSnapshotRequest,
   resolveContent,
   retryDelayMs,
   shortDigest,
   type SnapshotState,
-  snapshotStateOf,
+  readSnapshotState,
   type Step,
 } from '@slipway/fleet/remote-content';
 import type { Fetcher, HostPolicy, ResolveLimits } from '@slipway/ignition';
@@ -37,7 +37,7 @@ import {
   chunksWith,
   digestInKey,
   hasChunks,
-  indexesOf,
+  findIndexes,
   indexesWith,
   remoteContentSecrets,
 } from './secrets-source.ts';
@@ -104,7 +104,7 @@ async function tend(name: string, context: Context, settings: Settings): Promise
   const machineConfig = read(machineConfigs).get(name);
   const wanted = machineConfig !== undefined && hasRemoteContent(machineConfig);
   const keep = wanted ? indexName(machineConfig.metadata.uid) : '';
-  for (const index of indexesOf(read(secrets), name)) {
+  for (const index of findIndexes(read(secrets), name)) {
     if (index.metadata.name !== keep) await deleteSecret(write, index);
   }
   if (machineConfig === undefined) return done();
@@ -117,7 +117,7 @@ const hasRemoteContent = (machineConfig: MachineConfig): boolean =>
   !machineConfig.metadata.name.startsWith(RENDERED_PREFIX) && needsRemoteContent(machineConfig);
 
 async function takeStep(task: Task): Promise<Next> {
-  const step = stepOf(task);
+  const step = decideStep(task);
   switch (step.do) {
     case 'nothing':
       return done();
@@ -136,14 +136,14 @@ async function takeLiveStep(task: Task): Promise<Next> {
   const name = indexName(machineConfig.metadata.uid);
   const index = await context.client.find(secrets, { namespace: settings.namespace, name });
   const live: Task = { ...task, index };
-  const step = stepOf(live);
+  const step = decideStep(live);
   if (step.do === 'fetch') return fetchContent(live, step.attempt);
   if (step.do === 'restore') return restoreSnapshot(live, step.digest);
   // What the cache lacked comes with a change, and with it the next run.
   return step.do === 'wait' ? again(step.ms) : done();
 }
 
-function stepOf({ machineConfig, index, context }: Task): Step {
+function decideStep({ machineConfig, index, context }: Task): Step {
   const store = context.read(secrets);
   return nextStep({
     machineConfig,
@@ -186,7 +186,7 @@ async function restoreSnapshot(task: Task, digest: string): Promise<Next> {
   const { machineConfig, index, context, settings } = task;
   const chunks = chunkCount(context.read(secrets), digest) ?? 1;
   const loaded = await loadSnapshot(context.client, settings.namespace, { digest, chunks });
-  const state = snapshotStateOf(machineConfig, index);
+  const state = readSnapshotState(machineConfig, index);
   // All is there: our cache was behind.
   if (loaded.ok && state.state === 'ready' && state.chunks === chunks) return done();
   const found = loaded.ok
@@ -257,7 +257,7 @@ const isAbout = (secret: Secret, digest: string): boolean =>
  */
 function remembers(machineConfig: MachineConfig, digest: string): boolean {
   const known = remembered(machineConfig);
-  if (known === undefined || known.generation !== requestOf(machineConfig).generation) return false;
+  if (known === undefined || known.generation !== readSnapshotRequest(machineConfig).generation) return false;
   return shortDigest(known.digest) === shortDigest(digest);
 }
 

@@ -2,7 +2,7 @@
 import { type Secret, secrets } from '@slipway/api';
 import {
   chunkName,
-  chunksOf,
+  readChunkCount,
   digestOf,
   indexAnnotations,
   REMOTE_CONTENT_LABEL,
@@ -34,26 +34,26 @@ export function remoteContentSecrets(namespace: string): Source<Secret> {
   };
 }
 
-const indexes = { [BY_DIGEST]: digestsOf, [BY_MACHINE_CONFIG]: machineConfigsOf };
+const indexes = { [BY_DIGEST]: listDigests, [BY_MACHINE_CONFIG]: listMachineConfigNames };
 
-function digestsOf(secret: Secret): string[] {
+function listDigests(secret: Secret): string[] {
   const digest = digestOf(secret);
   return digest === undefined ? [] : [shortDigest(digest)];
 }
 
-function machineConfigsOf(secret: Secret): string[] {
+function listMachineConfigNames(secret: Secret): string[] {
   return isIndex(secret) ? [secret.metadata.annotations?.[indexAnnotations.machineConfig] ?? ''] : [];
 }
 
 /** Its MachineConfig, and the chunks it refers to; for a chunk also the MachineConfigs that need it. */
 function keysOfSecret(secret: Secret, read: StoreReader): Key[] {
-  const digests = digestsOf(secret);
+  const digests = listDigests(secret);
   const users = isChunk(secret) ? digests.flatMap((digest) => indexesWith(read(secrets), digest)) : [secret];
-  return [...digests.map(chunksKey), ...users.flatMap(machineConfigsOf)];
+  return [...digests.map(chunksKey), ...users.flatMap(listMachineConfigNames)];
 }
 
 /** The indexes of the MachineConfigs that have, or had, this name. */
-export const indexesOf = (store: Store<Secret>, machineConfig: string): readonly Stored<Secret>[] =>
+export const findIndexes = (store: Store<Secret>, machineConfig: string): readonly Stored<Secret>[] =>
   store.byIndex(BY_MACHINE_CONFIG, machineConfig);
 
 export const indexesWith = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
@@ -71,5 +71,5 @@ export function hasChunks(store: Store<Secret>, { digest, chunks }: Snapshot): b
 /** In how many chunks a digest is stored, as those that are there say. */
 export const chunkCount = (store: Store<Secret>, digest: string): number | undefined =>
   chunksWith(store, digest)
-    .map(chunksOf)
+    .map(readChunkCount)
     .find((count) => count !== undefined);

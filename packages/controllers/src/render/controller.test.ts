@@ -17,8 +17,8 @@ const POOL = 'infra';
 const MORE = 'more';
 const ofBothRoles = { key: ROLE_LABEL, operator: 'In', values: [POOL, MORE] };
 const FILES = 100;
-const nameOf = (number: number): string => `50-file-${number}`;
-const specOf = (number: number, text: string) => ({ config: configWithFile(`/etc/file-${number}`, text) });
+const formatName = (number: number): string => `50-file-${number}`;
+const buildSpec = (number: number, text: string) => ({ config: configWithFile(`/etc/file-${number}`, text) });
 
 /** A pool of a hundred MachineConfigs that was made this moment, at a virtual time in which views and answers are fast. */
 async function startPool() {
@@ -28,9 +28,9 @@ async function startPool() {
     lagMs: () => 5,
   });
   for (let number = 0; number < FILES; number += 1) {
-    api.create(machineConfigs, machineConfig(nameOf(number), POOL, specOf(number, 'first')));
+    api.create(machineConfigs, machineConfig(formatName(number), POOL, buildSpec(number, 'first')));
   }
-  api.create(machineConfigs, machineConfig('60-more', MORE, specOf(FILES, 'more')));
+  api.create(machineConfigs, machineConfig('60-more', MORE, buildSpec(FILES, 'more')));
 
   const renderedCount = (): number =>
     api.list(machineConfigs).filter(({ metadata }) => metadata.labels?.[poolLabel] !== undefined).length;
@@ -53,7 +53,11 @@ async function startPool() {
     pass,
     /** By a user. */
     edit: (number: number, text: string): unknown =>
-      api.patch(machineConfigs, { name: nameOf(number) }, { type: 'merge', body: { spec: specOf(number, text) } }),
+      api.patch(
+        machineConfigs,
+        { name: formatName(number) },
+        { type: 'merge', body: { spec: buildSpec(number, text) } },
+      ),
     selectMore: (): unknown =>
       patchPool({ spec: { machineConfigSelector: { matchLabels: null, matchExpressions: [ofBothRoles] } } }),
     /** As the rollout controller does it. */

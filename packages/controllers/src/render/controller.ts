@@ -25,9 +25,9 @@ import {
   type RenderResult,
 } from '@slipway/fleet';
 import { indexAnnotations, REMOTE_CONTENT_LABEL } from '@slipway/fleet/remote-content';
-import { again, apiVersionOf, type Context, type ControllerDef, done, type Next, type Stored } from '@slipway/kube';
+import { again, formatApiVersion, type Context, type ControllerDef, done, type Next, type Stored } from '@slipway/kube';
 import { OS_STREAMS_GATE, usesStreams } from '../feature-gates.ts';
-import { type PoolOsOptions, poolOsOf, poolOsSources } from '../pool-os.ts';
+import { type PoolOsOptions, resolvePoolOs, poolOsSources } from '../pool-os.ts';
 import { everyPool, givenMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 
@@ -84,7 +84,7 @@ export function renderController(options: RenderOptions): ControllerDef {
       if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return done();
       const { read, client, signal, log } = context;
       const { controllerVersion } = options;
-      const os = poolOsOf(pool, options, read);
+      const os = resolvePoolOs(pool, options, read);
       const prepared = await prepare(pool, os, { read, client, namespace, signal, ready, builtIn, controllerVersion });
       const { problems, waiting, request } = prepared;
       if (problems.length > 0) return report(pool, problems, context);
@@ -174,7 +174,7 @@ async function carryOut(
 /** One write for both, so that a pool never shows a problem beside the config that has overcome it. */
 async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { write, events, log }: Context): Promise<void> {
   const configuration = {
-    apiVersion: apiVersionOf(machineConfigs),
+    apiVersion: formatApiVersion(machineConfigs),
     kind: machineConfigs.kind,
     name: rendered.name,
     source: rendered.sources,

@@ -17,7 +17,7 @@ import {
   type RenderImages,
   selectMachineConfigs,
 } from '@slipway/fleet';
-import { indexName, loadSnapshot, type Snapshot, snapshotStateOf } from '@slipway/fleet/remote-content';
+import { indexName, loadSnapshot, type Snapshot, readSnapshotState } from '@slipway/fleet/remote-content';
 import type { Client, StoreReader, Stored } from '@slipway/kube';
 
 interface Ready {
@@ -78,7 +78,7 @@ async function makeReady(machineConfig: Stored<MachineConfig>, sources: Sources)
   }
   const { namespace } = sources;
   const index = sources.read(secrets).get(`${namespace}/${indexName(machineConfig.metadata.uid)}`);
-  const state = snapshotStateOf(machineConfig, index);
+  const state = readSnapshotState(machineConfig, index);
   switch (state.state) {
     case 'pending':
       return 'waiting';

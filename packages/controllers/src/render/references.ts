@@ -11,21 +11,21 @@ export const referringSources: readonly Source[] = [
   {
     ...fleetNodes,
     indexes: { [INDEX]: namedByNode },
-    keysOf: (node: Node) => poolsOf(namedByNode(node)),
+    keysOf: (node: Node) => parsePoolNames(namedByNode(node)),
   } satisfies Source<Node>,
-  sourceOf(machineSets),
-  sourceOf(clusterApiMachineSets),
+  buildSource(machineSets),
+  buildSource(clusterApiMachineSets),
 ];
 
 export const isReferenced = (read: StoreReader, name: string): boolean =>
   [read(nodes), read(machineSets), read(clusterApiMachineSets)].some((store) => store.hasIndexed(INDEX, name));
 
-function sourceOf(resource: Resource): Source {
+function buildSource(resource: Resource): Source {
   return {
     resource,
     as: 'metadata',
     indexes: { [INDEX]: namedByMachineSet },
-    keysOf: (object) => poolsOf(namedByMachineSet(object)),
+    keysOf: (object) => parsePoolNames(namedByMachineSet(object)),
   };
 }
 
@@ -40,6 +40,6 @@ function namedByMachineSet({ metadata }: KubeObject): string[] {
 }
 
 /** The pools that rendered configs are for, by their names. */
-function poolsOf(names: readonly string[]): string[] {
+function parsePoolNames(names: readonly string[]): string[] {
   return names.flatMap((name) => RENDERED_NAME.exec(name)?.[1] ?? []);
 }

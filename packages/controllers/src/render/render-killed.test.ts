@@ -29,7 +29,7 @@ const HOUR = 3_600_000;
 const STAGES = ['first', 'second', null] as const;
 type Stage = (typeof STAGES)[number];
 
-const specOf = (page: string) => ({
+const buildSpec = (page: string) => ({
   config: ignitionConfig({
     storage: { files: [{ path: '/etc/afar', contents: { source: `http://afar.example/${page}` } }] },
   }),
@@ -82,7 +82,7 @@ async function live(killAt: number, how: Fate): Promise<Life> {
       // What is packed is packed in other threads, whose time is the real one.
       await new Promise((resolve) => void setTimeout(resolve, 0));
     }
-    ends.push(stateOf(api));
+    ends.push(readState(api));
   }
   return { starts: cluster.starts, writes, violations: referee.violations, made, ends, fetches };
 }
@@ -90,9 +90,9 @@ async function live(killAt: number, how: Fate): Promise<Life> {
 function enter(api: MemoryApi, stage: Stage): void {
   if (stage === null) api.delete(machineConfigs, { name: NAME });
   else if (api.find(machineConfigs, { name: NAME }) !== undefined) {
-    api.patch(machineConfigs, { name: NAME }, { type: 'merge', body: { spec: specOf(stage) } });
+    api.patch(machineConfigs, { name: NAME }, { type: 'merge', body: { spec: buildSpec(stage) } });
   } else {
-    api.create(machineConfigs, machineConfig(NAME, POOL, specOf(stage)));
+    api.create(machineConfigs, machineConfig(NAME, POOL, buildSpec(stage)));
     api.create(machineConfigPools, customPool(POOL));
   }
 }
@@ -134,7 +134,7 @@ function isRemembered(api: MemoryApi): boolean {
 }
 
 /** All that is left of a life, but for the times and UIDs in it. */
-function stateOf(api: MemoryApi): object {
+function readState(api: MemoryApi): object {
   const pool = api.get(machineConfigPools, { name: POOL });
   return {
     pool: { configuration: pool.spec.configuration, annotations: pool.metadata.annotations },

@@ -29,7 +29,7 @@ export function renderedConfigsController({ keep }: RetentionOptions): Controlle
       const configs = [...read(machineConfigs).values()].filter(
         ({ metadata }) => metadata.labels?.[poolLabel] === name,
       );
-      const facts = configs.map((config) => factsOf(config, pool, read));
+      const facts = configs.map((config) => readConfigFacts(config, pool, read));
       const decision = retain(facts, pool === undefined ? 0 : keep, now().getTime());
       for (const config of configs) await carryOut(config, decision, context);
       return decision.lookAgainAt === undefined ? done() : again(Math.max(0, decision.lookAgainAt - now().getTime()));
@@ -37,7 +37,7 @@ export function renderedConfigsController({ keep }: RetentionOptions): Controlle
   };
 }
 
-function factsOf(
+function readConfigFacts(
   { metadata }: Stored<MachineConfig>,
   pool: MachineConfigPool | undefined,
   read: StoreReader,

@@ -48,7 +48,7 @@ export function renderedCopiesController({ namespace }: { namespace: string }): 
     reads: [renderedMachineConfigs, { resource: machineConfigPools }, copies, ...referringSources],
     owns: [{ resource: machineConfigs }, { resource: secrets }],
     async reconcile(pool, context) {
-      const { copy, restore, drop } = planCopies(factsOf(pool, context.read));
+      const { copy, restore, drop } = planCopies(readRenderedFacts(pool, context.read));
       for (const name of copy) await makeCopy({ pool, name, namespace }, context);
       for (const name of restore) await restoreFrom({ pool, name, namespace }, context);
       for (const name of drop) await dropCopy(name, context);
@@ -84,10 +84,10 @@ export function planCopies(facts: readonly RenderedFacts[]): CopyPlan {
   };
 }
 
-function factsOf(poolName: string, read: StoreReader): RenderedFacts[] {
+function readRenderedFacts(poolName: string, read: StoreReader): RenderedFacts[] {
   const current = read(machineConfigPools).get(poolName)?.spec.configuration?.name;
   const copied = new Map<string, boolean>();
-  for (const secret of copiesOf(read, poolName)) {
+  for (const secret of listCopies(read, poolName)) {
     const name = secret.metadata.annotations?.[annotations.name] ?? '';
     copied.set(name, copied.get(name) === true || isFirst(secret));
   }
@@ -104,7 +104,7 @@ function factsOf(poolName: string, read: StoreReader): RenderedFacts[] {
   }));
 }
 
-const copiesOf = (read: StoreReader, pool: string): Stored<Secret>[] =>
+const listCopies = (read: StoreReader, pool: string): Stored<Secret>[] =>
   [...read(secrets).values()].filter(({ metadata }) => metadata.labels?.[COPY_LABEL] === pool);
 
 const partName = (name: string, number: number): string => `copy-of-${name}-${number}`;

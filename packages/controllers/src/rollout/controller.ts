@@ -14,12 +14,12 @@ import {
   answerRequest,
   decidePool,
   isControlPlanePool,
-  pinSummaryOf,
+  readPinSummary,
   type NodeFacts,
-  poolFactsOf,
-  poolPinsOf,
+  readPoolFacts,
+  buildPoolPins,
   type PoolStatus,
-  poolStatusOf,
+  computePoolStatus,
   type RolloutDecision,
   stoppedBy,
 } from '@slipway/fleet';
@@ -51,7 +51,7 @@ import {
   giveTargets,
   requestPatch,
 } from './assign-targets.ts';
-import { renderProblemOf, tellOfDecision, writeStatus } from './write-status.ts';
+import { readRenderProblem, tellOfDecision, writeStatus } from './write-status.ts';
 
 export interface RolloutOptions {
   /** The node that this program runs on: the last one to change. */
@@ -137,7 +137,7 @@ interface RolloutDeps {
 async function step(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Next> {
   const { context, measured } = parts;
   const members = view.membersOf(pool.metadata.name);
-  const { pool: facts, history, problems } = poolFactsOf(pool);
+  const { pool: facts, history, problems } = readPoolFacts(pool);
   const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
   const now = context.now().getTime();
   if (request !== undefined) {
@@ -145,7 +145,7 @@ async function step(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Ne
       pool: facts,
       nodes: members.map((member) => member.facts),
       history,
-      knownConfigs: configsOf(pool, context),
+      knownConfigs: listRenderedConfigNames(pool, context),
       now,
     });
     context.log.info({ request, answer: answered.state?.answer }, 'answered a request');
@@ -167,17 +167,17 @@ async function step(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Ne
     return done();
   }
   await giveTargets(decision.give, members, context);
-  const status = poolStatusOf({
+  const status = computePoolStatus({
     generation: pool.metadata.generation ?? 0,
     decision,
     pool: facts,
     nodes: members.map((member) => member.facts),
-    renderProblem: renderProblemOf(pool),
+    renderProblem: readRenderProblem(pool),
     source: pool.spec.configuration,
     previous: pool.status?.configuration,
     problems,
     osStream: usesStreams(parts.gates) ? poolStreamInput(pool, context.read) : undefined,
-    pins: pinsImages(parts.gates) ? poolPinsOf(pinSummaryOf(pool)) : undefined,
+    pins: pinsImages(parts.gates) ? buildPoolPins(readPinSummary(pool)) : undefined,
   });
   measured?.observe(pool.metadata.name, status);
   await writeStatus(pool, status, context);
@@ -195,7 +195,7 @@ function nextLook({ lookAgainAt, give }: RolloutDecision, now: number): Next {
 const patchAnnotations = (pool: Pool, annotations: AnnotationPatch, { write }: Context): Promise<Pool> =>
   write.patch(machineConfigPools, pool, { metadata: { annotations } });
 
-const configsOf = (pool: Pool, { read }: Context): ReadonlySet<string> =>
+const listRenderedConfigNames = (pool: Pool, { read }: Context): ReadonlySet<string> =>
   new Set(
     [...read(machineConfigs).values()]
       .filter(({ metadata }) => metadata.labels?.[poolLabel] === pool.metadata.name)

@@ -2,7 +2,7 @@ import { renderProblemsAnnotation } from '@slipway/api';
 import { encodeProblems, type PoolStatus } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
 import { AT, record, state } from './testing/sample-rollout.ts';
-import { happeningsOf, mergeStatus, renderProblemOf, statusPatch } from './write-status.ts';
+import { buildRolloutEvents, mergeStatus, readRenderProblem, statusPatch } from './write-status.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const later = new Date('2026-01-02T04:00:00Z');
@@ -100,7 +100,7 @@ describe('what is wrong with the render of a pool', () => {
   const pool = (annotations: Record<string, string>) => ({ metadata: { name: 'worker', annotations }, spec: {} });
 
   it('is nothing where the render controller has left nothing', () => {
-    expect(renderProblemOf(pool({}))).toBeNull();
+    expect(readRenderProblem(pool({}))).toBeNull();
   });
 
   it('is each problem on its line, with its code', () => {
@@ -108,7 +108,7 @@ describe('what is wrong with the render of a pool', () => {
       { code: 'SLW_RENDER_PARSE', message: 'MachineConfig 99-a: no JSON' },
       { code: 'SLW_RENDER_MODE', message: 'MachineConfig 99-b: mode' },
     ];
-    expect(renderProblemOf(pool({ [renderProblemsAnnotation]: encodeProblems(problems) }))).toEqual({
+    expect(readRenderProblem(pool({ [renderProblemsAnnotation]: encodeProblems(problems) }))).toEqual({
       reason: 'RenderFailed',
       message: 'MachineConfig 99-a: no JSON [SLW_RENDER_PARSE]\nMachineConfig 99-b: mode [SLW_RENDER_MODE]',
     });
@@ -135,11 +135,11 @@ describe('people hear', () => {
     ['nothing new of a halt', { ...state, halted }, { ...decision, state: { ...state, halted } }, []],
     ['that the target is held', state, { ...decision, state: { ...state, hold } }, ['RolloutHeld']],
   ])('%s', (_, before, after, reasons) => {
-    expect(happeningsOf(before, after).map(({ reason }) => reason)).toEqual(reasons);
+    expect(buildRolloutEvents(before, after).map(({ reason }) => reason)).toEqual(reasons);
   });
 
   it('which node failed, and why', () => {
-    const [happening] = happeningsOf(state, { ...decision, state: { ...state, halted } });
+    const [happening] = buildRolloutEvents(state, { ...decision, state: { ...state, halted } });
     expect(happening).toMatchObject({
       type: 'Warning',
       message: expect.stringContaining('worker-1 failed: web.service'),

@@ -70,7 +70,7 @@ function changesCondition(before: StoredStatus | undefined, { conditions = [] }:
 }
 
 /** What the render controller found, in the pool's annotation. */
-export function renderProblemOf({ metadata }: MachineConfigPool): PoolStatusInput['renderProblem'] {
+export function readRenderProblem({ metadata }: MachineConfigPool): PoolStatusInput['renderProblem'] {
   const annotation = metadata.annotations?.[renderProblemsAnnotation];
   if (annotation === undefined) return null;
   const { problems, more } = decodeProblems(annotation);
@@ -92,7 +92,7 @@ export function tellOfDecision(
   decision: ReportedDecision,
   { events, log }: Pick<Context, 'events' | 'log'>,
 ): void {
-  for (const happening of happeningsOf(before, decision)) {
+  for (const happening of buildRolloutEvents(before, decision)) {
     events.record(machineConfigPools, pool, happening);
     log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
   }
@@ -100,31 +100,34 @@ export function tellOfDecision(
 
 type ReportedDecision = Pick<RolloutDecision, 'state' | 'ended' | 'summary'>;
 
-export function happeningsOf(before: RolloutState | null, decision: ReportedDecision): EventInput[] {
-  return [endOf(decision), beginningOf(before, decision), haltOf(before, decision), holdOf(before, decision)].filter(
-    (each) => each !== null,
-  );
+export function buildRolloutEvents(before: RolloutState | null, decision: ReportedDecision): EventInput[] {
+  return [
+    buildEndEvent(decision),
+    buildStartEvent(before, decision),
+    buildHaltEvent(before, decision),
+    buildHoldEvent(before, decision),
+  ].filter((each) => each !== null);
 }
 
-function endOf({ ended }: ReportedDecision): EventInput | null {
+function buildEndEvent({ ended }: ReportedDecision): EventInput | null {
   if (ended === null) return null;
   const message = `${ended.config}: ${ended.outcome}, ${ended.nodes} machines. ${ended.why}`;
   return { type: 'Normal', reason: ended.outcome === 'completed' ? 'Completed' : 'RolloutEnded', message };
 }
 
-function beginningOf(before: RolloutState | null, { state, summary }: ReportedDecision): EventInput | null {
+function buildStartEvent(before: RolloutState | null, { state, summary }: ReportedDecision): EventInput | null {
   if (state === null || state.target === before?.target || state.nodes === 0) return null;
   return { type: 'Normal', reason: 'Updating', message: summary };
 }
 
-function haltOf(before: RolloutState | null, { state, summary }: ReportedDecision): EventInput | null {
+function buildHaltEvent(before: RolloutState | null, { state, summary }: ReportedDecision): EventInput | null {
   const halted = state?.halted ?? null;
   if (halted === null || halted.at === before?.halted?.at) return null;
   const message = `${state?.target}: node ${halted.node} failed: ${halted.reason}. ${summary}`;
   return { type: 'Warning', reason: 'RolloutHalted', message };
 }
 
-function holdOf(before: RolloutState | null, { state }: ReportedDecision): EventInput | null {
+function buildHoldEvent(before: RolloutState | null, { state }: ReportedDecision): EventInput | null {
   const hold = state?.hold ?? null;
   if (hold === null || hold.at === before?.hold?.at) return null;
   return { type: 'Warning', reason: 'RolloutHeld', message: `held at ${state?.target}: ${hold.why}` };

@@ -3,7 +3,14 @@ import { posix } from 'node:path';
 import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
 import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../state-file.ts';
 import type { Journal } from './journal.ts';
-import { asideOf, BACKUP_DIRECTORY, kindAt, type Move, syncDirectories, temporaryOf } from './moves.ts';
+import {
+  getSiblingBackupPath,
+  BACKUP_DIRECTORY,
+  kindAt,
+  type Move,
+  syncDirectories,
+  getTemporaryPath,
+} from './moves.ts';
 
 /** A journal under this name is none: it takes one rename for an update to be over. */
 const RETIRED = `${STATE_DIRECTORY}/update-over`;
@@ -26,7 +33,7 @@ export async function cleanUpNew(files: FileSystem, journal: Journal): Promise<v
   const kept = new Set(await files.list(BACKUP_DIRECTORY));
   for (const move of [...journal.moves, journal.commit]) {
     if (move.held === 'nothing' || kept.has(String(move.number))) continue;
-    await discard(files, asideOf(move), touched);
+    await discard(files, getSiblingBackupPath(move), touched);
     await putBackIfInUse(files, move, touched);
   }
   for (const path of journal.endedOriginals) await discard(files, path, touched);
@@ -49,7 +56,9 @@ export async function sweep(files: FileSystem): Promise<void> {
 }
 
 function leftBy(move: Move): string[] {
-  return move.kind === 'put' ? [temporaryOf(move), move.stagedAt, asideOf(move)] : [asideOf(move)];
+  return move.kind === 'put'
+    ? [getTemporaryPath(move), move.stagedAt, getSiblingBackupPath(move)]
+    : [getSiblingBackupPath(move)];
 }
 
 /** A file or a link, or directories with nothing but directories in them. What is not there is no matter. */
@@ -75,9 +84,9 @@ async function removeEmpty(files: FileSystem, directory: string): Promise<void> 
 
 /** A directory that went, and that somebody put something in at the same moment, stays. */
 async function putBackIfInUse(files: FileSystem, move: Move, touched: Set<string>): Promise<void> {
-  if (move.held !== 'directory' || (await kindAt(files, asideOf(move))) === undefined) return;
+  if (move.held !== 'directory' || (await kindAt(files, getSiblingBackupPath(move))) === undefined) return;
   if ((await kindAt(files, move.path)) !== undefined) return;
-  await files.rename(asideOf(move), move.path);
+  await files.rename(getSiblingBackupPath(move), move.path);
   touched.add(posix.dirname(move.path));
 }
 

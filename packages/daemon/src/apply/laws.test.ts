@@ -1,5 +1,11 @@
 // What holds for any two configs, on a simulated machine in memory.
-import { type DiskEntry, diskOf, type NodeDisruptionPolicy, planUpdate, readMachineConfig } from '@slipway/fleet';
+import {
+  type DiskEntry,
+  buildDiskPlan,
+  type NodeDisruptionPolicy,
+  planUpdate,
+  readMachineConfig,
+} from '@slipway/fleet';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DaemonError } from '../errors.ts';
@@ -126,7 +132,7 @@ describe('for any two configs, on a simulated machine', () => {
       const machine = await machineAt(a);
       const before = await takeSnapshot(machine.files);
       const to = isPostAction ? { ...a, config: b.config ?? {} } : b;
-      const policy = isPostAction ? policyOf(SERVICE_ACTIONS) : policyOf([{ type: 'None' }]);
+      const policy = isPostAction ? buildPolicy(SERVICE_ACTIONS) : buildPolicy([{ type: 'None' }]);
       const result = await machineOn(machine.files, machine.at(), broken).update(named('b', to), policy);
       if (result.outcome === 'new') return;
       failed += 1;
@@ -160,7 +166,7 @@ const SERVICE_ACTIONS: Actions = [
 ];
 
 /** The same for all that changes, but for the OS. */
-function policyOf(actions: Actions): NodeDisruptionPolicy {
+function buildPolicy(actions: Actions): NodeDisruptionPolicy {
   const units = ['a.service', 'b.service', 'crio.service'].map((name) => ({ name, actions }));
   return { files: [{ path: '/', actions }], units, sshkey: { actions } };
 }
@@ -179,7 +185,7 @@ function failOnce(enable: Host['systemd']['enable']): Host['systemd']['enable'] 
 async function expectDisk(files: FileSystem, fresh: Snapshot, spec: Spec): Promise<void> {
   const read = readMachineConfig({ metadata: { name: 'b' }, spec });
   if (!read.ok) throw new Error('the config cannot be read');
-  const { entries, users } = await diskOf(read.input.config);
+  const { entries, users } = await buildDiskPlan(read.input.config);
   const [keys] = users.flatMap(({ sshKeys }) => sshKeys ?? []);
   for (const entry of entries) await expectEntry(files, entry);
   const expected = new Set([

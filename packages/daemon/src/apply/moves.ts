@@ -30,19 +30,19 @@ export interface Drop extends MoveTarget {
 }
 
 /** In the directory of the place itself: there a file gets the type that the policy of the host has for new ones. */
-export function temporaryOf({ path, number }: MoveTarget): string {
+export function getTemporaryPath({ path, number }: MoveTarget): string {
   return posix.join(posix.dirname(path), `.slipway-new-${number}`);
 }
 
 export const BACKUP_DIRECTORY = `${UPDATE_DIRECTORY}/old`;
 
 /** The second name of what was there. */
-export function keptOf({ number }: MoveTarget): string {
+export function getBackupPath({ number }: MoveTarget): string {
   return `${BACKUP_DIRECTORY}/${number}`;
 }
 
 /** The same, for directories and for what is on another file system than the daemon's own directory. */
-export function asideOf({ path, number }: MoveTarget): string {
+export function getSiblingBackupPath({ path, number }: MoveTarget): string {
   return posix.join(posix.dirname(path), `.slipway-old-${number}`);
 }
 
@@ -56,13 +56,13 @@ export async function takeBack(files: FileSystem, move: Move): Promise<void> {
 }
 
 async function put(files: FileSystem, move: Put): Promise<void> {
-  const temporary = temporaryOf(move);
+  const temporary = getTemporaryPath(move);
   if (
     move.held === 'directory' &&
     (await isThere(files, temporary)) &&
     (await kindAt(files, move.path)) === 'directory'
   ) {
-    await files.rename(move.path, asideOf(move));
+    await files.rename(move.path, getSiblingBackupPath(move));
   }
   try {
     await files.rename(temporary, move.path);
@@ -87,15 +87,15 @@ async function drop(files: FileSystem, move: Drop): Promise<void> {
 /** That nothing is left in it is on the disk first: else a power cut could bring its contents back under the other name. */
 async function moveAside(files: FileSystem, move: Move): Promise<void> {
   await files.syncDirectory(move.path);
-  await files.rename(move.path, asideOf(move));
+  await files.rename(move.path, getSiblingBackupPath(move));
 }
 
 async function takePutBack(files: FileSystem, move: Put): Promise<void> {
-  const temporary = temporaryOf(move);
+  const temporary = getTemporaryPath(move);
   const isOut = !(await isThere(files, temporary));
   if (isOut && move.held !== 'entry') await clear(files, move, temporary);
   if (move.held === 'nothing') return;
-  if (move.held === 'directory') return restore(files, asideOf(move), move.path);
+  if (move.held === 'directory') return restore(files, getSiblingBackupPath(move), move.path);
   if (isOut) await restoreKept(files, move);
 }
 
@@ -108,13 +108,13 @@ async function clear(files: FileSystem, { path, what }: Put, temporary: string):
 }
 
 async function takeDropBack(files: FileSystem, move: Drop): Promise<void> {
-  if (move.held === 'directory') return restore(files, asideOf(move), move.path);
+  if (move.held === 'directory') return restore(files, getSiblingBackupPath(move), move.path);
   return restoreKept(files, move);
 }
 
 async function restoreKept(files: FileSystem, move: Move): Promise<void> {
-  await restore(files, keptOf(move), move.path);
-  await restore(files, asideOf(move), move.path);
+  await restore(files, getBackupPath(move), move.path);
+  await restore(files, getSiblingBackupPath(move), move.path);
 }
 
 /** Where both are names of the same file still, both stay. */

@@ -1,10 +1,10 @@
 // Whether an update can be carried out on this machine, found out before anything is touched, and before a drain. This is
 // the only place that asks: who carries the update out is handed what was found.
 import type { Irreconcilable } from '@slipway/fleet';
-import { type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
+import { type DesiredMachine, loadDesiredMachine } from '../desired-machine.ts';
 import { describeDrifts, type Drift } from '../drift/drift.ts';
 import type { Host } from '../host/host.ts';
-import { type Problem, problemOf } from '../problem.ts';
+import { type Problem, toProblem } from '../problem.ts';
 import type { UpdateRequest } from './stage.ts';
 import { type Survey, surveyUpdate } from './survey.ts';
 
@@ -42,13 +42,13 @@ export async function preflight(
     return { type: 'refused', cause: 'drift', problem };
   }
   try {
-    const desired = await desiredMachineOf(to);
+    const desired = await loadDesiredMachine(to);
     const survey = await surveyUpdate(host, plan.changes, desired);
     const [obstacle, ...others] = survey.problems;
     if (obstacle === undefined) return { type: 'passed', survey, desired };
     return { type: 'refused', cause: 'machine', problem: together(obstacle, others) };
   } catch (error) {
-    return { type: 'refused', cause: 'machine', problem: problemOf(error, `MachineConfig ${to.name}`) };
+    return { type: 'refused', cause: 'machine', problem: toProblem(error, `MachineConfig ${to.name}`) };
   }
 }
 

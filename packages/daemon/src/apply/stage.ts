@@ -5,25 +5,25 @@ import { forEachLimit } from '@slipway/base/concurrency';
 import type { UpdatePlan } from '@slipway/fleet';
 import { type FileSystem, ownOwners, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { type Problem, problemOf } from '../problem.ts';
+import { type Problem, toProblem } from '../problem.ts';
 import { CURRENT_CONFIG, STATE_DIRECTORY, UPDATE_DIRECTORY } from '../state-file.ts';
 import { encodeStoredConfig, type StoredConfig } from '../stored-config.ts';
 import { cleanUpOld } from './clean-up.ts';
 import { createJournal, type Journal, type OpenJournal } from './journal.ts';
 import {
-  asideOf,
+  getSiblingBackupPath,
   BACKUP_DIRECTORY,
-  keptOf,
+  getBackupPath,
   type Move,
   noOriginalPath,
   originalPath,
   type Put,
   syncDirectories,
   SYNCS_AT_ONCE,
-  temporaryOf,
+  getTemporaryPath,
 } from './moves.ts';
 import { type PassedPreflight, preflight } from './preflight.ts';
-import { firstProblem, markOf, osChangeOf, unitSteps } from './steps.ts';
+import { firstProblem, computeMark, computeOSChange, unitSteps } from './steps.ts';
 import type { EntrySource, Survey, SurveyedMove } from './survey.ts';
 
 export interface UpdateRequest {
@@ -50,7 +50,7 @@ export async function prepare(host: Host, request: UpdateRequest, programVersion
     await makeUpdateDirectory(files);
     return { ok: true, journal: await stage(files, journal, found.survey, programVersion) };
   } catch (error) {
-    const problem = problemOf(error, `making the update to ${request.to.name} ready`);
+    const problem = toProblem(error, `making the update to ${request.to.name} ready`);
     return { ok: false, problem, isLeftOver: journal !== null && !(await isCleanedUp(files, journal)) };
   }
 }
@@ -66,20 +66,20 @@ async function drawUp(
   { survey, desired }: PassedPreflight,
 ): Promise<Journal> {
   const moves = survey.moves.map(({ move }) => move);
-  const isOSChanged = osChangeOf(changes, from.spec, to.spec) !== null;
+  const isOSChanged = computeOSChange(changes, from.spec, to.spec) !== null;
   return {
     from: withoutContents(from),
     to,
     changes,
     actions: actions.filter(({ type }) => type !== 'Drain'),
     moves,
-    commit: await commitOf(host.files, moves.length),
+    commit: await buildCommitMove(host.files, moves.length),
     madeDirectories: survey.directories.map(({ path }) => path),
     madeOriginals: survey.originals.map(({ path, isThere }) => (isThere ? originalPath(path) : noOriginalPath(path))),
     endedOriginals: survey.endedOriginals,
     units: await unitSteps(changes, desired.entries.values(), (unit) => host.systemd.enablement(unit)),
     oldPasswordHash: survey.oldPasswordHash,
-    oldOS: isOSChanged ? markOf((await host.os.state()).booted) : null,
+    oldOS: isOSChanged ? computeMark((await host.os.state()).booted) : null,
   };
 }
 
@@ -88,10 +88,10 @@ function withoutContents({ name, spec: { config: _config, ...settings } }: Store
   return { name, spec: settings };
 }
 
-async function commitOf(files: FileSystem, number: number): Promise<Put> {
+async function buildCommitMove(files: FileSystem, number: number): Promise<Put> {
   const path = CURRENT_CONFIG;
   const held = (await files.lookAt(path)) === null ? 'nothing' : 'entry';
-  return { kind: 'put', what: 'entry', number, path, stagedAt: temporaryOf({ path, number }), held };
+  return { kind: 'put', what: 'entry', number, path, stagedAt: getTemporaryPath({ path, number }), held };
 }
 
 export async function makeUpdateDirectory(files: FileSystem): Promise<void> {
@@ -157,10 +157,10 @@ async function makeAt(files: FileSystem, move: Put, make: Exclude<EntrySource, {
 async function keep(files: FileSystem, move: Move): Promise<void> {
   if (move.held !== 'entry') return;
   try {
-    await files.makeHardLink(keptOf(move), move.path);
+    await files.makeHardLink(getBackupPath(move), move.path);
   } catch (error) {
     if (systemErrorCode(error) !== 'EXDEV') throw error;
-    await fresh(files, asideOf(move), (path) => files.makeHardLink(path, move.path));
+    await fresh(files, getSiblingBackupPath(move), (path) => files.makeHardLink(path, move.path));
   }
 }
 

@@ -1,4 +1,4 @@
-import { planUpdate, rollbackOf } from '@slipway/fleet';
+import { planUpdate, computeRollback } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
 import type { StoredConfig } from '../stored-config.ts';
 import {
@@ -6,8 +6,8 @@ import {
   asBefore,
   disabledFirst,
   disabledOnTheWayBack,
-  markOf,
-  osChangeOf,
+  computeMark,
+  computeOSChange,
   type UnitStep,
 } from './steps.ts';
 
@@ -15,7 +15,7 @@ type Spec = StoredConfig['spec'];
 
 async function both(from: Spec, to: Spec) {
   const { changes } = await planUpdate({ current: { name: 'a', spec: from }, desired: { name: 'b', spec: to } });
-  return { there: osChangeOf(changes, from, to), back: osChangeOf(rollbackOf({ changes }), to, from) };
+  return { there: computeOSChange(changes, from, to), back: computeOSChange(computeRollback({ changes }), to, from) };
 }
 
 describe('what an update asks of the OS, and what its rollback asks', () => {
@@ -77,7 +77,7 @@ describe('what an update asks of the OS, and what its rollback asks', () => {
 
 it('the same packages from another extensions image make another deployment of the OS', () => {
   const deployment = { image: 'os@1', digest: '', version: '9.6', kernelArguments: [], packages: ['libreswan'] };
-  expect(markOf({ ...deployment, checksum: 'one' })).not.toBe(markOf({ ...deployment, checksum: 'two' }));
+  expect(computeMark({ ...deployment, checksum: 'one' })).not.toBe(computeMark({ ...deployment, checksum: 'two' }));
 });
 
 const step = (changes: Partial<UnitStep>): UnitStep => ({

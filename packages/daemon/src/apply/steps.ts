@@ -1,9 +1,9 @@
 // All of an update that changes the machine, there and back: files, units, password, OS, services. Every part may be done again.
 import { posix } from 'node:path';
-import { type Change, type NodeAction, rollbackOf, UNIT_DIRECTORY } from '@slipway/fleet';
-import { type DesiredEntry, desiredMachineOf } from '../desired-machine.ts';
+import { type Change, type NodeAction, computeRollback, UNIT_DIRECTORY } from '@slipway/fleet';
+import { type DesiredEntry, loadDesiredMachine } from '../desired-machine.ts';
 import type { Deployment, Host, OSChange } from '../host/host.ts';
-import { type Problem, problemOf } from '../problem.ts';
+import { type Problem, toProblem } from '../problem.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import type { Journal } from './journal.ts';
 import { carryOut, syncDirectories, takeBack } from './moves.ts';
@@ -21,7 +21,7 @@ export async function firstProblem(parts: readonly ApplyStep[]): Promise<Problem
     try {
       await part.act();
     } catch (error) {
-      return problemOf(error, part.name);
+      return toProblem(error, part.name);
     }
   }
   return null;
@@ -36,7 +36,7 @@ export function partsForward(host: Host, journal: Journal): ApplyStep[] {
       name: 'changing files',
       async act() {
         for (const move of moves) await carryOut(files, move);
-        await syncDirectories(files, placesOf(journal));
+        await syncDirectories(files, listMovedDirectories(journal));
       },
     },
     { name: 'enabling and disabling units', act: () => obey(systemd, afterwards(units)) },
@@ -44,14 +44,14 @@ export function partsForward(host: Host, journal: Journal): ApplyStep[] {
       name: 'setting the password of the user core',
       async act() {
         if (journal.oldPasswordHash === null) return;
-        const { core } = await desiredMachineOf(to);
+        const { core } = await loadDesiredMachine(to);
         await accounts.setPasswordHash('core', core.passwordHash ?? NO_PASSWORD);
       },
     },
     {
       name: 'staging the OS',
       async act() {
-        const change = osChangeOf(changes, from.spec, to.spec);
+        const change = computeOSChange(changes, from.spec, to.spec);
         // Changes are made to what is booted: in a machine that has booted into them already they would be made twice.
         if (change !== null && (await runsOldOS(host, journal))) await os.stage(change);
       },
@@ -68,7 +68,7 @@ export function partsBack(host: Host, journal: Journal): ApplyStep[] {
       name: 'putting files back',
       async act() {
         for (const move of [...moves, commit].toReversed()) await takeBack(files, move);
-        await syncDirectories(files, [...placesOf(journal), posix.dirname(commit.path)]);
+        await syncDirectories(files, [...listMovedDirectories(journal), posix.dirname(commit.path)]);
       },
     },
     { name: 'bringing units back to what they were', act: () => obey(systemd, asBefore(units)) },
@@ -81,7 +81,7 @@ export function partsBack(host: Host, journal: Journal): ApplyStep[] {
     {
       name: 'bringing the OS back',
       async act() {
-        const change = osChangeOf(rollbackOf({ changes }), to.spec, from.spec);
+        const change = computeOSChange(computeRollback({ changes }), to.spec, from.spec);
         if (change === null) return;
         if (await runsOldOS(host, journal)) await os.discard();
         else await os.stage(change);
@@ -92,7 +92,7 @@ export function partsBack(host: Host, journal: Journal): ApplyStep[] {
 
 /** The update changes the OS, and the machine still, or again, runs the one from before. */
 export async function runsOldOS({ os }: Host, { oldOS }: Journal): Promise<boolean> {
-  return oldOS !== null && markOf((await os.state()).booted) === oldOS;
+  return oldOS !== null && computeMark((await os.state()).booted) === oldOS;
 }
 
 /** The services that the plan names, told in its order. */
@@ -123,7 +123,7 @@ async function obey(systemd: Host['systemd'], { enable, disable, preset }: UnitO
   if (enable.length > 0) await systemd.enable(enable);
 }
 
-function* placesOf({ moves }: Journal): Generator<string> {
+function* listMovedDirectories({ moves }: Journal): Generator<string> {
   for (const { path } of moves) yield posix.dirname(path);
 }
 
@@ -214,8 +214,8 @@ type Spec = StoredConfig['spec'];
  * What an update asks of the OS itself, in either direction: for the way back, the changes of the way back and the configs
  * exchanged. Null: nothing of the OS changes.
  */
-export function osChangeOf(changes: readonly Change[], from: Spec, to: Spec): OSChange | null {
-  const parts = changes.map((change) => partOf(change, from, to));
+export function computeOSChange(changes: readonly Change[], from: Spec, to: Spec): OSChange | null {
+  const parts = changes.map((change) => toOSChange(change, from, to));
   const change: OSChange = Object.assign({}, ...parts);
   if (Object.keys(change).length === 0) return null;
   return usesPackages(from) || usesPackages(to)
@@ -223,7 +223,7 @@ export function osChangeOf(changes: readonly Change[], from: Spec, to: Spec): OS
     : change;
 }
 
-function partOf(change: Change, from: Spec, to: Spec): OSChange {
+function toOSChange(change: Change, from: Spec, to: Spec): OSChange {
   switch (change.kind) {
     case 'kernel arguments':
       return {
@@ -234,9 +234,9 @@ function partOf(change: Change, from: Spec, to: Spec): OSChange {
         },
       };
     case 'extensions':
-      return extensionsOf(from, to);
+      return toExtensionsChange(from, to);
     case 'setting':
-      return settingOf(change, from, to);
+      return toSettingChange(change, from, to);
     case 'path':
     case 'unit':
     case 'ssh keys':
@@ -245,7 +245,11 @@ function partOf(change: Change, from: Spec, to: Spec): OSChange {
   }
 }
 
-function settingOf({ setting, before, after }: Extract<Change, { kind: 'setting' }>, from: Spec, to: Spec): OSChange {
+function toSettingChange(
+  { setting, before, after }: Extract<Change, { kind: 'setting' }>,
+  from: Spec,
+  to: Spec,
+): OSChange {
   switch (setting) {
     case 'osImageURL':
       // A config that names no image leaves the machine the one it has.
@@ -254,13 +258,13 @@ function settingOf({ setting, before, after }: Extract<Change, { kind: 'setting'
       return { kernelType: { before, after } };
     case 'baseOSExtensionsContainerImage':
       // The same packages, of another version.
-      return usesPackages(to) ? extensionsOf(from, to) : {};
+      return usesPackages(to) ? toExtensionsChange(from, to) : {};
     case 'fips':
       return {};
   }
 }
 
-function extensionsOf(from: Spec, to: Spec): OSChange {
+function toExtensionsChange(from: Spec, to: Spec): OSChange {
   return { extensions: { before: from.extensions ?? [], after: to.extensions ?? [] } };
 }
 
@@ -269,6 +273,6 @@ function usesPackages({ extensions = [], kernelType = '' }: Spec): boolean {
 }
 
 /** Two deployments with the same mark are the same to a machine. */
-export function markOf({ image, digest, version, checksum = '', kernelArguments, packages }: Deployment): string {
+export function computeMark({ image, digest, version, checksum = '', kernelArguments, packages }: Deployment): string {
   return JSON.stringify([image, digest, version, checksum, kernelArguments, packages]);
 }

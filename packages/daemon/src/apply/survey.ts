@@ -6,9 +6,9 @@ import type { DesiredEntry, DesiredFile, DesiredMachine } from '../desired-machi
 import { DaemonError } from '../errors.ts';
 import type { FileSystem, FileInfo, Owners } from '../host/file-system.ts';
 import type { Accounts, Host } from '../host/host.ts';
-import { type Problem, problemOf } from '../problem.ts';
+import { type Problem, toProblem } from '../problem.ts';
 import { CURRENT_CONFIG, NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../state-file.ts';
-import { type Drop, findOriginal, noOriginalPath, originalPath, type Put, temporaryOf } from './moves.ts';
+import { type Drop, findOriginal, noOriginalPath, originalPath, type Put, getTemporaryPath } from './moves.ts';
 import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
 
 export interface Survey extends Readonly<SurveyFindings> {
@@ -67,7 +67,7 @@ export async function surveyUpdate(
     try {
       await surveyChange(site, change);
     } catch (error) {
-      problems.push(problemOf(error, `MachineConfig ${desired.config}, ${nameOf(change)}`));
+      problems.push(toProblem(error, `MachineConfig ${desired.config}, ${describeChange(change)}`));
       if (problems.length === MAX_PROBLEMS) break;
     }
   }
@@ -100,7 +100,7 @@ async function removeForeignMask(site: SurveyContext, unit: string): Promise<voi
   if (found?.kind === 'link' && found.target === '/dev/null') site.drop(path, 'entry');
 }
 
-function nameOf(change: Change): string {
+function describeChange(change: Change): string {
   switch (change.kind) {
     case 'path':
       return `${change.after?.of ?? change.before?.of ?? 'path'} ${truncate(change.path, 300)}`;
@@ -130,7 +130,7 @@ function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, desired
   function put(path: string, held: Put['held'], make: EntrySource, place: string): Put {
     const number = notes.moves.length;
     const what = make.kind === 'directory' ? 'directory' : 'entry';
-    const stagedAt = posix.join(place, posix.basename(temporaryOf({ path, number })));
+    const stagedAt = posix.join(place, posix.basename(getTemporaryPath({ path, number })));
     const move: Put = { kind: 'put', number, path, what, stagedAt, held };
     moved.set(path, 'put');
     notes.moves.push({ move, make });
@@ -189,7 +189,7 @@ async function come(site: SurveyContext, { path, before }: PathChange, entry: De
   const parent = await placeIn(site, path);
   // In a directory that is not there yet nothing can be found.
   const found = parent === posix.dirname(path) ? await site.files.lookAt(path) : null;
-  const make = await makeOf(site, entry, found);
+  const make = await decideEntrySource(site, entry, found);
   if (make === null) return;
   const held = heldBy(found);
   if (held === 'directory') await mustBecomeEmpty(site, path);
@@ -213,13 +213,17 @@ function heldBy(found: FileInfo | null): Put['held'] {
 }
 
 /** Null: what is there is right as it is. */
-async function makeOf(site: SurveyContext, entry: DesiredEntry, found: FileInfo | null): Promise<EntrySource | null> {
+async function decideEntrySource(
+  site: SurveyContext,
+  entry: DesiredEntry,
+  found: FileInfo | null,
+): Promise<EntrySource | null> {
   switch (entry.kind) {
     case 'file':
       if (entry.keepsExisting && found !== null) return keepExisting(site, entry, found);
-      return { kind: 'file', mode: entry.mode, bytes: entry.bytes, ...(await ownersOf(site, entry)) };
+      return { kind: 'file', mode: entry.mode, bytes: entry.bytes, ...(await resolveOwners(site, entry)) };
     case 'link':
-      return { kind: 'link', target: entry.target, ...(await ownersOf(site, entry)) };
+      return { kind: 'link', target: entry.target, ...(await resolveOwners(site, entry)) };
     case 'hard link':
       return { kind: 'hard link', target: entry.target };
     case 'directory':
@@ -234,7 +238,7 @@ async function keepExisting(site: SurveyContext, entry: DesiredFile, found: File
   if (found.kind !== 'file')
     throw refusal(`expected a file, found a ${found.kind}: remove it, or give the file contents`);
   const { leaves } = entry;
-  const owners = await ownersOf(site, entry);
+  const owners = await resolveOwners(site, entry);
   const mode = leaves.has('mode') ? found.mode : entry.mode;
   const uid = leaves.has('user') ? found.uid : owners.uid;
   const gid = leaves.has('group') ? found.gid : owners.gid;
@@ -244,7 +248,7 @@ async function keepExisting(site: SurveyContext, entry: DesiredFile, found: File
   return { kind: 'file', mode, uid, gid, bytes: async () => bytes };
 }
 
-async function ownersOf(
+async function resolveOwners(
   { accounts }: SurveyContext,
   { user, group }: Exclude<DesiredEntry, { kind: 'hard link' }>,
 ): Promise<Owners> {
@@ -330,7 +334,7 @@ function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
     const found = await files.lookAt(directory);
     if (found === null) return make(place, making);
     if (found.kind === 'directory') return place;
-    if (isDropped(directory)) return make(temporaryOf(replace(directory)), making);
+    if (isDropped(directory)) return make(getTemporaryPath(replace(directory)), making);
     if (found.kind !== 'link') throw inTheWay(directory);
     if (links >= MAX_LINKS) throw new DaemonError('SLW_DAEMON_PATH', `${directory} leads in a ring of links: break it`);
     await placeFor(posix.resolve(above, found.target), making, links + 1);

@@ -4,7 +4,7 @@ import { listNames } from '@slipway/base/text';
 import { needsReboot, type NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
-import { type Problem, problemOf, withMore } from '../problem.ts';
+import { type Problem, toProblem, withMore } from '../problem.ts';
 import { STATE_DIRECTORY } from '../state-file.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { cleanUpNew, cleanUpOld, retire, sweep } from './clean-up.ts';
@@ -12,7 +12,7 @@ import { type Journal, type LogRecord, openJournal, type OpenJournal } from './j
 import { carryOut } from './moves.ts';
 import { isAt, nextStep, type NextStep, old, stuck, stuckOnTheWayBack, type UpdateResult } from './recovery.ts';
 import { prepare, type UpdateRequest } from './stage.ts';
-import { firstProblem, markOf, partsBack, partsForward, partsOfActions, runsOldOS } from './steps.ts';
+import { firstProblem, computeMark, partsBack, partsForward, partsOfActions, runsOldOS } from './steps.ts';
 
 export type { UpdateResult } from './recovery.ts';
 export type { UpdateRequest } from './stage.ts';
@@ -51,7 +51,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
       try {
         return await goForward(prepared.journal, 1);
       } catch (error) {
-        return stuck({ from, to }, problemOf(error, 'carrying out the update'));
+        return stuck({ from, to }, toProblem(error, 'carrying out the update'));
       }
     }
     const { problem, isLeftOver } = prepared;
@@ -77,7 +77,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
           return await goOn(found.journal);
       }
     } catch (error) {
-      return { outcome: 'stuck', from: '', to: '', problem: problemOf(error, 'reading the record of the last update') };
+      return { outcome: 'stuck', from: '', to: '', problem: toProblem(error, 'reading the record of the last update') };
     }
   }
 
@@ -87,11 +87,11 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
       program === programVersion ? '' : `, which version ${program} of the program began; this is ${programVersion}`;
     await tell({ step: 'going on', text: `going on with the update to ${to.name}${begunBy}` });
     try {
-      const mark = journal.oldOS === null ? '' : markOf((await host.os.state()).booted);
+      const mark = journal.oldOS === null ? '' : computeMark((await host.os.state()).booted);
       const runsOld = await runsOldOS(host, journal);
       return await take(journal, nextStep({ records, mark, runsOldOS: runsOld, bootId: await host.bootId() }));
     } catch (error) {
-      return stuck(journal, problemOf(error, 'going on with an update that was cut off'));
+      return stuck(journal, toProblem(error, 'going on with an update that was cut off'));
     }
   }
 
@@ -214,7 +214,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
       {
         name: 'noting that the machine reboots back',
         async act() {
-          const mark = journal.oldOS === null ? '' : markOf((await host.os.state()).booted);
+          const mark = journal.oldOS === null ? '' : computeMark((await host.os.state()).booted);
           await journal.write({ state: 'rebooting back', bootId: await host.bootId(), mark });
         },
       },

@@ -1,7 +1,7 @@
 // What was on the machine when it reached its config: only what comes after that is drift.
 import { array, object, stateFileCodec, string } from '@slipway/base/codec';
 import { UNIT_DIRECTORY } from '@slipway/fleet';
-import { CORE, type DesiredMachine, desiredMachineOf } from '../desired-machine.ts';
+import { CORE, type DesiredMachine, loadDesiredMachine } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type FileInfo, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
@@ -32,10 +32,10 @@ const baselineFile = stateFileCodec<Baseline>({
 
 /** To be called when the machine has reached a config. `previous` is the one it had before; null: none. */
 export async function recordBaseline(host: Host, previous: StoredConfig | null, config: StoredConfig): Promise<void> {
-  const desired = await desiredMachineOf(config);
+  const desired = await loadDesiredMachine(config);
   const earlier = await readBaseline(host.files);
-  const left = previous === null ? [] : await pathsOf(host, await desiredMachineOf(previous));
-  const kept = new Set(await pathsOf(host, desired));
+  const left = previous === null ? [] : await listPaths(host, await loadDesiredMachine(previous));
+  const kept = new Set(await listPaths(host, desired));
   const gone = [...new Set([...left, ...(earlier?.absent ?? [])])].filter((path) => !kept.has(path));
   const baseline: Baseline = {
     config: config.name,
@@ -51,7 +51,7 @@ export async function readBaseline(files: FileSystem): Promise<Baseline | null> 
 }
 
 /** All but directories: others put their things there too, and one that is made again harms nothing. */
-async function pathsOf(host: Host, { entries, core: { sshKeys } }: DesiredMachine): Promise<string[]> {
+async function listPaths(host: Host, { entries, core: { sshKeys } }: DesiredMachine): Promise<string[]> {
   const home = sshKeys === null ? undefined : await host.accounts.home(CORE);
   const keys = home === undefined || sshKeys === null ? [] : [`${home.path}/${sshKeys.paths[0]}`];
   const paths = [...entries.values()].filter(({ kind }) => kind !== 'directory').map(({ path }) => path);

@@ -3,7 +3,7 @@ import { truncate } from '@slipway/base/text';
 import type { DesiredDirectory, DesiredEntry, DesiredFile, DesiredOS, DesiredUnit } from '../desired-machine.ts';
 import type { FileInfo, Owners } from '../host/file-system.ts';
 import type { Deployment } from '../host/host.ts';
-import { digestOf, packagesOfExtensions, packagesOfKernel } from '../host/os/deployment.ts';
+import { parseDigest, packagesOfExtensions, packagesOfKernel } from '../host/os/deployment.ts';
 import { type Drift, type DriftKind, shown } from './drift.ts';
 
 /** Without the diff, which costs a second look. */
@@ -162,8 +162,8 @@ export function compareOS(expected: DesiredOS, { booted, fips }: OSFacts): Diffe
 /** The same digest is the same OS, from whichever registry it came. */
 function isImage(wanted: string, { image, digest }: Deployment): boolean {
   if (wanted === '' || image === '' || wanted === image) return true;
-  const wantedDigest = digestOf(wanted);
-  return wantedDigest !== '' && [digest, digestOf(image)].includes(wantedDigest);
+  const wantedDigest = parseDigest(wanted);
+  return wantedDigest !== '' && [digest, parseDigest(image)].includes(wantedDigest);
 }
 
 /** No kernel starts without any argument: an empty list is one that is not known. */

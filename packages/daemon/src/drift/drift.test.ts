@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeDrifts, type Drift, itemOf } from './drift.ts';
+import { describeDrifts, type Drift, buildItemKey } from './drift.ts';
 
 function drift(message: string): Drift {
   return { kind: 'file', name: '/etc/a', message, diff: '', canHeal: true };
@@ -29,7 +29,7 @@ describe('drift for people', () => {
   });
 
   it('is about one thing where contents and mode of a file differ', () => {
-    const of = (kind: Drift['kind'], name: string) => itemOf({ kind, name });
+    const of = (kind: Drift['kind'], name: string) => buildItemKey({ kind, name });
     expect(of('file', '/etc/a')).toBe(of('permission', '/etc/a'));
     expect(of('password', 'core')).not.toBe(of('ssh keys', 'core'));
   });

@@ -32,7 +32,7 @@ export interface Drift {
 }
 
 /** Drifts of the same thing have the same one: contents and mode of a file, for example. */
-export function itemOf({ kind, name }: Pick<Drift, 'kind' | 'name'>): string {
+export function buildItemKey({ kind, name }: Pick<Drift, 'kind' | 'name'>): string {
   return name.startsWith('/') ? name : `${kind} ${name}`;
 }
 

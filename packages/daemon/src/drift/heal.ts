@@ -2,12 +2,12 @@
 import { posix } from 'node:path';
 import { truncate } from '@slipway/base/text';
 import { type DiskEntry, type SshKeys, UNIT_DIRECTORY } from '@slipway/fleet';
-import { CORE, type DesiredEntry, type DesiredMachine, desiredMachineOf, type Right } from '../desired-machine.ts';
+import { CORE, type DesiredEntry, type DesiredMachine, loadDesiredMachine, type Right } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, makeDirectories, type Owners, replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
-import { type Drift, itemOf } from './drift.ts';
+import { type Drift, buildItemKey } from './drift.ts';
 
 export interface HealProblem {
   readonly drift: Drift;
@@ -17,7 +17,7 @@ export interface HealProblem {
 
 /** What could not be put back; the rest is on the disk. Nothing is restarted: only a reload of the unit files follows. */
 export async function heal(host: Host, config: StoredConfig, drifts: readonly Drift[]): Promise<HealProblem[]> {
-  const desired = await desiredMachineOf(config);
+  const desired = await loadDesiredMachine(config);
   const problems: HealProblem[] = [];
   const each = async (some: readonly Drift[], act: (drift: Drift) => Promise<void>) => {
     for (const drift of some) {
@@ -44,7 +44,7 @@ export async function heal(host: Host, config: StoredConfig, drifts: readonly Dr
 }
 
 function onePerItem(drifts: readonly Drift[]): Drift[] {
-  return [...new Map(drifts.map((drift) => [itemOf(drift), drift])).values()];
+  return [...new Map(drifts.map((drift) => [buildItemKey(drift), drift])).values()];
 }
 
 const ORDER: readonly (DesiredEntry['kind'] | undefined)[] = [undefined, 'directory', 'file', 'link', 'hard link'];

@@ -2,7 +2,7 @@
 // which no more.
 import { quote } from '@slipway/base/text';
 import { driftPolicyAnnotation } from '@slipway/api/names';
-import { type Drift, itemOf } from './drift.ts';
+import { type Drift, buildItemKey } from './drift.ts';
 
 export type DriftPolicy =
   /** It is told, and nothing is done. */
@@ -72,10 +72,10 @@ export const HEALS_WITHIN_MS = 10 * 60_000;
 export function decideHealing(facts: HealingFacts): HealingDecision {
   const { policy, now } = facts;
   if (policy.type === 'leave') return { heal: [], giveUp: [], waitMs: null };
-  const open = facts.drifts.filter((drift) => drift.canHeal && !facts.givenUp.has(itemOf(drift)));
-  const giveUp = open.filter((drift) => !holds(facts.healedAt.get(itemOf(drift)) ?? [], now));
+  const open = facts.drifts.filter((drift) => drift.canHeal && !facts.givenUp.has(buildItemKey(drift)));
+  const giveUp = open.filter((drift) => !holds(facts.healedAt.get(buildItemKey(drift)) ?? [], now));
   const left = open.filter((drift) => !giveUp.includes(drift));
-  const wait = (drift: Drift) => (facts.since.get(itemOf(drift)) ?? now) + policy.afterMs - now;
+  const wait = (drift: Drift) => (facts.since.get(buildItemKey(drift)) ?? now) + policy.afterMs - now;
   const waiting = left.map(wait).filter((ms) => ms > 0);
   return {
     heal: left.filter((drift) => wait(drift) <= 0),
@@ -108,7 +108,7 @@ export function createHealingHistory(): HealingHistory {
     givenUp,
 
     noteDrifts(drifts, now) {
-      const items = new Set(drifts.map(itemOf));
+      const items = new Set(drifts.map(buildItemKey));
       for (const item of since.keys()) if (!items.has(item)) since.delete(item);
       for (const item of items) since.set(item, since.get(item) ?? now);
       for (const [item, times] of healedAt) {
@@ -117,13 +117,13 @@ export function createHealingHistory(): HealingHistory {
     },
 
     noteHeals(drifts, now) {
-      for (const item of new Set(drifts.map(itemOf))) {
+      for (const item of new Set(drifts.map(buildItemKey))) {
         healedAt.set(item, [...(healedAt.get(item) ?? []).filter((at) => now - at < HEALS_WITHIN_MS), now]);
       }
     },
 
     noteGivenUp(drifts) {
-      for (const drift of drifts) givenUp.add(itemOf(drift));
+      for (const drift of drifts) givenUp.add(buildItemKey(drift));
     },
 
     clear() {

@@ -6,7 +6,7 @@ import {
   CORE,
   type DesiredEntry,
   type DesiredMachine,
-  desiredMachineOf,
+  loadDesiredMachine,
   type DesiredUser,
 } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
@@ -34,7 +34,7 @@ export interface VerifyOptions {
 /** Empty: the machine is exactly that. Rejects where the config cannot be read, or a part of the host gives no answer. */
 export async function verifyMachine(host: Host, config: StoredConfig, options: VerifyOptions = {}): Promise<Drift[]> {
   const { memory = createVerifyMemory() } = options;
-  const desired = await desiredMachineOf(config);
+  const desired = await loadDesiredMachine(config);
   const check: VerifyContext = { host, memory, owners: new Map() };
   const differences = [
     ...(await checkAll(check, desired.entries.values())),
@@ -142,7 +142,7 @@ interface VerifyContext {
 
 async function checkEntry(check: VerifyContext, entry: ComparedEntry): Promise<Difference[]> {
   try {
-    return compareEntry(entry, await factsOf(check, entry));
+    return compareEntry(entry, await readEntryFacts(check, entry));
   } catch (error) {
     if (error instanceof DaemonError) return [unreadable(entry, error.message)];
     const code = systemErrorCode(error);
@@ -151,14 +151,14 @@ async function checkEntry(check: VerifyContext, entry: ComparedEntry): Promise<D
   }
 }
 
-async function factsOf(check: VerifyContext, entry: ComparedEntry): Promise<EntryFacts> {
+async function readEntryFacts(check: VerifyContext, entry: ComparedEntry): Promise<EntryFacts> {
   const { files } = check.host;
   const found = await files.lookAt(entry.path);
   const target = entry.kind === 'hard link' ? await files.lookAt(entry.target) : null;
   return {
     found,
     hasContents: entry.kind === 'file' && found?.kind === 'file' && (await hasContents(check, entry, found)),
-    owners: { uid: await numberOf(check, 'user', entry), gid: await numberOf(check, 'group', entry) },
+    owners: { uid: await resolveOwnerId(check, 'user', entry), gid: await resolveOwnerId(check, 'group', entry) },
     targetInode: target?.kind === 'file' ? target.inode : null,
   };
 }
@@ -176,7 +176,7 @@ async function hasContents(
 const ROOT: Owner = { id: 0 };
 
 /** Null: the config leaves it. Also numbers are asked for: a simulated machine may have other ones. */
-async function numberOf(
+async function resolveOwnerId(
   { host, owners }: VerifyContext,
   kind: 'user' | 'group',
   entry: ComparedEntry,

@@ -1,5 +1,5 @@
 // What is known from earlier checks, so that a check of a machine that did not change reads no file and asks nobody.
-import { type Contents, contentsOf } from '../desired-machine.ts';
+import { type Contents, hashContents } from '../desired-machine.ts';
 import type { FileSystem, FileInfo } from '../host/file-system.ts';
 import type { OSFacts } from './compare.ts';
 
@@ -36,7 +36,7 @@ export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
       }
       files.delete(path);
       const bytes = await disk.read(path, MAX_FILE_BYTES);
-      const contents = contentsOf(tail === undefined ? bytes : bytes.subarray(Math.max(0, bytes.length - tail)));
+      const contents = hashContents(tail === undefined ? bytes : bytes.subarray(Math.max(0, bytes.length - tail)));
       if (now() - found.changedMs > TICK_MS) files.set(path, { found, contents });
       return contents;
     },

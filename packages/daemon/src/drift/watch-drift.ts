@@ -2,16 +2,16 @@
 import { type Clock, systemClock } from '@slipway/base/clock';
 import { listNames, truncate } from '@slipway/base/text';
 import type { Log } from '@slipway/kube';
-import { CORE, desiredMachineOf } from '../desired-machine.ts';
+import { CORE, loadDesiredMachine } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { readBaseline } from './baseline.ts';
-import { describeDrifts, type Drift, itemOf, shown } from './drift.ts';
+import { describeDrifts, type Drift, buildItemKey, shown } from './drift.ts';
 import { heal, type HealProblem } from './heal.ts';
 import { createHealingHistory, decideHealing, type DriftPolicy, HEALS_WITHIN_MS, LEAVE, MAX_HEALS } from './healing.ts';
 import { verifyMachine } from './verify-machine.ts';
 import { createVerifyMemory } from './verify-memory.ts';
-import { createWatches, type DirectoryWatcher, type WatchScope, interestOf, type EventImpact } from './watches.ts';
+import { createWatches, type DirectoryWatcher, type WatchScope, buildWatchScope, type EventImpact } from './watches.ts';
 
 export interface DriftWatchOptions {
   readonly host: Host;
@@ -141,7 +141,11 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
   async function prepare(current: StoredConfig): Promise<void> {
     if (clock.now() >= lookAtAllAt) {
       memory.forgetUnits();
-      interest = interestOf(await desiredMachineOf(current), await readBaseline(host.files), await accountFiles(host));
+      interest = buildWatchScope(
+        await loadDesiredMachine(current),
+        await readBaseline(host.files),
+        await accountFiles(host),
+      );
       rewatch = '/';
       lookAtAllAt = clock.now() + FULL_CHECK_MS;
     }
@@ -169,12 +173,12 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     if (config !== current) return null;
     const { drifts, problems } =
       decision.heal.length === 0 ? { drifts: found, problems: [] } : await putBack(current, decision.heal);
-    const left = new Set(drifts.map(itemOf));
-    return reportOf({
+    const left = new Set(drifts.map(buildItemKey));
+    return buildReport({
       config: current.name,
       drifts,
-      healed: decision.heal.filter((drift) => !left.has(itemOf(drift))),
-      givenUp: drifts.filter((drift) => history.givenUp.has(itemOf(drift))),
+      healed: decision.heal.filter((drift) => !left.has(buildItemKey(drift))),
+      givenUp: drifts.filter((drift) => history.givenUp.has(buildItemKey(drift))),
       problems,
     });
   }
@@ -195,7 +199,8 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     const { drifts, healed } = report;
     const now = JSON.stringify([report.config, drifts, report.givenUp, report.problems]);
     if (now === told && healed.length === 0) return;
-    if (report.text !== '') log.warn({ config: report.config, diffs: diffsOf([...drifts, ...healed]) }, report.text);
+    if (report.text !== '')
+      log.warn({ config: report.config, diffs: selectDiffs([...drifts, ...healed]) }, report.text);
     await onDrift(report);
     told = now;
   }
@@ -242,14 +247,14 @@ async function accountFiles({ accounts }: Host): Promise<string[]> {
 /** A line of a log is not the place for more. */
 const MAX_LOGGED_DIFFS = 5;
 
-function diffsOf(drifts: readonly Drift[]): string[] {
+function selectDiffs(drifts: readonly Drift[]): string[] {
   const diffs = drifts.map(({ diff }) => diff).filter((diff) => diff !== '');
   return diffs.slice(0, MAX_LOGGED_DIFFS);
 }
 
 const MAX_REPORT_CHARS = 1000;
 
-function reportOf(parts: Omit<DriftReport, 'text'>): DriftReport {
+function buildReport(parts: Omit<DriftReport, 'text'>): DriftReport {
   const { config, drifts, healed, givenUp, problems } = parts;
   const sentences = [
     ...givenUp.slice(0, 1).map(describeGivenUp),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { desiredMachineOf } from '../desired-machine.ts';
+import { loadDesiredMachine } from '../desired-machine.ts';
 import { sampleConfig, sampleFile } from './testing/sample-machine.ts';
-import { interestOf, type EventImpact, meaningOf } from './watches.ts';
+import { buildWatchScope, type EventImpact, interpretEvent } from './watches.ts';
 
 const config = sampleConfig('rendered-worker-1', {
   files: [sampleFile('/etc/a/b.conf', 'x')],
@@ -9,7 +9,7 @@ const config = sampleConfig('rendered-worker-1', {
   units: [{ name: 'crio.service', enabled: true }],
 });
 const baseline = { config: config.name, tolerated: [], absent: ['/opt/gone'] };
-const interest = interestOf(await desiredMachineOf(config), baseline, ['/etc/shadow']);
+const interest = buildWatchScope(await loadDesiredMachine(config), baseline, ['/etc/shadow']);
 
 const nothing: EventImpact = { check: false, path: null, units: false, rewatch: null };
 const UNITS = '/etc/systemd/system';
@@ -79,6 +79,6 @@ describe('what happens on the machine', () => {
     ['it is masked until the next boot', '/run/systemd/system', 'rename', 'crio.service', { check: true, units: true }],
     ['nobody knows what', '/etc', 'rename', null, { check: true, units: true, rewatch: '/etc' }],
   ] as const)('%s', (_, directory, type, name, expected) => {
-    expect(meaningOf(interest, directory, { type, name })).toEqual({ ...nothing, ...expected });
+    expect(interpretEvent(interest, directory, { type, name })).toEqual({ ...nothing, ...expected });
   });
 });

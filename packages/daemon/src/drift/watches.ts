@@ -49,7 +49,7 @@ export function createWatches(
 
   function add(interest: WatchScope, directory: string, real: string): void {
     try {
-      const watch = watcher.watch(real, (event) => onMeaning(meaningOf(interest, directory, event)));
+      const watch = watcher.watch(real, (event) => onMeaning(interpretEvent(interest, directory, event)));
       open.set(directory, watch);
     } catch (error) {
       // It has just gone; the watch on its parent tells when it comes back.
@@ -62,7 +62,7 @@ export function createWatches(
       const isBelow = (directory: string) => at === '/' || directory === at || directory.startsWith(`${at}/`);
       for (const directory of [...open.keys()].filter(isBelow)) drop(directory);
       const real = new Map<string, string | null>([['/', '/']]);
-      for (const directory of await directoriesOf(files, interest)) {
+      for (const directory of await listWatchedDirectories(files, interest)) {
         if (!isBelow(directory)) continue;
         const place = await realDirectory(files, directory, real);
         if (place !== null) add(interest, directory, place);
@@ -75,7 +75,7 @@ export function createWatches(
   };
 }
 
-async function directoriesOf(files: FileSystem, { directories, units }: WatchScope): Promise<string[]> {
+async function listWatchedDirectories(files: FileSystem, { directories, units }: WatchScope): Promise<string[]> {
   if (units.size === 0) return [...directories];
   const wants = (await files.list(UNIT_DIRECTORY)).filter(isWantsDirectory);
   return [...directories, ...wants.map((name) => `${UNIT_DIRECTORY}/${name}`)];
@@ -147,7 +147,11 @@ function isWantsDirectory(name: string): boolean {
 }
 
 /** `keys` are the files with ssh keys and passwords, which the config does not name by path. */
-export function interestOf(desired: DesiredMachine, baseline: Baseline | null, keys: readonly string[]): WatchScope {
+export function buildWatchScope(
+  desired: DesiredMachine,
+  baseline: Baseline | null,
+  keys: readonly string[],
+): WatchScope {
   const units = desired.units.map(({ name }) => name);
   const within = units.map((name) => `${UNIT_DIRECTORY}/${name}.d`);
   const paths = [
@@ -156,8 +160,8 @@ export function interestOf(desired: DesiredMachine, baseline: Baseline | null, k
     ...units.map((name) => `${UNIT_DIRECTORY}/${name}`),
     ...keys,
   ];
-  const directories = [...paths.flatMap(ancestorsOf), ...within.flatMap(ancestorsOf), ...within];
-  if (units.length > 0) directories.push(RUNTIME_UNITS, ...ancestorsOf(RUNTIME_UNITS));
+  const directories = [...paths.flatMap(listAncestors), ...within.flatMap(listAncestors), ...within];
+  if (units.length > 0) directories.push(RUNTIME_UNITS, ...listAncestors(RUNTIME_UNITS));
   return {
     paths: new Set(paths),
     within: new Set(within),
@@ -166,12 +170,12 @@ export function interestOf(desired: DesiredMachine, baseline: Baseline | null, k
   };
 }
 
-function ancestorsOf(path: string): string[] {
+function listAncestors(path: string): string[] {
   const parent = posix.dirname(path);
-  return parent === path ? [] : [...ancestorsOf(parent), parent];
+  return parent === path ? [] : [...listAncestors(parent), parent];
 }
 
-export function meaningOf(interest: WatchScope, directory: string, { type, name }: DirectoryEvent): EventImpact {
+export function interpretEvent(interest: WatchScope, directory: string, { type, name }: DirectoryEvent): EventImpact {
   if (name === null) return { check: true, path: null, units: true, rewatch: directory };
   const path = posix.join(directory, name);
   const units = isAboutUnits(interest, directory, name);

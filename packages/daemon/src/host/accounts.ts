@@ -14,11 +14,11 @@ const MAX_ACCOUNT_FILE_BYTES = 4 * 1024 * 1024;
 export function readAccounts(files: FileSystem): Omit<Accounts, 'setPasswordHash'> {
   return {
     async owners(user, group) {
-      return { uid: await numberOf(files, PASSWD, 'user', user), gid: await numberOf(files, GROUP, 'group', group) };
+      return { uid: await resolveId(files, PASSWD, 'user', user), gid: await resolveId(files, GROUP, 'group', group) };
     },
 
     async home(user) {
-      const fields = await entryOf(files, PASSWD, user);
+      const fields = await readEntry(files, PASSWD, user);
       if (fields === undefined) return undefined;
       return { ...readOwners(user, fields), path: fields[5] ?? '' };
     },
@@ -48,9 +48,9 @@ export function noSuchUser(user: string): DaemonError {
   );
 }
 
-async function numberOf(files: FileSystem, sources: readonly string[], kind: string, owner: Owner): Promise<number> {
+async function resolveId(files: FileSystem, sources: readonly string[], kind: string, owner: Owner): Promise<number> {
   if ('id' in owner) return owner.id;
-  const number = Number((await entryOf(files, sources, owner.name))?.[2] ?? Number.NaN);
+  const number = Number((await readEntry(files, sources, owner.name))?.[2] ?? Number.NaN);
   if (Number.isInteger(number)) return number;
   if (owner.name === 'root') return 0;
   throw new DaemonError(
@@ -60,7 +60,7 @@ async function numberOf(files: FileSystem, sources: readonly string[], kind: str
   );
 }
 
-async function entryOf(files: FileSystem, sources: readonly string[], name: string): Promise<string[] | undefined> {
+async function readEntry(files: FileSystem, sources: readonly string[], name: string): Promise<string[] | undefined> {
   for (const source of sources) {
     const fields = findEntry((await readText(files, source, MAX_ACCOUNT_FILE_BYTES)) ?? '', name);
     if (fields !== undefined) return fields;

@@ -22,8 +22,8 @@ import { createDisk } from './disk.ts';
 import type { FileSystem } from './file-system.ts';
 
 const me = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-const bytesOf = (text: string) => Buffer.from(text);
-const newFile = (text: string, mode = 0o644) => ({ bytes: bytesOf(text), mode, ...me });
+const toBytes = (text: string) => Buffer.from(text);
+const newFile = (text: string, mode = 0o644) => ({ bytes: toBytes(text), mode, ...me });
 
 let outside: string;
 let root: string;
@@ -161,12 +161,12 @@ describe('the way to a path', () => {
 
 describe('a file', () => {
   it('is made with mode, owner and contents, the bits above the permissions included', async () => {
-    await disk.createFile('/etc/tool', { bytes: bytesOf('#!'), mode: 0o6755, uid: me.uid, gid: me.gid });
+    await disk.createFile('/etc/tool', { bytes: toBytes('#!'), mode: 0o6755, uid: me.uid, gid: me.gid });
     expect(await disk.lookAt('/etc/tool')).toMatchObject({ kind: 'file', mode: 0o6755, size: 2, ...me });
   });
 
   it.runIf(me.uid === 0)('belongs to whom it should', async () => {
-    await disk.createFile('/etc/key', { bytes: bytesOf('k'), mode: 0o4640, uid: 1001, gid: 1002 });
+    await disk.createFile('/etc/key', { bytes: toBytes('k'), mode: 0o4640, uid: 1001, gid: 1002 });
     expect(await disk.lookAt('/etc/key')).toMatchObject({ mode: 0o4640, uid: 1001, gid: 1002 });
   });
 
@@ -208,8 +208,8 @@ describe('a file', () => {
 
   it('is written in place, and never beyond its size', async () => {
     await disk.createFile('/etc/log', newFile('0000000000'));
-    await disk.overwrite('/etc/log', 4, bytesOf('abc'));
-    await expect(disk.overwrite('/etc/log', 8, bytesOf('abc'))).rejects.toThrow('not within it');
+    await disk.overwrite('/etc/log', 4, toBytes('abc'));
+    await expect(disk.overwrite('/etc/log', 8, toBytes('abc'))).rejects.toThrow('not within it');
     expect(readFileSync(join(root, 'etc/log'), 'utf8')).toBe('0000abc000');
   });
 
@@ -237,7 +237,7 @@ describe('a file', () => {
 
   it('that cannot be made or written: the error has the path of the machine, not that of a handle', async () => {
     const small = createDisk({ root: '/dev' });
-    await expect(small.overwrite('/full', 0, bytesOf('x'))).rejects.toThrow('/full');
+    await expect(small.overwrite('/full', 0, toBytes('x'))).rejects.toThrow('/full');
     await expect(disk.createFile('/etc/none/a', newFile(''))).rejects.toMatchObject({
       code: 'ENOENT',
       message: 'ENOENT: no such file or directory, create /etc/none/a',

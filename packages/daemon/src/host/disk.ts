@@ -44,7 +44,7 @@ const syncToDisk = promisify(fsync);
 export function createDisk({ root }: { readonly root: string }): FileSystem {
   const { atPath, atDirectory } = createMachinePaths(root);
   const labels = root === '/' && hasSelinux();
-  const labelOf = (path: string | undefined) => (labels && path !== undefined ? atPath(path, readLabel) : undefined);
+  const findLabel = (path: string | undefined) => (labels && path !== undefined ? atPath(path, readLabel) : undefined);
   return {
     lookAt: (path) => told('look at', path, () => orNothing(null, () => atPath(path, (place) => found(place)))),
     read: (path, limit) => told('read', path, () => atPath(path, (place) => readWhole(place, path, limit))),
@@ -55,7 +55,7 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
 
     createFile: (path, file) =>
       told('create', path, () => {
-        const label = labelOf(file.replaces);
+        const label = findLabel(file.replaces);
         atPath(path, (place) => makeWithLabel(label, () => create(place, file)));
       }),
     overwrite: (path, offset, bytes) =>

@@ -121,7 +121,7 @@ export async function replaceFile(
   file: NewFile,
   options: { readonly sync: boolean } = { sync: true },
 ): Promise<void> {
-  const beside = besideOf(path);
+  const beside = toTemporaryPath(path);
   await removeUnfinished(files, path);
   try {
     await files.createFile(beside, { ...file, replaces: path });
@@ -137,11 +137,11 @@ export async function replaceFile(
 
 /** For who finds that nothing is to be replaced after all: what an earlier try left beside it may hold a secret. */
 export async function removeUnfinished(files: FileSystem, path: string): Promise<void> {
-  const beside = besideOf(path);
+  const beside = toTemporaryPath(path);
   if ((await files.lookAt(beside)) !== null) await files.remove(beside);
 }
 
-function besideOf(path: string): string {
+function toTemporaryPath(path: string): string {
   return posix.join(posix.dirname(path), `.slipway-next-${posix.basename(path)}`);
 }
 

@@ -16,5 +16,5 @@ export {
   replaceFile,
 } from './file-system.ts';
 export type { Accounts, Deployment, Host, OperatingSystem, OSChange, OSState, Systemd } from './host.ts';
-export { changeKernelArguments, changePackages, digestOf } from './os/deployment.ts';
+export { changeKernelArguments, changePackages, parseDigest } from './os/deployment.ts';
 export { describeOS } from './os/os-release.ts';

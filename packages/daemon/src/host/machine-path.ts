@@ -44,14 +44,14 @@ export function createMachinePaths(root: string): MachinePaths {
   function inDirectory<T>(path: string, names: readonly string[], act: (directory: string) => T): T {
     const key = names.join('/');
     const known = open.find(key);
-    if (known !== undefined) return act(placeOf(known));
+    if (known !== undefined) return act(toHandlePath(known));
     const trail = [{ handle: openSync(root, DIRECTORY), path: '' }];
     try {
       const state: Walk = { path, trail, ahead: names.toReversed(), link: '', links: 0 };
       for (let name = state.ahead.pop(); name !== undefined; name = state.ahead.pop()) step(state, name);
-      const handle = handleOf(trail);
+      const handle = getLastHandle(trail);
       if (open.keep(key, handle)) trail.pop();
-      return act(placeOf(handle));
+      return act(toHandlePath(handle));
     } finally {
       close(trail, 0);
     }
@@ -59,18 +59,18 @@ export function createMachinePaths(root: string): MachinePaths {
 
   return {
     atPath(path, act) {
-      const names = namesOf(path);
+      const names = parsePath(path);
       const last = names.pop() ?? '.';
       if (last === '..') throw refusal(path, 'ends in “..”', 'name the file itself');
       return inDirectory(path, names, (directory) => act(`${directory}/${last}`));
     },
-    atDirectory: (path, act) => inDirectory(path, namesOf(path), (directory) => act(`${directory}/.`)),
+    atDirectory: (path, act) => inDirectory(path, parsePath(path), (directory) => act(`${directory}/.`)),
   };
 }
 
 function step(state: Walk, name: string): void {
   if (name === '..') return climb(state);
-  const place = `${placeOf(handleOf(state.trail))}/${name}`;
+  const place = `${toHandlePath(getLastHandle(state.trail))}/${name}`;
   const path = `${state.trail.at(-1)?.path ?? ''}/${name}`;
   const handle = openDirectory(place);
   if (handle === undefined) return follow(state, path, linkTarget(state, place, path));
@@ -115,11 +115,11 @@ function linkTarget({ path, link }: Walk, place: string, at: string): string {
   }
 }
 
-function handleOf(trail: readonly OpenDirectory[]): number {
+function getLastHandle(trail: readonly OpenDirectory[]): number {
   return trail.at(-1)?.handle ?? -1;
 }
 
-function placeOf(handle: number): string {
+function toHandlePath(handle: number): string {
   return `/proc/self/fd/${handle}`;
 }
 
@@ -127,7 +127,7 @@ function close(trail: OpenDirectory[], keep: number): void {
   for (const { handle } of trail.splice(keep)) closeSync(handle);
 }
 
-function namesOf(path: string): string[] {
+function parsePath(path: string): string[] {
   if (!path.startsWith('/')) throw refusal(path, 'does not start with “/”', 'name it from the machine’s root');
   if (path.includes('\0')) throw refusal(path, 'has a zero byte in it', 'take it out');
   return splitPath(path);

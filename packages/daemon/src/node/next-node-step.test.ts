@@ -36,7 +36,7 @@ interface StepInput {
   readonly state?: Partial<StepState>;
 }
 
-function stepOf({ observed, said, state }: StepInput): NodeStep {
+function computeStep({ observed, said, state }: StepInput): NodeStep {
   return nextNodeStep(
     {
       now: NOW,
@@ -89,7 +89,7 @@ const old = (problem: typeof broken, rebooting = false): UpdateResult => {
 type Row = readonly [string, StepInput, string];
 const rows = (table: readonly Row[]) =>
   it.each<Row>(table)('%s', (_, given, expected) => {
-    expect(told(stepOf(given))).toBe(expected);
+    expect(told(computeStep(given))).toBe(expected);
   });
 
 describe('how an update ended', () => {
@@ -119,7 +119,7 @@ describe('how an update ended', () => {
     ['old with a reboot: so too', old(broken, true), { reported: 'a', failed: { target: 'b', problem: broken } }],
     ['old for a reason that can pass: that is no failure of the config', old(full), { reported: 'a' }],
   ])('%s', (_, result, memory) => {
-    expect(stepOf(ended(result)).action.memory).toEqual(memory);
+    expect(computeStep(ended(result)).action.memory).toEqual(memory);
   });
 
   it.each<[string, StepInput, Partial<StepState>]>([
@@ -147,7 +147,7 @@ describe('how an update ended', () => {
       { retry: { target: 'b', problem: full, tries: 2, notBefore: NOW + 120_000 } },
     ],
   ])('%s', (_, given, state) => {
-    expect(stepOf(given).state).toMatchObject(state);
+    expect(computeStep(given).state).toMatchObject(state);
   });
 });
 
@@ -214,11 +214,11 @@ describe('a node that does not move', () => {
 
   it('forgets what failed and what it held, once it is where it shall be', () => {
     const memory = { reported: 'a', held: 'b', ...failed };
-    expect(stepOf({ observed: { memory } }).action.memory).toEqual({ reported: 'a' });
+    expect(computeStep({ observed: { memory } }).action.memory).toEqual({ reported: 'a' });
   });
 
   it('remembers which target it does not follow, and warns', () => {
-    const { action } = stepOf({ said: { currentConfig: 'z', desiredConfig: 'b' } });
+    const { action } = computeStep({ said: { currentConfig: 'z', desiredConfig: 'b' } });
     expect(action).toMatchObject({ memory: { held: 'b' }, warning: expect.stringContaining('knows less') });
   });
 });
@@ -364,7 +364,7 @@ describe('a node that is to have another config', () => {
     ['that it takes another name', { state: { prepared: ready({ isEmpty: true }) } }, { update: scope }],
     ['nothing of what is refused', { state: { prepared: missing } }, undefined],
   ])('remembers %s', (_, given, memory) => {
-    expect(stepOf({ ...given, said: toB }).action.memory).toEqual(memory);
+    expect(computeStep({ ...given, said: toB }).action.memory).toEqual(memory);
   });
 
   it.each<[string, PrepareResult, StepState['answer']]>([
@@ -374,7 +374,7 @@ describe('a node that is to have another config', () => {
     ['that it needs a drain, for a minute', ready({ needsDrain: true }), draining(NOW + 60_000).answer],
   ])('holds to %s', (_, prepared, expected) => {
     const state = { prepared, ...answered(NOW + 1, 'x') };
-    expect(stepOf({ said: toB, state }).state).toMatchObject({ answer: expected, prepared: null });
+    expect(computeStep({ said: toB, state }).state).toMatchObject({ answer: expected, prepared: null });
   });
 });
 

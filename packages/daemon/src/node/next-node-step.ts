@@ -6,7 +6,7 @@ import { addTolerated } from '@slipway/fleet';
 import { again, done, type Next } from '@slipway/kube';
 import type { UpdateRequest, UpdateResult } from '../apply/updater.ts';
 import type { Problem } from '../problem.ts';
-import { type NodeSnapshot, scopeOf, type UpdateScope } from '../report/snapshot.ts';
+import { type NodeSnapshot, buildUpdateScope, type UpdateScope } from '../report/snapshot.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { drainFor, type NodeAnnotations, uncordonFor, wantsPodsBack } from './cluster-view.ts';
 import type { NodeMemory } from './local-node.ts';
@@ -313,7 +313,7 @@ function begin(
   question: UpdateQuestion,
   { target, plan, preflight }: PreparedUpdate,
 ): NodeStep {
-  const memory = { ...observed.memory, update: scopeOf(plan) };
+  const memory = { ...observed.memory, update: buildUpdateScope(plan) };
   const lacks = addTolerated(memory.lacks ?? [], plan.tolerated);
   const state = { ...before, answer: null };
   if (plan.isEmpty) return { action: { type: 'adopt', memory, config: target, lacks }, state };

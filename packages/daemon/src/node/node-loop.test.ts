@@ -12,13 +12,13 @@ const b = named('b', withFiles(file('/etc/app.conf', 'b\n')));
 const c = named('c', withFiles(file('/etc/app.conf', 'c\n')));
 const done = { type: 'done' };
 
-const policyOf = (...types: ('None' | 'Drain')[]) => ({
+const buildPolicy = (...types: ('None' | 'Drain')[]) => ({
   nodeDisruptionPolicy: { files: [{ path: '/', actions: types.map((type) => ({ type })) }] },
 });
 
 async function nodeAt(current = a): Promise<NodeInCluster> {
   const node = await nodeInCluster({ current });
-  node.settings = policyOf('None');
+  node.settings = buildPolicy('None');
   desire(node, current);
   expect(await node.settle()).toEqual(done);
   node.told.length = 0;
@@ -63,7 +63,7 @@ describe('a node', () => {
 
   it('waits for its drain, and asks for its pods back', async () => {
     const node = await nodeAt();
-    node.settings = policyOf('Drain');
+    node.settings = buildPolicy('Drain');
     desire(node, b);
     expect(await node.settle()).toEqual(done);
     expect(await node.settle()).toEqual(done);
@@ -178,7 +178,7 @@ async function countedNode() {
 describe('a machine is looked at', () => {
   it('once for an update that needs no drain', async () => {
     const { node, counts } = await countedNode();
-    node.settings = policyOf('None');
+    node.settings = buildPolicy('None');
     await node.settle();
     expect(node.told.at(-1)).toBe('rendered-worker-b: idle');
     expect(counts).toEqual({ surveys: 1, verifications: 1 });
@@ -186,7 +186,7 @@ describe('a machine is looked at', () => {
 
   it('before a drain and after it, and not while it is waited for', async () => {
     const { node, counts } = await countedNode();
-    node.settings = policyOf('Drain');
+    node.settings = buildPolicy('Drain');
     for (let wakes = 0; wakes < 5; wakes += 1) await node.settle();
     expect(counts).toEqual({ surveys: 1, verifications: 1 });
     applyDrain(node);
@@ -197,7 +197,7 @@ describe('a machine is looked at', () => {
 
   it('again where it drifts while its drain is waited for', async () => {
     const { node, counts } = await countedNode();
-    node.settings = policyOf('Drain');
+    node.settings = buildPolicy('Drain');
     await node.settle();
     expect(node.told.at(-1)).toContain('draining');
     expect(counts.verifications).toBe(1);
@@ -208,7 +208,7 @@ describe('a machine is looked at', () => {
 
   it('by nothing else while it is surveyed for good: nothing is put back from then on', async () => {
     const { node } = await countedNode();
-    node.settings = policyOf('None');
+    node.settings = buildPolicy('None');
     await node.files.makeDirectory('/etc/app.conf', { ...ownOwners(), mode: 0o755 });
     await node.files.createFile('/etc/app.conf/x', { ...ownOwners(), mode: 0o644, bytes: new Uint8Array() });
     expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
@@ -240,7 +240,7 @@ async function nodeThatEnds(...results: UpdateResult[]): Promise<NodeInCluster> 
     }),
     recovered: { outcome: 'none' },
   });
-  node.settings = policyOf('None');
+  node.settings = buildPolicy('None');
   desire(node, b);
   return node;
 }

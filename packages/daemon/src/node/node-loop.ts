@@ -10,9 +10,9 @@ import type { FileSystem } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import { codedProblem, type Problem } from '../problem.ts';
 import type { DaemonMetrics } from '../report/metrics.ts';
-import { annotationsOf, changedAnnotations } from '../report/node-annotations.ts';
+import { buildAnnotations, changedAnnotations } from '../report/node-annotations.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { type NodeSnapshot, type Phase, scopeOf } from '../report/snapshot.ts';
+import { type NodeSnapshot, type Phase, buildUpdateScope } from '../report/snapshot.ts';
 import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from '../state-file.ts';
 import type { ConfigReader, StoredConfig } from '../stored-config.ts';
 import { saidBy, type ClusterView } from './cluster-view.ts';
@@ -177,7 +177,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
           isDriftPaused = true;
           await drift.pause();
         },
-        onDownload: (plan, download) => tell({ phase: 'preparing', update: scopeOf(plan), download }, seen),
+        onDownload: (plan, download) => tell({ phase: 'preparing', update: buildUpdateScope(plan), download }, seen),
       },
     );
     waiting = prepared.type === 'ready' && prepared.preflight === null ? prepared.target : null;
@@ -226,7 +226,7 @@ function createTeller(local: LocalNode, reporter: Reporter): SnapshotReporter {
       };
       if (isToldAlready(snapshot, seen)) return;
       await reporter.report(snapshot);
-      told = fingerprintOf(snapshot, seen);
+      told = computeFingerprint(snapshot, seen);
       const { currentConfig } = snapshot;
       if (currentConfig !== null) await local.remember({ ...local.memory(), reported: currentConfig });
     },
@@ -234,13 +234,13 @@ function createTeller(local: LocalNode, reporter: Reporter): SnapshotReporter {
 
   /** Then nothing is asked and nothing written: a Node changes every few seconds. */
   function isToldAlready(snapshot: NodeSnapshot, seen: ClusterView | null): boolean {
-    if (seen === null || told !== fingerprintOf(snapshot, seen)) return false;
+    if (seen === null || told !== computeFingerprint(snapshot, seen)) return false;
     const { annotations = {} } = seen.node.metadata;
-    return Object.keys(changedAnnotations(annotations, annotationsOf(snapshot))).length === 0;
+    return Object.keys(changedAnnotations(annotations, buildAnnotations(snapshot))).length === 0;
   }
 }
 
-function fingerprintOf(snapshot: NodeSnapshot, seen: ClusterView | null): string {
+function computeFingerprint(snapshot: NodeSnapshot, seen: ClusterView | null): string {
   const { uid, generation } = seen?.machineConfigNode?.metadata ?? {};
   return JSON.stringify([snapshot, seen?.node.metadata.uid, uid, generation]);
 }

@@ -1,14 +1,21 @@
 // Everything about an update that can be known before the machine is touched, and everything that can be fetched.
 import type { MachineConfiguration } from '@slipway/api';
 import { formatBytes } from '@slipway/base/text';
-import { amountOf, type Irreconcilable, planUpdate, type SizedImage, spaceFor, type UpdatePlan } from '@slipway/fleet';
+import {
+  computePullAmount,
+  type Irreconcilable,
+  planUpdate,
+  type SizedImage,
+  spaceFor,
+  type UpdatePlan,
+} from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import { type PassedPreflight, preflight } from '../apply/preflight.ts';
-import { osChangeOf } from '../apply/steps.ts';
+import { computeOSChange } from '../apply/steps.ts';
 import { DaemonError } from '../errors.ts';
 import type { ImageStore } from '../host/container-runtime.ts';
 import type { Host, OSChange } from '../host/host.ts';
-import { imagesOf } from '../host/os/change-steps.ts';
+import { listImagesToPull } from '../host/os/change-steps.ts';
 import { openSizeSource } from '../pinning/sizes.ts';
 import { codedProblem, type Problem } from '../problem.ts';
 import type { ConfigReader, StoredConfig } from '../stored-config.ts';
@@ -78,7 +85,7 @@ export async function prepareUpdate(wanted: DesiredUpdate, parts: PrepareDeps): 
   );
   if (found.type !== 'passed') return found;
   const ready = { type: 'ready', target: to, plan } as const;
-  const change = wanted.isPrepared ? null : osChangeOf(plan.changes, from.spec, to.spec);
+  const change = wanted.isPrepared ? null : computeOSChange(plan.changes, from.spec, to.spec);
   if (change === null) return { ...ready, preflight: begins ? found : null };
   return (await download(change, plan, parts)) ?? { ...ready, preflight: null };
 }
@@ -88,7 +95,7 @@ async function download(change: OSChange, plan: UpdatePlan, parts: PrepareDeps):
   const onProgress = (text: string): Promise<void> => parts.onDownload(plan, text);
   try {
     const { booted } = await parts.host.os.state();
-    await prefetch(imagesOf({ booted, change }), { ...parts, onProgress });
+    await prefetch(listImagesToPull({ booted, change }), { ...parts, onProgress });
     return null;
   } catch (error) {
     return { type: 'refused', cause: 'download', problem: codedProblem(error) };
@@ -141,7 +148,7 @@ async function learnSizes(images: readonly string[], { host, log, signal }: Pref
 }
 
 function expectSpace(images: readonly string[], sizes: Sizes, store: ImageStore): void {
-  const { total } = amountOf(sizes.values(), []);
+  const { total } = computePullAmount(sizes.values(), []);
   const { fits, needed, usable } = spaceFor(total, { free: store.freeBytes, size: store.sizeBytes });
   if (fits) return;
   throw new DaemonError(
@@ -158,6 +165,6 @@ function progressText(images: readonly string[], sizes: Sizes, done: number): st
   const counted = `${done} of ${images.length} images`;
   const of = (some: readonly string[]): SizedImage[] => some.flatMap((image) => sizes.get(image) ?? []);
   if (sizes.size < images.length) return counted;
-  const bytes = amountOf(of(images), of(images.slice(0, done)));
+  const bytes = computePullAmount(of(images), of(images.slice(0, done)));
   return `${counted}, ${formatBytes(bytes.done)} of ${formatBytes(bytes.total, 'up')}`;
 }

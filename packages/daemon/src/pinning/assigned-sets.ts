@@ -49,7 +49,7 @@ export function createSetReader({ cluster, now, random }: SetReaderOptions): Set
     const { name } = assigned;
     const outcome = await ask(name, signal);
     if (outcome.ok) {
-      known.set(name, { asked: versionOf(assigned), set: outcome.set });
+      known.set(name, { asked: formatVersion(assigned), set: outcome.set });
       attempts.delete(name);
     } else attempts.set(name, addAttempt(attempts.get(name) ?? null, outcome.problem, now(), random()));
   }
@@ -72,7 +72,7 @@ export function createSetReader({ cluster, now, random }: SetReaderOptions): Set
     const found = known.get(assigned.name);
     if (found === undefined) return true;
     const { uid, generation } = found.set;
-    return found.asked !== versionOf(assigned) && (uid !== assigned.uid || generation < assigned.generation);
+    return found.asked !== formatVersion(assigned) && (uid !== assigned.uid || generation < assigned.generation);
   }
 
   return {
@@ -92,7 +92,7 @@ export function createSetReader({ cluster, now, random }: SetReaderOptions): Set
   };
 }
 
-const versionOf = ({ uid, generation }: AssignedSet): string => `${uid} ${generation}`;
+const formatVersion = ({ uid, generation }: AssignedSet): string => `${uid} ${generation}`;
 
 function forgetOthers(map: Map<string, unknown>, assigned: readonly AssignedSet[]): void {
   const names = new Set(assigned.map(({ name }) => name));

@@ -9,11 +9,11 @@ import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import type { DesiredSet } from './assigned-sets.ts';
 import { isComplete } from './decisions.ts';
 import { readPinMemory } from './pinned-state.ts';
-import { assign, conditionOf, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
-import { dropInOf, setOf } from './testing/sample-sets.ts';
+import { assign, findPinCondition, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
+import { formatSetsDropIn, buildSet } from './testing/sample-sets.ts';
 
-const before = [setOf('s', ['a', 'b'], 1), setOf('u', ['f'])];
-const after = [setOf('s', ['b', 'c', 'd'], 2), setOf('t', ['d', 'e'])];
+const before = [buildSet('s', ['a', 'b'], 1), buildSet('u', ['f'])];
+const after = [buildSet('s', ['b', 'c', 'd'], 2), buildSet('t', ['d', 'e'])];
 const never = new AbortController().signal;
 
 /** A machine that has pinned `before`. */
@@ -87,11 +87,11 @@ async function killAndGoOn({ image, world, wanted, fault, at }: Killing): Promis
   const machine = startPinMachine(disk, world);
   await machine.settle();
   await judge(disk, wanted);
-  expect((await readText(disk, DROP_IN, 1_000_000)) ?? null).toBe(dropInOf(wanted));
+  expect((await readText(disk, DROP_IN, 1_000_000)) ?? null).toBe(formatSetsDropIn(wanted));
   const pinned = (await machine.host.containers.images(never)).filter(({ isPinned }) => isPinned);
   const all = new Set(wanted.flatMap(({ images }) => images));
   expect(new Set(pinned.flatMap(({ digests }) => digests))).toEqual(all);
-  expect(conditionOf(world, 'Progressing')?.status).toBe('False');
+  expect(findPinCondition(world, 'Progressing')?.status).toBe('False');
   expect(world.status.pinnedImageSets ?? []).toEqual(
     wanted.map(({ name, generation }) => ({ name, desiredGeneration: generation, currentGeneration: generation })),
   );

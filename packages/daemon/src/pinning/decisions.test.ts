@@ -6,7 +6,7 @@ import {
   decidePins,
   isComplete,
   nextWork,
-  nodeConditionOf,
+  readNodeHealth,
   type PinsInput,
   startDelayMs,
   whyItWouldNotFit,
@@ -14,7 +14,7 @@ import {
   type PullPlanInput,
 } from './decisions.ts';
 import type { Attempts } from './retry.ts';
-import { imageOf, presentOf, setOf } from './testing/sample-sets.ts';
+import { buildImageName, buildPresent, buildSet } from './testing/sample-sets.ts';
 
 const input = (more: Partial<PinsInput>): PinsInput => ({
   wanted: [],
@@ -26,41 +26,41 @@ const input = (more: Partial<PinsInput>): PinsInput => ({
 });
 
 describe('what is pinned next', () => {
-  const old = setOf('s', ['a', 'b'], 1);
-  const grown = setOf('s', ['a', 'b', 'c'], 2);
-  const shrunk = setOf('s', ['a'], 3);
-  const other = setOf('t', ['d']);
+  const old = buildSet('s', ['a', 'b'], 1);
+  const grown = buildSet('s', ['a', 'b', 'c'], 2);
+  const shrunk = buildSet('s', ['a'], 3);
+  const other = buildSet('t', ['d']);
   it.each<[string, Partial<PinsInput>, readonly DesiredSet[]]>([
-    ['nothing of a set that is not all there', { wanted: [old], present: presentOf('a') }, []],
-    ['a set that is all there', { wanted: [old], present: presentOf('a', 'b') }, [old]],
+    ['nothing of a set that is not all there', { wanted: [old], present: buildPresent('a') }, []],
+    ['a set that is all there', { wanted: [old], present: buildPresent('a', 'b') }, [old]],
     [
       'the earlier generation until the new one is there',
-      { wanted: [grown], pinned: [old], present: presentOf('a', 'b') },
+      { wanted: [grown], pinned: [old], present: buildPresent('a', 'b') },
       [old],
     ],
-    ['then the new one', { wanted: [grown], pinned: [old], present: presentOf('a', 'b', 'c') }, [grown]],
+    ['then the new one', { wanted: [grown], pinned: [old], present: buildPresent('a', 'b', 'c') }, [grown]],
     [
       'a set of which an image has disappeared, as before',
-      { wanted: [old], pinned: [old], present: presentOf('a') },
+      { wanted: [old], pinned: [old], present: buildPresent('a') },
       [old],
     ],
-    ['no set that nobody wants any more', { pinned: [old], present: presentOf('a', 'b') }, []],
+    ['no set that nobody wants any more', { pinned: [old], present: buildPresent('a', 'b') }, []],
     ['a set that cannot be read now, as before', { unknown: new Set(['s']), pinned: [old] }, [old]],
-    ['each set for itself', { wanted: [grown, other], pinned: [old], present: presentOf('a', 'd') }, [old, other]],
+    ['each set for itself', { wanted: [grown, other], pinned: [old], present: buildPresent('a', 'd') }, [old, other]],
     [
       'nothing new on a node that is not well',
-      { wanted: [grown], pinned: [old], present: presentOf('a', 'b', 'c'), isWell: false },
+      { wanted: [grown], pinned: [old], present: buildPresent('a', 'b', 'c'), isWell: false },
       [old],
     ],
     [
       'less on a node that is not well',
-      { wanted: [shrunk], pinned: [old], present: presentOf('a'), isWell: false },
+      { wanted: [shrunk], pinned: [old], present: buildPresent('a'), isWell: false },
       [shrunk],
     ],
     ['not what is gone, well or not', { pinned: [old], isWell: false }, []],
     [
       'one that was made anew, when that is there',
-      { wanted: [setOf('s', ['c'], 1, 'other')], pinned: [old], present: presentOf('a', 'b') },
+      { wanted: [buildSet('s', ['c'], 1, 'other')], pinned: [old], present: buildPresent('a', 'b') },
       [old],
     ],
   ])('%s', (_, more, expected) => {
@@ -75,12 +75,12 @@ describe('what is pinned next', () => {
   });
   const sets = fc
     .uniqueArray(set, { selector: ({ name }) => name })
-    .map((list) => list.map(({ name, words, generation }) => setOf(name, words, generation)));
+    .map((list) => list.map(({ name, words, generation }) => buildSet(name, words, generation)));
 
   it('never pins a set that was not pinned and is not all there, and gives up none that is wanted', () => {
     fc.assert(
       fc.property(sets, sets, fc.subarray(letters), fc.boolean(), (wanted, pinned, there, isWell) => {
-        const present = presentOf(...there);
+        const present = buildPresent(...there);
         const next = decidePins(input({ wanted, pinned, present, isWell }));
         for (const each of next) expect(pinned.includes(each) || isComplete(each, present)).toBe(true);
         const names = new Set(next.map(({ name }) => name));
@@ -92,8 +92,8 @@ describe('what is pinned next', () => {
 });
 
 const sized: SizedImage = { layers: [{ digest: 'sha256:1', size: 10 }] };
-const sizesOf = (...words: string[]): ReadonlyMap<string, SizedImage> =>
-  new Map(words.map((word) => [imageOf(word), sized]));
+const buildSizes = (...words: string[]): ReadonlyMap<string, SizedImage> =>
+  new Map(words.map((word) => [buildImageName(word), sized]));
 const problem = { code: 'SLW_PINNING_PULL', message: 'no' };
 const tried = (tries: number, notBefore: number): Attempts => ({
   tries,
@@ -102,13 +102,13 @@ const tried = (tries: number, notBefore: number): Attempts => ({
   notBefore,
   problem,
 });
-const attemptsOf = (entries: Record<string, Attempts>): ReadonlyMap<string, Attempts> =>
-  new Map(Object.entries(entries).map(([word, attempts]) => [imageOf(word), attempts]));
+const buildAttempts = (entries: Record<string, Attempts>): ReadonlyMap<string, Attempts> =>
+  new Map(Object.entries(entries).map(([word, attempts]) => [buildImageName(word), attempts]));
 
 const well = { isReady: true, hasDiskPressure: false };
 const workInput: PullPlanInput = {
-  wanted: [setOf('s', ['a', 'b']), setOf('t', ['b', 'c'])],
-  present: presentOf('a'),
+  wanted: [buildSet('s', ['a', 'b']), buildSet('t', ['b', 'c'])],
+  present: buildPresent('a'),
   sizes: new Map(),
   attempts: new Map(),
   node: well,
@@ -117,32 +117,32 @@ const workInput: PullPlanInput = {
   now: 60_000,
 };
 const idle: PullPlan = { learn: [], pull: [], stop: false, waitsFor: '', wakeAt: null };
-const images = (...words: string[]): string[] => words.map(imageOf);
+const images = (...words: string[]): string[] => words.map(buildImageName);
 
 describe('what is done about missing images', () => {
   it.each<[string, Partial<PullPlanInput>, PullPlan]>([
-    ['nothing where all are there', { present: presentOf('a', 'b', 'c') }, idle],
+    ['nothing where all are there', { present: buildPresent('a', 'b', 'c') }, idle],
     ['first their sizes', {}, { ...idle, learn: images('b', 'c') }],
-    ['nothing is pulled until all sizes are known', { sizes: sizesOf('b') }, { ...idle, learn: images('c') }],
-    ['then they are pulled, shared ones once', { sizes: sizesOf('b', 'c') }, { ...idle, pull: images('b', 'c') }],
+    ['nothing is pulled until all sizes are known', { sizes: buildSizes('b') }, { ...idle, learn: images('c') }],
+    ['then they are pulled, shared ones once', { sizes: buildSizes('b', 'c') }, { ...idle, pull: images('b', 'c') }],
     [
       'one that cannot be sized holds the others up while it may only be a hiccup',
-      { sizes: sizesOf('b'), attempts: attemptsOf({ c: tried(2, 61_000) }) },
+      { sizes: buildSizes('b'), attempts: buildAttempts({ c: tried(2, 61_000) }) },
       { ...idle, wakeAt: 61_000, waitsFor: 'the registry to say how large 1 image will be' },
     ],
     [
       'and no longer once it counts as failed',
-      { sizes: sizesOf('b'), attempts: attemptsOf({ c: tried(3, 61_000) }) },
+      { sizes: buildSizes('b'), attempts: buildAttempts({ c: tried(3, 61_000) }) },
       { ...idle, pull: images('b'), wakeAt: 61_000 },
     ],
     [
       'one that failed waits, the others go on',
-      { sizes: sizesOf('b', 'c'), attempts: attemptsOf({ b: tried(1, 61_000) }) },
+      { sizes: buildSizes('b', 'c'), attempts: buildAttempts({ b: tried(1, 61_000) }) },
       { ...idle, pull: images('c'), wakeAt: 61_000 },
     ],
     [
       'and is tried again when it is time',
-      { sizes: sizesOf('b', 'c'), attempts: attemptsOf({ b: tried(5, 60_000) }) },
+      { sizes: buildSizes('b', 'c'), attempts: buildAttempts({ b: tried(5, 60_000) }) },
       { ...idle, pull: images('b', 'c') },
     ],
     [
@@ -161,7 +161,7 @@ describe('what is done about missing images', () => {
   });
 
   it('a machine whose turn has not come asks the registry for nothing', () => {
-    const work = nextWork({ ...workInput, mayPull: false, sizes: sizesOf('b') });
+    const work = nextWork({ ...workInput, mayPull: false, sizes: buildSizes('b') });
     expect(work).toMatchObject({ learn: [], pull: [], waitsFor: expect.stringContaining('its turn') });
   });
 });
@@ -211,7 +211,7 @@ describe('what a Node says of itself', () => {
     ['nothing', {}, { isReady: false, hasDiskPressure: false }],
     ['no Node', undefined, { isReady: false, hasDiskPressure: false }],
   ])('%s', (_, object, expected) => {
-    expect(nodeConditionOf(object)).toEqual(expected);
+    expect(readNodeHealth(object)).toEqual(expected);
   });
 });
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Node } from '@slipway/api';
 import { count, formatBytes } from '@slipway/base/text';
-import { amountOf, type SizedImage, spaceFor } from '@slipway/fleet';
+import { computePullAmount, type SizedImage, spaceFor } from '@slipway/fleet';
 import type { ImageStore } from '../host/container-runtime.ts';
 import type { Problem } from '../problem.ts';
 import type { DesiredSet } from './assigned-sets.ts';
@@ -126,7 +126,7 @@ export interface NodeHealth {
 }
 
 /** A node that says nothing of it is not Ready, as for the scheduler. */
-export function nodeConditionOf(node: Pick<Node, 'status'> | undefined): NodeHealth {
+export function readNodeHealth(node: Pick<Node, 'status'> | undefined): NodeHealth {
   const conditions = node?.status?.conditions ?? [];
   const isTrue = (type: string): boolean =>
     conditions.some((condition) => condition.type === type && condition.status === 'True');
@@ -153,7 +153,7 @@ export interface SpaceInput {
 /** Null: it fits. Images whose size is not known count for nothing: they are not pulled. */
 export function whyItWouldNotFit({ missing, present, sizes, store }: SpaceInput): Problem | null {
   const known = (images: Iterable<string>): SizedImage[] => [...images].flatMap((image) => sizes.get(image) ?? []);
-  const { done, total } = amountOf(known(missing), known(present));
+  const { done, total } = computePullAmount(known(missing), known(present));
   const { fits, needed, usable } = spaceFor(total - done, { free: store.freeBytes, size: store.sizeBytes });
   if (fits) return null;
   return {

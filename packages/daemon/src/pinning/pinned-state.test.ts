@@ -3,10 +3,10 @@ import { type FileSystem, makeDirectories, ownOwners } from '../host/file-system
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { openPinsInForce, readPinMemory } from './pinned-state.ts';
-import { setOf } from './testing/sample-sets.ts';
+import { buildSet } from './testing/sample-sets.ts';
 
 const PATH = '/etc/machine-config-daemon/pinned-images.json';
-const set = setOf('s', ['a', 'b'], 3);
+const set = buildSet('s', ['a', 'b'], 3);
 let files: FileSystem;
 
 beforeEach(async () => {

@@ -104,13 +104,13 @@ export async function openPinsInForce({
   /** The runtime may be set to the next ones and not go by it yet. */
   let isUnsure = memory !== null && memory.next !== null;
   let pinned = memory?.pinned ?? [];
-  if (memory !== null && memory.next !== null && (await containers.isSetToPin(imagesOf(memory.next))))
+  if (memory !== null && memory.next !== null && (await containers.isSetToPin(listImages(memory.next))))
     pinned = memory.next;
 
   async function put(next: readonly DesiredSet[], signal: AbortSignal): Promise<void> {
     isUnsure = true;
     await writePinMemory(files, { pinned, next });
-    await containers.pin(imagesOf(next), signal);
+    await containers.pin(listImages(next), signal);
     await writePinMemory(files, { pinned: next, next: null });
     pinned = next;
     isUnsure = false;
@@ -120,7 +120,7 @@ export async function openPinsInForce({
     pinned: () => pinned,
     isOurs: () => isOurs,
     async isSettled(images) {
-      const wanted = imagesOf(pinned);
+      const wanted = listImages(pinned);
       return !isUnsure && findUnpinned(wanted, images).length === 0 && containers.isSetToPin(wanted);
     },
     put,
@@ -136,7 +136,7 @@ export async function openPinsInForce({
   };
 }
 
-const imagesOf = (sets: readonly DesiredSet[]): string[] => sets.flatMap(({ images }) => images);
+const listImages = (sets: readonly DesiredSet[]): string[] => sets.flatMap(({ images }) => images);
 
 // What is pinned, whatever the cluster says: on the machine's disk, whole after any crash.
 

@@ -5,8 +5,8 @@ import { DROP_IN } from '../host/cri/cri-o.ts';
 import { type FileSystem, ownOwners, readText } from '../host/file-system.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import { assign, conditionOf, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
-import { dropInOf, imageOf, setOf } from './testing/sample-sets.ts';
+import { assign, findPinCondition, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
+import { formatSetsDropIn, buildImageName, buildSet } from './testing/sample-sets.ts';
 
 const never = new AbortController().signal;
 let files: FileSystem;
@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const behave = (behaviour: Parameters<typeof setRuntimeBehaviour>[1]) => setRuntimeBehaviour(files, behaviour);
 const dropIn = () => readText(files, DROP_IN, 1_000_000);
-const images = (...words: string[]) => words.map(imageOf).toSorted();
+const images = (...words: string[]) => words.map(buildImageName).toSorted();
 
 describe('a node that is to hold nothing, and never was', () => {
   it('says once how much room it has, and leaves its container runtime alone', async () => {
@@ -28,29 +28,29 @@ describe('a node that is to hold nothing, and never was', () => {
     assign(world, []);
     const machine = startPinMachine(files, world);
     await machine.settle();
-    expect(conditionOf(world, 'Progressing')).toMatchObject({
+    expect(findPinCondition(world, 'Progressing')).toMatchObject({
       status: 'False',
       message: expect.stringContaining('free'),
     });
-    expect(conditionOf(world, 'Degraded')).toMatchObject({ status: 'False' });
+    expect(findPinCondition(world, 'Degraded')).toMatchObject({ status: 'False' });
     expect({ writes: world.writes, pins: machine.pins() }).toEqual({ writes: 1, pins: 0 });
 
     world.assignment = null;
     await machine.settle();
-    expect(conditionOf(world, 'Progressing')).toMatchObject({ status: 'False', message: '' });
+    expect(findPinCondition(world, 'Progressing')).toMatchObject({ status: 'False', message: '' });
   });
 });
 
 describe('a node that is to hold images', () => {
   it('pulls and pins them, and says so in two writes', async () => {
-    const set = setOf('s', ['a', 'b', 'c']);
+    const set = buildSet('s', ['a', 'b', 'c']);
     assign(world, [set]);
     const machine = startPinMachine(files, world);
     await machine.settle();
     expect(await readImages(files)).toEqual(images('a', 'b', 'c'));
-    expect(await dropIn()).toBe(dropInOf([set]));
+    expect(await dropIn()).toBe(formatSetsDropIn([set]));
     expect((await machine.host.containers.images(never)).every(({ isPinned }) => isPinned)).toBe(true);
-    expect(conditionOf(world, 'Progressing')).toMatchObject({ status: 'False', reason: 'AsExpected' });
+    expect(findPinCondition(world, 'Progressing')).toMatchObject({ status: 'False', reason: 'AsExpected' });
     expect(world.status.pinnedImageSets).toEqual([{ name: 's', desiredGeneration: 1, currentGeneration: 1 }]);
     expect(machine.pins()).toBe(1);
     expect(world.writes).toBe(2);
@@ -58,7 +58,7 @@ describe('a node that is to hold images', () => {
   });
 
   it('does and says nothing more when it has them, and nothing anew after a restart', async () => {
-    assign(world, [setOf('s', ['a', 'b'])]);
+    assign(world, [buildSet('s', ['a', 'b'])]);
     await startPinMachine(files, world).settle();
     const { writes } = world;
     const machine = startPinMachine(files, world);
@@ -74,85 +74,85 @@ describe('a node that is to hold images', () => {
   });
 
   it('pulls what two sets share once, and pins each set when it is there', async () => {
-    await behave({ refused: { [imageOf('c')]: 'manifest unknown' } });
-    const [s, t] = [setOf('s', ['a', 'b']), setOf('t', ['b', 'c'])];
+    await behave({ refused: { [buildImageName('c')]: 'manifest unknown' } });
+    const [s, t] = [buildSet('s', ['a', 'b']), buildSet('t', ['b', 'c'])];
     assign(world, [s, t]);
     const machine = startPinMachine(files, world);
-    await machine.until(() => conditionOf(world, 'Degraded')?.status === 'True');
-    expect(await dropIn()).toBe(dropInOf([s]));
-    expect(machine.pulls().filter((image) => image === imageOf('b'))).toHaveLength(1);
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
+    expect(await dropIn()).toBe(formatSetsDropIn([s]));
+    expect(machine.pulls().filter((image) => image === buildImageName('b'))).toHaveLength(1);
     expect(world.status.pinnedImageSets).toMatchObject([
       { name: 's', currentGeneration: 1 },
-      { name: 't', lastFailedGeneration: 1, lastFailedGenerationError: expect.stringContaining(imageOf('c')) },
+      { name: 't', lastFailedGeneration: 1, lastFailedGenerationError: expect.stringContaining(buildImageName('c')) },
     ]);
-    expect(conditionOf(world, 'Degraded')?.message).toMatch(
+    expect(findPinCondition(world, 'Degraded')?.message).toMatch(
       /SLW_PINNING_PULL: PinnedImageSet t, image .*manifest unknown/,
     );
 
     await behave({});
     await machine.settle();
-    expect(await dropIn()).toBe(dropInOf([s, t]));
-    expect(conditionOf(world, 'Degraded')).toMatchObject({ status: 'False', message: '' });
+    expect(await dropIn()).toBe(formatSetsDropIn([s, t]));
+    expect(findPinCondition(world, 'Degraded')).toMatchObject({ status: 'False', message: '' });
     expect(world.status.pinnedImageSets).toMatchObject([{ currentGeneration: 1 }, { currentGeneration: 1 }]);
     expect(world.status.pinnedImageSets?.[1]).not.toHaveProperty('lastFailedGeneration');
   });
 
   it('keeps the old generation pinned until the new one is there', async () => {
-    const old = setOf('s', ['a', 'b'], 1);
+    const old = buildSet('s', ['a', 'b'], 1);
     assign(world, [old]);
     const machine = startPinMachine(files, world);
     await machine.settle();
-    await behave({ refused: { [imageOf('c')]: 'connection refused' } });
-    const next = setOf('s', ['b', 'c'], 2);
+    await behave({ refused: { [buildImageName('c')]: 'connection refused' } });
+    const next = buildSet('s', ['b', 'c'], 2);
     assign(world, [next]);
-    await machine.until(() => conditionOf(world, 'Degraded')?.status === 'True');
-    expect(await dropIn()).toBe(dropInOf([old]));
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
+    expect(await dropIn()).toBe(formatSetsDropIn([old]));
     expect(world.status.pinnedImageSets).toMatchObject([{ desiredGeneration: 2, currentGeneration: 1 }]);
     await behave({});
     await machine.settle();
-    expect(await dropIn()).toBe(dropInOf([next]));
+    expect(await dropIn()).toBe(formatSetsDropIn([next]));
   });
 
   it('unpins at once what a set loses, also on a node with disk pressure', async () => {
-    assign(world, [setOf('s', ['a', 'b'], 1), setOf('t', ['c'])]);
+    assign(world, [buildSet('s', ['a', 'b'], 1), buildSet('t', ['c'])]);
     const machine = startPinMachine(files, world);
     await machine.settle();
     world.node = { isReady: true, hasDiskPressure: true };
-    const shrunk = setOf('s', ['a'], 2);
+    const shrunk = buildSet('s', ['a'], 2);
     assign(world, [shrunk]);
     await machine.settle();
-    expect(await dropIn()).toBe(dropInOf([shrunk]));
+    expect(await dropIn()).toBe(formatSetsDropIn([shrunk]));
   });
 
   it('pulls an image again that somebody removed, and keeps the rest pinned meanwhile', async () => {
-    const set = setOf('s', ['a', 'b']);
+    const set = buildSet('s', ['a', 'b']);
     assign(world, [set]);
     const machine = startPinMachine(files, world);
     await machine.settle();
     await writeImages(files, ownOwners(), images('a'));
-    await behave({ refused: { [imageOf('b')]: 'connection refused' } });
-    await machine.until(() => conditionOf(world, 'Degraded')?.status === 'True');
-    expect(await dropIn()).toBe(dropInOf([set]));
+    await behave({ refused: { [buildImageName('b')]: 'connection refused' } });
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
+    expect(await dropIn()).toBe(formatSetsDropIn([set]));
     await behave({});
     await machine.settle();
     expect(await readImages(files)).toEqual(images('a', 'b'));
-    expect(conditionOf(world, 'Progressing')?.status).toBe('False');
+    expect(findPinCondition(world, 'Progressing')?.status).toBe('False');
   });
 
   it('writes its file again where somebody changed or removed it', async () => {
-    const set = setOf('s', ['a']);
+    const set = buildSet('s', ['a']);
     assign(world, [set]);
     const machine = startPinMachine(files, world);
     await machine.settle();
     await files.remove(DROP_IN);
     world.now += 60_000;
     await machine.settle();
-    expect(await dropIn()).toBe(dropInOf([set]));
+    expect(await dropIn()).toBe(formatSetsDropIn([set]));
     expect(machine.pins()).toBe(2);
   });
 
   it('has no file left when nothing is wanted', async () => {
-    assign(world, [setOf('s', ['a'])]);
+    assign(world, [buildSet('s', ['a'])]);
     const machine = startPinMachine(files, world);
     await machine.settle();
     assign(world, []);
@@ -180,7 +180,7 @@ describe('a node of which nothing is asked', () => {
   });
 
   it('lets go of what it pinned when it was asked to, but not for a record that is being made anew', async () => {
-    assign(world, [setOf('s', ['a'])]);
+    assign(world, [buildSet('s', ['a'])]);
     const machine = startPinMachine(files, world);
     await machine.settle();
     const { assignment } = world;
@@ -195,13 +195,13 @@ describe('a node of which nothing is asked', () => {
     await machine.settle();
     expect(await dropIn()).toBeUndefined();
     expect(world.status).not.toHaveProperty('pinnedImageSets');
-    expect(conditionOf(world, 'Progressing')).toMatchObject({ status: 'False', message: '' });
+    expect(findPinCondition(world, 'Progressing')).toMatchObject({ status: 'False', message: '' });
     expect(await files.lookAt('/etc/machine-config-daemon/pinned-images.json')).toBeNull();
   });
 });
 
 describe('a node that cannot pull now', () => {
-  const set = setOf('s', ['a', 'b']);
+  const set = buildSet('s', ['a', 'b']);
 
   it.each([
     ['is not Ready', { isReady: false, hasDiskPressure: false }, 'Waits for: the node to be Ready'],
@@ -212,22 +212,22 @@ describe('a node that cannot pull now', () => {
     const machine = startPinMachine(files, world);
     await machine.settle();
     expect(machine.pulls()).toEqual([]);
-    expect(conditionOf(world, 'Progressing')).toMatchObject({ status: 'True', reason: 'ImagePrefetch' });
-    expect(conditionOf(world, 'Progressing')?.message).toContain(words);
-    expect(conditionOf(world, 'Degraded')?.status).toBe('False');
+    expect(findPinCondition(world, 'Progressing')).toMatchObject({ status: 'True', reason: 'ImagePrefetch' });
+    expect(findPinCondition(world, 'Progressing')?.message).toContain(words);
+    expect(findPinCondition(world, 'Degraded')?.status).toBe('False');
     world.node = { isReady: true, hasDiskPressure: false };
     await machine.settle();
-    expect(await dropIn()).toBe(dropInOf([set]));
+    expect(await dropIn()).toBe(formatSetsDropIn([set]));
   });
 
   it('waits for its turn, and pins what is there all the same', async () => {
     await writeImages(files, ownOwners(), images('a', 'b'));
-    assign(world, [set, setOf('t', ['c'])], { mayPull: false });
+    assign(world, [set, buildSet('t', ['c'])], { mayPull: false });
     const machine = startPinMachine(files, world);
     await machine.settle();
     expect(machine.pulls()).toEqual([]);
-    expect(await dropIn()).toBe(dropInOf([set]));
-    expect(conditionOf(world, 'Progressing')?.message).toContain('Waits for: its turn');
+    expect(await dropIn()).toBe(formatSetsDropIn([set]));
+    expect(findPinCondition(world, 'Progressing')?.message).toContain('Waits for: its turn');
   });
 
   it('pulls nothing of what would not fit, and names both figures', async () => {
@@ -236,7 +236,7 @@ describe('a node that cannot pull now', () => {
     const machine = startPinMachine(files, world);
     await machine.settle();
     expect(machine.pulls()).toEqual([]);
-    expect(conditionOf(world, 'Degraded')?.message).toMatch(
+    expect(findPinCondition(world, 'Degraded')?.message).toMatch(
       /SLW_PINNING_WOULD_NOT_FIT: PinnedImageSet s: .*2 images, needs [\d.]+ MB .* only 45 MB of it can be used/,
     );
     const { writes } = world;
@@ -246,21 +246,21 @@ describe('a node that cannot pull now', () => {
     await behave({});
     world.now += 60_000;
     await machine.settle();
-    expect(await dropIn()).toBe(dropInOf([set]));
-    expect(conditionOf(world, 'Degraded')?.status).toBe('False');
+    expect(await dropIn()).toBe(formatSetsDropIn([set]));
+    expect(findPinCondition(world, 'Degraded')?.status).toBe('False');
   });
 
   it('stops all pulls when the disk is full, says so at once, and goes on when there is room', async () => {
-    await behave({ refused: { [imageOf('a')]: 'write /var/lib/containers: no space left on device' } });
-    assign(world, [setOf('s', ['a', 'b', 'c', 'd', 'e', 'f'])], { parallel: 1 });
+    await behave({ refused: { [buildImageName('a')]: 'write /var/lib/containers: no space left on device' } });
+    assign(world, [buildSet('s', ['a', 'b', 'c', 'd', 'e', 'f'])], { parallel: 1 });
     const machine = startPinMachine(files, world);
-    await machine.until(() => conditionOf(world, 'Degraded')?.status === 'True');
-    expect(machine.pulls()).toEqual([imageOf('a')]);
-    expect(conditionOf(world, 'Degraded')?.message).toContain('SLW_PINNING_NO_SPACE: PinnedImageSet s: ');
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
+    expect(machine.pulls()).toEqual([buildImageName('a')]);
+    expect(findPinCondition(world, 'Degraded')?.message).toContain('SLW_PINNING_NO_SPACE: PinnedImageSet s: ');
     await machine.step();
     expect(machine.pulls()).toHaveLength(1);
     await behave({});
-    await machine.until(() => conditionOf(world, 'Degraded')?.status === 'False');
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'False');
     await machine.settle();
     expect(await readImages(files)).toHaveLength(6);
   });
@@ -270,18 +270,18 @@ describe('a node that cannot pull now', () => {
     const machine = startPinMachine(files, world);
     await machine.settle();
     await behave({ isDown: true });
-    assign(world, [setOf('s', ['a', 'b', 'c'], 2)]);
+    assign(world, [buildSet('s', ['a', 'b', 'c'], 2)]);
     const began = world.now;
     await machine.until(() => world.now - began > 60_000);
-    expect(conditionOf(world, 'Degraded')?.status).toBe('False');
-    expect(conditionOf(world, 'Progressing')?.message).toContain('Waits for: the container runtime to answer');
-    await machine.until(() => conditionOf(world, 'Degraded')?.status === 'True');
+    expect(findPinCondition(world, 'Degraded')?.status).toBe('False');
+    expect(findPinCondition(world, 'Progressing')?.message).toContain('Waits for: the container runtime to answer');
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
     expect(world.now - began).toBeGreaterThanOrEqual(120_000);
     expect(world.now - began).toBeLessThan(140_000);
-    expect(conditionOf(world, 'Degraded')?.message).toContain('SLW_PINNING_RUNTIME');
+    expect(findPinCondition(world, 'Degraded')?.message).toContain('SLW_PINNING_RUNTIME');
     await behave({});
     await machine.settle();
-    expect(conditionOf(world, 'Degraded')?.status).toBe('False');
+    expect(findPinCondition(world, 'Degraded')?.status).toBe('False');
     expect(await readImages(files)).toHaveLength(3);
   });
 
@@ -303,27 +303,27 @@ describe('a node that cannot pull now', () => {
     const machine = startPinMachine(files, world);
     await machine.step();
     world.isAway = new KubeError('SLW_KUBE_UNREACHABLE', 'no way');
-    await machine.until(async () => (await dropIn()) === dropInOf([set]));
+    await machine.until(async () => (await dropIn()) === formatSetsDropIn([set]));
     world.isAway = null;
     await machine.settle();
-    expect(conditionOf(world, 'Progressing')?.status).toBe('False');
+    expect(findPinCondition(world, 'Progressing')?.status).toBe('False');
   });
 });
 
 describe('a set', () => {
   it('that cannot be read leaves its pins as they are, and that is said', async () => {
-    const set = setOf('s', ['a']);
+    const set = buildSet('s', ['a']);
     assign(world, [set]);
     await startPinMachine(files, world).settle();
     world.sets.clear();
     const machine = startPinMachine(files, world);
-    await machine.until(() => conditionOf(world, 'Degraded')?.status === 'True');
-    expect(conditionOf(world, 'Degraded')?.message).toMatch(/SLW_PINNING_SET: PinnedImageSet s.*does not exist/);
-    expect(await dropIn()).toBe(dropInOf([set]));
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
+    expect(findPinCondition(world, 'Degraded')?.message).toMatch(/SLW_PINNING_SET: PinnedImageSet s.*does not exist/);
+    expect(await dropIn()).toBe(formatSetsDropIn([set]));
   });
 
   it('that is newer than its assignment says is gone by, and not asked for again and again', async () => {
-    assign(world, [setOf('s', ['a'], 3)]);
+    assign(world, [buildSet('s', ['a'], 3)]);
     const { assignment } = world;
     if (assignment === null) throw new Error('there is one');
     world.assignment = { ...assignment, sets: [{ name: 's', uid: 'uid-s', generation: 2 }] };
@@ -336,26 +336,26 @@ describe('a set', () => {
   });
 
   it('that was deleted and made anew begins at generation 1 again', async () => {
-    assign(world, [setOf('s', ['a'], 7)]);
+    assign(world, [buildSet('s', ['a'], 7)]);
     const machine = startPinMachine(files, world);
     await machine.settle();
-    assign(world, [setOf('s', ['b'], 1, 'another')]);
+    assign(world, [buildSet('s', ['b'], 1, 'another')]);
     await machine.settle();
     expect(world.status.pinnedImageSets).toEqual([{ name: 's', desiredGeneration: 1, currentGeneration: 1 }]);
-    expect(await dropIn()).toBe(dropInOf([setOf('s', ['b'])]));
+    expect(await dropIn()).toBe(formatSetsDropIn([buildSet('s', ['b'])]));
   });
 });
 
 describe('what the cluster is told', () => {
   it('is bounded, however many images there are: 13 writes at most within two minutes', async () => {
     const words = Array.from({ length: 120 }, (_, index) => index.toString(16).padStart(3, '0'));
-    assign(world, [setOf('s', words.slice(0, 60)), setOf('t', words.slice(60))]);
+    assign(world, [buildSet('s', words.slice(0, 60)), buildSet('t', words.slice(60))]);
     const machine = startPinMachine(files, world);
     const began = world.now;
     // Ten images a second.
     await machine.until((): boolean => {
       world.now += 100;
-      return conditionOf(world, 'Progressing')?.status === 'False';
+      return findPinCondition(world, 'Progressing')?.status === 'False';
     });
     expect(world.now - began).toBeLessThan(120_000);
     expect(world.writes).toBeLessThanOrEqual(13);

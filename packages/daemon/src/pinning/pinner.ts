@@ -8,7 +8,7 @@ import { again, type ControllerDef, done, type Log, type Next, type StoreReader,
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import { type AssignedSets, createSetReader } from './assigned-sets.ts';
-import { isWell, missingImages, type NodeHealth, nodeConditionOf, startDelayMs } from './decisions.ts';
+import { isWell, missingImages, type NodeHealth, readNodeHealth, startDelayMs } from './decisions.ts';
 import { createLocalImages, CHECK_EVERY_MS, MEASURE_EVERY_MS } from './local-images.ts';
 import type { PinMetrics } from './pin-metrics.ts';
 import { createPinKeeper, openPinsInForce } from './pinned-state.ts';
@@ -19,9 +19,9 @@ import {
   type PinProblem,
   type PinSnapshot,
   problemOfAll,
-  rateOf,
+  computeRate,
   type RateSample,
-  snapshotOf,
+  buildSnapshot,
 } from './report.ts';
 import { createPinTeller, type PinCluster } from './reporter.ts';
 import { asForeseen, isLong, isOutage, soonest, watchRuntime } from './retry.ts';
@@ -174,13 +174,13 @@ export function createPinner(options: PinnerOptions): Pinner {
     const store = images.store();
     const outage = runtime.outage();
     const present = images.present();
-    const found = snapshotOf({
+    const found = buildSnapshot({
       ...read,
       pinned: inForce.pinned(),
       present,
       sizes,
-      problems: [...problemsOf(read, keeper.problem()), ...pulled.problems],
-      bytesPerSecond: rateOf(samples, now()),
+      problems: [...listProblems(read, keeper.problem()), ...pulled.problems],
+      bytesPerSecond: computeRate(samples, now()),
       waitsFor: outage === null ? pulled.waitsFor : 'the container runtime to answer',
       lastError: pulled.lastError,
       store: store && { free: store.freeBytes, size: store.sizeBytes },
@@ -194,7 +194,7 @@ export function createPinner(options: PinnerOptions): Pinner {
     return found;
   }
 
-  function problemsOf({ wanted, unknown, problems }: AssignedSets, notPinned: Problem | null): PinProblem[] {
+  function listProblems({ wanted, unknown, problems }: AssignedSets, notPinned: Problem | null): PinProblem[] {
     const outage = runtime.outage();
     const names = [...wanted.map(({ name }) => name), ...unknown];
     const ofAll = [outage !== null && isLong(outage, now()) ? outage.problem : null, notPinned];
@@ -283,5 +283,5 @@ function keepConditions({ metadata, status }: Stored<Node>): Stored<Node> {
 
 export const pinsSeenBy = (read: StoreReader, nodeName: string): PinClusterView => ({
   machineConfigNode: read(machineConfigNodes, { as: 'metadata' }).get(nodeName),
-  node: nodeConditionOf(read(nodes).get(nodeName)),
+  node: readNodeHealth(read(nodes).get(nodeName)),
 });

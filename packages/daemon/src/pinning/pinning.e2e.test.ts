@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  crdOf,
+  buildCrd,
   machineConfigNodeKind,
   machineConfigNodes,
   nodes,
@@ -23,7 +23,7 @@ import { type Daemon, startDaemon } from '../daemon.ts';
 import { DROP_IN } from '../host/cri/cri-o.ts';
 import { createDisk } from '../host/disk.ts';
 import { type FileSystem, readText } from '../host/file-system.ts';
-import { imageOf } from './testing/sample-sets.ts';
+import { buildImageName } from './testing/sample-sets.ts';
 
 let client: Client;
 let writes: string[];
@@ -35,7 +35,7 @@ let running: RunningControllers;
 
 beforeAll(async () => {
   client = await connectToShared();
-  for (const kind of [machineConfigNodeKind, pinnedImageSetKind]) await installCrd(client, crdOf(kind));
+  for (const kind of [machineConfigNodeKind, pinnedImageSetKind]) await installCrd(client, buildCrd(kind));
 });
 afterAll(() => client.transport.close());
 
@@ -72,7 +72,7 @@ afterEach(async () => {
 const makeSet = (words: readonly string[], set = name) =>
   client.create(pinnedImageSets, {
     metadata: { name: set },
-    spec: { pinnedImages: words.map((word) => ({ name: imageOf(word) })) },
+    spec: { pinnedImages: words.map((word) => ({ name: buildImageName(word) })) },
   });
 
 /** As the controller does it. */
@@ -103,7 +103,7 @@ describe('the daemon of a node with pinned images', () => {
     await makeSet(['a', 'b', 'c']);
     await assign(name);
     await isThrough();
-    expect(await dropIn()).toContain(imageOf('c'));
+    expect(await dropIn()).toContain(buildImageName('c'));
     expect((await status())?.pinnedImageSets).toEqual([{ name, desiredGeneration: 1, currentGeneration: 1 }]);
     const written = writes.filter((write) => write === `patch MachineConfigNode/status ${name}`).length;
     expect(written).toBeGreaterThan(0);
@@ -119,7 +119,7 @@ describe('the daemon of a node with pinned images', () => {
 
   it('follows a set that was deleted and made again, whose generations begin anew', async () => {
     await makeSet(['a']);
-    const spec = { pinnedImages: [{ name: imageOf('b') }] };
+    const spec = { pinnedImages: [{ name: buildImageName('b') }] };
     await client.patch(pinnedImageSets, { name }, { type: 'merge', body: { spec } }, {});
     await assign(name);
     await isThrough();
@@ -131,7 +131,7 @@ describe('the daemon of a node with pinned images', () => {
     await until(async () => {
       expect((await status())?.pinnedImageSets).toEqual([{ name, desiredGeneration: 1, currentGeneration: 1 }]);
     });
-    expect(await dropIn()).toContain(imageOf('d'));
+    expect(await dropIn()).toContain(buildImageName('d'));
     await client.delete(pinnedImageSets, { name }, {});
   });
 });

@@ -166,7 +166,7 @@ export function createPulling(options: ImagePullerOptions): ImagePuller {
     });
   }
 
-  function problemsOf({ wanted }: PullRequest): PinProblem[] {
+  function listProblems({ wanted }: PullRequest): PinProblem[] {
     const present = images.present();
     const lacking = wanted.filter((set) => !isComplete(set, present)).map(({ name }) => name);
     if (lacking.length === 0) return [];
@@ -195,7 +195,7 @@ export function createPulling(options: ImagePullerOptions): ImagePuller {
       return {
         waitsFor: work.waitsFor,
         wakeAt: soonest(waits.filter((at) => at > now())),
-        problems: problemsOf(request),
+        problems: listProblems(request),
         lastError,
       };
     },

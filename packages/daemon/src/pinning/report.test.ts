@@ -6,32 +6,32 @@ import {
   describeProblems,
   imageProblems,
   type PinSnapshot,
-  pinStatusOf,
+  computePinStatus,
   problemOfAll,
   problemOfSet,
-  rateOf,
+  computeRate,
   type RateSample,
   type SetState,
   type SnapshotInput,
-  snapshotOf,
+  buildSnapshot,
 } from './report.ts';
 import type { Attempts } from './retry.ts';
-import { imageOf, presentOf, setOf } from './testing/sample-sets.ts';
+import { buildImageName, buildPresent, buildSet } from './testing/sample-sets.ts';
 
 const image = (...layers: [string, number][]): SizedImage => ({
   layers: layers.map(([digest, size]) => ({ digest, size })),
 });
 const sizes = new Map([
-  [imageOf('a'), image(['base', 100], ['a', 10])],
-  [imageOf('b'), image(['base', 100], ['b', 20])],
-  [imageOf('c'), image(['c', 30])],
+  [buildImageName('a'), image(['base', 100], ['a', 10])],
+  [buildImageName('b'), image(['base', 100], ['b', 20])],
+  [buildImageName('c'), image(['c', 30])],
 ]);
-const [s, t] = [setOf('s', ['a', 'b'], 2), setOf('t', ['b', 'c'])];
+const [s, t] = [buildSet('s', ['a', 'b'], 2), buildSet('t', ['b', 'c'])];
 const input: SnapshotInput = {
   wanted: [s, t],
   unknown: new Set(),
   pinned: [],
-  present: presentOf('a'),
+  present: buildPresent('a'),
   sizes,
   problems: [],
   bytesPerSecond: 10,
@@ -42,7 +42,7 @@ const input: SnapshotInput = {
 
 describe('what a node says of its images', () => {
   it('counts images by set, and bytes that they share once', () => {
-    const { progress, isWorking } = snapshotOf(input);
+    const { progress, isWorking } = buildSnapshot(input);
     expect(isWorking).toBe(true);
     expect(progress).toMatchObject({
       sets: [
@@ -56,31 +56,31 @@ describe('what a node says of its images', () => {
   });
 
   it('is through when all is there and pinned, and not before', () => {
-    const present = presentOf('a', 'b', 'c');
-    expect(snapshotOf({ ...input, present, pinned: [s] }).isWorking).toBe(true);
-    expect(snapshotOf({ ...input, present, pinned: [s, t] })).toMatchObject({
+    const present = buildPresent('a', 'b', 'c');
+    expect(buildSnapshot({ ...input, present, pinned: [s] }).isWorking).toBe(true);
+    expect(buildSnapshot({ ...input, present, pinned: [s, t] })).toMatchObject({
       isWorking: false,
       progress: { bytesPerSecond: null, secondsLeft: null, bytes: { done: 160, total: 160 } },
     });
-    expect(snapshotOf({ ...input, present: presentOf('a', 'b'), pinned: [s, t] }).isWorking).toBe(true);
+    expect(buildSnapshot({ ...input, present: buildPresent('a', 'b'), pinned: [s, t] }).isWorking).toBe(true);
   });
 
   it('tells the generation that is pinned, which may be an earlier one, but not that of another set of the same name', () => {
-    const pinned = [setOf('s', ['a'], 1), setOf('t', ['b'], 1, 'deleted')];
-    expect(snapshotOf({ ...input, pinned }).sets).toEqual([
+    const pinned = [buildSet('s', ['a'], 1), buildSet('t', ['b'], 1, 'deleted')];
+    expect(buildSnapshot({ ...input, pinned }).sets).toEqual([
       { name: 's', desiredGeneration: 2, currentGeneration: 1, failure: null },
       { name: 't', desiredGeneration: 1, currentGeneration: null, failure: null },
     ]);
   });
 
   it('says nothing of bytes that it does not know, or of a time that cannot be told', () => {
-    const { progress } = snapshotOf({ ...input, sizes: new Map(), bytesPerSecond: null });
+    const { progress } = buildSnapshot({ ...input, sizes: new Map(), bytesPerSecond: null });
     expect(progress).toMatchObject({ bytes: null, secondsLeft: null, sets: [{ bytes: null }, { bytes: null }] });
   });
 
   it('is not through while a set cannot be read', () => {
     const all = { ...input, wanted: [], unknown: new Set(['s']) };
-    expect(snapshotOf(all).isWorking).toBe(true);
+    expect(buildSnapshot(all).isWorking).toBe(true);
   });
 });
 
@@ -98,7 +98,7 @@ const standing: SetState = { name: 's', desiredGeneration: 3, currentGeneration:
 const snapshot: PinSnapshot = { sets: [standing], progress, isWorking: true, problem: '', problemKey: '' };
 const FAILED = 'SLW_PINNING_PULL: PinnedImageSet s, image x: manifest unknown';
 
-const problemsOf = ({ conditions, pinnedImageSets }: ReturnType<typeof pinStatusOf>['last']) =>
+const validateStatus = ({ conditions, pinnedImageSets }: ReturnType<typeof computePinStatus>['last']) =>
   validate(machineConfigNodeKind, {
     apiVersion: 'machineconfiguration.openshift.io/v1',
     kind: 'MachineConfigNode',
@@ -109,7 +109,7 @@ const problemsOf = ({ conditions, pinnedImageSets }: ReturnType<typeof pinStatus
 
 describe('the status of a node with pinned images', () => {
   it('says what it works on, what it has, and how far it is', () => {
-    const { first, last } = pinStatusOf({}, snapshot, now);
+    const { first, last } = computePinStatus({}, snapshot, now);
     expect(first).toBeNull();
     expect(last).toMatchObject({
       conditions: [
@@ -119,22 +119,22 @@ describe('the status of a node with pinned images', () => {
       pinnedImageSets: [{ name: 's', desiredGeneration: 3, currentGeneration: 2 }],
     });
     expect(last.conditions[0]?.message).toContain('1 of 2 images');
-    expect(problemsOf(last)).toMatchObject({ ok: true });
+    expect(validateStatus(last)).toMatchObject({ ok: true });
   });
 
   it('says what failed, by set and for the node', () => {
     const sets = [{ ...standing, failure: FAILED }];
-    const { last } = pinStatusOf({}, { ...snapshot, sets, problem: FAILED, problemKey: 'x' }, now);
+    const { last } = computePinStatus({}, { ...snapshot, sets, problem: FAILED, problemKey: 'x' }, now);
     expect(last).toMatchObject({
       conditions: [{}, { status: 'True', reason: 'PrefetchFailed', message: FAILED }],
       pinnedImageSets: [{ lastFailedGeneration: 3, lastFailedGenerationError: FAILED }],
     });
-    expect(problemsOf(last)).toMatchObject({ ok: true });
+    expect(validateStatus(last)).toMatchObject({ ok: true });
   });
 
   it('is as expected when nothing is asked of the node any more, and the list is gone', () => {
-    const before = pinStatusOf({}, snapshot, now).last;
-    const { last } = pinStatusOf({ status: statusOf(before) }, null, now);
+    const before = computePinStatus({}, snapshot, now).last;
+    const { last } = computePinStatus({ status: toStatus(before) }, null, now);
     expect(last).toMatchObject({ pinnedImageSets: null });
     expect(last.conditions).toMatchObject([
       { status: 'False', reason: 'AsExpected', message: '' },
@@ -146,7 +146,7 @@ describe('the status of a node with pinned images', () => {
     ['desired', { desiredGeneration: 1, currentGeneration: null }],
     ['current', { desiredGeneration: 3, currentGeneration: 1 }],
   ])('of a set that was made anew, with a lower %s generation, is written without it first', (_, more) => {
-    const before = pinStatusOf({}, { ...snapshot, sets: [standing, { ...standing, name: 't' }] }, now).last;
+    const before = computePinStatus({}, { ...snapshot, sets: [standing, { ...standing, name: 't' }] }, now).last;
     const next = {
       ...snapshot,
       sets: [
@@ -154,29 +154,29 @@ describe('the status of a node with pinned images', () => {
         { ...standing, name: 't' },
       ],
     };
-    const { first, last } = pinStatusOf({ status: statusOf(before) }, next, now);
+    const { first, last } = computePinStatus({ status: toStatus(before) }, next, now);
     expect(first?.pinnedImageSets).toMatchObject([{ name: 't' }]);
     expect(last.pinnedImageSets).toMatchObject([{ name: 's' }, { name: 't' }]);
   });
 
   it('is the same where nothing but the free space has hardly moved, as after a restart', () => {
-    const before = pinStatusOf({}, snapshot, now).last;
+    const before = computePinStatus({}, snapshot, now).last;
     const later = { ...snapshot, progress: { ...progress, store: { free: 49_000_111, size: 100_000_777 } } };
-    expect(pinStatusOf({ status: statusOf(before) }, later, now).last).toEqual(before);
+    expect(computePinStatus({ status: toStatus(before) }, later, now).last).toEqual(before);
     const moved = { ...snapshot, progress: { ...progress, store: { free: 30_000_111, size: 100_000_777 } } };
-    expect(pinStatusOf({ status: statusOf(before) }, moved, now).last).not.toEqual(before);
+    expect(computePinStatus({ status: toStatus(before) }, moved, now).last).not.toEqual(before);
   });
 
   it('is one that the API takes with as many sets and as long names as there can be', () => {
     const names = Array.from({ length: 100 }, (_, index) => `${'n'.repeat(50)}.${'m'.repeat(50)}.s${index}`);
     const sets = names.map((name) => ({ ...standing, name, failure: FAILED }));
     const many = { ...progress, sets: names.map((name) => ({ name, images: { done: 1, total: 500 }, bytes: null })) };
-    const { last } = pinStatusOf({}, { ...snapshot, sets, progress: many, problem: FAILED }, now);
-    expect(problemsOf(last)).toMatchObject({ ok: true });
+    const { last } = computePinStatus({}, { ...snapshot, sets, progress: many, problem: FAILED }, now);
+    expect(validateStatus(last)).toMatchObject({ ok: true });
   });
 });
 
-const statusOf = ({ conditions, pinnedImageSets }: ReturnType<typeof pinStatusOf>['last']) => ({
+const toStatus = ({ conditions, pinnedImageSets }: ReturnType<typeof computePinStatus>['last']) => ({
   conditions: conditions.map((condition) => ({ reason: '', message: '', ...condition })),
   pinnedImageSets: [...(pinnedImageSets ?? [])],
 });
@@ -184,32 +184,36 @@ const statusOf = ({ conditions, pinnedImageSets }: ReturnType<typeof pinStatusOf
 const said = { code: 'SLW_PINNING_PULL', message: 'CRI-O said: manifest unknown' };
 const failedImage: Attempts = { tries: 5, firstAt: 0, lastAt: 15_000, notBefore: 60_000, problem: said };
 const tried: Attempts = { ...failedImage, tries: 1, lastAt: 0 };
-const wanted = [setOf('s', ['a', 'b']), setOf('t', ['b', 'c'])];
+const wanted = [buildSet('s', ['a', 'b']), buildSet('t', ['b', 'c'])];
 
 describe('what keeps a node from its images', () => {
   it('names the sets, the image, what was said, the code, and the way out', () => {
-    const problems = imageProblems(wanted, presentOf('a'), new Map([[imageOf('b'), failedImage]]));
+    const problems = imageProblems(wanted, buildPresent('a'), new Map([[buildImageName('b'), failedImage]]));
     expect(problems).toMatchObject([{ code: said.code, sets: ['s', 't'] }]);
     const text = describeProblems(problems);
-    for (const part of ['SLW_PINNING_PULL', 'PinnedImageSet s, t', imageOf('b'), said.message, 'out of the set'])
+    for (const part of ['SLW_PINNING_PULL', 'PinnedImageSet s, t', buildImageName('b'), said.message, 'out of the set'])
       expect(text).toContain(part);
   });
 
   it('is not an image that was only tried, or that is there after all', () => {
-    expect(imageProblems(wanted, presentOf(), new Map([[imageOf('b'), tried]]))).toEqual([]);
-    expect(imageProblems(wanted, presentOf('b'), new Map([[imageOf('b'), failedImage]]))).toEqual([]);
+    expect(imageProblems(wanted, buildPresent(), new Map([[buildImageName('b'), tried]]))).toEqual([]);
+    expect(imageProblems(wanted, buildPresent('b'), new Map([[buildImageName('b'), failedImage]]))).toEqual([]);
   });
 
   it('is told of a set that it keeps back, and of no other', () => {
-    const problems = imageProblems(wanted, presentOf(), new Map([[imageOf('a'), failedImage]]));
-    expect(problemOfSet(problems, 's')).toContain(imageOf('a'));
+    const problems = imageProblems(wanted, buildPresent(), new Map([[buildImageName('a'), failedImage]]));
+    expect(problemOfSet(problems, 's')).toContain(buildImageName('a'));
     expect(problemOfSet(problems, 't')).toBeNull();
   });
 
   it('stays short, however many images fail and however much was said', () => {
     const words = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(3, '0'));
     const long: Attempts = { ...failedImage, problem: { ...said, message: 'x'.repeat(5000) } };
-    const problems = imageProblems([setOf('s', words)], new Set(), new Map(words.map((word) => [imageOf(word), long])));
+    const problems = imageProblems(
+      [buildSet('s', words)],
+      new Set(),
+      new Map(words.map((word) => [buildImageName(word), long])),
+    );
     const text = describeProblems(problems);
     expect(text.length).toBeLessThan(4000);
     expect(text).toMatch(/297 more images failed$/);
@@ -234,7 +238,7 @@ describe('how fast bytes come', () => {
     ['is not told where nothing came for a minute', after([0, 0], [5, 1000]), 70, null],
     ['begins anew where there is less than before', after([0, 5000], [10, 1000], [20, 2000]), 20, 100],
   ])('%s', (_, samples, now, expected) => {
-    expect(rateOf(samples, now * 1000)).toBe(expected);
+    expect(computeRate(samples, now * 1000)).toBe(expected);
   });
 
   it('few samples are kept, however many images come', () => {

@@ -2,7 +2,13 @@
 // MachineConfigNode.
 import type { MachineConfigNode } from '@slipway/api';
 import { count, truncate } from '@slipway/base/text';
-import { amountOf, formatPinProgress, parsePinProgress, type PinProgress, type SetProgress } from '@slipway/fleet';
+import {
+  computePullAmount,
+  formatPinProgress,
+  parsePinProgress,
+  type PinProgress,
+  type SetProgress,
+} from '@slipway/fleet';
 import { type Condition, setCondition } from '@slipway/kube';
 import type { Space } from '../host/file-system.ts';
 import type { Problem } from '../problem.ts';
@@ -42,7 +48,7 @@ export interface SnapshotInput extends SetsOnNode {
   readonly store: PinProgress['store'];
 }
 
-export function snapshotOf(input: SnapshotInput): PinSnapshot {
+export function buildSnapshot(input: SnapshotInput): PinSnapshot {
   const { wanted, unknown, pinned, present, problems } = input;
   const isDone = (set: DesiredSet): boolean => isComplete(set, present) && isPinned(set, pinned);
   const isWorking = unknown.size > 0 || !wanted.every(isDone);
@@ -53,7 +59,7 @@ export function snapshotOf(input: SnapshotInput): PinSnapshot {
       currentGeneration: pinned.find(({ name, uid }) => name === set.name && uid === set.uid)?.generation ?? null,
       failure: problemOfSet(problems, set.name),
     })),
-    progress: progressOf(input, isWorking),
+    progress: computeProgress(input, isWorking),
     isWorking,
     problem: describeProblems(problems),
     problemKey: problems.map(({ key }) => key).join('\n'),
@@ -80,16 +86,16 @@ export const emptySnapshot = ({ freeBytes, sizeBytes }: Space): PinSnapshot => (
 const isPinned = (set: DesiredSet, pinned: readonly DesiredSet[]): boolean =>
   pinned.some(({ name, uid, generation }) => name === set.name && uid === set.uid && generation === set.generation);
 
-function progressOf(input: SnapshotInput, isWorking: boolean): PinProgress {
+function computeProgress(input: SnapshotInput, isWorking: boolean): PinProgress {
   const { wanted, present, sizes, bytesPerSecond, waitsFor, lastError, store } = input;
   const here = [...present].flatMap((image) => sizes.get(image) ?? []);
-  const bytesOf = (images: Iterable<string>): PinProgress['bytes'] => {
+  const computeBytes = (images: Iterable<string>): PinProgress['bytes'] => {
     const known = [...images].flatMap((image) => sizes.get(image) ?? []);
-    return known.length === 0 ? null : amountOf(known, here);
+    return known.length === 0 ? null : computePullAmount(known, here);
   };
-  const bytes = bytesOf(new Set(wanted.flatMap(({ images }) => images)));
+  const bytes = computeBytes(new Set(wanted.flatMap(({ images }) => images)));
   return {
-    sets: wanted.map((set) => setProgressOf(set, present, bytesOf(set.images))),
+    sets: wanted.map((set) => computeSetProgress(set, present, computeBytes(set.images))),
     bytes,
     bytesPerSecond: isWorking ? bytesPerSecond : null,
     secondsLeft: isWorking && bytes !== null ? secondsLeft(bytes, bytesPerSecond) : null,
@@ -99,7 +105,7 @@ function progressOf(input: SnapshotInput, isWorking: boolean): PinProgress {
   };
 }
 
-const setProgressOf = (
+const computeSetProgress = (
   { name, images }: DesiredSet,
   present: ReadonlySet<string>,
   bytes: PinProgress['bytes'],
@@ -192,14 +198,14 @@ const DEGRADED = 'PinnedImageSetsDegraded';
  * The status to write, and what has to be written before it: the API refuses a generation that goes back, as that of a set that
  * was deleted and made again does, unless the entry was gone in between. `snapshot` null: nothing is asked of the node.
  */
-export function pinStatusOf(
+export function computePinStatus(
   { status }: Pick<MachineConfigNode, 'status'>,
   snapshot: PinSnapshot | null,
   now: Date,
 ): { readonly first: PinStatus | null; readonly last: PinStatus } {
-  const conditions = conditionsOf(status?.conditions, snapshot, now);
+  const conditions = computeConditions(status?.conditions, snapshot, now);
   const old = new Map((status?.pinnedImageSets ?? []).map((entry) => [entry.name, entry]));
-  const next = (snapshot?.sets ?? []).map((set) => entryOf(set));
+  const next = (snapshot?.sets ?? []).map((set) => toStatusEntry(set));
   const stay = next.filter((entry) => !goesBack(old.get(entry.name), entry));
   const last = { conditions, pinnedImageSets: orNull(next) };
   return { first: stay.length === next.length ? null : { conditions, pinnedImageSets: orNull(stay) }, last };
@@ -208,7 +214,7 @@ export function pinStatusOf(
 const orNull = (entries: readonly SetStatusEntry[]): readonly SetStatusEntry[] | null =>
   entries.length === 0 ? null : entries;
 
-function entryOf({ name, desiredGeneration, currentGeneration, failure }: SetState): SetStatusEntry {
+function toStatusEntry({ name, desiredGeneration, currentGeneration, failure }: SetState): SetStatusEntry {
   return {
     name,
     desiredGeneration,
@@ -222,7 +228,7 @@ const GENERATIONS = ['desiredGeneration', 'currentGeneration', 'lastFailedGenera
 const goesBack = (old: SetStatusEntry | undefined, next: SetStatusEntry): boolean =>
   GENERATIONS.some((field) => (next[field] ?? Infinity) < (old?.[field] ?? 0));
 
-function conditionsOf(
+function computeConditions(
   before: readonly Condition[] | undefined,
   snapshot: PinSnapshot | null,
   now: Date,
@@ -235,7 +241,7 @@ function conditionsOf(
       type: PROGRESSING,
       status: isWorking ? 'True' : 'False',
       reason: isWorking ? 'ImagePrefetch' : 'AsExpected',
-      message: progress === undefined ? '' : formatPinProgress(withStoreOf(progress, before)),
+      message: progress === undefined ? '' : formatPinProgress(withReportedStore(progress, before)),
     },
     now,
   );
@@ -252,7 +258,7 @@ function conditionsOf(
 }
 
 /** Free space moves all the time: it is no news where it has hardly moved since it was last told. */
-function withStoreOf(progress: PinProgress, before: readonly Condition[] | undefined): PinProgress {
+function withReportedStore(progress: PinProgress, before: readonly Condition[] | undefined): PinProgress {
   const said = before?.find(({ type }) => type === PROGRESSING)?.message ?? '';
   const store = parsePinProgress(said)?.store ?? null;
   return hasMoved(store, progress.store) ? progress : { ...progress, store };
@@ -289,7 +295,7 @@ export function addSample(samples: readonly RateSample[], sample: RateSample): r
 }
 
 /** Bytes a second; null: it cannot be told. */
-export function rateOf(samples: readonly RateSample[], now: number): number | null {
+export function computeRate(samples: readonly RateSample[], now: number): number | null {
   const since = now - WINDOW_MS;
   const first = samples.findLast(({ at }) => at <= since) ?? samples[0];
   const last = samples.at(-1);

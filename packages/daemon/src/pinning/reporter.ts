@@ -4,7 +4,7 @@ import { isEqual } from '@slipway/base/equal';
 import type { PinProgress } from '@slipway/fleet';
 import { type Client, createWriter, isKubeError, type Log, retryOnConflict } from '@slipway/kube';
 import type { SetSource } from './assigned-sets.ts';
-import { hasMoved, type PinSnapshot, pinStatusOf } from './report.ts';
+import { hasMoved, type PinSnapshot, computePinStatus } from './report.ts';
 import { addAttempt, type Attempts } from './retry.ts';
 
 export interface PinReporter {
@@ -77,7 +77,7 @@ export function whenToTell(told: LastReport | null, assignment: string, snapshot
 function whileWorking({ snapshot: before, at }: LastReport, snapshot: PinSnapshot): number | null {
   const { progress: was } = before;
   const { progress: is } = snapshot;
-  if (tenthOf(was) !== tenthOf(is) || was.waitsFor !== is.waitsFor) return at + BETWEEN_MS;
+  if (computeTenth(was) !== computeTenth(is) || was.waitsFor !== is.waitsFor) return at + BETWEEN_MS;
   return standing(before) === standing(snapshot) ? null : at + SLICE_MS;
 }
 
@@ -93,7 +93,7 @@ function standing({ sets, progress }: PinSnapshot): string {
 }
 
 /** By bytes where they are known, else by images. */
-function tenthOf({ bytes, sets }: PinProgress): number {
+function computeTenth({ bytes, sets }: PinProgress): number {
   const { done, total } = bytes ?? sumOfImages(sets);
   return total === 0 ? 0 : Math.floor((10 * done) / total);
 }
@@ -121,7 +121,7 @@ export function createPinCluster(client: Client, nodeName: string): PinCluster {
   async function reportOnce(snapshot: PinSnapshot | null, signal: AbortSignal): Promise<void> {
     let record = await client.find(machineConfigNodes, { name: nodeName }, { signal });
     if (record === undefined) return;
-    const { first, last } = pinStatusOf(record, snapshot, new Date());
+    const { first, last } = computePinStatus(record, snapshot, new Date());
     const { conditions, pinnedImageSets = null } = record.status ?? {};
     let there: unknown = { conditions, pinnedImageSets };
     for (const status of [first, last]) {

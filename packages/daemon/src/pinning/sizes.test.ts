@@ -3,7 +3,7 @@ import { type FileSystem, makeDirectories, ownOwners } from '../host/file-system
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { credentialFor, openImageSizes, readCredentials, readRegistryOptions } from './sizes.ts';
-import { imageOf } from './testing/sample-sets.ts';
+import { buildImageName } from './testing/sample-sets.ts';
 
 const PATH = '/var/lib/machine-config-daemon/image-sizes.json';
 const sized = (size: number) => ({ layers: [{ digest: 'sha256:l', size }] });
@@ -15,12 +15,12 @@ beforeEach(() => {
 describe('the sizes of images', () => {
   it('are known after a restart, and by whatever registry the same image has', async () => {
     const sizes = await openImageSizes(files);
-    sizes.add(imageOf('a'), sized(7));
+    sizes.add(buildImageName('a'), sized(7));
     await sizes.save(new Set());
     const again = await openImageSizes(files);
-    expect(again.get(imageOf('a'))).toEqual(sized(7));
-    expect(again.get(imageOf('a').replace('registry.', 'mirror.'))).toEqual(sized(7));
-    expect(again.has(imageOf('b'))).toBe(false);
+    expect(again.get(buildImageName('a'))).toEqual(sized(7));
+    expect(again.get(buildImageName('a').replace('registry.', 'mirror.'))).toEqual(sized(7));
+    expect(again.has(buildImageName('b'))).toBe(false);
     expect(await files.lookAt(PATH)).toMatchObject({ mode: 0o600 });
   });
 
@@ -42,7 +42,7 @@ describe('the sizes of images', () => {
 
   it('are forgotten when they are too many, those that are needed last', async () => {
     const sizes = await openImageSizes(files);
-    const names = Array.from({ length: 5010 }, (_, index) => imageOf(index.toString(16).padStart(4, '0')));
+    const names = Array.from({ length: 5010 }, (_, index) => buildImageName(index.toString(16).padStart(4, '0')));
     for (const name of names) sizes.add(name, sized(1));
     const kept = new Set(names.slice(0, 20));
     await sizes.save(kept);

@@ -37,15 +37,15 @@ export async function openImageSizes(files: FileSystem): Promise<ImageSizes> {
   const known = await read(files);
   let isSaved = true;
   return {
-    get: (image) => known.get(digestOf(image)),
-    has: (image) => known.has(digestOf(image)),
+    get: (image) => known.get(parseDigest(image)),
+    has: (image) => known.has(parseDigest(image)),
     add(image, sized) {
-      known.set(digestOf(image), sized);
+      known.set(parseDigest(image), sized);
       isSaved = false;
     },
     async save(kept) {
       if (isSaved) return;
-      forget(known, new Set([...kept].map(digestOf)));
+      forget(known, new Set([...kept].map(parseDigest)));
       const lines = [...known].map(([digest, { layers }]) => [
         digest,
         layers.map((layer) => [layer.digest, layer.size]),
@@ -59,7 +59,7 @@ export async function openImageSizes(files: FileSystem): Promise<ImageSizes> {
 }
 
 /** The same bytes, whatever registry they come from. */
-const digestOf = (image: string): string => image.slice(image.lastIndexOf('@') + 1);
+const parseDigest = (image: string): string => image.slice(image.lastIndexOf('@') + 1);
 
 function forget(known: Map<string, SizedImage>, kept: ReadonlySet<string>): void {
   for (const digest of known.keys()) {
@@ -156,12 +156,12 @@ export async function readCredentials(files: FileSystem): Promise<Credentials> {
 export async function credentialFor(image: string, credentials: Credentials): Promise<RegistryCredential | null> {
   if (credentials.size === 0) return null;
   const { mostSpecific } = await import('@slipway/registry');
-  const scope = mostSpecific(credentials.keys(), nameOf(image));
+  const scope = mostSpecific(credentials.keys(), parseRepository(image));
   return (scope === undefined ? undefined : credentials.get(scope)) ?? null;
 }
 
 /** Without the digest; hosts have no case. */
-function nameOf(image: string): string {
+function parseRepository(image: string): string {
   const [name = ''] = image.split('@');
   const slash = name.indexOf('/');
   return name.slice(0, slash).toLowerCase() + name.slice(slash);

@@ -2,7 +2,7 @@
 import { truncate } from '@slipway/base/text';
 import type { Metrics } from '@slipway/kube';
 import { Counter, Gauge } from 'prom-client';
-import { stateOf } from './node-annotations.ts';
+import { computeDaemonState } from './node-annotations.ts';
 import type { NodeSnapshot } from './snapshot.ts';
 
 export interface DaemonMetrics {
@@ -60,7 +60,7 @@ export function createDaemonMetrics({ registry }: Pick<Metrics, 'registry'>): Da
       const { problem, currentConfig, phase } = snapshot;
       // The code, not the message: that one is in the annotation, and a label may not be long.
       const reason = problem?.code ?? '';
-      setState({ state: stateOf(snapshot), reason });
+      setState({ state: computeDaemonState(snapshot), reason });
       if (problem !== null) setUpdate({ config: '', err: reason });
       else if (phase === 'idle' && currentConfig !== null) setUpdate({ config: currentConfig, err: '' });
     },

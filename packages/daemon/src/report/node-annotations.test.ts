@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { annotationsOf, changedAnnotations, eventsOf, nodeEvent, stateOf } from './node-annotations.ts';
+import {
+  buildAnnotations,
+  changedAnnotations,
+  buildEvents,
+  nodeEvent,
+  computeDaemonState,
+} from './node-annotations.ts';
 import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
 
 const PREFIX = 'machineconfiguration.openshift.io/';
@@ -32,30 +38,30 @@ describe('the state of a node', () => {
     ['undoes an update with a reboot', { phase: 'rebooting', problem: { ...problem, undo: 'under way' } }, 'Rebooting'],
     ['has undone it', { phase: 'applying files', problem: { ...problem, undo: 'done' } }, 'Degraded'],
   ])('that %s', (_, more, state) => {
-    expect(stateOf({ ...snapshot, ...more })).toBe(state);
+    expect(computeDaemonState({ ...snapshot, ...more })).toBe(state);
   });
 });
 
 describe('the annotations of a node', () => {
   it('say what it runs, that all is well, and no more than is known', () => {
-    expect(annotationsOf(snapshot)).toEqual({
+    expect(buildAnnotations(snapshot)).toEqual({
       [`${PREFIX}currentConfig`]: 'rendered-worker-1',
       [`${PREFIX}state`]: 'Done',
       [`${PREFIX}reason`]: '',
     });
-    expect(annotationsOf({ ...snapshot, currentConfig: null })).not.toHaveProperty([`${PREFIX}currentConfig`]);
+    expect(buildAnnotations({ ...snapshot, currentConfig: null })).not.toHaveProperty([`${PREFIX}currentConfig`]);
   });
 
   it('ask for a drain, and say the image', () => {
-    expect(annotationsOf({ ...snapshot, desiredDrain: 'drain-x', currentImage: 'example.com/os' })).toMatchObject({
+    expect(buildAnnotations({ ...snapshot, desiredDrain: 'drain-x', currentImage: 'example.com/os' })).toMatchObject({
       [`${PREFIX}desiredDrain`]: 'drain-x',
       [`${PREFIX}currentImage`]: 'example.com/os',
     });
   });
 
   it('give the reason with its code, which stays whole where a message is far too long', () => {
-    expect(annotationsOf({ ...snapshot, problem })[`${PREFIX}reason`]).toBe('it broke [SLW_DAEMON_X]');
-    const long = annotationsOf({ ...snapshot, problem: { ...problem, message: 'ü'.repeat(9000) } });
+    expect(buildAnnotations({ ...snapshot, problem })[`${PREFIX}reason`]).toBe('it broke [SLW_DAEMON_X]');
+    const long = buildAnnotations({ ...snapshot, problem: { ...problem, message: 'ü'.repeat(9000) } });
     const reason = long[`${PREFIX}reason`] ?? '';
     expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(8192);
     expect(Buffer.byteLength(reason)).toBeGreaterThan(8180);
@@ -63,7 +69,7 @@ describe('the annotations of a node', () => {
   });
 
   it('are written only where they differ', () => {
-    const wanted = annotationsOf(snapshot);
+    const wanted = buildAnnotations(snapshot);
     expect(changedAnnotations({ ...wanted, other: 'x' }, wanted)).toEqual({});
     expect(changedAnnotations({ ...wanted, [`${PREFIX}state`]: 'Working' }, wanted)).toEqual({
       [`${PREFIX}state`]: 'Done',
@@ -115,12 +121,12 @@ describe('the events of a node', () => {
       message: 'The node runs rendered-2 and asks for its pods back',
     },
   ])('$reason, when $changed is new', ({ changed, ...event }) => {
-    expect(eventsOf(there, annotations(changed))).toEqual([event]);
+    expect(buildEvents(there, annotations(changed))).toEqual([event]);
   });
 
   it('none where work only goes on', () => {
-    expect(eventsOf(there, annotations({ state: 'Working' }))).toEqual([]);
-    expect(eventsOf(there, {})).toEqual([]);
+    expect(buildEvents(there, annotations({ state: 'Working' }))).toEqual([]);
+    expect(buildEvents(there, {})).toEqual([]);
   });
 
   it('warn where something is wrong', () => {

@@ -10,21 +10,21 @@ type Annotations = Readonly<Record<string, string>>;
 /** All annotations of a Node together may have 256 KiB. */
 const MAX_REASON_BYTES = 8192;
 
-export function stateOf({ phase, problem }: NodeSnapshot): DaemonState {
+export function computeDaemonState({ phase, problem }: NodeSnapshot): DaemonState {
   if (problem !== null && problem.undo !== 'under way') return problem.state;
   // The machine has its config; that its pods may come back is for the controller.
   if (['idle', 'uncordoning', 'resumed'].includes(phase)) return 'Done';
   return phase === 'rebooting' ? 'Rebooting' : 'Working';
 }
 
-export function annotationsOf(snapshot: NodeSnapshot): Annotations {
+export function buildAnnotations(snapshot: NodeSnapshot): Annotations {
   const { currentConfig, currentImage = null, desiredDrain, problem } = snapshot;
   return {
     ...(currentConfig !== null && { [nodeAnnotations.currentConfig]: currentConfig }),
     ...(currentImage !== null && { [nodeAnnotations.currentImage]: currentImage }),
     ...(desiredDrain !== null && { [nodeAnnotations.desiredDrain]: desiredDrain }),
-    [nodeAnnotations.state]: stateOf(snapshot),
-    [nodeAnnotations.reason]: problem === null ? '' : reasonOf(problem),
+    [nodeAnnotations.state]: computeDaemonState(snapshot),
+    [nodeAnnotations.reason]: problem === null ? '' : formatReason(problem),
   };
 }
 
@@ -33,7 +33,7 @@ export function changedAnnotations(there: Annotations, wanted: Annotations): Ann
   return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => there[name] !== value));
 }
 
-function reasonOf({ code, message }: SnapshotProblem): string {
+function formatReason({ code, message }: SnapshotProblem): string {
   const end = ` [${code}]`;
   return truncateBytes(message, MAX_REASON_BYTES - Buffer.byteLength(end)) + end;
 }
@@ -56,7 +56,7 @@ export type NodeEvent = keyof typeof types;
 export const nodeEvent = (reason: NodeEvent, message: string): EventInput => ({ type: types[reason], reason, message });
 
 /** What a change of a node's own annotations means for people. */
-export function eventsOf(
+export function buildEvents(
   there: Readonly<Record<string, string>>,
   changed: Readonly<Record<string, string>>,
 ): EventInput[] {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { crdOf, machineConfigNodeKind, machineConfigNodes, nodeAnnotations, nodes } from '@slipway/api';
+import { buildCrd, machineConfigNodeKind, machineConfigNodes, nodeAnnotations, nodes } from '@slipway/api';
 import { type Client, createMetrics, createRecorder, type Recorder, silentLog } from '@slipway/kube';
 import { connectToShared } from '@slipway/testing/control-plane';
 import { installCrd, listEvents } from '@slipway/testing/resources';
@@ -27,7 +27,7 @@ let name: string;
 
 beforeAll(async () => {
   client = await connectToShared();
-  await installCrd(client, crdOf(machineConfigNodeKind));
+  await installCrd(client, buildCrd(machineConfigNodeKind));
 });
 afterAll(() => client.transport.close());
 

@@ -11,9 +11,9 @@ import {
   retryOnConflict,
 } from '@slipway/kube';
 import type { DaemonMetrics } from './metrics.ts';
-import { annotationsOf, changedAnnotations, eventsOf, type NodeEvent, nodeEvent } from './node-annotations.ts';
+import { buildAnnotations, changedAnnotations, buildEvents, type NodeEvent, nodeEvent } from './node-annotations.ts';
 import type { NodeSnapshot } from './snapshot.ts';
-import { statusOf } from './status.ts';
+import { computeStatus } from './status.ts';
 
 export interface ReporterOptions {
   readonly client: Client;
@@ -45,11 +45,11 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
     const node = await client.get(nodes, name);
     about = { metadata: { ...name, uid: node.metadata.uid } };
     const there = node.metadata.annotations ?? {};
-    const annotations = changedAnnotations(there, annotationsOf(snapshot));
+    const annotations = changedAnnotations(there, buildAnnotations(snapshot));
     if (Object.keys(annotations).length === 0) return;
     // No resource version: nobody else writes these, and kubelets change a Node all the time.
     await write.patch(nodes, anyVersion(node.metadata), { metadata: { annotations } });
-    for (const happening of eventsOf(there, annotations)) events.record(nodes, about, happening);
+    for (const happening of buildEvents(there, annotations)) events.record(nodes, about, happening);
   }
 
   async function reportStatus(snapshot: NodeSnapshot): Promise<void> {
@@ -58,7 +58,7 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
       log.debug({ node: nodeName }, 'there is no MachineConfigNode yet: the controller makes it');
       return;
     }
-    const status = statusOf(found, snapshot, new Date());
+    const status = computeStatus(found, snapshot, new Date());
     const { observedGeneration, conditions, configVersion, irreconcilableChanges = null } = found.status ?? {};
     if (isEqual(status, { observedGeneration, conditions, configVersion, irreconcilableChanges })) return;
     // A merge patch puts a list whole in the place of the old one: so it has to be the one that was read.

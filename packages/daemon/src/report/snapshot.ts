@@ -64,7 +64,7 @@ export interface NodeSnapshot {
   readonly irreconcilable: readonly Irreconcilable[];
 }
 
-export function scopeOf(plan: UpdatePlan): UpdateScope {
+export function buildUpdateScope(plan: UpdatePlan): UpdateScope {
   const reboot = needsReboot(plan.actions);
   return {
     target: plan.to,

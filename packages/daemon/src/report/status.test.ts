@@ -2,8 +2,15 @@ import { machineConfigNodeKind, validate } from '@slipway/api';
 import type { Irreconcilable, UpdatePlan } from '@slipway/fleet';
 import type { Condition } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { type NodeSnapshot, type Phase, phases, scopeOf, type SnapshotProblem, type UpdateScope } from './snapshot.ts';
-import { conditionsOf, statusOf } from './status.ts';
+import {
+  type NodeSnapshot,
+  type Phase,
+  phases,
+  buildUpdateScope,
+  type SnapshotProblem,
+  type UpdateScope,
+} from './snapshot.ts';
+import { computeConditions, computeStatus } from './status.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const snapshot: NodeSnapshot = {
@@ -28,10 +35,10 @@ const irreconcilable = (field: string, more: Partial<Irreconcilable> = {}): Irre
 });
 
 const changesFor = (...found: Irreconcilable[]) =>
-  statusOf({ metadata }, { ...snapshot, irreconcilable: found }, now).irreconcilableChanges;
+  computeStatus({ metadata }, { ...snapshot, irreconcilable: found }, now).irreconcilableChanges;
 
 /** As the API server sees it. */
-const problemsOf = ({ irreconcilableChanges, ...status }: ReturnType<typeof statusOf>) =>
+const validateStatus = ({ irreconcilableChanges, ...status }: ReturnType<typeof computeStatus>) =>
   validate(machineConfigNodeKind, {
     apiVersion: 'machineconfiguration.openshift.io/v1',
     kind: 'MachineConfigNode',
@@ -42,7 +49,7 @@ const problemsOf = ({ irreconcilableChanges, ...status }: ReturnType<typeof stat
 
 describe('the status of a MachineConfigNode', () => {
   it('says what the node runs and what it is on the way to', () => {
-    expect(statusOf({ metadata }, snapshot, now)).toMatchObject({
+    expect(computeStatus({ metadata }, snapshot, now)).toMatchObject({
       observedGeneration: 4,
       configVersion: { current: 'rendered-worker-1', desired: 'rendered-worker-2' },
       irreconcilableChanges: null,
@@ -52,18 +59,18 @@ describe('the status of a MachineConfigNode', () => {
   it('keeps what the node ran where that is not known now, and says where nothing is desired', () => {
     const status = { configVersion: { current: 'rendered-worker-0', desired: 'x' } };
     const unknown = { ...snapshot, currentConfig: null, desiredConfig: null };
-    expect(statusOf({ metadata, status }, unknown, now).configVersion).toEqual({
+    expect(computeStatus({ metadata, status }, unknown, now).configVersion).toEqual({
       current: 'rendered-worker-0',
       desired: 'not-yet-set',
     });
-    expect(statusOf({ metadata }, unknown, now).configVersion).toEqual({ desired: 'not-yet-set' });
+    expect(computeStatus({ metadata }, unknown, now).configVersion).toEqual({ desired: 'not-yet-set' });
   });
 
   it.each(phases)('is one that the API server takes: %s', (phase) => {
     const problem = { state: 'Degraded', code: 'SLW_DAEMON_X', message: 'x'.repeat(40_000) } as const;
     for (const trouble of [null, problem, { ...problem, undo: 'under way' as const }]) {
-      const status = statusOf({ metadata }, { ...snapshot, phase, update, problem: trouble }, now);
-      expect(problemsOf(status)).toMatchObject({ ok: true });
+      const status = computeStatus({ metadata }, { ...snapshot, phase, update, problem: trouble }, now);
+      expect(validateStatus(status)).toMatchObject({ ok: true });
     }
   });
 });
@@ -93,7 +100,9 @@ describe('what a machine cannot become', () => {
     const changes = changesFor(...many) ?? [];
     expect(changes).toHaveLength(32);
     expect(new Set(changes.map(({ fieldPath }) => fieldPath)).size).toBe(32);
-    expect(problemsOf(statusOf({ metadata }, { ...snapshot, irreconcilable: many }, now))).toMatchObject({ ok: true });
+    expect(validateStatus(computeStatus({ metadata }, { ...snapshot, irreconcilable: many }, now))).toMatchObject({
+      ok: true,
+    });
   });
 });
 
@@ -143,7 +152,7 @@ const statuses = (conditions: readonly Condition[]): string =>
 /** The conditions after a node went through these snapshots. */
 function after(...snapshots: NodeSnapshot[]): readonly Condition[] {
   let list: readonly Condition[] = [];
-  for (const snapshot of snapshots) list = conditionsOf(list, snapshot, began);
+  for (const snapshot of snapshots) list = computeConditions(list, snapshot, began);
   return list;
 }
 
@@ -232,7 +241,7 @@ describe('the conditions of a MachineConfigNode', () => {
       reason: 'Drained',
       message: 'In the last update: The drain waits for 1 pod. Pod shop/web-1: …',
     });
-    expect(conditionsOf(givenUp, idle, later)).toBe(givenUp);
+    expect(computeConditions(givenUp, idle, later)).toBe(givenUp);
   });
 
   it('say how far the download is, before a node is drained', () => {
@@ -256,7 +265,7 @@ describe('the conditions of a MachineConfigNode', () => {
     expect(named(list, 'RebootedNode')?.message).toBe(
       'In the last update: The machine has rebooted into rendered-worker-2',
     );
-    expect(conditionsOf(list, there, later)).toBe(list);
+    expect(computeConditions(list, there, later)).toBe(list);
   });
 
   it('while an update is undone, nothing of it is certain; then nothing of it is so, and NodeDegraded says why', () => {
@@ -303,9 +312,9 @@ describe('the conditions of a MachineConfigNode', () => {
   });
 
   it('keep the time of their last change of status, and are the same list where nothing changes', () => {
-    const first = conditionsOf(undefined, idle, began);
-    expect(conditionsOf(first, idle, later)).toBe(first);
-    const working = conditionsOf(first, at('preparing', withReboot), later);
+    const first = computeConditions(undefined, idle, began);
+    expect(computeConditions(first, idle, later)).toBe(first);
+    const working = computeConditions(first, at('preparing', withReboot), later);
     expect(named(working, 'UpdatePrepared')?.lastTransitionTime).toBe('2026-01-02T03:10:00Z');
     expect(named(working, 'Drained')?.lastTransitionTime).toBe('2026-01-02T03:04:05Z');
   });
@@ -319,7 +328,7 @@ describe('the conditions of a MachineConfigNode', () => {
       lastTransitionTime: '2025-01-01T00:00:00Z',
     };
     const foreign: Condition = { ...pinned, type: 'Example' };
-    const list = conditionsOf([foreign, pinned], idle, began);
+    const list = computeConditions([foreign, pinned], idle, began);
     expect(named(list, 'PinnedImageSetsProgressing')).toBe(pinned);
     expect(list.at(-1)).toBe(foreign);
   });
@@ -362,6 +371,6 @@ describe('what of the phases an update needs', () => {
       { os: true, image: false },
     ],
   ])('%s', (_, more, expected) => {
-    expect(scopeOf({ ...plan, ...more })).toMatchObject({ target: 'b', ...expected });
+    expect(buildUpdateScope({ ...plan, ...more })).toMatchObject({ target: 'b', ...expected });
   });
 });

@@ -14,17 +14,17 @@ export interface StatusPatch {
   readonly irreconcilableChanges: readonly IrreconcilableChange[] | null;
 }
 
-export function statusOf(
+export function computeStatus(
   { metadata, status }: Pick<MachineConfigNode, 'metadata' | 'status'>,
   snapshot: NodeSnapshot,
   now: Date,
 ): StatusPatch {
   const { currentConfig, desiredConfig } = snapshot;
-  const changes = irreconcilableChangesOf(snapshot.irreconcilable);
+  const changes = toIrreconcilableChanges(snapshot.irreconcilable);
   const current = currentConfig ?? status?.configVersion?.current;
   return {
     observedGeneration: metadata.generation ?? 1,
-    conditions: conditionsOf(status?.conditions, snapshot, now),
+    conditions: computeConditions(status?.conditions, snapshot, now),
     configVersion: { ...(current !== undefined && { current }), desired: desiredConfig ?? NOT_YET_SET },
     irreconcilableChanges: changes.length === 0 ? null : changes,
   };
@@ -165,7 +165,7 @@ const order = [
 ];
 
 /** All conditions, in order, those of others behind them; the same list object where nothing changes. */
-export function conditionsOf(
+export function computeConditions(
   before: readonly Condition[] | undefined,
   snapshot: NodeSnapshot,
   now: Date,
@@ -288,17 +288,17 @@ const MAX_PATH = 70;
 const MAX_DIFF = 4096;
 
 /** Each path once. Keys in brackets, such as a device, become what the API allows; the diff says them in full. */
-function irreconcilableChangesOf(found: readonly Irreconcilable[]): IrreconcilableChange[] {
+function toIrreconcilableChanges(found: readonly Irreconcilable[]): IrreconcilableChange[] {
   const taken = new Set<string>();
   return found.slice(0, MAX_CHANGES).map(({ field, before, after }) => {
-    const fieldPath = freePath(pathOf(field), taken);
+    const fieldPath = freePath(toFieldPath(field), taken);
     taken.add(fieldPath);
     return { fieldPath, diff: truncate(`${field}: ${before ?? 'not there'} → ${after ?? 'not there'}`, MAX_DIFF) };
   });
 }
 
 /** Letters, digits, dots and brackets. */
-function pathOf(field: string): string {
+function toFieldPath(field: string): string {
   const allowed = field.replaceAll(/[^0-9a-zA-Z.[\]]/g, '').slice(0, MAX_PATH);
   return allowed.startsWith('spec.') ? allowed : `spec.${allowed}`.slice(0, MAX_PATH);
 }

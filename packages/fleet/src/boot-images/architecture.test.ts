@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ArchitectureContext, architectureOf, type ArchitectureSource } from './architecture.ts';
+import { type ArchitectureContext, detectArchitecture, type ArchitectureSource } from './architecture.ts';
 
 const one: ArchitectureContext = { platform: 'aws', clusterArchitecture: '', ownArchitecture: 'amd64' };
 const multi: ArchitectureContext = { ...one, clusterArchitecture: 'Multi' };
@@ -31,7 +31,7 @@ describe('machines are of the architecture', () => {
     ],
     ['that they say before that of the cluster', capacity('kubernetes.io/arch=arm64'), one, 'aarch64'],
   ])('%s', (_, machines, context, architecture) => {
-    expect(architectureOf(machines, context)).toEqual({ ok: true, architecture });
+    expect(detectArchitecture(machines, context)).toEqual({ ok: true, architecture });
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe('machines are of the architecture', () => {
       '"amd64" and "arm64"',
     ],
   ])('that cannot be told, where %s', (_, machines, context, reason, message) => {
-    expect(architectureOf(machines, context)).toEqual({
+    expect(detectArchitecture(machines, context)).toEqual({
       ok: false,
       reason,
       code: 'SLW_BOOT_IMAGES_ARCH',

@@ -48,7 +48,7 @@ type ArchitectureResult =
       readonly message: string;
     };
 
-export function architectureOf(machines: ArchitectureSource, context: ArchitectureContext): ArchitectureResult {
+export function detectArchitecture(machines: ArchitectureSource, context: ArchitectureContext): ArchitectureResult {
   const said = new Set(allSaid(machines));
   const [name, ...others] = said;
   if (others.length > 0) {

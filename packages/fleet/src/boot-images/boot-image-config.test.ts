@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type BootImageConfig,
-  imagesOf,
+  findImages,
   knownImages,
   MAX_BYTES,
   nextKept,
@@ -9,10 +9,10 @@ import {
 } from './boot-image-config.ts';
 import { textAt } from './json.ts';
 import {
-  aliyunImageOf,
-  amiOf,
+  sampleAliyunImage,
+  sampleAmi,
   bootImagesData,
-  licensedAmiOf,
+  sampleLicensedAmi,
   olderStream,
   rhel10,
   rhel9,
@@ -25,7 +25,7 @@ function config(data: Record<string, string>): BootImageConfig {
   return read.config;
 }
 
-const metalOf = (images: ReturnType<typeof imagesOf>): string =>
+const readMetalRelease = (images: ReturnType<typeof findImages>): string =>
   images.ok ? textAt(images.images, 'artifacts', 'metal', 'release') : images.code;
 
 describe('the ConfigMap of boot images', () => {
@@ -91,14 +91,14 @@ describe('the images of a stream', () => {
     ['are not found by what a stream calls itself', 'rhcos-4.16', 'SLW_BOOT_IMAGES_STREAM'],
     ['are not found by a field that every object has', 'constructor', 'SLW_BOOT_IMAGES_STREAM'],
   ])('%s', (_, stream, version) => {
-    expect(metalOf(imagesOf(both, stream, 'x86_64'))).toBe(version);
+    expect(readMetalRelease(findImages(both, stream, 'x86_64'))).toBe(version);
   });
 
   it('name the architectures there are, where the asked one is not', () => {
     const { architectures, ...rest } = streamMetadata(rhel9);
     const { x86_64: only } = architectures as Record<string, never>;
     const one = config({ stream: JSON.stringify({ ...rest, architectures: { x86_64: only } }) });
-    expect(imagesOf(one, null, 'aarch64')).toEqual({
+    expect(findImages(one, null, 'aarch64')).toEqual({
       ok: false,
       code: 'SLW_BOOT_IMAGES_ARCH',
       message: expect.stringContaining('no boot images for aarch64, only for: x86_64'),
@@ -118,13 +118,13 @@ describe('the images of a stream', () => {
       ['are those of the stream of the same OS, by another distribution', okd, 'centos-10', rhel10.version],
       ['are the default', okd, null, rhel10.version],
     ])('%s', (_, one, stream, version) => {
-      expect(metalOf(imagesOf(one, stream, 'x86_64'))).toBe(version);
+      expect(readMetalRelease(findImages(one, stream, 'x86_64'))).toBe(version);
     });
   });
 
   it('of machines that follow none cannot be told where there is no default', () => {
     const { stream: _, ...data } = bootImagesData();
-    expect(imagesOf(config(data), null, 'x86_64')).toMatchObject({ ok: false, code: 'SLW_BOOT_IMAGES_STREAM' });
+    expect(findImages(config(data), null, 'x86_64')).toMatchObject({ ok: false, code: 'SLW_BOOT_IMAGES_STREAM' });
   });
 });
 
@@ -139,20 +139,20 @@ const newer = knownConfig(bootImagesData());
 describe('images that may be replaced', () => {
   it('are those of every stream, architecture and region of the release', () => {
     const known = knownImages(newer, undefined);
-    expect(known).toContain(amiOf(rhel9.version, 'x86_64', 'us-east-1'));
-    expect(known).toContain(amiOf(rhel10.version, 'aarch64', 'eu-central-1'));
-    expect(known).toContain(aliyunImageOf(rhel9.version, 'ap-southeast-1'));
-    expect(known).not.toContain(amiOf(olderStream.version, 'x86_64', 'us-east-1'));
+    expect(known).toContain(sampleAmi(rhel9.version, 'x86_64', 'us-east-1'));
+    expect(known).toContain(sampleAmi(rhel10.version, 'aarch64', 'eu-central-1'));
+    expect(known).toContain(sampleAliyunImage(rhel9.version, 'ap-southeast-1'));
+    expect(known).not.toContain(sampleAmi(olderStream.version, 'x86_64', 'us-east-1'));
   });
 
   it('are those of releases before', () => {
     const known = knownImages(newer, nextKept(older, undefined));
-    expect(known).toContain(amiOf(olderStream.version, 'x86_64', 'us-east-1'));
-    expect(known).toContain(amiOf(rhel9.version, 'x86_64', 'us-east-1'));
+    expect(known).toContain(sampleAmi(olderStream.version, 'x86_64', 'us-east-1'));
+    expect(known).toContain(sampleAmi(rhel9.version, 'x86_64', 'us-east-1'));
   });
 
   it('are never those with a licence of Windows', () => {
-    expect(knownImages(newer, undefined)).not.toContain(licensedAmiOf(rhel9.version, 'us-east-1'));
+    expect(knownImages(newer, undefined)).not.toContain(sampleLicensedAmi(rhel9.version, 'us-east-1'));
   });
 });
 
@@ -169,7 +169,7 @@ describe('what is kept of releases', () => {
     expect(kept.split(',')).toHaveLength(3000);
     expect(kept).not.toContain(ids[0]);
     expect(kept.length).toBeLessThan(128 * 1024);
-    expect(kept).toContain(amiOf(rhel9.version, 'x86_64', 'us-east-1'));
+    expect(kept).toContain(sampleAmi(rhel9.version, 'x86_64', 'us-east-1'));
   });
 
   it('is read without what cannot be an id', () => {

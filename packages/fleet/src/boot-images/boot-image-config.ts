@@ -70,7 +70,7 @@ export function parseBootImageConfig(configMap: ConfigMapData | null): ReadBootI
  * by name is never answered with another one: a ConfigMap that has only one, without a name, is taken for the stream whose
  * name ends in the major version of its OS.
  */
-export function imagesOf(config: BootImageConfig, stream: string | null, architecture: Architecture): StreamImages {
+export function findImages(config: BootImageConfig, stream: string | null, architecture: Architecture): StreamImages {
   const found = stream === null ? config.defaultStream : streamNamed(config, stream);
   if (found === null) return noStream(config, stream);
   const name = stream ?? config.defaultName;
@@ -89,14 +89,14 @@ function streamNamed(config: BootImageConfig, name: string): JsonObject | null {
   if (named !== undefined) return named;
   const only = config.streams.size === 0 ? config.defaultStream : unnamed(config.streams);
   const major = /-(\d+)$/.exec(name)?.[1];
-  return only !== null && major !== undefined && majorOf(only) === Number(major) ? only : null;
+  return only !== null && major !== undefined && readOsMajor(only) === Number(major) ? only : null;
 }
 
 const unnamed = (streams: ReadonlyMap<string, JsonObject>): JsonObject | null =>
   streams.size === 1 ? (streams.get('') ?? null) : null;
 
 /** Every artifact of a stream is of the same build; marketplace images are not. */
-function majorOf(stream: JsonObject): number | null {
+function readOsMajor(stream: JsonObject): number | null {
   const artifacts = Object.values(architecturesOf(stream)).flatMap((images) =>
     Object.values(objectAt(images, 'artifacts')),
   );
@@ -141,14 +141,14 @@ function readStreams({
 }
 
 function streamsAt(text: string): Map<string, JsonObject> {
-  const entries = Object.entries(objectOf('data.streams', text));
+  const entries = Object.entries(parseObject('data.streams', text));
   if (entries.length > MAX_STREAMS) {
     throw new Refused(`data.streams: expected at most ${MAX_STREAMS} streams, found ${entries.length}`);
   }
   return new Map(entries.map(([name, stream]) => [name, checked(`data.streams["${name.slice(0, 63)}"]`, stream)]));
 }
 
-const streamAt = (path: string, text: string): JsonObject => checked(path, objectOf(path, text));
+const streamAt = (path: string, text: string): JsonObject => checked(path, parseObject(path, text));
 
 function checked(path: string, stream: Json | undefined): JsonObject {
   const architectures = fieldAt(stream, 'architectures');
@@ -158,7 +158,7 @@ function checked(path: string, stream: Json | undefined): JsonObject {
   return stream;
 }
 
-function objectOf(path: string, text: string): JsonObject {
+function parseObject(path: string, text: string): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -185,7 +185,7 @@ export function streamImages(
   architecture: Architecture,
 ): StreamImages {
   const stream = labels[osStreamLabel] ?? workerStream;
-  return imagesOf(config, stream === null ? null : nameIn(config, stream), architecture);
+  return findImages(config, stream === null ? null : nameIn(config, stream), architecture);
 }
 
 /** As the payload calls it, which may be another name than people use. */
@@ -225,10 +225,10 @@ const readKept = (kept: string | undefined): string[] =>
 
 function imageIds(config: BootImageConfig): string[] {
   const streams = [...config.streams.values(), ...(config.defaultStream === null ? [] : [config.defaultStream])];
-  return streams.flatMap((stream) => Object.values(objectAt(stream, 'architectures')).flatMap(idsOf));
+  return streams.flatMap((stream) => Object.values(objectAt(stream, 'architectures')).flatMap(listImageIds));
 }
 
-const idsOf = (images: Json): string[] =>
+const listImageIds = (images: Json): string[] =>
   clouds.flatMap((cloud) =>
     Object.values(objectAt(images, 'images', cloud, 'regions'))
       .map((region) => textAt(region, 'image'))

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareBootVersions, isBelowLimit, oldestOf, osMajor, parseBootVersion } from './boot-version.ts';
+import { compareBootVersions, isBelowLimit, findOldestVersion, osMajor, parseBootVersion } from './boot-version.ts';
 
 describe('a version of a boot image', () => {
   it.each<[string, readonly number[] | null, readonly number[], boolean]>([
@@ -64,8 +64,8 @@ describe('a version of a boot image', () => {
         .toSorted(compareBootVersions)
         .map(({ text }) => text),
     ).toEqual(oldestFirst);
-    expect(oldestOf(parsed.toReversed())?.text).toBe(oldestFirst[0]);
-    expect(oldestOf([])).toBeUndefined();
+    expect(findOldestVersion(parsed.toReversed())?.text).toBe(oldestFirst[0]);
+    expect(findOldestVersion([])).toBeUndefined();
   });
 });
 
@@ -80,7 +80,7 @@ it('law: the order is one: whichever way round they come, the oldest is the same
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 8 }), (texts) => {
       const versions = texts.flatMap((each) => parseBootVersion(each) ?? []);
-      const [one, other] = [oldestOf(versions), oldestOf(versions.toReversed())];
+      const [one, other] = [findOldestVersion(versions), findOldestVersion(versions.toReversed())];
       expect(one !== undefined && other !== undefined && compareBootVersions(one, other) === 0).toBe(true);
       for (const each of versions)
         expect(one === undefined ? 1 : compareBootVersions(one, each)).toBeLessThanOrEqual(0);

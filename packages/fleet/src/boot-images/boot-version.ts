@@ -65,7 +65,7 @@ export function parseBootVersion(text: string): BootVersion | null {
     return date === '' ? null : { text, ocp: null, rhel: [Number(first), Number(second)], date };
   }
   const ocp: Release = [Number(first), Number(second)];
-  return { text, ocp, rhel: rhelOf(ocp), date };
+  return { text, ocp, rhel: findRhelRelease(ocp), date };
 }
 
 function joined(text: string, first: string, second: string, date: string): BootVersion | null {
@@ -76,7 +76,8 @@ function joined(text: string, first: string, second: string, date: string): Boot
   return { text, ocp, rhel, date };
 }
 
-const rhelOf = (ocp: Release): Release => rhelByRelease.find(([from]) => compare(ocp, from) >= 0)?.[1] ?? [0, 0];
+const findRhelRelease = (ocp: Release): Release =>
+  rhelByRelease.find(([from]) => compare(ocp, from) >= 0)?.[1] ?? [0, 0];
 
 const compare = (a: Release, b: Release): number => a[0] - b[0] || a[1] - b[1];
 
@@ -85,7 +86,7 @@ export const compareBootVersions = (a: BootVersion, b: BootVersion): number =>
   compare(a.rhel, b.rhel) || Number(a.date > b.date) - Number(a.date < b.date);
 
 /** Undefined: there are none. */
-export const oldestOf = (versions: readonly BootVersion[]): BootVersion | undefined =>
+export const findOldestVersion = (versions: readonly BootVersion[]): BootVersion | undefined =>
   versions.toSorted(compareBootVersions)[0];
 
 export const isBelowLimit = ({ ocp, rhel }: BootVersion): boolean =>

@@ -13,12 +13,12 @@ import {
   templateReference,
   templateVersion,
 } from './cluster-api.ts';
-import { machineTemplateOf, templateCases } from './testing/machine-templates.ts';
+import { buildMachineTemplate, templateCases } from './testing/machine-templates.ts';
 import type { Json, JsonObject } from './json.ts';
 
 const GROUP = 'infrastructure.cluster.x-k8s.io';
 const resource = { namespace: 'capi' };
-const specOf = (infrastructureRef: Json, bootstrap: Json = { dataSecretName: 'worker-user-data' }): Json => ({
+const buildSpec = (infrastructureRef: Json, bootstrap: Json = { dataSecretName: 'worker-user-data' }): Json => ({
   clusterName: 'demo',
   template: { spec: { bootstrap, clusterName: 'demo', infrastructureRef } },
 });
@@ -34,7 +34,7 @@ describe('the template of machines', () => {
     ],
     ['in v1beta2', { apiGroup: GROUP, kind: reference.kind, name: reference.name }, null],
   ])('is found %s', (_, found, version) => {
-    expect(templateReference(resource, specOf(found))).toEqual({
+    expect(templateReference(resource, buildSpec(found))).toEqual({
       ok: true,
       reference: { ...reference, version },
       dataSecretName: 'worker-user-data',
@@ -45,38 +45,38 @@ describe('the template of machines', () => {
     const found = { apiGroup: GROUP, kind: reference.kind, name: reference.name };
     const read = templateReference(
       resource,
-      specOf(found, { configRef: { kind: 'KubeadmConfigTemplate', name: 'a' } }),
+      buildSpec(found, { configRef: { kind: 'KubeadmConfigTemplate', name: 'a' } }),
     );
     expect(read).toMatchObject({ ok: true, dataSecretName: '' });
   });
 
   it.each<[string, Json | undefined, RegExp]>([
     ['nothing', undefined, /infrastructureRef: expected a reference/],
-    ['no reference', specOf(null), /found null/],
-    ['no group', specOf({ kind: 'GCPMachineTemplate', name: 'a' }), /expected a template of infrastructure/],
+    ['no reference', buildSpec(null), /found null/],
+    ['no group', buildSpec({ kind: 'GCPMachineTemplate', name: 'a' }), /expected a template of infrastructure/],
     [
       'another group',
-      specOf({ apiVersion: 'example.com/v1', kind: 'GCPMachineTemplate', name: 'a' }),
+      buildSpec({ apiVersion: 'example.com/v1', kind: 'GCPMachineTemplate', name: 'a' }),
       /expected a template of/,
     ],
     [
       'a kind that we do not know',
-      specOf({ apiGroup: GROUP, kind: 'OwnMachineTemplate', name: 'a' }),
+      buildSpec({ apiGroup: GROUP, kind: 'OwnMachineTemplate', name: 'a' }),
       /kind: expected one of .*AWSMachineTemplate.*found "OwnMachineTemplate"/,
     ],
     [
       'no name',
-      specOf({ apiGroup: GROUP, kind: 'GCPMachineTemplate' }),
+      buildSpec({ apiGroup: GROUP, kind: 'GCPMachineTemplate' }),
       /name: expected the name of a template, found nothing/,
     ],
     [
       'a name that leads elsewhere',
-      specOf({ apiGroup: GROUP, kind: 'GCPMachineTemplate', name: '../a' }),
+      buildSpec({ apiGroup: GROUP, kind: 'GCPMachineTemplate', name: '../a' }),
       /name: expected/,
     ],
     [
       'another namespace',
-      specOf({ apiVersion: `${GROUP}/v1beta1`, kind: 'GCPMachineTemplate', name: 'a', namespace: 'b' }),
+      buildSpec({ apiVersion: `${GROUP}/v1beta1`, kind: 'GCPMachineTemplate', name: 'a', namespace: 'b' }),
       /namespace: expected capi, found "b"/,
     ],
   ])('cannot be: %s', (_, spec, message) => {
@@ -115,7 +115,7 @@ describe('the version of a template', () => {
 
 const first = templateCases.find(({ name }) => name === 'capi-aws');
 if (first === undefined) throw new Error('no case');
-const template = machineTemplateOf(first);
+const template = buildMachineTemplate(first);
 const spec: JsonObject = { ...first.spec, ami: { id: 'ami-new' } };
 const withMetadata = (metadata: Partial<MachineTemplate['metadata']>): MachineTemplate => ({
   ...template,
@@ -191,15 +191,15 @@ describe('its name', () => {
   const content = fc
     .dictionary(fc.stringMatching(/^[a-z]{1,9}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
     .map((each): JsonObject => JSON.parse(JSON.stringify(each)));
-  const nameOf = (spec: JsonObject, metadata: Partial<MachineTemplate['metadata']> = {}): string =>
+  const computeCloneName = (spec: JsonObject, metadata: Partial<MachineTemplate['metadata']> = {}): string =>
     cloneTemplate(withMetadata(metadata), spec).metadata.name;
 
   it('depends on nothing but the content', () => {
     fc.assert(
       fc.property(content, label, label, (spec, labels, annotations) => {
-        expect(nameOf(spec, { labels, annotations })).toBe(nameOf(spec));
+        expect(computeCloneName(spec, { labels, annotations })).toBe(computeCloneName(spec));
         const turned = Object.fromEntries(Object.entries(spec).toReversed());
-        expect(nameOf(turned)).toBe(nameOf(spec));
+        expect(computeCloneName(turned)).toBe(computeCloneName(spec));
       }),
     );
   });
@@ -207,7 +207,7 @@ describe('its name', () => {
   it('is another for other content', () => {
     fc.assert(
       fc.property(content, (spec) => {
-        expect(nameOf({ ...spec, image: 'a' })).not.toBe(nameOf({ ...spec, image: 'b' }));
+        expect(computeCloneName({ ...spec, image: 'a' })).not.toBe(computeCloneName({ ...spec, image: 'b' }));
       }),
     );
   });
@@ -216,7 +216,7 @@ describe('its name', () => {
     const long = fc.stringMatching(/^[a-z0-9][-.a-z0-9]{0,251}$/).filter((name) => /[a-z0-9]$/.test(name));
     fc.assert(
       fc.property(fc.oneof(long, fc.constant('a'.repeat(253)), fc.constant(`${'a'.repeat(243)}-.-bcdefgh`)), (name) => {
-        const made = nameOf({}, { name });
+        const made = computeCloneName({}, { name });
         expect(made.length).toBeLessThanOrEqual(253);
         expect(made).toMatch(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?-[0-9a-f]{8}$/);
       }),
@@ -269,30 +269,30 @@ const at = (age: number): string => new Date(now - age).toISOString();
 const KIND = 'GCPMachineTemplate';
 const ours = { 'app.kubernetes.io/managed-by': 'slipway' };
 
-const templateOf = (name: string, metadata: Partial<KeptTemplate['metadata']> = {}): KeptTemplate => ({
+const buildTemplate = (name: string, metadata: Partial<KeptTemplate['metadata']> = {}): KeptTemplate => ({
   kind: KIND,
   metadata: { name, namespace: 'capi', labels: ours, creationTimestamp: at(GRACE_MS), ...metadata },
 });
 
 describe('an old template', () => {
   it.each<[string, KeptTemplate, boolean]>([
-    ['goes where nobody refers to it', templateOf('a'), true],
-    ['stays where somebody does', templateOf('used'), false],
-    ['stays where it is not ours', templateOf('a', { labels: {} }), false],
+    ['goes where nobody refers to it', buildTemplate('a'), true],
+    ['stays where somebody does', buildTemplate('used'), false],
+    ['stays where it is not ours', buildTemplate('a', { labels: {} }), false],
     [
       'stays where another tool keeps it',
-      templateOf('a', { labels: { 'app.kubernetes.io/managed-by': 'Helm' } }),
+      buildTemplate('a', { labels: { 'app.kubernetes.io/managed-by': 'Helm' } }),
       false,
     ],
     [
       'stays while it is young: a reference may be on its way',
-      templateOf('a', { creationTimestamp: at(GRACE_MS - 1000) }),
+      buildTemplate('a', { creationTimestamp: at(GRACE_MS - 1000) }),
       false,
     ],
-    ['stays where its age is not known', templateOf('a', { creationTimestamp: undefined }), false],
-    ['is left alone where it goes already', templateOf('a', { deletionTimestamp: at(0) }), false],
-    ['is another in another namespace', templateOf('used', { namespace: 'other' }), true],
-    ['is another of another kind', { ...templateOf('used'), kind: 'AWSMachineTemplate' }, true],
+    ['stays where its age is not known', buildTemplate('a', { creationTimestamp: undefined }), false],
+    ['is left alone where it goes already', buildTemplate('a', { deletionTimestamp: at(0) }), false],
+    ['is another in another namespace', buildTemplate('used', { namespace: 'other' }), true],
+    ['is another of another kind', { ...buildTemplate('used'), kind: 'AWSMachineTemplate' }, true],
   ])('%s', (_, template, goes) => {
     const references = [{ kind: KIND, namespace: 'capi', name: 'used' }];
     expect(collectableTemplates([template], references, now)).toEqual(goes ? [template] : []);

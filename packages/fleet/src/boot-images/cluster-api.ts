@@ -10,7 +10,7 @@ import {
 import { sha256 } from '@slipway/base/hash';
 import { type KubeObject, MANAGED_BY_SLIPWAY, MANAGED_BY_LABEL } from '../kube-object.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
-import { architectureOf, type ArchitectureSource } from './architecture.ts';
+import { detectArchitecture, type ArchitectureSource } from './architecture.ts';
 import type { MachineContext, MachineReading } from './facts.ts';
 import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';
 import {
@@ -32,25 +32,25 @@ export interface ClusterApiContext extends MachineContext {
   readonly region: string;
 }
 
-export function regionOf(infrastructure: Pick<Infrastructure, 'status'> | undefined): string {
+export function readRegion(infrastructure: Pick<Infrastructure, 'status'> | undefined): string {
   const status = infrastructure?.status?.platformStatus ?? {};
   return platformDefs.map(({ regionIn }) => regionIn?.(status)).find((region) => region !== undefined) ?? '';
 }
 
 /** It came out of JSON. */
-const jsonOf = (value: unknown): Json | undefined => value as Json | undefined;
+const toJson = (value: unknown): Json | undefined => value as Json | undefined;
 
-export const referenceOf = (
+export const readTemplateReference = (
   resource: Pick<MachineResource, 'namespace'>,
   { spec }: ClusterApiMachines,
-): ReadReference => templateReference(resource, jsonOf(spec));
+): ReadReference => templateReference(resource, toJson(spec));
 
 /** What another template means for machines that are there already; '': nothing. */
-export const consequenceOf = (kind: MachineResource['kind'], { spec }: ClusterApiMachines): string =>
-  replacementNote(kind, jsonOf(spec));
+export const describeReplacement = (kind: MachineResource['kind'], { spec }: ClusterApiMachines): string =>
+  replacementNote(kind, toJson(spec));
 
 /** The Secret with user data; null where a bootstrap provider makes it, who knows best what is in it. */
-export function clusterApiUserDataOf({ spec }: ClusterApiMachines): string | null {
+export function readClusterApiUserData({ spec }: ClusterApiMachines): string | null {
   const { configRef, dataSecretName = '' } = spec?.template?.spec?.bootstrap ?? {};
   return dataSecretName === '' && configRef !== undefined ? null : dataSecretName;
 }
@@ -91,16 +91,22 @@ export function readTemplate(
   });
   const name = `${reference.kind} ${reference.namespace}/${reference.name}`;
   if (template === undefined) return refused(`there is no ${name}: refer to a template that is there`);
-  const spec = fieldAt(jsonOf(template.spec), 'template', 'spec');
+  const spec = fieldAt(toJson(template.spec), 'template', 'spec');
   if (!isJsonObject(spec))
     return refused(`${name}: spec.template.spec: expected what a machine is, found ${shown(spec)}`);
   const failureDomain = machines.spec?.template?.spec?.failureDomain ?? '';
   const rule = templateRule(reference.kind, version, { region: context.region, failureDomain });
   if (rule === null) return refused(`${name}: its version ${version} is not known`);
-  return { ok: true, platform, architecture: architectureOf(saysOf(machines), { ...context, platform }), spec, rule };
+  return {
+    ok: true,
+    platform,
+    architecture: detectArchitecture(toArchitectureSource(machines), { ...context, platform }),
+    spec,
+    rule,
+  };
 }
 
-const saysOf = ({ metadata, spec }: ClusterApiMachines): ArchitectureSource => ({
+const toArchitectureSource = ({ metadata, spec }: ClusterApiMachines): ArchitectureSource => ({
   metadata,
   spec: { template: { metadata: spec?.template?.metadata } },
 });
@@ -144,7 +150,7 @@ const PATH = 'spec.template.spec.infrastructureRef';
 export function templateReference(resource: Pick<MachineResource, 'namespace'>, spec: Json | undefined): ReadReference {
   const found = fieldAt(spec, 'template', 'spec', 'infrastructureRef');
   if (!isJsonObject(found)) return refused(PATH, 'a reference to an infrastructure template', found);
-  const { group, version } = groupOf(found);
+  const { group, version } = parseGroup(found);
   const [kind, name] = [textAt(found, 'kind'), textAt(found, 'name')];
   if (group !== INFRASTRUCTURE_GROUP) return refused(PATH, `a template of ${INFRASTRUCTURE_GROUP}`, found);
   if (!isTemplateKind(kind))
@@ -158,7 +164,7 @@ export function templateReference(resource: Pick<MachineResource, 'namespace'>, 
 }
 
 /** v1beta1 has a version with the group, v1beta2 the group alone. */
-function groupOf(reference: Json): { readonly group: string; readonly version: string | null } {
+function parseGroup(reference: Json): { readonly group: string; readonly version: string | null } {
   const [group = '', version = ''] = textAt(reference, 'apiVersion').split('/');
   return version === '' ? { group: textAt(reference, 'apiGroup'), version: null } : { group, version };
 }
@@ -218,7 +224,7 @@ export interface InfrastructureTemplate extends KubeObject {
 
 type TemplateResource = Omit<Resource<InfrastructureTemplate>, 'kind'> & { readonly kind: TemplateKindName };
 
-export const templatesOf = (kind: TemplateKindName, version: string): TemplateResource => ({
+export const toTemplateResource = (kind: TemplateKindName, version: string): TemplateResource => ({
   group: INFRASTRUCTURE_GROUP,
   version,
   kind,
@@ -267,7 +273,7 @@ export function cloneTemplate(template: MachineTemplate, spec: JsonObject): Mach
     apiVersion,
     kind,
     metadata: {
-      name: nameOf(base, digest.slice(0, DIGITS)),
+      name: formatCloneName(base, digest.slice(0, DIGITS)),
       namespace: metadata.namespace,
       labels: { ...withoutTools(metadata.labels), [MANAGED_BY_LABEL]: MANAGED_BY_SLIPWAY },
       annotations: {
@@ -287,7 +293,7 @@ function originalName({ metadata }: MachineTemplate): string {
   return isOurTemplate({ metadata }) && DNS_NAME.test(from) ? from : metadata.name;
 }
 
-const nameOf = (base: string, digits: string): string =>
+const formatCloneName = (base: string, digits: string): string =>
   `${base.slice(0, MAX_NAME - DIGITS - 1).replace(/[-.]+$/, '')}-${digits}`;
 
 const isOurTemplate = ({ metadata: { labels } }: Pick<MachineTemplate, 'metadata'>): boolean =>

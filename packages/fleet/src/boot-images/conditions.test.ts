@@ -4,7 +4,7 @@ import {
   bootImageConditions,
   decodeFailures,
   encodeFailures,
-  failureOf,
+  findFailure,
   type Failures,
   failureThreshold,
   isCounting,
@@ -41,7 +41,7 @@ function after(times: readonly number[], verdict = failing): Failures {
   }
   return failures;
 }
-const counts = (failures: Failures, at: number): boolean => isCounting(failureOf(failures, key), NOW + at);
+const counts = (failures: Failures, at: number): boolean => isCounting(findFailure(failures, key), NOW + at);
 
 describe('a failure counts', () => {
   it.each<[string, readonly number[], number, boolean]>([
@@ -114,10 +114,10 @@ describe('what is kept', () => {
     const text = encodeFailures(both) ?? '';
     expect(text.length).toBeLessThan(32 * 1024);
     const read = decodeFailures(text);
-    expect(failureOf(read, keyOfMachines({ ...machineSet, name: 'set-0' }))).toMatchObject({
+    expect(findFailure(read, keyOfMachines({ ...machineSet, name: 'set-0' }))).toMatchObject({
       since: new Date(NOW).toISOString(),
     });
-    expect(failureOf(read, keyOfMachines({ ...machineSet, name: 'set-999' }))).toMatchObject({
+    expect(findFailure(read, keyOfMachines({ ...machineSet, name: 'set-999' }))).toMatchObject({
       since: new Date(NOW + MINUTE).toISOString(),
     });
   });

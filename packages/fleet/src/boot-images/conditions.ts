@@ -41,36 +41,36 @@ interface SelectedResource {
 }
 
 export function bootImageConditions(input: ConditionsInput): readonly [BootImageCondition, BootImageCondition] {
-  const enrolled = input.decisions.filter(isEnrolled).map((decision) => enrolledOf(decision, input));
+  const enrolled = input.decisions.filter(isEnrolled).map((decision) => classifyResource(decision, input));
   return [progressing(enrolled, input.notes), degraded(enrolled)];
 }
 
 /** Whether the opt-in is about it, and not about another resource through which it is handled. */
 export const isEnrolled = ({ gate }: Pick<Decision, 'gate'>): boolean => gate !== 'not opted in' && !isElsewhere(gate);
 
-function enrolledOf({ verdict }: Finding, { failures, now }: ConditionsInput): SelectedResource {
-  return { verdict, kind: kindOf(verdict.resource), standing: standingOf(verdict, failures, now) };
+function classifyResource({ verdict }: Finding, { failures, now }: ConditionsInput): SelectedResource {
+  return { verdict, kind: toCountedKind(verdict.resource), standing: computeUpdateState(verdict, failures, now) };
 }
 
-const kindOf = ({ api, kind }: MachineResource): Counted => {
+const toCountedKind = ({ api, kind }: MachineResource): Counted => {
   if (api === 'machine.openshift.io') return 'MAPI MachineSets';
   return kind === 'MachineSet' ? 'CAPI MachineSets' : 'CAPI MachineDeployments';
 };
 
 /** What fails and is tried again is still on its way, until it has failed for so long that it counts. */
-function standingOf({ resource, verdict }: ResourceVerdict, failures: Failures, now: number): UpdateState {
+function computeUpdateState({ resource, verdict }: ResourceVerdict, failures: Failures, now: number): UpdateState {
   if (verdict === 'current') return 'done';
   if (verdict === 'update') return 'going';
   if (verdict !== 'failed') return 'skipped';
-  return isCounting(failureOf(failures, keyOfMachines(resource)), now) ? 'degraded' : 'going';
+  return isCounting(findFailure(failures, keyOfMachines(resource)), now) ? 'degraded' : 'going';
 }
 
 function progressing(enrolled: readonly SelectedResource[], notes: readonly string[]): BootImageCondition {
   const isGoing = enrolled.some(({ standing }) => standing === 'going');
   const counts = kinds.map((kind) => {
     const those = enrolled.filter((each) => each.kind === kind);
-    const skipped = countOf(those, 'skipped');
-    return `Reconciled ${countOf(those, 'done')} of ${those.length} ${kind}${skipped > 0 ? ` (${skipped} skipped)` : ''}`;
+    const skipped = countInState(those, 'skipped');
+    return `Reconciled ${countInState(those, 'done')} of ${those.length} ${kind}${skipped > 0 ? ` (${skipped} skipped)` : ''}`;
   });
   const names = [named('Not yet', enrolled, 'going'), named('Skipped', enrolled, 'skipped')];
   return {
@@ -81,7 +81,7 @@ function progressing(enrolled: readonly SelectedResource[], notes: readonly stri
   };
 }
 
-const countOf = (those: readonly SelectedResource[], standing: UpdateState): number =>
+const countInState = (those: readonly SelectedResource[], standing: UpdateState): number =>
   those.filter((each) => each.standing === standing).length;
 
 function named(word: string, enrolled: readonly SelectedResource[], standing: UpdateState): string {
@@ -92,7 +92,7 @@ function named(word: string, enrolled: readonly SelectedResource[], standing: Up
 function degraded(enrolled: readonly SelectedResource[]): BootImageCondition {
   const bad = enrolled.filter(({ standing }) => standing === 'degraded');
   const counts = kinds.map((kind) => `${bad.filter((each) => each.kind === kind).length} Degraded ${kind}`);
-  const errors = errorsOf(bad.map(({ verdict }) => verdict));
+  const errors = formatErrors(bad.map(({ verdict }) => verdict));
   return {
     type: 'BootImageUpdateDegraded',
     status: bad.length > 0 ? 'True' : 'False',
@@ -102,7 +102,7 @@ function degraded(enrolled: readonly SelectedResource[]): BootImageCondition {
 }
 
 /** One cause for many, such as a ConfigMap that is gone, is said once with all their names. */
-function errorsOf(verdicts: readonly ResourceVerdict[]): string {
+function formatErrors(verdicts: readonly ResourceVerdict[]): string {
   const byCause = Map.groupBy(verdicts, ({ why, code }) => `${truncate(why, MAX_ERROR)} [${code}]`);
   const causes = [...byCause].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const shown = causes
@@ -142,7 +142,7 @@ export function nextFailures(before: Failures, verdicts: readonly ResourceVerdic
   return new Map(
     verdicts.flatMap(({ resource, verdict, code }) =>
       verdict === 'failed' && code !== null
-        ? [[keyOfMachines(resource), nextFailure(failureOf(before, keyOfMachines(resource)), code, now)]]
+        ? [[keyOfMachines(resource), nextFailure(findFailure(before, keyOfMachines(resource)), code, now)]]
         : [],
     ),
   );
@@ -156,7 +156,7 @@ function nextFailure(before: Failure | undefined, code: BootImageCode, now: numb
   return { code, count: before.count + (isNext ? 1 : 0), since: before.since };
 }
 
-export const failureOf = (failures: Failures, key: string): Failure | undefined =>
+export const findFailure = (failures: Failures, key: string): Failure | undefined =>
   failures.get(key) ?? failures.get(OTHERS);
 
 /** Whether it is to be reported. */

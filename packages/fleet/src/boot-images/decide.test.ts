@@ -11,7 +11,7 @@ import {
   everything,
   gcpImage,
   gcpSpec,
-  goldenOf,
+  sampleGolden,
   HOUR,
   machineDeployment,
   machineSet,
@@ -167,7 +167,7 @@ describe('what keeps a resource from being touched, in this order', () => {
   const missing = { type: 'problem', code: 'SLW_BOOT_IMAGES_MISSING', message: 'no ConfigMap' } as const;
   const invalid = { type: 'problem', code: 'SLW_BOOT_IMAGES_INVALID', message: 'not JSON' } as const;
   const stamp = (isLate: boolean): Partial<ClusterFacts> => {
-    const golden = goldenOf(NEW);
+    const golden = sampleGolden(NEW);
     if (golden.type !== 'valid') throw new Error('no golden');
     return { golden: { ...golden, golden: { ...golden.golden, stamp: { type: 'waiting', why: 'not yet', isLate } } } };
   };
@@ -352,7 +352,7 @@ describe('somebody who keeps changing it back', () => {
     expect(decideResource(facts, sampleCluster({ ...later, optIn: optIn(everything, 3) })).change).not.toBeNull();
     expect(decideResource({ ...facts, annotations: {} }, sampleCluster(later)).change).not.toBeNull();
     expect(
-      decideResource(facts, sampleCluster({ ...later, golden: goldenOf('9.8.20260601-0', 2) })).change,
+      decideResource(facts, sampleCluster({ ...later, golden: sampleGolden('9.8.20260601-0', 2) })).change,
     ).not.toBeNull();
   });
 
@@ -398,7 +398,7 @@ describe('laws', () => {
     ),
   });
   const cluster = fc.record({
-    golden: version.map((each) => goldenOf(each)),
+    golden: version.map((each) => sampleGolden(each)),
     now: fc.integer({ min: NOW, max: NOW + 1000 * HOUR }),
   });
 
@@ -460,7 +460,7 @@ describe('laws', () => {
   it('downgrades follow the payload', () => {
     fc.assert(
       fc.property(version, version, (has, ships) => {
-        const { change } = decide({ machine: onGcp(gcpImage(has)) }, { golden: goldenOf(ships) });
+        const { change } = decide({ machine: onGcp(gcpImage(has)) }, { golden: sampleGolden(ships) });
         expect(change?.image).toBe(gcpImage(ships));
         expect(change?.spec === null).toBe(has === ships);
       }),
@@ -478,7 +478,7 @@ describe('laws', () => {
           for (let ask = 0; ask < asks; ask += 1) {
             const decision = decideResource(
               facts,
-              sampleCluster({ golden: goldenOf(ships, index + 1), now: (now += 1000) }),
+              sampleCluster({ golden: sampleGolden(ships, index + 1), now: (now += 1000) }),
             );
             writes += Number(decision.change !== null);
             facts = carriedOut(facts, decision);

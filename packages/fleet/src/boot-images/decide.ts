@@ -73,11 +73,11 @@ function lookAt(facts: ResourceFacts, cluster: ClusterFacts): ImageVerdict {
 
 /** What we set ourselves is not the owner's own, even when no ConfigMap has it any more. */
 function knownImages(facts: ResourceFacts, { knownImages }: ClusterFacts): ReadonlySet<string> {
-  const set = memoryOf(facts)?.image;
+  const set = readMemory(facts)?.image;
   return set === undefined || knownImages.has(set) ? knownImages : new Set([...knownImages, set]);
 }
 
-const memoryOf = ({ annotations }: ResourceFacts): BootImageMemory | null =>
+const readMemory = ({ annotations }: ResourceFacts): BootImageMemory | null =>
   memoryCodec.decode(annotations[bootImageAnnotation]);
 
 type GoodStub = Extract<StubReading, { ok: true }>;
@@ -112,7 +112,7 @@ function changed(
 ): Decision {
   const image = look.type === 'change' ? look.to : look.image;
   const value = { image, stub: userData ?? facts.stub.current };
-  const step = hotLoopStep(memoryOf(facts), value, { optIn, now });
+  const step = hotLoopStep(readMemory(facts), value, { optIn, now });
   if (step.type === 'stop') return failed(facts, look, 'SLW_BOOT_IMAGES_HOT_LOOP', hotLoopWords(image, step.since));
   const version = look.type === 'manual' ? '' : look.version;
   const verdict = look.type === 'manual' ? 'manual' : 'update';
@@ -162,7 +162,7 @@ function unchanged(facts: ResourceFacts, look: ImageVerdict, said: VerdictDetail
       architecture: machine.ok && machine.architecture.ok ? machine.architecture.architecture : null,
       verdict: said.verdict,
       image: look.image,
-      target: targetOf(look),
+      target: readTargetImage(look),
       stub: said.stub ?? { current: stub.current, wanted: stub.ok ? stub.wanted : stub.current },
       why: said.why,
       code: said.code ?? null,
@@ -174,7 +174,7 @@ function unchanged(facts: ResourceFacts, look: ImageVerdict, said: VerdictDetail
   };
 }
 
-function targetOf(look: ImageVerdict): string {
+function readTargetImage(look: ImageVerdict): string {
   if (look.type === 'current') return look.image;
   return look.type === 'change' || look.type === 'manual' ? look.to : '';
 }

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from './json.ts';
 import {
   keyOfMachines,
   type MachineContext,
-  nameOf,
-  optInOf,
+  formatResource,
+  readOptIn,
   readMachineSet,
   readProviderSpec,
   resourceFacts,
@@ -48,9 +48,9 @@ it('the opt-in is what spec says, with its generation', () => {
     metadata: { name: 'cluster', uid: 'u', generation: 7 },
     spec: { managedBootImages: { machineManagers: [...everything] } },
   };
-  expect(optInOf(object)).toEqual({ uid: 'u', generation: 7, managers: everything });
-  expect(optInOf({ metadata: { name: 'cluster' }, spec: {} })).toEqual({ uid: '', generation: 0, managers: [] });
-  expect(optInOf(undefined)).toBeNull();
+  expect(readOptIn(object)).toEqual({ uid: 'u', generation: 7, managers: everything });
+  expect(readOptIn({ metadata: { name: 'cluster' }, spec: {} })).toEqual({ uid: '', generation: 0, managers: [] });
+  expect(readOptIn(undefined)).toBeNull();
 });
 
 it('names and keys tell resources apart', () => {
@@ -59,7 +59,7 @@ it('names and keys tell resources apart', () => {
     'capi-machineset/openshift-cluster-api/workers',
     'capi-machinedeployment/openshift-cluster-api/workers',
   ]);
-  expect(nameOf(machineDeployment)).toBe('MachineDeployment openshift-cluster-api/workers');
+  expect(formatResource(machineDeployment)).toBe('MachineDeployment openshift-cluster-api/workers');
 });
 
 describe('a provider spec', () => {
@@ -130,7 +130,7 @@ describe('user data', () => {
 });
 
 const context: MachineContext = { platformType: '', clusterArchitecture: '', ownArchitecture: 'amd64' };
-const setOf = (value: JsonObject) => ({
+const buildMachineSet = (value: JsonObject) => ({
   metadata: { name: 'a' },
   spec: { template: { spec: { providerSpec: { value } } } },
 });
@@ -167,6 +167,6 @@ describe('what a MachineSet says of its machines', () => {
       '',
     ],
   ] as const)('%s', (_, platformType, value, machine, userData) => {
-    expect(readMachineSet(setOf(value), { ...context, platformType })).toMatchObject({ machine, userData });
+    expect(readMachineSet(buildMachineSet(value), { ...context, platformType })).toMatchObject({ machine, userData });
   });
 });

@@ -8,7 +8,7 @@ import {
   type ObjectMeta,
   osStreamAnnotation,
 } from '@slipway/api';
-import { type ArchitectureContext, architectureOf } from './architecture.ts';
+import { type ArchitectureContext, detectArchitecture } from './architecture.ts';
 import type { Golden, GoldenReading } from './boot-image-config.ts';
 import { fieldAt, isJsonObject, shown, textAt, withField, type Json, type JsonObject } from './json.ts';
 import { platformDef, platforms } from './platforms/index.ts';
@@ -130,12 +130,12 @@ export function resourceFacts(
     annotations,
     owners: ownerReferences.map(({ kind, name }) => ({ kind, name })),
     machineLabels: object.spec?.template?.metadata?.labels ?? {},
-    authoritativeApi: authorityOf(resource, object, twin),
+    authoritativeApi: readAuthority(resource, object, twin),
     isPaused: object.spec?.paused === true,
   };
 }
 
-function authorityOf(
+function readAuthority(
   { api }: MachineResource,
   { status }: Pick<ReadResource, 'status'>,
   twin: Pick<ReadResource, 'status'> | undefined,
@@ -145,7 +145,7 @@ function authorityOf(
   return twin === undefined ? null : (twin.status?.authoritativeAPI ?? 'MachineAPI');
 }
 
-export const optInOf = (configuration: MachineConfiguration | undefined): OptIn | null =>
+export const readOptIn = (configuration: MachineConfiguration | undefined): OptIn | null =>
   configuration === undefined
     ? null
     : {
@@ -155,7 +155,7 @@ export const optInOf = (configuration: MachineConfiguration | undefined): OptIn 
       };
 
 /** For a sentence: `MachineSet openshift-machine-api/a`. */
-export const nameOf = ({ kind, namespace, name }: MachineResource): string => `${kind} ${namespace}/${name}`;
+export const formatResource = ({ kind, namespace, name }: MachineResource): string => `${kind} ${namespace}/${name}`;
 
 /** Tells all resources of a cluster apart. */
 export const keyOfMachines = ({ api, kind, namespace, name }: MachineResource): string =>
@@ -226,22 +226,22 @@ export interface ReadMachines {
 export function readMachineSet(set: MachineSet, context: MachineContext): ReadMachines {
   // It came out of JSON.
   const value = set.spec?.template?.spec?.providerSpec?.value as Json | undefined;
-  const platform = platformOf(context.platformType, value);
+  const platform = detectPlatform(context.platformType, value);
   if (platform === null) return { machine: unknownPlatform(context, value), userData: '' };
   const read = readProviderSpec(platform, value);
   if (!read.ok) return { machine: { ok: false, platform, code: read.code, message: read.message }, userData: '' };
   const { spec, userDataSecret } = read;
-  const architecture = architectureOf(set, { ...context, platform });
+  const architecture = detectArchitecture(set, { ...context, platform });
   const rule = platformDef(platform).machineApi;
   return { machine: { ok: true, platform, architecture, spec, rule }, userData: userDataSecret };
 }
 
 /** The Secret with user data, by the kind of the spec; '' where none is named, or it cannot be told. */
-export const userDataSecretOf = (set: MachineSet): string => readMachineSet(set, anywhere).userData;
+export const readUserDataSecret = (set: MachineSet): string => readMachineSet(set, anywhere).userData;
 const anywhere = { platformType: '', clusterArchitecture: '', ownArchitecture: '' };
 
 /** Where the cluster does not say what it runs on, the spec does. */
-function platformOf(type: string, value: Json | undefined): Platform | null {
+function detectPlatform(type: string, value: Json | undefined): Platform | null {
   const named = platforms.find((platform) => platform === type.toLowerCase());
   return named ?? platforms.find((platform) => readProviderSpec(platform, value).ok) ?? null;
 }
@@ -261,14 +261,14 @@ export interface ClusterObjects {
   readonly clusterVersion: Pick<ClusterVersion, 'status'> | undefined;
 }
 
-export function clusterFactsOf(
+export function readClusterFacts(
   { machineConfiguration, worker, infrastructure }: ClusterObjects,
   { reading, knownImages }: Pick<Golden, 'reading' | 'knownImages'>,
   now: number,
 ): ClusterFacts {
   const { infrastructureName = '', platformStatus } = infrastructure?.status ?? {};
   return {
-    optIn: optInOf(machineConfiguration),
+    optIn: readOptIn(machineConfiguration),
     golden: reading,
     workerStream: worker?.metadata.annotations?.[osStreamAnnotation] ?? null,
     infrastructureName,
@@ -278,17 +278,17 @@ export function clusterFactsOf(
   };
 }
 
-export const machineContextOf = ({ infrastructure, clusterVersion }: ClusterObjects): MachineContext => ({
-  platformType: platformTypeOf(infrastructure?.status),
+export const readMachineContext = ({ infrastructure, clusterVersion }: ClusterObjects): MachineContext => ({
+  platformType: readPlatformType(infrastructure?.status),
   clusterArchitecture: clusterVersion?.status?.desired.architecture ?? '',
   ownArchitecture: kubernetesName[process.arch] ?? process.arch,
 });
 
-const platformTypeOf = (status: Infrastructure['status']): string =>
+const readPlatformType = (status: Infrastructure['status']): string =>
   status?.platformStatus?.type ?? status?.platform ?? '';
 
 const kubernetesName: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { x64: 'amd64', ppc64: 'ppc64le' };
 
 /** The release that the cluster was installed with; null: not known. Its history has the newest first. */
-export const installVersionOf = ({ clusterVersion }: Pick<ClusterObjects, 'clusterVersion'>): string | null =>
+export const readInstallVersion = ({ clusterVersion }: Pick<ClusterObjects, 'clusterVersion'>): string | null =>
   clusterVersion?.status?.history?.at(-1)?.version ?? null;

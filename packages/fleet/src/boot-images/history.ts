@@ -99,12 +99,13 @@ export const findKeptImage = (kept: readonly KeptImage[], wanted: string): KeptI
 export function withKeptImage(spec: JsonObject, { set }: KeptImage): JsonObject | null {
   let result: Json | null = spec;
   for (const step of set) {
-    result = result === null ? null : applied(result, keysOf(step.path), 'value' in step ? step.value : undefined);
+    result =
+      result === null ? null : applied(result, parsePointer(step.path), 'value' in step ? step.value : undefined);
   }
   return isJsonObject(result) ? result : null;
 }
 
-const keysOf = (pointer: string): string[] =>
+const parsePointer = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)

@@ -2,9 +2,9 @@ export {
   cloneTemplate,
   type ClusterApiContext,
   type ClusterApiMachines,
-  clusterApiUserDataOf,
+  readClusterApiUserData,
   collectableTemplates,
-  consequenceOf,
+  describeReplacement,
   GRACE_MS,
   INFRASTRUCTURE_GROUP,
   type InfrastructureTemplate,
@@ -13,11 +13,11 @@ export {
   makeClone,
   type NamedTemplate,
   readTemplate,
-  referenceOf,
-  regionOf,
+  readTemplateReference,
+  readRegion,
   replacementNote,
   templateQuestion,
-  templatesOf,
+  toTemplateResource,
   type TemplateWriter,
 } from './cluster-api.ts';
 export { platforms, isTemplateKind, templateKind, type TemplateKindName, templateKinds } from './platforms/index.ts';
@@ -30,20 +30,20 @@ export {
 } from './verdict.ts';
 export {
   type ClusterFacts,
-  clusterFactsOf,
+  readClusterFacts,
   type ClusterObjects,
-  installVersionOf,
+  readInstallVersion,
   keyOfMachines,
-  machineContextOf,
+  readMachineContext,
   type MachineManager,
   type MachineReading,
-  optInOf,
+  readOptIn,
   PROVIDER_SPEC_POINTER,
   readMachineSet,
   type ResourceFacts,
   resourceFacts,
   type StubReading,
-  userDataSecretOf,
+  readUserDataSecret,
   withUserDataSecret,
 } from './facts.ts';
 export { annotationSteps, isJsonObject, type PatchStep, patchSteps, type Json, type JsonObject } from './json.ts';
@@ -58,8 +58,8 @@ export {
   readGolden,
   type GoldenReading,
 } from './boot-image-config.ts';
-export { enrolmentNotes, enrolmentOf, managersInForce } from './preconditions.ts';
-export { isCollectableCopy, managedStubName, stubNames, type StubSecret, stubSecretOf } from './stub/stub-secret.ts';
+export { enrolmentNotes, resolveSelection, managersInForce } from './preconditions.ts';
+export { isCollectableCopy, managedStubName, stubNames, type StubSecret, toStubSecret } from './stub/stub-secret.ts';
 export {
   nextStamp,
   type PoolOsProgress,
@@ -81,8 +81,8 @@ export {
   nextFailures,
   untilNextFailure,
 } from './conditions.ts';
-export { type Skew, skewOf } from './skew.ts';
-export { readStubFacts, type UserData, userDataOf, type DesiredCopy } from './stub/next-stub-step.ts';
+export { type Skew, computeSkew } from './skew.ts';
+export { readStubFacts, type UserData, decideUserData, type DesiredCopy } from './stub/next-stub-step.ts';
 export {
   decodeKeptImages,
   encodeKeptImages,

@@ -68,9 +68,9 @@ export function patchSteps(before: Json, after: Json, path: string): PatchStep[]
 function stepsOfObject(before: JsonObject, after: JsonObject, path: string): PatchStep[] {
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
   return [
-    ...gone.map((key): PatchStep => ({ op: 'remove', path: `${path}/${pointerOf(key)}` })),
+    ...gone.map((key): PatchStep => ({ op: 'remove', path: `${path}/${escapePointer(key)}` })),
     ...Object.entries(after).flatMap(([key, value]): PatchStep[] => {
-      const at = `${path}/${pointerOf(key)}`;
+      const at = `${path}/${escapePointer(key)}`;
       const old = Object.hasOwn(before, key) ? before[key] : undefined;
       return old === undefined ? [{ op: 'add', path: at, value }] : patchSteps(old, value, at);
     }),
@@ -92,6 +92,6 @@ export function annotationSteps(
   return Object.keys(kept).length === 0 ? [] : [{ op: 'add', path, value: kept }];
 }
 
-const pointerOf = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

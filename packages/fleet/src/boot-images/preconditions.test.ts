@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { MachineManager, OptIn } from './facts.ts';
-import { enrolmentNotes, enrolmentOf, isAnythingManaged, managersInForce, mayRecordSkew } from './preconditions.ts';
+import {
+  enrolmentNotes,
+  resolveSelection,
+  isAnythingManaged,
+  managersInForce,
+  mayRecordSkew,
+} from './preconditions.ts';
 import { clusterApiSet, everything, machineDeployment, machineSet } from './testing/sample-facts.ts';
 import type { MachineResource } from './verdict.ts';
 
@@ -59,7 +65,7 @@ describe('a resource is opted in', () => {
       YES,
     ],
   ])('%s', (_, resource, given, expected) => {
-    const found = enrolmentOf({ resource, labels: { zone: 'a' } }, given);
+    const found = resolveSelection({ resource, labels: { zone: 'a' } }, given);
     expect(found.enrolled ? 'opted in' : found.why).toMatch(expected);
   });
 });

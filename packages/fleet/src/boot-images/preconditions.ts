@@ -64,7 +64,7 @@ const failed = (gate: UpdatePrecondition, code: BootImageCode, why: string): Unm
 });
 
 function optInGate(resource: ResourceFacts, { optIn }: ClusterFacts): UnmetPrecondition | null {
-  const enrolment = enrolmentOf(resource, optIn);
+  const enrolment = resolveSelection(resource, optIn);
   return enrolment.enrolled ? null : skipped('not opted in', enrolment.why);
 }
 
@@ -123,21 +123,21 @@ type BootImageSelection = { readonly enrolled: true } | { readonly enrolled: fal
 
 const FIELD = 'spec.managedBootImages.machineManagers of MachineConfiguration cluster';
 
-export function enrolmentOf(
+export function resolveSelection(
   { resource, labels }: Pick<ResourceFacts, 'resource' | 'labels'>,
   optIn: OptIn | null,
 ): BootImageSelection {
   if (optIn === null) return { enrolled: false, why: 'not opted in: there is no MachineConfiguration cluster' };
-  const manager = managerOf(resource, optIn.managers);
-  const entry = `${pluralOf(resource)} of ${resource.api}`;
+  const manager = findManager(resource, optIn.managers);
+  const entry = `${toPlural(resource)} of ${resource.api}`;
   if (manager === undefined) return { enrolled: false, why: `not opted in: ${FIELD} has no entry for ${entry}` };
   return selected(manager, labels, entry);
 }
 
-const managerOf = (resource: MachineResource, managers: readonly MachineManager[]): MachineManager | undefined =>
-  managers.find((each) => each.resource === pluralOf(resource) && each.apiGroup === resource.api);
+const findManager = (resource: MachineResource, managers: readonly MachineManager[]): MachineManager | undefined =>
+  managers.find((each) => each.resource === toPlural(resource) && each.apiGroup === resource.api);
 
-const pluralOf = ({ kind }: MachineResource): 'machinesets' | 'machinedeployments' =>
+const toPlural = ({ kind }: MachineResource): 'machinesets' | 'machinedeployments' =>
   kind === 'MachineSet' ? 'machinesets' : 'machinedeployments';
 
 function selected({ selection }: MachineManager, labels: ResourceFacts['labels'], entry: string): BootImageSelection {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  digestOf,
-  generationOf,
+  digestStampData,
+  parseGeneration,
   nextStamp,
   type PoolProgress,
   readStamp,
@@ -29,7 +29,7 @@ const facts = (given: Partial<StampFacts> = {}): StampFacts => ({
 });
 const counted = (since = NOW) => ({
   [GENERATION]: '4',
-  [DIGEST]: digestOf(data),
+  [DIGEST]: digestStampData(data),
   [CHANGED]: new Date(since).toISOString(),
 });
 
@@ -112,7 +112,7 @@ describe('the counter of changes', () => {
     ['many', 0],
     ['9'.repeat(40), 0],
   ])('%s is read as %i', (text, expected) => {
-    expect(generationOf(text === undefined ? {} : { [GENERATION]: text })).toBe(expected);
+    expect(parseGeneration(text === undefined ? {} : { [GENERATION]: text })).toBe(expected);
   });
 });
 

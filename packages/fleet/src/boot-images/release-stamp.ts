@@ -46,7 +46,7 @@ export interface StampWrite {
 
 /** As it stands on the ConfigMap. */
 export function readStamp(facts: StampFacts): Stamp {
-  const generation = generationOf(facts.annotations) + (isNew(facts) ? 1 : 0);
+  const generation = parseGeneration(facts.annotations) + (isNew(facts) ? 1 : 0);
   if (isStamped(facts)) return { state: { type: 'stamped' }, generation, lookAgainMs: null };
   const since = isNoted(facts) ? changedAt(facts) : facts.now;
   const left = since + LATE_AFTER_MS - facts.now;
@@ -66,17 +66,17 @@ export function nextStamp(facts: StampFacts, waitsFor: string | null): StampWrit
 }
 
 /** Of all that makes another image: what we add ourselves is no change. */
-export const digestOf = ({ stream, streams, releaseVersion }: Readonly<Record<string, string>>): string =>
+export const digestStampData = ({ stream, streams, releaseVersion }: Readonly<Record<string, string>>): string =>
   sha256(canonicalJson([stream ?? null, streams ?? null, releaseVersion ?? null])).slice(0, 32);
 
 /** 0: it was never counted, or somebody damaged the counter. */
-export function generationOf(annotations: StampFacts['annotations']): number {
+export function parseGeneration(annotations: StampFacts['annotations']): number {
   const text = annotations[bootImagesGenerationAnnotation] ?? '';
   return /^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : 0;
 }
 
 const isNew = ({ annotations, data }: StampFacts): boolean =>
-  annotations[bootImagesDigestAnnotation] !== digestOf(data);
+  annotations[bootImagesDigestAnnotation] !== digestStampData(data);
 
 const isStamped = (facts: StampFacts): boolean =>
   !isNew(facts) &&
@@ -104,8 +104,8 @@ const isNoted = (facts: StampFacts): boolean => !isNew(facts) && !hasStamp(facts
 const counted = (facts: StampFacts): StampWrite['annotations'] =>
   isNew(facts)
     ? {
-        [bootImagesGenerationAnnotation]: String(generationOf(facts.annotations) + 1),
-        [bootImagesDigestAnnotation]: digestOf(facts.data),
+        [bootImagesGenerationAnnotation]: String(parseGeneration(facts.annotations) + 1),
+        [bootImagesDigestAnnotation]: digestStampData(facts.data),
       }
     : {};
 

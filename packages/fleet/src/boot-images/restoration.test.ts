@@ -1,11 +1,11 @@
 import { bootImageHoldAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { keptImagesOf } from '../reports/boot-image-history.ts';
-import { imageOf, sampleHistory, workerA } from '../testing/sample-boot-images.ts';
+import { readKeptImages } from '../reports/boot-image-history.ts';
+import { sampleBootImage, sampleHistory, workerA } from '../testing/sample-boot-images.ts';
 import { holdSteps, releaseSteps, restorationTo } from './restoration.ts';
 
-const spec = { kind: 'GCPMachineProviderSpec', disks: [{ boot: true, image: imageOf('2'), labels: null }] };
-const facts = { resource: workerA, spec, kept: keptImagesOf(sampleHistory) };
+const spec = { kind: 'GCPMachineProviderSpec', disks: [{ boot: true, image: sampleBootImage('2'), labels: null }] };
+const facts = { resource: workerA, spec, kept: readKeptImages(sampleHistory) };
 const HOLD_PATH = '/metadata/annotations/slipway.dev~1boot-image-hold';
 
 describe('restoring an image', () => {
@@ -13,16 +13,16 @@ describe('restoring an image', () => {
     expect(restorationTo('9.6.1-0', facts)).toEqual({
       ok: true,
       restoration: {
-        image: imageOf('1'),
+        image: sampleBootImage('1'),
         hold: '9.6.1-0',
-        spec: { ...spec, disks: [{ boot: true, image: imageOf('1'), labels: null }] },
+        spec: { ...spec, disks: [{ boot: true, image: sampleBootImage('1'), labels: null }] },
       },
     });
   });
 
   it('goes back to what was there before Slipway, by the name of the image', () => {
-    expect(restorationTo(imageOf('0'), facts)).toMatchObject({
-      restoration: { image: imageOf('0'), hold: imageOf('0') },
+    expect(restorationTo(sampleBootImage('0'), facts)).toMatchObject({
+      restoration: { image: sampleBootImage('0'), hold: sampleBootImage('0') },
     });
   });
 

@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideResource, type Decision } from './decide.ts';
 import type { ResourceFacts } from './facts.ts';
-import { skewOf, type SkewInput } from './skew.ts';
+import { computeSkew, type SkewInput } from './skew.ts';
 import {
   clusterApiSet,
   everything,
   gcpImage,
-  goldenOf,
+  sampleGolden,
   machineSet,
   NEW,
   onGcp,
@@ -26,7 +26,7 @@ const current = found('fine', {
 });
 const versioned = (version: string): Decision => ({ ...current, version });
 const skew = (given: Partial<SkewInput> = {}) =>
-  skewOf({
+  computeSkew({
     enforcement: undefined,
     optIn,
     findings: [current],
@@ -118,7 +118,7 @@ describe('what is skipped is never counted as fine', () => {
 
 describe('while a change is under way', () => {
   const before = { mode: 'Automatic', automatic: { ocpVersion: '4.21.0' } } as const;
-  const golden = goldenOf(NEW);
+  const golden = sampleGolden(NEW);
   if (golden.type !== 'valid') throw new Error('no golden');
   const unstamped = {
     ...golden,

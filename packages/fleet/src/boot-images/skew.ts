@@ -5,12 +5,12 @@ import {
   type BootVersion,
   isBelowLimit,
   isOlderRelease,
-  oldestOf,
+  findOldestVersion,
   parseBootVersion,
   skewLimits,
 } from './boot-version.ts';
 import type { Decision } from './decide.ts';
-import { nameOf, type OptIn } from './facts.ts';
+import { formatResource, type OptIn } from './facts.ts';
 import { isElsewhere, mayRecordSkew } from './preconditions.ts';
 
 type SkewStatus = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>;
@@ -43,7 +43,7 @@ const MAX_WHY = 200;
 const UNKNOWN = '0.0.0';
 const limits = `${skewLimits.ocp} of the platform, or ${skewLimits.rhel} of the OS`;
 
-export function skewOf(input: SkewInput): Skew {
+export function computeSkew(input: SkewInput): Skew {
   const { enforcement, optIn } = input;
   if (enforcement?.mode === 'None') return { status: { mode: 'None' }, problem: null };
   if (enforcement?.manual !== undefined) return manualSkew(enforcement.manual);
@@ -63,8 +63,8 @@ function automaticSkew(input: SkewInput): Skew {
   const doubtful = findings.filter(isDoubtful);
   // What was recorded is true until the change that is under way is made: nothing was made older meanwhile.
   const kept = doubtful.length === 0 && findings.some(isUnderWay) ? input.before?.automatic : undefined;
-  const automatic = kept ?? recordOf(input, findings);
-  const problem = problemOf(automatic, doubtful);
+  const automatic = kept ?? buildRecord(input, findings);
+  const problem = describeProblem(automatic, doubtful);
   return { status: { mode: 'Automatic', automatic }, problem };
 }
 
@@ -74,13 +74,13 @@ const isUnderWay = ({ verdict, gate }: Finding): boolean =>
 /** Nobody knows how old the image is that it boots: what is skipped is never counted as fine. */
 const isDoubtful = (finding: Finding): boolean => finding.verdict.verdict !== 'current' && !isUnderWay(finding);
 
-function recordOf({ releaseVersion, installVersion }: SkewInput, findings: readonly Finding[]): Automatic {
+function buildRecord({ releaseVersion, installVersion }: SkewInput, findings: readonly Finding[]): Automatic {
   const release = parseBootVersion(releaseVersion);
   const isCertain = findings.every(({ verdict }) => verdict.verdict === 'current');
   if (!isCertain || release === null || release.ocp === null) return { ocpVersion: xyz(installVersion ?? '') };
   // What boots the payload's image and does not say its version is of the payload's.
   const versions = findings.flatMap(({ version }) => parseBootVersion(version ?? '') ?? []);
-  const oldest = oldestOf(versions);
+  const oldest = findOldestVersion(versions);
   if (oldest === undefined) return { ocpVersion: xyz(releaseVersion) };
   const isOlder = isOlderRelease(oldest, release);
   const ocpVersion = isOlder && oldest.ocp !== null ? `${oldest.ocp.join('.')}.0` : xyz(releaseVersion);
@@ -94,7 +94,7 @@ const isRecordable = ({ text }: BootVersion): boolean =>
 /** In the form that the API takes, which has no room for more than 10 characters. */
 const xyz = (version: string): string => /^\d+\.\d+\.\d+(?=$|[-+])/.exec(version)?.[0].slice(0, 10) ?? UNKNOWN;
 
-function problemOf({ ocpVersion, rhcosVersion }: Automatic, doubtful: readonly Finding[]): string | null {
+function describeProblem({ ocpVersion, rhcosVersion }: Automatic, doubtful: readonly Finding[]): string | null {
   const recorded = [ocpVersion, rhcosVersion].flatMap((text) => (text === undefined ? [] : [text]));
   const old = recorded.find((text) => isOld(text));
   if (old === undefined) return null;
@@ -116,9 +116,9 @@ function isOld(text: string): boolean {
 const tooOld = (version: string): string =>
   `Cannot upgrade while new machines may boot an image of ${version}: expected ${limits} or later`;
 
-const sortKey = ({ verdict }: Finding): string => nameOf(verdict.resource);
+const sortKey = ({ verdict }: Finding): string => formatResource(verdict.resource);
 
 function named({ verdict }: Finding): string {
   const why = verdict.why === '' ? verdict.verdict : verdict.why;
-  return `${nameOf(verdict.resource)} (${truncate(why, MAX_WHY)})`;
+  return `${formatResource(verdict.resource)} (${truncate(why, MAX_WHY)})`;
 }

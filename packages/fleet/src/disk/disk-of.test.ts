@@ -1,10 +1,11 @@
 import { encodeDataUrl, gzip } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
-import { ignition, inputOf, machineConfig } from '../render/testing/sample.ts';
-import { diskOf } from './disk-of.ts';
+import { ignition, readInput, machineConfig } from '../render/testing/sample.ts';
+import { buildDiskPlan } from './disk-of.ts';
 import type { DiskEntry } from './disk-plan.ts';
 
-const planFor = (sections: object) => diskOf(inputOf(machineConfig('a', { config: ignition(sections) })).config);
+const planFor = (sections: object) =>
+  buildDiskPlan(readInput(machineConfig('a', { config: ignition(sections) })).config);
 const bytes = (text: string) => new TextEncoder().encode(text);
 const root = { user: { id: 0 }, group: { id: 0 } };
 
@@ -161,7 +162,7 @@ describe('there is no plan', () => {
     ['for contents that are not the gzip they are said to be', { source: 'data:,text', compression: 'gzip' }],
   ])('%s', async (_, contents) => {
     const config = { ignition: { version: '3.5.0' as const }, storage: { files: [{ path: '/a', contents }] } };
-    await expect(diskOf(config)).rejects.toMatchObject({
+    await expect(buildDiskPlan(config)).rejects.toMatchObject({
       code: 'SLW_DISK_CONTENTS',
       message: expect.stringContaining('file /a'),
     });

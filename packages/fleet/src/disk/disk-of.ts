@@ -31,50 +31,50 @@ const PERMISSION_BITS = 0o777;
 /** Far above what a rendered config can hold; a bound all the same, since configs come from outside. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-async function fileOf(file: File): Promise<DiskFile> {
+async function toDiskFile(file: File): Promise<DiskFile> {
   const { path, contents, append = [], mode = DEFAULT_FILE_MODE } = file;
   const parts: Uint8Array[] = [];
   for (const resource of contents === undefined ? append : [contents, ...append]) {
-    parts.push(await bytesOf(path, resource));
+    parts.push(await decodeContents(path, resource));
   }
   return {
     kind: 'file',
     path,
     mode: mode & PERMISSION_BITS,
-    ...ownersOf(file),
+    ...toOwners(file),
     bytes: concat(parts),
     keepsExisting: contents?.source === undefined,
     of: 'file',
   };
 }
 
-function directoryOf(directory: Directory): DiskDirectory {
+function toDiskDirectory(directory: Directory): DiskDirectory {
   const { path, mode = DEFAULT_DIRECTORY_MODE, overwrite = false } = directory;
   return {
     kind: 'directory',
     path,
     mode: mode & PERMISSION_BITS,
-    ...ownersOf(directory),
+    ...toOwners(directory),
     keepsExisting: !overwrite,
   };
 }
 
-function linkOf(link: Link): DiskLink | DiskHardLink {
+function toDiskLink(link: Link): DiskLink | DiskHardLink {
   const { path, target = '' } = link;
   if (link.hard === true) return { kind: 'hard link', path, target };
-  return { kind: 'link', path, target, ...ownersOf(link), of: 'link' };
+  return { kind: 'link', path, target, ...toOwners(link), of: 'link' };
 }
 
-function ownersOf({ user, group }: Pick<Directory, 'user' | 'group'>): { user: Owner; group: Owner } {
-  return { user: ownerOf(user), group: ownerOf(group) };
+function toOwners({ user, group }: Pick<Directory, 'user' | 'group'>): { user: Owner; group: Owner } {
+  return { user: toOwner(user), group: toOwner(group) };
 }
 
-function ownerOf(owner: Directory['user']): Owner {
+function toOwner(owner: Directory['user']): Owner {
   if (owner?.id !== undefined) return { id: owner.id };
   return owner?.name === undefined || owner.name === '' ? ROOT : { name: owner.name };
 }
 
-async function bytesOf(path: string, { source = '', compression = '' }: Resource): Promise<Uint8Array> {
+async function decodeContents(path: string, { source = '', compression = '' }: Resource): Promise<Uint8Array> {
   if (source === '') return new Uint8Array();
   if (!source.startsWith('data:')) {
     throw unreadable(path, `its contents are at ${maskUrl(source)} and not in the config; resolve the config first`);
@@ -107,28 +107,28 @@ type Passwd = NonNullable<RenderedIgnition['passwd']>;
 type User = NonNullable<Passwd['users']>[number];
 type Group = NonNullable<Passwd['groups']>[number];
 
-function userOf(user: User): DiskUser {
+function toDiskUser(user: User): DiskUser {
   const { name, groups = [], shouldExist = true, sshAuthorizedKeys = [] } = user;
   const { uid, gecos, homeDir, shell, primaryGroup } = user;
   return {
     name,
     shouldExist,
     groups,
-    ...present({ uid, gecos, homeDir, shell, primaryGroup, passwordHash: shadowOf(user.passwordHash) }),
-    ...(sshAuthorizedKeys.length === 0 ? {} : { sshKeys: keysOf(sshAuthorizedKeys) }),
+    ...present({ uid, gecos, homeDir, shell, primaryGroup, passwordHash: toShadowField(user.passwordHash) }),
+    ...(sshAuthorizedKeys.length === 0 ? {} : { sshKeys: toSshKeys(sshAuthorizedKeys) }),
   };
 }
 
-function groupOf({ name, gid, passwordHash, shouldExist = true }: Group): DiskGroup {
-  return { name, shouldExist, ...present({ gid, passwordHash: shadowOf(passwordHash) }) };
+function toDiskGroup({ name, gid, passwordHash, shouldExist = true }: Group): DiskGroup {
+  return { name, shouldExist, ...present({ gid, passwordHash: toShadowField(passwordHash) }) };
 }
 
 /** No password is not the empty one: nobody may log in with it. */
-function shadowOf(passwordHash: string | undefined): string | undefined {
+function toShadowField(passwordHash: string | undefined): string | undefined {
   return passwordHash === '' ? '*' : passwordHash;
 }
 
-function keysOf(keys: readonly string[]): SshKeys {
+function toSshKeys(keys: readonly string[]): SshKeys {
   const text = keys.join('\n');
   return {
     paths: ['.ssh/authorized_keys.d/ignition', '.ssh/authorized_keys'],
@@ -152,7 +152,7 @@ type Unit = NonNullable<NonNullable<RenderedIgnition['systemd']>['units']>[numbe
  * make an empty drop-in, which hides one of the OS with the same name.
  */
 function unitEntries(unit: Unit): (DiskFile | DiskLink)[] {
-  const path = pathOf(unit);
+  const path = toUnitPath(unit);
   const entries: (DiskFile | DiskLink)[] = (unit.dropins ?? [])
     .filter(({ contents }) => contents !== undefined)
     .map(({ name, contents = '' }) => textFile(`${path}.d/${name}`, contents, 'drop-in'));
@@ -163,11 +163,11 @@ function unitEntries(unit: Unit): (DiskFile | DiskLink)[] {
 }
 
 function unmaskedIn(units: readonly Unit[]): string[] {
-  return units.filter((unit) => unit.mask === false).map(pathOf);
+  return units.filter((unit) => unit.mask === false).map(toUnitPath);
 }
 
 /** One line a unit; instances of one template share a line. */
-function presetsOf(units: readonly Unit[]): Preset[] {
+function buildPresets(units: readonly Unit[]): Preset[] {
   const presets = new Map<string, { action: Preset['action']; unit: string; instances: string[] }>();
   for (const { name, enabled } of units) {
     if (enabled === undefined) continue;
@@ -190,7 +190,7 @@ function splitInstance(name: string): { unit: string; instance: string | null } 
   return { unit: name.slice(0, at + 1) + name.slice(dot), instance: name.slice(at + 1, dot) };
 }
 
-function pathOf({ name }: Unit): string {
+function toUnitPath({ name }: Unit): string {
   return `${UNIT_DIRECTORY}/${name}`;
 }
 
@@ -202,24 +202,24 @@ function textFile(path: string, text: string, of: 'unit' | 'drop-in'): DiskFile 
 // What the real Ignition client writes for a config.
 
 /** Throws a FleetError where the config's contents are not in it or cannot be read; a rendered config has all of them. */
-export async function diskOf(config: RenderedIgnition): Promise<DiskPlan> {
+export async function buildDiskPlan(config: RenderedIgnition): Promise<DiskPlan> {
   const { users = [], groups = [] } = config.passwd ?? {};
   const { shouldExist = [], shouldNotExist = [] } = config.kernelArguments ?? {};
   const units = config.systemd?.units ?? [];
   return {
     entries: [...(await storageEntries(config.storage)), ...units.flatMap(unitEntries)].sort(byPath),
-    presets: presetsOf(units),
+    presets: buildPresets(units),
     unmasked: unmaskedIn(units),
-    users: users.map(userOf),
-    groups: groups.map(groupOf),
+    users: users.map(toDiskUser),
+    groups: groups.map(toDiskGroup),
     kernelArguments: { shouldExist, shouldNotExist },
   };
 }
 
 async function storageEntries(storage: RenderedIgnition['storage']): Promise<DiskEntry[]> {
   const { files = [], directories = [], links = [] } = storage ?? {};
-  const entries: DiskEntry[] = [...directories.map(directoryOf), ...links.map(linkOf)];
-  for (const file of files) entries.push(await fileOf(file));
+  const entries: DiskEntry[] = [...directories.map(toDiskDirectory), ...links.map(toDiskLink)];
+  for (const file of files) entries.push(await toDiskFile(file));
   return entries;
 }
 

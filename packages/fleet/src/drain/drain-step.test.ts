@@ -1,6 +1,6 @@
 import { cordonedAnnotation, drainSinceAnnotation, nodeAnnotations } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { drainFactsOf, nextDrainStep } from './drain-step.ts';
+import { readDrainFacts, nextDrainStep } from './drain-step.ts';
 
 const BEGAN = '2026-01-02T03:04:05.000Z';
 const since = Date.parse(BEGAN);
@@ -14,7 +14,7 @@ interface DrainCase {
   since?: string;
 }
 
-function stepOf({ wants, has, cordoned, claims = cordoned === 'by us', since }: DrainCase, isOnlyNode = false) {
+function decideStep({ wants, has, cordoned, claims = cordoned === 'by us', since }: DrainCase, isOnlyNode = false) {
   const annotations = {
     ...(wants !== undefined && { [nodeAnnotations.desiredDrain]: wants }),
     ...(has !== undefined && { [nodeAnnotations.lastAppliedDrain]: has }),
@@ -22,14 +22,14 @@ function stepOf({ wants, has, cordoned, claims = cordoned === 'by us', since }: 
     ...(since !== undefined && { [drainSinceAnnotation]: since }),
   };
   const node = { metadata: { name: 'n', annotations }, spec: cordoned === undefined ? {} : { unschedulable: true } };
-  return nextDrainStep(drainFactsOf(node), isOnlyNode);
+  return nextDrainStep(readDrainFacts(node), isOnlyNode);
 }
 
 const drain = { verb: 'drain', text: 'drain-b', config: 'b' } as const;
 const uncordon = { verb: 'uncordon', text: 'uncordon-b', config: 'b' } as const;
 
 describe('a node', () => {
-  it.each<[string, DrainCase, ReturnType<typeof stepOf>]>([
+  it.each<[string, DrainCase, ReturnType<typeof decideStep>]>([
     ['that asks for nothing is left alone', {}, { type: 'rest' }],
     ['that a person cordoned is left alone', { cordoned: 'by a person' }, { type: 'rest' }],
     [
@@ -105,13 +105,16 @@ describe('a node', () => {
       { type: 'disown' },
     ],
   ])('%s', (_, said, step) => {
-    expect(stepOf(said)).toEqual(step);
+    expect(decideStep(said)).toEqual(step);
   });
 
   it('that is the only one is not drained, and not cordoned', () => {
-    expect(stepOf({ wants: 'drain-b' }, true)).toEqual({ type: 'spare', wish: drain });
-    expect(stepOf({ wants: 'drain-b', cordoned: 'by us', since: BEGAN }, true)).toEqual({ type: 'spare', wish: drain });
-    expect(stepOf({ wants: 'uncordon-b', has: 'drain-b' }, true)).toEqual({
+    expect(decideStep({ wants: 'drain-b' }, true)).toEqual({ type: 'spare', wish: drain });
+    expect(decideStep({ wants: 'drain-b', cordoned: 'by us', since: BEGAN }, true)).toEqual({
+      type: 'spare',
+      wish: drain,
+    });
+    expect(decideStep({ wants: 'uncordon-b', has: 'drain-b' }, true)).toEqual({
       type: 'uncordon',
       wish: uncordon,
       ours: false,

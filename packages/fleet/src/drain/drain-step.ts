@@ -28,7 +28,7 @@ export interface DrainRequest {
   readonly config: string;
 }
 
-export function drainFactsOf({ metadata, spec }: Node): DrainFacts {
+export function readDrainFacts({ metadata, spec }: Node): DrainFacts {
   const { annotations = {} } = metadata;
   const since = Date.parse(annotations[drainSinceAnnotation] ?? '');
   return {

@@ -1,3 +1,10 @@
-export { drainFactsOf, type DrainStep, type DrainRequest, isBeingDrained, nextDrainStep } from './drain-step.ts';
-export { budgetsOf, type BudgetLookup, keepWhatDecides, type PodFacts, podFactsOf, stateOf } from './pods.ts';
+export { readDrainFacts, type DrainStep, type DrainRequest, isBeingDrained, nextDrainStep } from './drain-step.ts';
+export {
+  findBudgets,
+  type BudgetLookup,
+  keepWhatDecides,
+  type PodFacts,
+  readPodFacts,
+  fingerprintBudgets,
+} from './pods.ts';
 export { blockedText, type Obstacle } from './blocked-text.ts';

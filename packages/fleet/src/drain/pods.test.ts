@@ -1,7 +1,7 @@
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import type { Stored } from '../kube-object.ts';
-import { budgetsOf, keepWhatDecides, podFactsOf, stateOf } from './pods.ts';
+import { findBudgets, keepWhatDecides, readPodFacts, fingerprintBudgets } from './pods.ts';
 
 const budget = (name: string, selector?: object, namespace = 'shop'): PodDisruptionBudget => ({
   metadata: { name, namespace, uid: name, generation: 1 },
@@ -9,7 +9,7 @@ const budget = (name: string, selector?: object, namespace = 'shop'): PodDisrupt
   status: { observedGeneration: 1, disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1 },
 });
 const names = (budgets: PodDisruptionBudget[], labels: Record<string, string> = { app: 'web' }): string[] =>
-  budgetsOf({ namespace: 'shop', labels }, budgets).map(({ metadata }) => metadata.name);
+  findBudgets({ namespace: 'shop', labels }, budgets).map(({ metadata }) => metadata.name);
 
 describe('the budgets of a pod', () => {
   it('are those of its namespace that select it', () => {
@@ -31,10 +31,14 @@ describe('the budgets of a pod', () => {
   it('are the same until what an eviction is decided by changes', () => {
     const before = budget('a', {});
     const same = { ...before, metadata: { ...before.metadata, resourceVersion: '99' } };
-    expect(stateOf([same])).toBe(stateOf([before]));
-    expect(stateOf([{ ...before, status: { ...before.status, disruptionsAllowed: 1 } }])).not.toBe(stateOf([before]));
-    expect(stateOf([{ ...before, metadata: { ...before.metadata, uid: 'made anew' } }])).not.toBe(stateOf([before]));
-    expect(stateOf([])).not.toBe(stateOf([before]));
+    expect(fingerprintBudgets([same])).toBe(fingerprintBudgets([before]));
+    expect(fingerprintBudgets([{ ...before, status: { ...before.status, disruptionsAllowed: 1 } }])).not.toBe(
+      fingerprintBudgets([before]),
+    );
+    expect(fingerprintBudgets([{ ...before, metadata: { ...before.metadata, uid: 'made anew' } }])).not.toBe(
+      fingerprintBudgets([before]),
+    );
+    expect(fingerprintBudgets([])).not.toBe(fingerprintBudgets([before]));
   });
 
   it('are kept without what nobody looks at', () => {
@@ -65,11 +69,11 @@ describe('a drain', () => {
     ['leaves a pod that has succeeded', pod({}, 'Succeeded'), false],
     ['leaves a pod that has failed', pod({}, 'Failed'), false],
   ])('%s', (_, given, isEvicted) => {
-    expect(podFactsOf(given) !== null).toBe(isEvicted);
+    expect(readPodFacts(given) !== null).toBe(isEvicted);
   });
 
   it('sees whose a pod is, and when its time to end is over', () => {
-    const facts = podFactsOf(
+    const facts = readPodFacts(
       pod({
         ownerReferences: owned('StatefulSet'),
         deletionTimestamp: '2026-01-02T03:04:05Z',

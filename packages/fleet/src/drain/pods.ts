@@ -18,7 +18,7 @@ export interface PodFacts {
 export type PodOwner = Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'>;
 
 /** Null: a drain leaves it where it is. */
-export function podFactsOf(pod: Stored<Pod>): PodFacts | null {
+export function readPodFacts(pod: Stored<Pod>): PodFacts | null {
   const { namespace = '', name, uid, labels = {}, deletionTimestamp, finalizers = [] } = pod.metadata;
   const owner = ownerIn(pod);
   if (isLeft(pod, owner)) return null;
@@ -50,7 +50,7 @@ function isLeft({ metadata, status }: Pod, owner: PodOwner | null): boolean {
 // The PodDisruptionBudgets that have a say about a pod.
 
 /** Those of its namespace that select it, by name. */
-export function budgetsOf(
+export function findBudgets(
   { namespace, labels }: Pick<PodFacts, 'namespace' | 'labels'>,
   budgets: Iterable<PodDisruptionBudget>,
 ): PodDisruptionBudget[] {
@@ -62,7 +62,7 @@ export function budgetsOf(
 export type BudgetLookup = (pod: PodFacts) => PodDisruptionBudget[];
 
 /** All that the API server decides an eviction by: while it is the same, so is the answer. */
-export function stateOf(budgets: readonly PodDisruptionBudget[]): string {
+export function fingerprintBudgets(budgets: readonly PodDisruptionBudget[]): string {
   return JSON.stringify(
     budgets.map(({ metadata, status = {} }) => [
       metadata.uid,

@@ -3,7 +3,7 @@ import { parse, validate as validateIgnition } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
 import { builtInMachineConfigs } from './built-in.ts';
 
-const unitsOf = (daemonImage?: string) =>
+const buildUnits = (daemonImage?: string) =>
   builtInMachineConfigs({ controllerVersion: '1.2.3', daemonImage }).map(({ spec }) => {
     const { config } = parse(spec.config ?? {});
     if (config === null || !('systemd' in config)) throw new Error('no config');
@@ -26,7 +26,7 @@ describe('the built-in MachineConfigs', () => {
   });
 
   it('bring the service that finishes a first boot, before the kubelet starts', () => {
-    for (const units of unitsOf()) {
+    for (const units of buildUnits()) {
       expect(units.map((unit) => unit.name)).toEqual([
         'machine-config-daemon-firstboot.service',
         'machine-config-daemon.service',
@@ -36,7 +36,7 @@ describe('the built-in MachineConfigs', () => {
   });
 
   it('bring the daemon, which starts once the first boot is finished, and again whenever it ends', () => {
-    for (const units of unitsOf()) {
+    for (const units of buildUnits()) {
       expect(units[1]).toMatchObject({ name: 'machine-config-daemon.service', enabled: true });
       expect(units[1]?.contents).toMatch(/^After=.*machine-config-daemon-firstboot\.service$/m);
       expect(units[1]?.contents).toMatch(/^Restart=always$/m);
@@ -45,7 +45,7 @@ describe('the built-in MachineConfigs', () => {
 
   it('take the program from an image where one is named', () => {
     const image = 'registry.example.com/slipway@sha256:00';
-    for (const units of unitsOf(image)) {
+    for (const units of buildUnits(image)) {
       expect(units.map((unit) => unit.name)).toEqual([
         'machine-config-daemon-pull.service',
         'machine-config-daemon-firstboot.service',

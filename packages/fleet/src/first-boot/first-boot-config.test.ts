@@ -6,7 +6,7 @@ import {
 } from '@slipway/api';
 import { type ConfigOf, decodeDataUrl, gunzip, hasErrors, parse, validate } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
-import { firstBootConfig, servedConfig, stubOf } from './first-boot-config.ts';
+import { firstBootConfig, servedConfig, buildStub } from './first-boot-config.ts';
 
 const node = { kubeconfig: 'kind: Config\n', caBundle: '-----BEGIN CERTIFICATE-----\n' };
 const name = `rendered-worker-${'0'.repeat(32)}`;
@@ -28,10 +28,10 @@ const machineConfig = (storage: object = {}): MachineConfig => ({
 
 async function read(config: ConfigOf<'3.5.0'>, path: string): Promise<{ text: string; mode: number | undefined }> {
   const file = config.storage?.files?.find((file) => file.path === path);
-  return { text: await textOf(file?.contents ?? {}), mode: file?.mode };
+  return { text: await decodeText(file?.contents ?? {}), mode: file?.mode };
 }
 
-async function textOf({ source = '', compression }: { source?: string; compression?: string }): Promise<string> {
+async function decodeText({ source = '', compression }: { source?: string; compression?: string }): Promise<string> {
   const decoded = decodeDataUrl(source);
   if (!decoded.ok) throw new Error(decoded.problem);
   const unpacked = compression === 'gzip' ? await gunzip(decoded.bytes, { maxBytes: 1e6 }) : decoded;
@@ -167,13 +167,13 @@ describe('a stub', () => {
     ['without a token', request],
     ['for a server with an IPv6 address', { ...request, server: 'https://[fd00::5]:22623/' }],
   ])('%s is a config that Ignition takes without a word', (_, each) => {
-    const parsed = parse(JSON.stringify(stubOf(each)));
+    const parsed = parse(JSON.stringify(buildStub(each)));
     expect(parsed.report).toEqual([]);
     expect(parsed.config !== null && validate(parsed.config)).toEqual([]);
   });
 
   it('asks for the gzip form of its pool, with the token in a header', () => {
-    expect(stubOf({ ...request, token: 'abc' }).ignition.config?.merge).toEqual([
+    expect(buildStub({ ...request, token: 'abc' }).ignition.config?.merge).toEqual([
       {
         source: 'https://api-int.example.com:22623/config/worker?compression=gzip',
         compression: 'gzip',
@@ -183,11 +183,11 @@ describe('a stub', () => {
   });
 
   it('has no header where machines need no token', () => {
-    expect(JSON.stringify(stubOf(request))).not.toContain('Authorization');
+    expect(JSON.stringify(buildStub(request))).not.toContain('Authorization');
   });
 
   it('carries the whole CA bundle, byte for byte', () => {
-    const [authority] = stubOf(request).ignition.security?.tls?.certificateAuthorities ?? [];
+    const [authority] = buildStub(request).ignition.security?.tls?.certificateAuthorities ?? [];
     const decoded = decodeDataUrl(authority?.source ?? '');
     expect(decoded.ok && new TextDecoder().decode(decoded.bytes)).toBe(caBundle);
   });

@@ -26,18 +26,18 @@ type File = NonNullable<Storage['files']>[number];
  * kubeconfig would never join, and nobody could tell it to change.
  */
 export async function firstBootConfig(rendered: MachineConfig, node: JoiningNode): Promise<ConfigOf<'3.5.0'>> {
-  const config = ignitionOf(rendered);
+  const config = parseRenderedIgnition(rendered);
   const ours = await Promise.all([
-    fileOf('/etc/machine-config-daemon/node-annotations.json', 0o644, annotationsFor(rendered.metadata.name)),
-    fileOf('/etc/kubernetes/kubeconfig', 0o600, node.kubeconfig),
-    fileOf('/etc/kubernetes/ca.crt', 0o644, node.caBundle),
+    buildFile('/etc/machine-config-daemon/node-annotations.json', 0o644, annotationsFor(rendered.metadata.name)),
+    buildFile('/etc/kubernetes/kubeconfig', 0o600, node.kubeconfig),
+    buildFile('/etc/kubernetes/ca.crt', 0o644, node.caBundle),
     // It repeats every file of the config, those that only root may read as well.
-    fileOf('/etc/ignition-machine-config-encapsulated.json', 0o600, encapsulate(rendered)),
+    buildFile('/etc/ignition-machine-config-encapsulated.json', 0o600, encapsulate(rendered)),
   ]);
   return { ...config, storage: placeFiles(config.storage ?? {}, ours) };
 }
 
-function ignitionOf(rendered: MachineConfig): ConfigOf<'3.5.0'> {
+function parseRenderedIgnition(rendered: MachineConfig): ConfigOf<'3.5.0'> {
   const parsed = parse(rendered.spec?.config ?? {});
   if (parsed.config === null) throw unusable(rendered, parsed.report);
   const { config, report } = translate(parsed.config, '3.5.0');
@@ -54,7 +54,7 @@ function unusable(rendered: MachineConfig, report: Report): FirstBootError {
   );
 }
 
-async function fileOf(path: string, mode: number, text: string): Promise<File> {
+async function buildFile(path: string, mode: number, text: string): Promise<File> {
   return { path, mode, overwrite: true, contents: await encodeContents(new TextEncoder().encode(text)) };
 }
 
@@ -96,7 +96,7 @@ function placeFiles(storage: Storage, ours: readonly File[]): Storage {
  * machine that has it. A pool without machines has nothing to go by but its target.
  */
 export function servedConfig(pool: MachineConfigPool, currentConfigs: Iterable<string>): string | undefined {
-  const target = targetOf(pool);
+  const target = readTarget(pool);
   const proven = pool.status?.configuration?.name || undefined;
   if (target === undefined || proven === undefined) return target ?? proven;
   const ofPool = [...currentConfigs].filter((name) => isRenderedFor(pool.metadata.name, name));
@@ -104,7 +104,7 @@ export function servedConfig(pool: MachineConfigPool, currentConfigs: Iterable<s
 }
 
 /** A held target counts before what render has made since. */
-const targetOf = ({ metadata, spec }: MachineConfigPool): string | undefined =>
+const readTarget = ({ metadata, spec }: MachineConfigPool): string | undefined =>
   metadata.annotations?.[targetConfigAnnotation] || spec.configuration?.name || undefined;
 
 const HASH_LENGTH = 32;
@@ -128,7 +128,7 @@ export interface StubRequest {
  * What a machine is started with: nothing but where to fetch its config, whom to believe, and the right to ask.
  * Spec 3.1.0 is the oldest that knows HTTP headers and compressed configs, so the oldest boot images that can use it do.
  */
-export function stubOf({ server, pool, caBundle, token }: StubRequest): ConfigOf<'3.1.0'> {
+export function buildStub({ server, pool, caBundle, token }: StubRequest): ConfigOf<'3.1.0'> {
   return {
     ignition: {
       version: '3.1.0',

@@ -68,13 +68,13 @@ export function firstBootOptions(settings: FirstBootSettings): FirstBootOptions 
     namespace,
     machineApiNamespace,
     clusterApiNamespace,
-    serverUrl: settings.serverUrl === undefined ? undefined : originOf('serverUrl', settings.serverUrl),
-    serverHosts: (settings.serverHosts ?? []).map(hostOf),
-    apiServerUrl: settings.apiServerUrl === undefined ? undefined : originOf('apiServerUrl', settings.apiServerUrl),
+    serverUrl: settings.serverUrl === undefined ? undefined : parseOrigin('serverUrl', settings.serverUrl),
+    serverHosts: (settings.serverHosts ?? []).map(parseHost),
+    apiServerUrl: settings.apiServerUrl === undefined ? undefined : parseOrigin('apiServerUrl', settings.apiServerUrl),
     connection: settings.connection,
     tokens: settings.tokens,
-    authority: lifetimeOf('ca', given.caValidity, given.caRefresh),
-    serving: lifetimeOf('serving', given.servingValidity, given.servingRefresh),
+    authority: parseLifetime('ca', given.caValidity, given.caRefresh),
+    serving: parseLifetime('serving', given.servingValidity, given.servingRefresh),
     tokenLifetime: positive('tokenLifetime', tokenLifetime),
     bootstrapTokenLifetime: positive('bootstrapTokenLifetime', bootstrapTokenLifetime),
   };
@@ -85,7 +85,7 @@ const defined = (
 ): Partial<{ [K in keyof FirstBootSettings]-?: NonNullable<FirstBootSettings[K]> }> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 
-function originOf(option: string, text: string): string {
+function parseOrigin(option: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const bare = url?.protocol === 'https:' && `${url.pathname}${url.search}${url.hash}${url.username}` === '/';
   if (url !== undefined && bare && isHost(bareHost(url.hostname))) return url.origin;
@@ -97,7 +97,7 @@ function originOf(option: string, text: string): string {
   );
 }
 
-function hostOf(text: string): string {
+function parseHost(text: string): string {
   const host = bareHost(text.toLowerCase());
   if (isHost(host)) return host;
   throw new FirstBootError(
@@ -110,7 +110,7 @@ function hostOf(text: string): string {
  * A refresh too late leaves no time in which old and new overlap; one far too early makes the chain that old machines
  * need grow without end.
  */
-function lifetimeOf(name: 'ca' | 'serving', validity: number, refresh: number): Lifetime {
+function parseLifetime(name: 'ca' | 'serving', validity: number, refresh: number): Lifetime {
   positive(`${name}Validity`, validity);
   if (refresh < validity && refresh >= validity / 4) return { validity, refresh };
   throw new FirstBootError(

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type HostStep, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep } from './next-host-step.ts';
-import { attachedA, drive, empty, factsOf, type FactsInput, NOW, off, ours } from './testing/facts.ts';
+import { attachedA, drive, empty, buildFacts, type FactsInput, NOW, off, ours } from './testing/facts.ts';
 
 const told = (given: FactsInput): string => {
   const step: HostStep = nextHostStep(
-    factsOf({ ...given, node: given.node === null ? null : { sentDigest: null, ...given.node } }),
+    buildFacts({ ...given, node: given.node === null ? null : { sentDigest: null, ...given.node } }),
     {
       ...DEFAULT_STEP_OPTIONS,
       besideOperator: true,

@@ -26,7 +26,7 @@ export function readAddress(address: string): BmcAddress {
   if (address === '' || address.length > MAX_ADDRESS_LENGTH) {
     return refused(`expected 1 to ${MAX_ADDRESS_LENGTH} characters, found ${address.length}`);
   }
-  const { type, transport, rest } = partsOf(address);
+  const { type, transport, rest } = parseParts(address);
   const driver = bmcDrivers.get(type);
   if (driver === undefined || driver.ironicDriver === null) return refusedDriver(type, driver);
   const url = URL.parse(`${transport}://${rest}`);
@@ -38,10 +38,10 @@ export function readAddress(address: string): BmcAddress {
     );
   }
   const { ironicDriver, nonBootableISOImage } = driver;
-  return { ok: true, ironicDriver, nonBootableISOImage, origin: url.origin, systemId: systemIdOf(url) };
+  return { ok: true, ironicDriver, nonBootableISOImage, origin: url.origin, systemId: parseSystemId(url) };
 }
 
-function partsOf(address: string): { type: string; transport: string; rest: string } {
+function parseParts(address: string): { type: string; transport: string; rest: string } {
   const parts = /^([a-z][a-z0-9-]*)(?:\+(https?))?:(?:\/\/)?(?!\/)(.+)$/i.exec(address);
   const [, type = '', transport = 'https', rest = ''] = parts ?? [];
   // An address alone, or with a port, has always meant IPMI.
@@ -51,7 +51,7 @@ function partsOf(address: string): { type: string; transport: string; rest: stri
   return { type: named.toLowerCase(), transport: transport.toLowerCase(), rest };
 }
 
-function systemIdOf({ pathname }: URL): string | null {
+function parseSystemId({ pathname }: URL): string | null {
   const trimmed = pathname.replaceAll(/^\/+|\/+$/g, '');
   return trimmed === '' || trimmed === 'redfish/v1' ? null : pathname;
 }
@@ -119,13 +119,13 @@ export function readBmc(input: BmcInput, credentials: BmcCredentials | null): Re
   };
   const { ironicDriver: driver, nonBootableISOImage } = address;
   return {
-    reading: { ok: true, driver, digest: digestOf(driver, driverInfo, version), nonBootableISOImage },
+    reading: { ok: true, driver, digest: computeDigest(driver, driverInfo, version), nonBootableISOImage },
     driverInfo,
   };
 }
 
 /** The password is not in it: readers of Ironic see the digest, and could try passwords on it. Its Secret's version is. */
-function digestOf(driver: string, info: DriverInfo, version: string): string {
+function computeDigest(driver: string, info: DriverInfo, version: string): string {
   const { redfish_address, redfish_system_id = null, redfish_username, redfish_verify_ca = true } = info;
   const told = [driver, redfish_address, redfish_system_id, redfish_username, redfish_verify_ca, version];
   return sha256(JSON.stringify(told));

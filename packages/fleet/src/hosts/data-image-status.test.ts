@@ -8,7 +8,7 @@ import {
   attachedA,
   drive,
   empty,
-  factsOf,
+  buildFacts,
   foreign,
   type FactsInput,
   ISO_A,
@@ -19,8 +19,8 @@ import {
 } from './testing/facts.ts';
 
 /** With the step that is next. */
-function statusOf(given: FactsInput) {
-  const facts = factsOf(given);
+function computeStatus(given: FactsInput) {
+  const facts = buildFacts(given);
   return dataImageStatus(facts, anImage(given.image), nextHostStep(facts, DEFAULT_STEP_OPTIONS), DEFAULT_STEP_OPTIONS);
 }
 
@@ -126,7 +126,7 @@ describe('status of a DataImage', () => {
     ],
     ['of a host in maintenance', { image: {}, node: { maintenance: true } }, 'False', 'HostNotReady', ['maintenance']],
   ])('%s', (_, given, status, reason, parts) => {
-    const { attached } = statusOf(given);
+    const { attached } = computeStatus(given);
     expect(attached).toMatchObject({ status, reason });
     for (const part of parts) expect(attached.message).toContain(part);
   });
@@ -139,15 +139,20 @@ describe('status of a DataImage', () => {
   );
 
   it('names the ISO only while it is verified to be in the drive', () => {
-    expect(statusOf({ image: { memory: attachedA } }).attachedImage).toEqual({ url: ISO_A });
-    expect(statusOf({ image: { memory: drive({ doing: 'attach', isSent: true }) } }).attachedImage).toBeUndefined();
-    expect(statusOf({ image: { memory: drive({ doing: 'detach' }) } }).attachedImage).toBeUndefined();
-    expect(statusOf({ image: { memory: null, attachedUrl: null } }).attachedImage).toBeUndefined();
+    expect(computeStatus({ image: { memory: attachedA } }).attachedImage).toEqual({ url: ISO_A });
+    expect(
+      computeStatus({ image: { memory: drive({ doing: 'attach', isSent: true }) } }).attachedImage,
+    ).toBeUndefined();
+    expect(computeStatus({ image: { memory: drive({ doing: 'detach' }) } }).attachedImage).toBeUndefined();
+    expect(computeStatus({ image: { memory: null, attachedUrl: null } }).attachedImage).toBeUndefined();
   });
 
   it('counts failures, and says why the last one', () => {
-    expect(statusOf({ image: { memory: failed }, node: off }).error).toEqual({ count: 2, message: failed.message });
-    expect(statusOf({ image: { memory: attachedA } }).error).toBeUndefined();
+    expect(computeStatus({ image: { memory: failed }, node: off }).error).toEqual({
+      count: 2,
+      message: failed.message,
+    });
+    expect(computeStatus({ image: { memory: attachedA } }).error).toBeUndefined();
   });
 });
 
@@ -159,7 +164,7 @@ describe('an ISO that was verified', () => {
     image: Partial<ObservedDataImage> = { memory: attachedA },
   ) =>
     dataImageStatus(
-      factsOf({ ...given, image }),
+      buildFacts({ ...given, image }),
       anImage(image),
       { type: 'wait', why: 'at rest', ms: null },
       { besideOperator },

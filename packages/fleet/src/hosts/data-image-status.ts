@@ -2,7 +2,7 @@
 import type { DataImage } from '@slipway/api';
 import { formatProblem } from '../problems.ts';
 import type { ObservedDataImage, HostFacts, ObservedHost, HostStep, StepOptions, Why } from './host-step.ts';
-import { BOOT_ANYWAY_ANNOTATION, failuresOf, mediumOf } from './memory.ts';
+import { BOOT_ANYWAY_ANNOTATION, countFailures, computeMedium } from './memory.ts';
 import { bootsAnyway, canAttach } from './next-drive-step.ts';
 
 type Status = NonNullable<DataImage['status']>;
@@ -26,12 +26,12 @@ export function dataImageStatus(
   step: HostStep,
   { besideOperator }: Pick<StepOptions, 'besideOperator'>,
 ): DataImageFindings {
-  const failures = failuresOf(image);
-  const doubt = mediumOf(image) === 'attached' ? doubtOf(facts, image, besideOperator) : null;
+  const failures = countFailures(image);
+  const doubt = computeMedium(image) === 'attached' ? findDoubt(facts, image, besideOperator) : null;
   return {
-    attachedImage: doubt === null ? attachedImageOf(image) : undefined,
+    attachedImage: doubt === null ? computeAttachedImage(image) : undefined,
     error: failures === 0 ? undefined : { count: failures, message: image.memory?.message ?? '' },
-    attached: doubt ?? findingOf(facts, image, step),
+    attached: doubt ?? computeFinding(facts, image, step),
   };
 }
 
@@ -45,8 +45,8 @@ export const statusWithoutHost = (
     attached: no('NoHost', `there is no BareMetalHost ${namespace}/${name}: ${image.url} is attached once there is`),
   }) satisfies DataImageFindings;
 
-function attachedImageOf(image: ObservedDataImage): Status['attachedImage'] {
-  const medium = mediumOf(image);
+function computeAttachedImage(image: ObservedDataImage): Status['attachedImage'] {
+  const medium = computeMedium(image);
   if (medium === 'attached') return { url: image.memory?.url ?? '' };
   return medium === 'unverified' && image.attachedUrl !== null ? { url: image.attachedUrl } : undefined;
 }
@@ -55,7 +55,7 @@ function attachedImageOf(image: ObservedDataImage): Status['attachedImage'] {
  * What was verified once may not be so any more: a host that Ironic adopts anew has its drive emptied by that, and somebody
  * may have changed the medium. Until it is known, attached is not said. Null: there is no doubt.
  */
-function doubtOf(facts: HostFacts, image: ObservedDataImage, besideOperator: boolean): Finding | null {
+function findDoubt(facts: HostFacts, image: ObservedDataImage, besideOperator: boolean): Finding | null {
   const isOurs = !besideOperator && !facts.host.isForeign;
   const why = (isOurs ? doubtOfAdoption(facts) : null) ?? contradiction(facts, image);
   if (why === null) return null;
@@ -83,8 +83,8 @@ function contradiction({ drive }: HostFacts, { memory }: ObservedDataImage): str
   return drive.image === memory?.reported ? null : `now ${drive.image || 'a medium without a name'} is`;
 }
 
-function findingOf(facts: HostFacts, image: ObservedDataImage, step: HostStep): Finding {
-  switch (mediumOf(image)) {
+function computeFinding(facts: HostFacts, image: ObservedDataImage, step: HostStep): Finding {
+  switch (computeMedium(image)) {
     case 'attached':
       return findingOfAttached(facts, image);
     case 'unverified':
@@ -134,7 +134,7 @@ function findingOfEmpty(facts: HostFacts, image: ObservedDataImage, step: HostSt
 function findingWhileChanging(facts: HostFacts, image: ObservedDataImage, step: HostStep, otherwise: Finding): Finding {
   if (bootsAnyway(image, facts.now)) return no('BootedWithoutImage', bootedMessage(image));
   if (step.type === 'wait') return findingOfWait(facts, image, step, otherwise);
-  return failuresOf(image) > 0 ? no('AttachFailed', failureMessage(facts, image)) : otherwise;
+  return countFailures(image) > 0 ? no('AttachFailed', failureMessage(facts, image)) : otherwise;
 }
 
 function findingOfWait(facts: HostFacts, image: ObservedDataImage, step: { why: Why }, otherwise: Finding): Finding {
@@ -149,7 +149,7 @@ function findingOfWait(facts: HostFacts, image: ObservedDataImage, step: { why: 
     );
   }
   if (why === 'reboot needed') return no('WaitsForReboot', waitsMessage(facts, image));
-  return failuresOf(image) > 0 ? no('AttachFailed', failureMessage(facts, image)) : otherwise;
+  return countFailures(image) > 0 ? no('AttachFailed', failureMessage(facts, image)) : otherwise;
 }
 
 /** Why the drive of a host is out of our hands. */
@@ -180,14 +180,14 @@ function failureMessage({ host, now }: HostFacts, image: ObservedDataImage): str
   const { message = '', notBefore = 0 } = image.memory ?? {};
   const next = notBefore > now ? `at ${new Date(notBefore).toISOString()}` : 'now';
   const held = image.immediate && host.poweredOn ? '' : ` ${heldMessage(host)}`;
-  return `${message}. Failed ${failuresOf(image)} times, tried again ${next}.${held}`;
+  return `${message}. Failed ${countFailures(image)} times, tried again ${next}.${held}`;
 }
 
 const heldMessage = (host: ObservedHost): string =>
   `${hostName(host)} is held off until then, because the ISO may be what it is configured by: put the URL right, delete the DataImage, or annotate it with ${BOOT_ANYWAY_ANNOTATION}=1 to boot without it.`;
 
 const bootedMessage = (image: ObservedDataImage): string =>
-  `${image.memory?.message ?? ''}. Failed ${failuresOf(image)} times, and the host boots without it, as ${BOOT_ANYWAY_ANNOTATION}=${image.bootAnywayAfter} allows; it is tried again at a later power-off.`;
+  `${image.memory?.message ?? ''}. Failed ${countFailures(image)} times, and the host boots without it, as ${BOOT_ANYWAY_ANNOTATION}=${image.bootAnywayAfter} allows; it is tried again at a later power-off.`;
 
 function unsupportedMessage({ host }: HostFacts): string {
   const why = host.bmc.ok ? `the driver ${host.bmc.driver} cannot attach an ISO` : formatProblem(host.bmc);

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { hostStatus } from './host-status.ts';
 import { DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep } from './next-host-step.ts';
-import { asked, factsOf, type FactsInput, off } from './testing/facts.ts';
+import { asked, buildFacts, type FactsInput, off } from './testing/facts.ts';
 
 /** With the step that is next. */
-function statusOf(given: FactsInput) {
-  const facts = factsOf(given);
+function computeStatus(given: FactsInput) {
+  const facts = buildFacts(given);
   return hostStatus(facts, nextHostStep(facts, DEFAULT_STEP_OPTIONS));
 }
 
@@ -15,7 +15,7 @@ const fresh = { state: '' };
 
 describe('status of a host', () => {
   it('that is well', () => {
-    expect(statusOf({})).toEqual({
+    expect(computeStatus({})).toEqual({
       operationalStatus: 'OK',
       poweredOn: true,
       errorType: undefined,
@@ -33,7 +33,7 @@ describe('status of a host', () => {
     ['forgotten by Ironic', { node: null }, 'externally provisioned'],
     ['deleted', { host: { isDeleting: true } }, 'deleting'],
   ])('that is %s has a state that users know', (_, given, state) => {
-    expect(statusOf(given).provisioning.state).toBe(state);
+    expect(computeStatus(given).provisioning.state).toBe(state);
   });
 
   it.each<[string, FactsInput, string, RegExp]>([
@@ -87,16 +87,16 @@ describe('status of a host', () => {
       /left on: spec\.online is false, but spec\.disablePowerOff is true/,
     ],
   ])('tells what is wrong: %s', (_, given, errorType, message) => {
-    const status = statusOf(given);
+    const status = computeStatus(given);
     expect(status).toMatchObject({ operationalStatus: 'error', errorType });
     expect(status.errorMessage).toMatch(message);
     expect(status.errorCount).toBeGreaterThan(0);
   });
 
   it('that may not be switched off is well as long as nobody asks for it', () => {
-    expect(statusOf({ host: { isPowerOffDisabled: true } }).operationalStatus).toBe('OK');
+    expect(computeStatus({ host: { isPowerOffDisabled: true } }).operationalStatus).toBe('OK');
     const isOff = { host: { isPowerOffDisabled: true, online: false }, node: off };
-    expect(statusOf(isOff).operationalStatus).toBe('OK');
+    expect(computeStatus(isOff).operationalStatus).toBe('OK');
   });
 
   it.each<[string, FactsInput, boolean]>([
@@ -104,11 +104,11 @@ describe('status of a host', () => {
     ['unknown to Ironic, as it was', { node: { powerState: null }, host: { poweredOn: false } }, false],
     ['unknown to Ironic, as it was', { node: null, host: { poweredOn: true } }, true],
   ])('is powered: %s', (_, given, poweredOn) => {
-    expect(statusOf(given).poweredOn).toBe(poweredOn);
+    expect(computeStatus(given).poweredOn).toBe(poweredOn);
   });
 
   it('that is detached says so, and nothing else is wrong with it', () => {
-    const status = statusOf({ host: { isDetached: true, memory: wrong }, node: null });
+    const status = computeStatus({ host: { isDetached: true, memory: wrong }, node: null });
     expect(status).toMatchObject({ operationalStatus: 'detached', errorType: undefined, errorMessage: '' });
   });
 
@@ -119,6 +119,6 @@ describe('status of a host', () => {
     ['good once the BMC has taken them', { node: { provisionState: 'manageable' } }, 'good'],
     ['only tried while something fails', { host: { memory: wrong } }, 'tried'],
   ])('has credentials that are %s', (_, given, credentials) => {
-    expect(statusOf(given).credentials).toBe(credentials);
+    expect(computeStatus(given).credentials).toBe(credentials);
   });
 });

@@ -2,7 +2,7 @@
 import type { BareMetalHost } from '@slipway/api';
 import { formatProblem } from '../problems.ts';
 import type { HostFacts, HostStep, Why } from './host-step.ts';
-import { annotationOf } from './memory.ts';
+import { formatRebootAnnotation } from './memory.ts';
 import { isOffAskedFor } from './next-host-step.ts';
 
 type Status = NonNullable<BareMetalHost['status']>;
@@ -20,30 +20,30 @@ const SETTLED = 'externally provisioned';
 
 export function hostStatus(facts: HostFacts, step: HostStep): HostFindings {
   const { host, node } = facts;
-  const problem = problemOf(facts, step);
+  const problem = findProblem(facts, step);
   return {
-    operationalStatus: operationalStatusOf(facts, problem),
-    poweredOn: poweredOnOf(facts),
+    operationalStatus: computeOperationalStatus(facts, problem),
+    poweredOn: isPoweredOn(facts),
     errorType: problem?.type,
     errorMessage: problem?.message ?? '',
     errorCount: problem === null ? 0 : Math.max(1, host.memory?.failures ?? 0),
-    provisioning: { ID: node?.uuid ?? '', state: stateOf(facts) },
-    credentials: credentialsOf(facts),
+    provisioning: { ID: node?.uuid ?? '', state: computeState(facts) },
+    credentials: checkCredentials(facts),
   };
 }
 
-function operationalStatusOf({ host }: HostFacts, problem: Problem | null): Status['operationalStatus'] {
+function computeOperationalStatus({ host }: HostFacts, problem: Problem | null): Status['operationalStatus'] {
   if (host.isDetached) return 'detached';
   return problem === null ? 'OK' : 'error';
 }
 
 /** While Ironic does not know it, as it was. */
-function poweredOnOf({ host, node }: HostFacts): boolean {
+function isPoweredOn({ host, node }: HostFacts): boolean {
   if (node?.powerState === 'power on') return true;
   return node?.powerState === 'power off' ? false : host.poweredOn;
 }
 
-function stateOf({ host, node }: HostFacts): string {
+function computeState({ host, node }: HostFacts): string {
   if (host.isDeleting) return 'deleting';
   // Once there it stays there, whatever becomes of Ironic's own memory.
   return node?.provisionState === 'active' || host.state === SETTLED ? SETTLED : 'registering';
@@ -54,7 +54,7 @@ interface Problem {
   readonly message: string;
 }
 
-function problemOf(facts: HostFacts, step: HostStep): Problem | null {
+function findProblem(facts: HostFacts, step: HostStep): Problem | null {
   const { host, node } = facts;
   if (host.isDetached || host.isDeleting) return null;
   if (!host.bmc.ok) return { type: registrationError(facts), message: formatProblem(host.bmc) };
@@ -62,7 +62,7 @@ function problemOf(facts: HostFacts, step: HostStep): Problem | null {
     const type = node?.provisionState === 'active' ? 'power management error' : registrationError(facts);
     return { type, message: host.memory.message };
   }
-  return refusalOf(facts) ?? problemOfStep(facts, step);
+  return findPowerOffRefusal(facts) ?? problemOfStep(facts, step);
 }
 
 function problemOfStep(facts: HostFacts, step: HostStep): Problem | null {
@@ -71,11 +71,11 @@ function problemOfStep(facts: HostFacts, step: HostStep): Problem | null {
 }
 
 /** Ironic's own reboot would not do: nobody could change the drive in it, and asked for twice it reboots twice. */
-function refusalOf(facts: HostFacts): Problem | null {
+function findPowerOffRefusal(facts: HostFacts): Problem | null {
   const { host, node } = facts;
   if (!host.isPowerOffDisabled || !isOffAskedFor(facts) || node?.powerState !== 'power on') return null;
   const asked = host.online
-    ? `annotation ${host.reboots.map(annotationOf).join(', ')} asks for a reboot`
+    ? `annotation ${host.reboots.map(formatRebootAnnotation).join(', ')} asks for a reboot`
     : 'spec.online is false';
   const message = `the host is left on: ${asked}, but spec.disablePowerOff is true; power cycle it by hand, or take back either of the two [SLW_BMC_POWER_OFF_DISABLED]`;
   return { type: 'power management error', message };
@@ -107,7 +107,7 @@ const problemOfWait: Readonly<
 const because = (lastError: string | null | undefined): string =>
   lastError === null || lastError === undefined ? '' : `: ${lastError}`;
 
-function credentialsOf({ host, node }: HostFacts): HostFindings['credentials'] {
+function checkCredentials({ host, node }: HostFacts): HostFindings['credentials'] {
   if (node === null || !host.bmc.ok || node.sentDigest !== host.bmc.digest) return 'not tried';
   const isTaken = ['manageable', 'adopting', 'active'].includes(node.provisionState);
   return isTaken && (host.memory?.failures ?? 0) === 0 ? 'good' : 'tried';

@@ -296,4 +296,4 @@ export interface IronicAuth {
 }
 
 /** As Metal3 names it, so that either can take over from the other. */
-export const nodeNameOf = (namespace: string, name: string): string => `${namespace}~${name}`;
+export const formatNodeName = (namespace: string, name: string): string => `${namespace}~${name}`;

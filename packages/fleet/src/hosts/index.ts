@@ -2,12 +2,12 @@ export { afterCall, type CallOutcome } from './outcome.ts';
 export type { DriverInfo, ReadBmc } from './bmc.ts';
 export {
   encodeMemory,
-  failuresOf,
+  countFailures,
   holdValue,
   HOST_MEMORY_ANNOTATION,
   isOwn,
   isPlain,
-  mediumOf,
+  computeMedium,
   nothingAsked,
   OWN_REBOOT_KEY,
   REBOOT_ANNOTATION,
@@ -26,7 +26,7 @@ export {
   type IronicNode,
   type IronicOptions,
   type KnownNode,
-  nodeNameOf,
+  formatNodeName,
   type PowerTarget,
   type StepOptions,
   DEFAULT_STEP_OPTIONS,

@@ -40,7 +40,7 @@ export type Medium =
   | 'unverified'
   | 'detaching';
 
-export function mediumOf({ memory, attachedUrl }: ObservedDataImage): Medium {
+export function computeMedium({ memory, attachedUrl }: ObservedDataImage): Medium {
   if (memory === null) return attachedUrl === null ? 'none' : 'unverified';
   if (memory.doing === 'attach') return 'attaching';
   if (memory.doing === 'detach') return 'detaching';
@@ -58,7 +58,7 @@ export function isOurs({ inserted, image }: Drive, { reported, url, node }: Driv
   return node !== '' && image.includes(node) && !image.includes(`boot-${node}`);
 }
 
-export const failuresOf = ({ memory, errorCount }: ObservedDataImage): number => memory?.failures ?? errorCount;
+export const countFailures = ({ memory, errorCount }: ObservedDataImage): number => memory?.failures ?? errorCount;
 
 /** Written before the call. */
 export const attachBegins = (before: DriveMemory, { uuid }: IronicNode, now: number): DriveMemory => ({
@@ -203,7 +203,7 @@ export const backingOff = (memory: HostMemory | null, now: number): Extract<Host
   memory !== null && memory.notBefore > now ? { type: 'wait', why: 'backoff', ms: memory.notBefore - now } : null;
 
 /** How far something is that we may have asked for already; the node is not busy, and not yet what was asked for. */
-export function progressOf(
+export function checkProgress(
   memory: HostMemory | null,
   doing: HostMemory['doing'],
   { lastError }: IronicNode,
@@ -230,7 +230,7 @@ export const encodeMemory = (memory: DriveMemory | HostMemory): string => JSON.s
 export function readDriveMemory(value: string | undefined, now: number): DriveMemory | null {
   if (value === undefined) return null;
   const fields = parseFields(value, MAX_MEMORY_CHARS);
-  const doing = oneOf(fields['doing'], ['attach', 'detach', 'none'] as const) ?? 'detach';
+  const doing = parseEnum(fields['doing'], ['attach', 'detach', 'none'] as const) ?? 'detach';
   return {
     doing,
     url: text(fields['url']),
@@ -245,7 +245,7 @@ export function readDriveMemory(value: string | undefined, now: number): DriveMe
 /** Null: there is none, or none that can be read; then everything is asked for again, which does no harm. */
 export function readHostMemory(value: string | undefined, now: number): HostMemory | null {
   const fields = parseFields(value ?? '', MAX_MEMORY_CHARS);
-  const doing = oneOf(fields['doing'], hostDoings);
+  const doing = parseEnum(fields['doing'], hostDoings);
   if (doing === null) return null;
   return { doing, onSince: Math.min(whole(fields['onSince'], Number.MAX_SAFE_INTEGER), now), ...shared(fields, now) };
 }
@@ -290,7 +290,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const whole = (value: unknown, most: number): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.min(Math.floor(value), most) : 0;
 
-const oneOf = <T extends string>(value: unknown, allowed: readonly T[]): T | null =>
+const parseEnum = <T extends string>(value: unknown, allowed: readonly T[]): T | null =>
   allowed.find((each) => each === value) ?? null;
 
 // Reboot annotations of a BareMetalHost: reboot.metal3.io asks for one reboot; with a key behind a slash it holds the host
@@ -321,7 +321,7 @@ function readValue(value: string): Pick<RebootRequest, 'mode' | 'since'> {
   };
 }
 
-export const annotationOf = ({ key }: RebootRequest): string =>
+export const formatRebootAnnotation = ({ key }: RebootRequest): string =>
   key === '' ? REBOOT_ANNOTATION : `${REBOOT_ANNOTATION}/${key}`;
 
 export const isPlain = ({ key }: RebootRequest): boolean => key === '';

@@ -7,7 +7,7 @@ import {
   attachedA,
   drive,
   empty,
-  factsOf,
+  buildFacts,
   foreign,
   type FactsInput,
   ISO_A,
@@ -20,9 +20,9 @@ import {
 type DriveStepInput = FactsInput & Partial<Pick<DriveQuestion, 'mayChange' | 'isBooting'>>;
 
 /** Of a host that is off, unless a row says otherwise. */
-function stepOf({ mayChange = true, isBooting = false, ...given }: DriveStepInput): DriveStep {
+function decideStep({ mayChange = true, isBooting = false, ...given }: DriveStepInput): DriveStep {
   const image = anImage(given.image);
-  const facts = { ...factsOf(given), dataImage: image };
+  const facts = { ...buildFacts(given), dataImage: image };
   const wanted = image.isDeleting ? null : image.url;
   return nextDriveStep({
     facts,
@@ -46,8 +46,8 @@ const nameless = { inserted: true, image: '' };
 
 describe('an attach', () => {
   it('is remembered before it is called, and begins with a drive that was seen empty', () => {
-    expect(stepOf({})).toEqual({ type: 'look' });
-    expect(stepOf({ drive: empty })).toEqual({
+    expect(decideStep({})).toEqual({ type: 'look' });
+    expect(decideStep({ drive: empty })).toEqual({
       type: 'attach',
       url: ISO_A,
       remember: drive({ doing: 'attach', since: NOW, node: 'node-1' }),
@@ -62,11 +62,11 @@ describe('an attach', () => {
     ['the last one has just failed', { image: { memory: drive({ failures: 1, notBefore: NOW + 1 }) } }, 'wait'],
     ['the drive cannot be read', { drive: null, driveProblem: 'no answer' }, 'wait'],
   ] as const)('does not begin while %s', (_, given, type) => {
-    expect(stepOf({ drive: empty, ...given }).type).toBe(type);
+    expect(decideStep({ drive: empty, ...given }).type).toBe(type);
   });
 
   it('does not touch a medium of somebody else: it is an error, with the way out, and tried again later', () => {
-    const memory = remembered(stepOf({ drive: foreign }));
+    const memory = remembered(decideStep({ drive: foreign }));
     expect(memory).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });
     expect(memory?.message).toMatch(
       /found http:\/\/somebody\.example\/tool\.iso.*eject it.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/,
@@ -74,21 +74,21 @@ describe('an attach', () => {
   });
 
   it('says the way out, however long the name of that medium is', () => {
-    const memory = remembered(stepOf({ drive: { inserted: true, image: `http://x.example/${'y'.repeat(4000)}` } }));
+    const memory = remembered(decideStep({ drive: { inserted: true, image: `http://x.example/${'y'.repeat(4000)}` } }));
     expect(memory?.message).toMatch(/y…, which Slipway has not attached.*SLW_DATA_IMAGE_FOREIGN_MEDIUM\]$/);
   });
 
   it('first takes out what is ours after all', () => {
     for (const memory of [drive({ reported: PUBLISHED }), drive({ node: 'node-1', failures: 1 })]) {
-      expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
-      expect(remembered(stepOf({ image: { memory }, drive: nameless }))).toMatchObject({ doing: 'none' });
+      expect(decideStep({ image: { memory }, drive: ours }).type).toBe('detach');
+      expect(remembered(decideStep({ image: { memory }, drive: nameless }))).toMatchObject({ doing: 'none' });
     }
-    expect(remembered(stepOf({ drive: ours }))).toMatchObject({ doing: 'none', failures: 1 });
+    expect(remembered(decideStep({ drive: ours }))).toMatchObject({ doing: 'none', failures: 1 });
   });
 
   it('of a new URL owes nothing to the failures of the old one', () => {
     const memory = drive({ url: ISO_B, failures: 5, notBefore: NOW + MINUTES, message: 'old' });
-    expect(stepOf({ image: { memory }, drive: empty })).toMatchObject({
+    expect(decideStep({ image: { memory }, drive: empty })).toMatchObject({
       type: 'attach',
       url: ISO_A,
       remember: { url: ISO_A, failures: 0, message: '' },
@@ -96,7 +96,7 @@ describe('an attach', () => {
   });
 
   it('is attached once Ironic is done, without an error, and the drive shows it', () => {
-    expect(stepOf({ image: { memory: attaching({ failures: 3 }) }, drive: ours })).toEqual({
+    expect(decideStep({ image: { memory: attaching({ failures: 3 }) }, drive: ours })).toEqual({
       type: 'remember drive',
       memory: { ...attachedA, since: NOW },
     });
@@ -109,7 +109,7 @@ describe('an attach', () => {
     ['is named after the node of then, where Ironic has another by now', 'http://ironic.example/cdrom-node-0.iso'],
   ])('is attached where what the drive shows %s', (_, image) => {
     const memory = attaching({ node: image.includes('node-0') ? 'node-0' : 'node-1' });
-    expect(remembered(stepOf({ image: { memory }, drive: { inserted: true, image } }))).toMatchObject({
+    expect(remembered(decideStep({ image: { memory }, drive: { inserted: true, image } }))).toMatchObject({
       isAttached: true,
       reported: image,
     });
@@ -122,16 +122,16 @@ describe('an attach', () => {
   ])('is not attached where the drive shows %s: that stays, and is an error with the way out', (_, image) => {
     const shown = { inserted: true, image };
     // Ours may still be on its way.
-    expect(stepOf({ image: { memory: attaching() }, drive: shown })).toMatchObject({ type: 'wait', why: 'busy' });
-    const found = remembered(stepOf({ image: { memory: attaching({ since: SETTLED }) }, drive: shown }));
+    expect(decideStep({ image: { memory: attaching() }, drive: shown })).toMatchObject({ type: 'wait', why: 'busy' });
+    const found = remembered(decideStep({ image: { memory: attaching({ since: SETTLED }) }, drive: shown }));
     expect(found).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });
     expect(found?.message).toContain(`was expected to hold what Ironic was told to attach, found ${image}`);
     expect(found?.message).toMatch(/eject it at the BMC.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
     // It goes in once that is gone; and what was late is known to be ours.
     const later = { ...drive({ node: 'node-1' }), failures: 1 };
     expect(found).toMatchObject({ node: later.node });
-    expect(stepOf({ image: { memory: later }, drive: empty })).toMatchObject({ type: 'attach' });
-    expect(stepOf({ image: { memory: later }, drive: ours })).toMatchObject({ type: 'detach' });
+    expect(decideStep({ image: { memory: later }, drive: empty })).toMatchObject({ type: 'attach' });
+    expect(decideStep({ image: { memory: later }, drive: ours })).toMatchObject({ type: 'detach' });
   });
 
   it.each([
@@ -140,7 +140,7 @@ describe('an attach', () => {
     ['while the drive cannot be read', { driveProblem: 'no answer' }],
     ['before the drive is asked', {}],
   ])('is not said to be attached %s', (_, given) => {
-    const step = stepOf({ image: { memory: attaching() }, ...given });
+    const step = decideStep({ image: { memory: attaching() }, ...given });
     expect(['wait', 'look']).toContain(step.type);
   });
 
@@ -153,22 +153,32 @@ describe('an attach', () => {
       /stays empty/,
     ],
   ])('has failed where %s; the drive is emptied before the next try', (_, given, message) => {
-    const failed = remembered(stepOf({ image: { memory: attaching() }, ...given }));
+    const failed = remembered(decideStep({ image: { memory: attaching() }, ...given }));
     expect(failed).toMatchObject({ doing: 'detach', isSent: false, isAttached: false, failures: 1, notBefore: 0 });
     expect(failed?.message).toMatch(message);
-    const cleanUp = stepOf({ image: { memory: failed }, drive: empty });
+    const cleanUp = decideStep({ image: { memory: failed }, drive: empty });
     expect(cleanUp).toMatchObject({ type: 'detach', remember: { doing: 'detach', failures: 1 } });
   });
 
   it('that we were killed in is looked at once it cannot be on its way any more', () => {
-    expect(stepOf({ image: { memory: attaching({ isSent: false }) } })).toMatchObject({ type: 'wait', why: 'busy' });
+    expect(decideStep({ image: { memory: attaching({ isSent: false }) } })).toMatchObject({
+      type: 'wait',
+      why: 'busy',
+    });
     const memory = attaching({ isSent: false, since: SETTLED });
-    expect(stepOf({ image: { memory } })).toEqual({ type: 'look' });
-    expect(stepOf({ image: { memory }, drive: empty })).toMatchObject({ type: 'attach', remember: { failures: 0 } });
-    expect(remembered(stepOf({ image: { memory }, drive: ours }))).toMatchObject({ doing: 'detach', failures: 0 });
-    expect(remembered(stepOf({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none', failures: 1 });
-    expect(remembered(stepOf({ image: { memory, isDeleting: true }, drive: empty }))).toMatchObject({ doing: 'none' });
-    expect(remembered(stepOf({ image: { memory }, drive: empty, mayChange: false }))).toMatchObject({ doing: 'none' });
+    expect(decideStep({ image: { memory } })).toEqual({ type: 'look' });
+    expect(decideStep({ image: { memory }, drive: empty })).toMatchObject({
+      type: 'attach',
+      remember: { failures: 0 },
+    });
+    expect(remembered(decideStep({ image: { memory }, drive: ours }))).toMatchObject({ doing: 'detach', failures: 0 });
+    expect(remembered(decideStep({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none', failures: 1 });
+    expect(remembered(decideStep({ image: { memory, isDeleting: true }, drive: empty }))).toMatchObject({
+      doing: 'none',
+    });
+    expect(remembered(decideStep({ image: { memory }, drive: empty, mayChange: false }))).toMatchObject({
+      doing: 'none',
+    });
   });
 });
 
@@ -176,13 +186,13 @@ describe('what is attached', () => {
   const image = { memory: attachedA };
 
   it('stays', () => {
-    expect(stepOf({ image })).toEqual({ type: 'ready' });
-    expect(stepOf({ image, drive: ours, isBooting: true })).toEqual({ type: 'ready' });
-    expect(stepOf({ image, isBooting: true })).toEqual({ type: 'look' });
+    expect(decideStep({ image })).toEqual({ type: 'ready' });
+    expect(decideStep({ image, drive: ours, isBooting: true })).toEqual({ type: 'ready' });
+    expect(decideStep({ image, isBooting: true })).toEqual({ type: 'look' });
   });
 
   it('is not said to be attached any more once somebody has ejected it', () => {
-    expect(remembered(stepOf({ image, drive: empty, mayChange: false }))).toMatchObject({
+    expect(remembered(decideStep({ image, drive: empty, mayChange: false }))).toMatchObject({
       isAttached: false,
       failures: 0,
       message: expect.stringContaining('is not in the drive any more'),
@@ -190,7 +200,7 @@ describe('what is attached', () => {
   });
 
   it('nor once somebody has put in something else, which is not touched', () => {
-    const memory = remembered(stepOf({ image, drive: foreign, mayChange: false }));
+    const memory = remembered(decideStep({ image, drive: foreign, mayChange: false }));
     expect(memory).toMatchObject({ isAttached: false, failures: 1, reported: PUBLISHED });
     expect(memory?.message).toMatch(/was changed by somebody else, found http.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
   });
@@ -199,23 +209,23 @@ describe('what is attached', () => {
     ['another URL', { ...image, url: ISO_B }],
     ['nothing', { ...image, isDeleting: true }],
   ])('goes out where %s is wanted, once the host is off', (_, changed) => {
-    expect(stepOf({ image: changed, mayChange: false })).toMatchObject({
+    expect(decideStep({ image: changed, mayChange: false })).toMatchObject({
       type: 'wait',
       why: 'reboot needed',
       ms: null,
     });
-    expect(stepOf({ image: changed })).toEqual({ type: 'look' });
-    expect(stepOf({ image: changed, drive: ours })).toEqual({
+    expect(decideStep({ image: changed })).toEqual({ type: 'look' });
+    expect(decideStep({ image: changed, drive: ours })).toEqual({
       type: 'detach',
       remember: { ...attachedA, doing: 'detach', isAttached: false, since: NOW },
     });
   });
 
   it('by another operator is nothing that we can vouch for: it goes out first', () => {
-    expect(stepOf({ image: { attachedUrl: ISO_A }, drive: ours }).type).toBe('detach');
-    expect(stepOf({ image: { attachedUrl: ISO_A }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
-    expect(remembered(stepOf({ image: { attachedUrl: ISO_A }, drive: empty }))).toMatchObject({ doing: 'none' });
-    expect(remembered(stepOf({ image: { attachedUrl: ISO_A }, drive: foreign }))).toMatchObject({ failures: 1 });
+    expect(decideStep({ image: { attachedUrl: ISO_A }, drive: ours }).type).toBe('detach');
+    expect(decideStep({ image: { attachedUrl: ISO_A }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
+    expect(remembered(decideStep({ image: { attachedUrl: ISO_A }, drive: empty }))).toMatchObject({ doing: 'none' });
+    expect(remembered(decideStep({ image: { attachedUrl: ISO_A }, drive: foreign }))).toMatchObject({ failures: 1 });
   });
 });
 
@@ -223,14 +233,14 @@ describe('a detach', () => {
   it('is done once the drive shows nothing of ours, whatever Ironic said', () => {
     const memory = detaching();
     for (const seen of [empty, foreign]) {
-      const after = remembered(stepOf({ image: { memory }, drive: seen, node: { lastError: 'of something' } }));
+      const after = remembered(decideStep({ image: { memory }, drive: seen, node: { lastError: 'of something' } }));
       expect(after).toMatchObject({ doing: 'none', isAttached: false, failures: 0, notBefore: 0 });
     }
   });
 
   it('after a failed attach leaves the next one waiting', () => {
     const memory = detaching({ reported: '', failures: 2, message: 'not found' });
-    expect(remembered(stepOf({ image: { memory }, drive: empty }))).toMatchObject({
+    expect(remembered(decideStep({ image: { memory }, drive: empty }))).toMatchObject({
       doing: 'none',
       failures: 2,
       message: 'not found',
@@ -242,10 +252,10 @@ describe('a detach', () => {
     ['Ironic says so', detaching(), 'no answer', /was not detached: no answer/],
     ['it was accepted and never done', detaching({ since: SETTLED }), null, /still in the drive/],
   ])('has failed where %s, and is tried again later', (_, memory, lastError, message) => {
-    const failed = remembered(stepOf({ image: { memory }, drive: ours, node: { lastError } }));
+    const failed = remembered(decideStep({ image: { memory }, drive: ours, node: { lastError } }));
     expect(failed).toMatchObject({ doing: 'detach', isSent: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });
     expect(failed?.message).toMatch(message);
-    expect(stepOf({ image: { memory: failed } })).toMatchObject({
+    expect(decideStep({ image: { memory: failed } })).toMatchObject({
       type: 'wait',
       why: 'drive backoff',
       ms: 1.5 * MINUTES,
@@ -253,29 +263,29 @@ describe('a detach', () => {
   });
 
   it('waits a moment for a BMC that shows what is out already', () => {
-    expect(stepOf({ image: { memory: detaching() }, drive: ours })).toMatchObject({ type: 'wait', why: 'busy' });
+    expect(decideStep({ image: { memory: detaching() }, drive: ours })).toMatchObject({ type: 'wait', why: 'busy' });
   });
 
   it('after a failed attach leaves a medium of somebody else alone, and waits for what may be late', () => {
     const memory = detaching({ isSent: false, reported: '', failures: 1, message: 'not found' });
-    expect(stepOf({ image: { memory }, drive: empty }).type).toBe('detach');
-    expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
-    expect(stepOf({ image: { memory }, drive: foreign })).toMatchObject({ type: 'wait', why: 'busy' });
+    expect(decideStep({ image: { memory }, drive: empty }).type).toBe('detach');
+    expect(decideStep({ image: { memory }, drive: ours }).type).toBe('detach');
+    expect(decideStep({ image: { memory }, drive: foreign })).toMatchObject({ type: 'wait', why: 'busy' });
     const later = { ...memory, since: SETTLED };
-    expect(remembered(stepOf({ image: { memory: later }, drive: foreign }))).toMatchObject({ doing: 'none' });
+    expect(remembered(decideStep({ image: { memory: later }, drive: foreign }))).toMatchObject({ doing: 'none' });
   });
 
   it('of a memory that cannot be read takes out only what Ironic has for this node', () => {
     const memory = detaching({ isSent: false, url: '', reported: '', node: '', since: SETTLED });
-    expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
-    expect(remembered(stepOf({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none' });
+    expect(decideStep({ image: { memory }, drive: ours }).type).toBe('detach');
+    expect(remembered(decideStep({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none' });
   });
 
   it('that we were killed in is called again, unless ours is out', () => {
     const memory = detaching({ isSent: false });
-    expect(stepOf({ image: { memory }, drive: ours }).type).toBe('detach');
-    expect(remembered(stepOf({ image: { memory }, drive: empty }))).toMatchObject({ doing: 'none' });
-    expect(remembered(stepOf({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none' });
-    expect(stepOf({ image: { memory }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
+    expect(decideStep({ image: { memory }, drive: ours }).type).toBe('detach');
+    expect(remembered(decideStep({ image: { memory }, drive: empty }))).toMatchObject({ doing: 'none' });
+    expect(remembered(decideStep({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none' });
+    expect(decideStep({ image: { memory }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
   });
 });

@@ -16,10 +16,10 @@ import {
   detachFailed,
   emptied,
   emptyDrive,
-  failuresOf,
+  countFailures,
   foreignFound,
   isOurs,
-  mediumOf,
+  computeMedium,
   shorten,
   verified,
 } from './memory.ts';
@@ -48,7 +48,7 @@ const remember = (memory: DriveMemory): DriveStep => ({ type: 'remember drive', 
 
 export function nextDriveStep(question: DriveQuestion): DriveStep {
   const { node, image, options } = question;
-  const medium = mediumOf(image);
+  const medium = computeMedium(image);
   if (medium === 'none' && question.wanted === null) return ready;
   // Whatever Ironic says of the drive, the last word is not spoken.
   if (isBusy(node)) return { type: 'wait', why: 'busy', ms: options.pollMs };
@@ -59,7 +59,7 @@ export function nextDriveStep(question: DriveQuestion): DriveStep {
 }
 
 const stepOf: Readonly<
-  Record<ReturnType<typeof mediumOf>, (question: DriveQuestion, memory: DriveMemory) => DriveStep>
+  Record<ReturnType<typeof computeMedium>, (question: DriveQuestion, memory: DriveMemory) => DriveStep>
 > = {
   none: beginAttach,
   attaching: (question, memory) => (memory.isSent ? followAttach(question, memory) : repeatAttach(question, memory)),
@@ -203,7 +203,7 @@ function delayed({ facts, image }: DriveQuestion, { notBefore }: DriveMemory): D
 /** It has failed as often as its owner allows: the host boots without it, and the next try is at a later power-off. */
 export const bootsAnyway = (image: ObservedDataImage, now: number): boolean =>
   image.bootAnywayAfter !== null &&
-  failuresOf(image) >= image.bootAnywayAfter &&
+  countFailures(image) >= image.bootAnywayAfter &&
   (image.memory?.notBefore ?? 0) > now &&
   !image.memory?.isSent;
 

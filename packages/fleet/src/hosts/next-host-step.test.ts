@@ -7,7 +7,7 @@ import {
   attachedA,
   drive,
   empty,
-  factsOf,
+  buildFacts,
   type FactsInput,
   ISO_A,
   NOW,
@@ -16,7 +16,7 @@ import {
 } from './testing/facts.ts';
 
 const MINUTES = 60_000;
-const stepOf = (given: FactsInput): HostStep => nextHostStep(factsOf(given), DEFAULT_STEP_OPTIONS);
+const decideStep = (given: FactsInput): HostStep => nextHostStep(buildFacts(given), DEFAULT_STEP_OPTIONS);
 const plain = { key: '', mode: 'soft', since: 0 } as const;
 const plainHard = { key: '', mode: 'hard', since: 0 } as const;
 const keyed = { key: 'somebody', mode: 'soft', since: 0 } as const;
@@ -89,11 +89,11 @@ describe('registration', () => {
       'wait: backoff',
     ],
   ])('%s', (_, given, expected) => {
-    expect(told(stepOf(given))).toBe(expected);
+    expect(told(decideStep(given))).toBe(expected);
   });
 
   it('that fails is counted, with what Ironic says, and tried again later', () => {
-    const step = stepOf({
+    const step = decideStep({
       node: { provisionState: 'enroll', lastError: 'wrong password' },
       host: { memory: asked({ doing: 'manage', isSent: true, since: NOW, failures: 1 }) },
     });
@@ -105,7 +105,9 @@ describe('registration', () => {
 
   it('that was interrupted is asked for again, without being counted', () => {
     const memory = asked({ doing: 'adopt', since: NOW - MINUTES });
-    expect(stepOf({ node: { provisionState: 'manageable', lastError: 'of before' }, host: { memory } })).toMatchObject({
+    expect(
+      decideStep({ node: { provisionState: 'manageable', lastError: 'of before' }, host: { memory } }),
+    ).toMatchObject({
       type: 'provision',
       remember: { doing: 'adopt', failures: 0, since: NOW, isSent: false },
     });
@@ -161,7 +163,7 @@ describe('power', () => {
       'wait: busy',
     ],
   ])('%s', (_, given, expected) => {
-    expect(told(stepOf(given))).toBe(expected);
+    expect(told(decideStep(given))).toBe(expected);
   });
 
   const softSince = (ago: number, lastError: string | null = null): FactsInput => ({
@@ -175,16 +177,16 @@ describe('power', () => {
     ['or as soon as the BMC says that it cannot', softSince(1000, 'not supported'), 'power: power off'],
     ['and a shutdown of another day is none of this one', softSince(24 * 60 * MINUTES), 'power: soft power off'],
   ])('an operating system that is asked to shut down %s', (_, given, expected) => {
-    expect(told(stepOf(given))).toBe(expected);
+    expect(told(decideStep(given))).toBe(expected);
   });
 
   it('that fails is counted, and tried again later', () => {
     const memory = asked({ doing: 'power on', isSent: true, since: NOW - MINUTES });
-    const failed = stepOf({ node: { ...off, lastError: 'no answer' }, host: { memory } });
+    const failed = decideStep({ node: { ...off, lastError: 'no answer' }, host: { memory } });
     expect(failed).toMatchObject({ type: 'remember host', memory: { failures: 1, message: 'power on: no answer' } });
     const later = asked({ failures: 1, notBefore: NOW + 1 });
-    expect(told(stepOf({ node: off, host: { memory: later } }))).toBe('wait: backoff');
-    expect(stepOf({ host: { memory: later } })).toMatchObject({
+    expect(told(decideStep({ node: off, host: { memory: later } }))).toBe('wait: backoff');
+    expect(decideStep({ host: { memory: later } })).toMatchObject({
       type: 'remember host',
       memory: { failures: 0, notBefore: 0 },
     });
@@ -269,7 +271,7 @@ describe('the drive and the power', () => {
       'wait: at rest',
     ],
   ])('%s', (_, given, expected) => {
-    expect(told(stepOf(given))).toBe(expected);
+    expect(told(decideStep(given))).toBe(expected);
   });
 });
 
@@ -317,7 +319,7 @@ describe('a host that is out of our hands', () => {
       'set maintenance: false',
     ],
   ])('%s', (_, given, expected) => {
-    expect(told(stepOf(given))).toBe(expected);
+    expect(told(decideStep(given))).toBe(expected);
   });
 });
 
@@ -368,7 +370,7 @@ describe('a host that is deleted', () => {
       'set maintenance: true',
     ],
   ])('%s', (_, given, expected) => {
-    expect(told(stepOf(given))).toBe(expected);
+    expect(told(decideStep(given))).toBe(expected);
   });
 });
 

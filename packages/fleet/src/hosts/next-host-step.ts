@@ -9,9 +9,9 @@ import {
   hostCallFailed,
   isOwn,
   isPlain,
-  mediumOf,
+  computeMedium,
   modeOfAll,
-  progressOf,
+  checkProgress,
 } from './memory.ts';
 import { bootsAnyway, canAttach, type DriveStep, isBusy, nextDriveStep } from './next-drive-step.ts';
 
@@ -76,7 +76,7 @@ const isOn = (node: IronicNode): boolean => node.powerState === 'power on' && !i
 /** There is something to do that needs the host off. */
 function isPending(facts: HostFacts, image: ObservedDataImage): boolean {
   if (bootsAnyway(image, facts.now)) return false;
-  const medium = mediumOf(image);
+  const medium = computeMedium(image);
   if (medium === 'none') return !image.isDeleting && canAttach(facts);
   return medium !== 'attached' || image.isDeleting || image.memory?.url !== image.url;
 }
@@ -109,7 +109,7 @@ function removeNode(facts: HostFacts, node: IronicNode, options: StepOptions): H
 function lastEject(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep | null {
   const { host, dataImage, now } = facts;
   if (dataImage === null || host.isDetached || node.provisionState !== 'active' || node.maintenance) return null;
-  if (mediumOf(dataImage) === 'none' || now >= host.deletingSince + options.lastEjectMs) return null;
+  if (computeMedium(dataImage) === 'none' || now >= host.deletingSince + options.lastEjectMs) return null;
   const question = { facts, node, image: dataImage, options, wanted: null, mayChange: true, isBooting: false };
   const step = nextDriveStep(question);
   return step.type === 'ready' ? null : step;
@@ -153,7 +153,7 @@ function ask(target: PowerTarget, facts: HostFacts, node: IronicNode, options: S
   const { host, now } = facts;
   const waiting = backingOff(host.memory, now);
   if (waiting !== null) return waiting;
-  const progress = progressOf(host.memory, target, node, { now, settleMs: options.settleMs });
+  const progress = checkProgress(host.memory, target, node, { now, settleMs: options.settleMs });
   if (progress === 'lagging') return busy(options);
   if (progress === 'failed') {
     const why = node.lastError ?? '';
@@ -223,7 +223,7 @@ function askFor(target: 'manage' | 'adopt', facts: HostFacts, node: IronicNode, 
   if (host.memory?.doing === target && host.memory.isSent && node.lastError !== null) {
     return { type: 'remember host', memory: hostCallFailed(host.memory, node.lastError, now, options) };
   }
-  return progressOf(host.memory, target, node, { now, settleMs: options.settleMs }) === 'lagging'
+  return checkProgress(host.memory, target, node, { now, settleMs: options.settleMs }) === 'lagging'
     ? { type: 'wait', why: 'busy', ms: options.pollMs }
     : { type: 'provision', target, remember: asked(host.memory, target, now) };
 }
@@ -255,7 +255,7 @@ export const stepWithoutHost = (dataImage: ObservedDataImage): HostStep =>
 
 /** Its deletion waits for nothing: our ISO is not in the drive, or the drive is out of reach for good. */
 const mayGo = (image: ObservedDataImage, isUnreachable: boolean): boolean =>
-  image.isDeleting && image.hasFinalizer && (isUnreachable || mediumOf(image) === 'none');
+  image.isDeleting && image.hasFinalizer && (isUnreachable || computeMedium(image) === 'none');
 
 /**
  * Not before its node is gone, or what we asked of somebody else's node must have ended: an attach that is under way would

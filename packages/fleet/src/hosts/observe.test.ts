@@ -83,13 +83,13 @@ describe('a node', () => {
 
 describe('a BMC', () => {
   it('has a new digest with every version of its Secret, and none without one', () => {
-    const digestOf = (version: string) => {
+    const readDigest = (version: string) => {
       const changed = { ...secret, metadata: { ...secret.metadata, resourceVersion: version } };
       const { reading } = bmcSeen(host(), changed);
       return reading.ok ? reading.digest : null;
     };
-    expect(digestOf('3')).toBe(digestOf('3'));
-    expect(digestOf('4')).not.toBe(digestOf('3'));
+    expect(readDigest('3')).toBe(readDigest('3'));
+    expect(readDigest('4')).not.toBe(readDigest('3'));
     expect(bmcSeen(host(), undefined).reading).toMatchObject({ ok: false, code: 'SLW_BMC_CREDENTIALS' });
     expect(bmcSeen(host(), secret).driverInfo).toMatchObject({ redfish_username: 'admin', redfish_password: 'secret' });
   });

@@ -83,7 +83,7 @@ export function listStreams(available: readonly { readonly name: string }[]): st
 }
 
 /** What the payload says of a stream, under whichever name; undefined: nothing, so it lives. */
-export function lifecycleOf(name: string, { lifecycle }: Streams): StreamLifecycle | undefined {
+export function findLifecycle(name: string, { lifecycle }: Streams): StreamLifecycle | undefined {
   const exact = lifecycle.get(name);
   if (exact !== undefined) return exact;
   for (const [other, found] of lifecycle) if (isSameStream(other, name)) return found;
@@ -94,13 +94,13 @@ export function lifecycleOf(name: string, { lifecycle }: Streams): StreamLifecyc
  * Where a pool on a stream can go: what the payload names, else the next one of the family that is in full life, else
  * any that is. Empty: nowhere.
  */
-export function successorsOf(name: string, streams: Streams): string[] {
-  const named = lifecycleOf(name, streams)?.successor ?? null;
+export function listSuccessors(name: string, streams: Streams): string[] {
+  const named = findLifecycle(name, streams)?.successor ?? null;
   const successor = named === null ? undefined : findStream(streams.available, named);
   if (successor !== undefined && canGo(name, successor.name)) return [successor.name];
   const living = streams.available
     .map((each) => each.name)
-    .filter((each) => canGo(name, each) && lifecycleOf(each, streams) === undefined);
+    .filter((each) => canGo(name, each) && findLifecycle(each, streams) === undefined);
   const next = living.filter((each) => streamStep(name, each) === 'forward').sort(byMajor);
   return next.length > 0 ? next.slice(0, 1) : living.sort();
 }

@@ -1,6 +1,6 @@
 import { type MachineConfigPool, ROLE_LABEL } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { defaultStreamOf, type Distribution, distributionOf, followsWorker } from './default-stream.ts';
+import { selectDefaultStream, type Distribution, detectDistribution, followsWorker } from './default-stream.ts';
 import { streamNamed } from './testing/sample.ts';
 
 const named = (names: readonly string[]) => names.map((name) => streamNamed(name));
@@ -19,7 +19,7 @@ describe('the distribution of a platform', () => {
     [null, ['rhel-9', 'centos-10'], null],
     [null, ['vendor-1'], null],
   ])('of version %s with streams %j is %s', (version, streams, distribution) => {
-    expect(distributionOf(version, named(streams))).toBe(distribution);
+    expect(detectDistribution(version, named(streams))).toBe(distribution);
   });
 });
 
@@ -45,7 +45,11 @@ describe('the default stream', () => {
     ['main', ['rhel-10'], null, 'rhel-10', 'the only one'],
     [null, ['centos-10', 'centos-9'], null, 'centos-10', 'version'],
   ])('of platform %s with %j, override %s, is %s', (version, available, override, name, because) => {
-    expect(defaultStreamOf({ version, available: named(available), override })).toEqual({ ok: true, name, because });
+    expect(selectDefaultStream({ version, available: named(available), override })).toEqual({
+      ok: true,
+      name,
+      because,
+    });
   });
 
   it.each([
@@ -59,7 +63,7 @@ describe('the default stream', () => {
     ['4.22.0', [], 'the sources have none.'],
     [null, ['rhel-9', 'rhel-10'], 'no default OS image stream is known for a platform without a version'],
   ])('of platform %s is missing among %j: nothing is guessed', (version, available, text) => {
-    const result = defaultStreamOf({ version, available: named(available), override: null });
+    const result = selectDefaultStream({ version, available: named(available), override: null });
     expect(result).toMatchObject({
       ok: false,
       problem: { code: 'SLW_STREAM_NO_DEFAULT', message: expect.stringContaining(text) },

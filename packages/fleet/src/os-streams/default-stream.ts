@@ -6,14 +6,17 @@ import { findStream, listStreams, type Stream } from './available.ts';
 
 export type Distribution = 'rhcos' | 'scos' | 'fcos';
 
-export const familyOf = (distribution: Distribution): KnownStream['family'] => families[distribution];
+export const getFamily = (distribution: Distribution): KnownStream['family'] => families[distribution];
 
 const families = { rhcos: 'rhel', scos: 'centos', fcos: 'fedora' } as const satisfies Readonly<
   Record<Distribution, KnownStream['family']>
 >;
 
 /** By the version of the platform, such as `4.20.0-okd-scos.3`; without one by the streams there are. Null: nothing tells. */
-export function distributionOf(version: string | null, available: readonly { name: string }[]): Distribution | null {
+export function detectDistribution(
+  version: string | null,
+  available: readonly { name: string }[],
+): Distribution | null {
   if (version !== null) {
     if (version.includes('scos')) return 'scos';
     return /okd|fcos/.test(version) ? 'fcos' : 'rhcos';
@@ -53,10 +56,10 @@ export type DefaultStream =
   | { readonly ok: true; readonly name: string; readonly because: 'override' | 'version' | 'the only one' }
   | { readonly ok: false; readonly problem: CodedProblem };
 
-export function defaultStreamOf({ version, available, override }: DefaultStreamRequest): DefaultStream {
+export function selectDefaultStream({ version, available, override }: DefaultStreamRequest): DefaultStream {
   const chosen = override === null ? undefined : findStream(available, override);
   if (chosen !== undefined) return { ok: true, name: chosen.name, because: 'override' };
-  const expected = expectedDefault(distributionOf(version, available), version);
+  const expected = expectedDefault(detectDistribution(version, available), version);
   const stream = expected === null ? onlyOne(available) : findStream(available, expected);
   if (stream === undefined) return { ok: false, problem: missing(version, expected, available) };
   return { ok: true, name: stream.name, because: expected === null ? 'the only one' : 'version' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamLifecycle } from './available.ts';
 import { decodeLifecycle, encodeLifecycle, lifecycleOfTag } from './lifecycle.ts';
-import { poolDeprecation, type PoolOnStream, upgradeableOf } from './deprecation.ts';
-import { imagesOf, sampleStreams, tracked } from './testing/sample.ts';
+import { poolDeprecation, type PoolOnStream, computeUpgradeable } from './deprecation.ts';
+import { sampleImages, sampleStreams, tracked } from './testing/sample.ts';
 
 const on = (name: string, more: Partial<PoolOnStream> = {}): PoolOnStream => ({
   pool: 'worker',
@@ -29,7 +29,7 @@ describe('from deprecation to removal', () => {
   ])('release %s: OSStreamDeprecated %s, %s; Upgradeable %s', (name, deprecated, reason, upgradeable) => {
     for (const pool of [on('rhel-9'), on('rhel9-coreos')]) {
       expect(poolDeprecation(pool, release[name])).toMatchObject({ status: deprecated, reason });
-      expect(upgradeableOf([on('rhel-10', { pool: 'master' }), pool], release[name])).toMatchObject({
+      expect(computeUpgradeable([on('rhel-10', { pool: 'master' }), pool], release[name])).toMatchObject({
         status: upgradeable,
         reason: upgradeable === 'True' ? 'AsExpected' : 'DeprecatedOSStreamInUse',
       });
@@ -39,7 +39,7 @@ describe('from deprecation to removal', () => {
   it.each(Object.entries(release))('release %s: a pool that has migrated has nothing to say', (_, streams) => {
     const expected = { status: 'False', reason: 'AsExpected', message: '' };
     expect(poolDeprecation(on('rhel-10'), streams)).toEqual(expected);
-    expect(upgradeableOf([on('rhel-10')], streams)).toEqual({ status: 'True', reason: 'AsExpected', message: '' });
+    expect(computeUpgradeable([on('rhel-10')], streams)).toEqual({ status: 'True', reason: 'AsExpected', message: '' });
   });
 
   it.each(['N+1', 'N+2'] as const)(
@@ -50,7 +50,7 @@ describe('from deprecation to removal', () => {
         status: 'True',
         message: expect.stringContaining('It is on its way to rhel-10: this ends when its last machine is there'),
       });
-      expect(upgradeableOf([moving], release[name])).toMatchObject({
+      expect(computeUpgradeable([moving], release[name])).toMatchObject({
         status: 'False',
         message: expect.stringContaining('MachineConfigPool worker still has machines on the OS image stream rhel-9'),
       });
@@ -78,7 +78,7 @@ describe('the messages', () => {
 
   it('of an upgrade that waits name every pool', () => {
     const pools = [on('rhel-9'), on('rhel-9', { pool: 'infra' }), on('rhel-10', { pool: 'master' })];
-    expect(upgradeableOf(pools, release['N+1']).message).toBe(
+    expect(computeUpgradeable(pools, release['N+1']).message).toBe(
       'Cannot upgrade while machines run an OS that the next release does not have. ' +
         'MachineConfigPool infra is on the OS image stream rhel-9, which is deprecated, and the cluster cannot be upgraded while it is used. Set spec.osImageStream.name of MachineConfigPool infra to rhel-10. ' +
         'MachineConfigPool worker is on the OS image stream rhel-9, which is deprecated, and the cluster cannot be upgraded while it is used. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10.',
@@ -87,7 +87,7 @@ describe('the messages', () => {
 
   it('of an upgrade that waits for many name the first', () => {
     const pools = Array.from({ length: 50 }, (_, index) => on('rhel-9', { pool: `pool-${index + 10}` }));
-    const { message } = upgradeableOf(pools, release['N+1']);
+    const { message } = computeUpgradeable(pools, release['N+1']);
     expect(message).toMatch(/pool-19 .* And 40 more pools\.$/);
     expect(message).not.toContain('pool-20');
   });
@@ -128,7 +128,7 @@ describe('the messages', () => {
 
 describe('a pool that has nothing to end', () => {
   it('runs an OS of no known stream: it is told that nothing comes, and holds no upgrade', () => {
-    const pool = { pool: 'worker', tracked: { name: null, images: imagesOf('own') }, runs: null };
+    const pool = { pool: 'worker', tracked: { name: null, images: sampleImages('own') }, runs: null };
     expect(poolDeprecation(pool, release.N)).toMatchObject({
       status: 'False',
       reason: 'StreamUnknown',
@@ -136,7 +136,7 @@ describe('a pool that has nothing to end', () => {
         'Set spec.osImageStream.name of the pool to the stream it shall follow: rhel-10, rhel-9',
       ),
     });
-    expect(upgradeableOf([pool], release.N)).toMatchObject({ status: 'True' });
+    expect(computeUpgradeable([pool], release.N)).toMatchObject({ status: 'True' });
   });
 
   it.each([
@@ -144,7 +144,7 @@ describe('a pool that has nothing to end', () => {
     ['is in a cluster whose streams nobody has found yet', on('rhel-9'), null],
   ])('%s', (_, pool, streams) => {
     expect(poolDeprecation(pool, streams)).toEqual({ status: 'False', reason: 'AsExpected', message: '' });
-    expect(upgradeableOf([pool], streams)).toMatchObject({ status: 'True' });
+    expect(computeUpgradeable([pool], streams)).toMatchObject({ status: 'True' });
   });
 });
 

@@ -1,6 +1,13 @@
 // What becomes of pools whose stream nears its end: told early, then an upgrade waits for them, then their OS stays as it is.
 import { isSameStream } from '@slipway/api';
-import { findStream, lifecycleOf, listStreams, type Streams, successorsOf, type TrackedStream } from './available.ts';
+import {
+  findStream,
+  findLifecycle,
+  listStreams,
+  type Streams,
+  listSuccessors,
+  type TrackedStream,
+} from './available.ts';
 
 export interface PoolOnStream {
   readonly pool: string;
@@ -21,7 +28,7 @@ const MAX_POOLS = 10;
 /** For the condition OSStreamDeprecated of the pool. No streams: nothing is known of any end. */
 export function poolDeprecation(pool: PoolOnStream, streams: Streams | null): StreamCondition {
   if (streams === null) return { status: 'False', reason: AS_EXPECTED, message: '' };
-  const ending = endingOf(pool, streams);
+  const ending = findEnding(pool, streams);
   if (ending !== null) return { status: 'True', reason: ending.reason, message: poolMessage(ending, streams) };
   if (pool.tracked === null || pool.tracked.name !== null) return { status: 'False', reason: AS_EXPECTED, message: '' };
   // Nothing ends here, but nothing comes either: the owner should know.
@@ -30,8 +37,8 @@ export function poolDeprecation(pool: PoolOnStream, streams: Streams | null): St
 }
 
 /** For the condition Upgradeable of the cluster: the next release may not have the stream of a pool any more. */
-export function upgradeableOf(pools: readonly PoolOnStream[], streams: Streams | null): StreamCondition {
-  const holding = streams === null ? [] : pools.flatMap((pool) => endingOf(pool, streams) ?? []).filter(holdsUpgrade);
+export function computeUpgradeable(pools: readonly PoolOnStream[], streams: Streams | null): StreamCondition {
+  const holding = streams === null ? [] : pools.flatMap((pool) => findEnding(pool, streams) ?? []).filter(holdsUpgrade);
   if (streams === null || holding.length === 0) return { status: 'True', reason: AS_EXPECTED, message: '' };
   const sorted = holding.toSorted((a, b) => (a.pool < b.pool ? -1 : 1));
   const shown = sorted.slice(0, MAX_POOLS).map((ending) => `${whatIs(ending)}. ${whatToDo(ending, streams)}`);
@@ -51,17 +58,17 @@ interface Ending {
 }
 
 /** What the pool is on counts, and what its machines still run on their way away from it. */
-function endingOf({ pool, tracked, runs }: PoolOnStream, streams: Streams): Ending | null {
+function findEnding({ pool, tracked, runs }: PoolOnStream, streams: Streams): Ending | null {
   const on = tracked?.name ?? null;
   const isMoving = on !== null && runs !== null && !isSameStream(on, runs);
-  const left = isMoving ? endOf(runs, streams) : null;
+  const left = isMoving ? findStreamEnd(runs, streams) : null;
   if (left !== null) return { pool, ...left, goingTo: on };
-  const own = on === null ? null : endOf(on, streams);
+  const own = on === null ? null : findStreamEnd(on, streams);
   return own === null ? null : { pool, ...own, goingTo: null };
 }
 
-function endOf(stream: string, streams: Streams): Omit<Ending, 'pool' | 'goingTo'> | null {
-  const lifecycle = lifecycleOf(stream, streams);
+function findStreamEnd(stream: string, streams: Streams): Omit<Ending, 'pool' | 'goingTo'> | null {
+  const lifecycle = findLifecycle(stream, streams);
   const said = lifecycle?.message ?? null;
   if (findStream(streams.available, stream) === undefined) {
     return { stream, state: 'removed', reason: 'StreamRemoved', said };
@@ -87,7 +94,7 @@ const whatIs = ({ pool, stream, state, goingTo }: Ending): string =>
 
 function whatToDo({ pool, stream, goingTo }: Ending, streams: Streams): string {
   if (goingTo !== null) return `It is on its way to ${goingTo}: this ends when its last machine is there`;
-  const to = successorsOf(stream, streams);
+  const to = listSuccessors(stream, streams);
   if (to.length === 0) return `No stream of this release can follow it: make new machines in a new pool`;
   const target = to.length === 1 ? to.join('') : `one of ${listStreams(to.map((name) => ({ name })))}`;
   return `Set spec.osImageStream.name of MachineConfigPool ${pool} to ${target}`;

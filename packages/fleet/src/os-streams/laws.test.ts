@@ -3,8 +3,8 @@ import { isSameStream, knownStreams, streamStep } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PoolStream, PoolStreamFacts, Streams, TrackedStream } from './available.ts';
-import { streamOfPool, trackedAnnotations, trackedBy, trackedOf } from './pool-stream.ts';
-import { imagesOf, samplePool, streamNamed } from './testing/sample.ts';
+import { streamOfPool, trackedAnnotations, trackedBy, readTrackedStream } from './pool-stream.ts';
+import { sampleImages, samplePool, streamNamed } from './testing/sample.ts';
 
 /** The names of a stream: another release may spell it otherwise. */
 const spellings = [...knownStreams.map(({ name, aliases }) => [name].concat(aliases)), ['vendor-1']];
@@ -32,7 +32,7 @@ const anyName = fc.constantFrom(...spellings.flat());
 
 /** What a pool from before streams runs, where somebody can tell its stream or nobody can; null: the pool is new. */
 const before = fc.option(
-  fc.option(anyName).map((stream) => ({ stream, images: imagesOf(stream ?? 'own', 0) })),
+  fc.option(anyName).map((stream) => ({ stream, images: sampleImages(stream ?? 'own', 0) })),
   { freq: 3 },
 );
 
@@ -46,7 +46,7 @@ class Pool {
   }
 
   get tracked(): TrackedStream | null {
-    return trackedOf(this.#annotations);
+    return readTrackedStream(this.#annotations);
   }
 
   /** What it is on, written down or not. */
@@ -167,7 +167,7 @@ describe('a decision', () => {
       fc.property(poolFacts, release, (facts, each) => {
         const streams = streamsIn(each, 1);
         const first = streamOfPool(facts, streams);
-        const tracked = trackedOf(onlySet(trackedAnnotations(first))) ?? facts.tracked;
+        const tracked = readTrackedStream(onlySet(trackedAnnotations(first))) ?? facts.tracked;
         const second = streamOfPool({ ...facts, tracked }, streams);
         expect([second.type, trackedBy(second)]).toEqual([first.type, trackedBy(first)]);
       }),
@@ -188,7 +188,7 @@ describe('a decision', () => {
     const pairs = fc.tuple(anyName, anyName).filter(([from, to]) => cannotGo(from, to));
     fc.assert(
       fc.property(pairs, ([from, to]) => {
-        const at = { name: from, images: imagesOf(from, 1) };
+        const at = { name: from, images: sampleImages(from, 1) };
         const streams = streamsIn({ names: [from, to], defaultStream: to }, 2);
         expect(streamOfPool(samplePool({ asked: to, tracked: at }), streams)).toMatchObject({ type: 'refused', at });
       }),

@@ -107,7 +107,7 @@ export function decodeLifecycle(text: string | undefined): Map<string, StreamLif
 // The OSImageStream, as decisions about pools read it.
 
 /** Null: nobody has filled it in yet. */
-export function streamsOf({ metadata, status }: Pick<OSImageStream, 'metadata' | 'status'>): Streams | null {
+export function toStreams({ metadata, status }: Pick<OSImageStream, 'metadata' | 'status'>): Streams | null {
   if (status === undefined) return null;
   return {
     available: status.availableStreams,

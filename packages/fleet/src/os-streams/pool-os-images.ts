@@ -4,7 +4,7 @@ import type { CodedProblem } from '../problems.ts';
 import type { OSImages, RenderImages } from '../render/machine-settings.ts';
 import type { PoolStream, StreamImages, Streams, TrackedStream } from './available.ts';
 import { followsWorker } from './default-stream.ts';
-import { streamOfPool, trackedBy, trackedOf } from './pool-stream.ts';
+import { streamOfPool, trackedBy, readTrackedStream } from './pool-stream.ts';
 
 /** What the OS of pools is decided on. */
 export interface PlatformImages {
@@ -33,7 +33,7 @@ export function osImagesOfPool(pool: MachineConfigPool, platform: PlatformImages
   const { streams } = platform;
   if (streams === null) return { osImages: platform.osImages, osStream: null, decided: null, problems: [] };
   const decided = decidedStream(pool, streams, platform);
-  return { ...imagesOnStream(pool, trackedBy(decided)), decided, problems: problemsOf(decided, pool) };
+  return { ...imagesOnStream(pool, trackedBy(decided)), decided, problems: listProblems(decided, pool) };
 }
 
 /** `at`: the stream that the pool is on; null: none. One that asks for a stream that it did not get has not asked for this one. */
@@ -41,7 +41,7 @@ export function imagesOnStream({ spec }: MachineConfigPool, at: TrackedStream | 
   const asked = spec.osImageStream?.name;
   const name = at?.name ?? null;
   return {
-    osImages: imagesOf(at?.images ?? null),
+    osImages: toOSImages(at?.images ?? null),
     osStream: name === null ? null : { name, isAsked: asked !== undefined && isSameStream(asked, name) },
   };
 }
@@ -63,7 +63,7 @@ export const namedImages = ({ osImage, osExtensionsImage }: NamedImages): OSImag
   ...(osExtensionsImage !== undefined && { baseOSExtensionsContainerImage: osExtensionsImage }),
 });
 
-function problemsOf(decided: PoolStream, { metadata }: MachineConfigPool): CodedProblem[] {
+function listProblems(decided: PoolStream, { metadata }: MachineConfigPool): CodedProblem[] {
   if (decided.type === 'refused') return [decided.problem];
   if (decided.type !== 'waits') return [];
   const message = `MachineConfigPool ${metadata.name}: it has the OS of the pool worker, of which no stream is known. Give the manifest of worker too, or set spec.osImageStream`;
@@ -77,7 +77,7 @@ export function decidedStream(pool: MachineConfigPool, streams: Streams, platfor
     {
       pool: name,
       asked: pool.spec.osImageStream?.name ?? null,
-      tracked: trackedOf(pool.metadata.annotations),
+      tracked: readTrackedStream(pool.metadata.annotations),
       worker: followsWorker(pool) ? workerStream(streams, platform) : undefined,
       runs: platform.running?.get(name) ?? null,
     },
@@ -91,7 +91,7 @@ function workerStream(streams: Streams, platform: PlatformImages): TrackedStream
 }
 
 /** An OS from before streams may have come without extensions: '' then. */
-function imagesOf(images: StreamImages | null): OSImages {
+function toOSImages(images: StreamImages | null): OSImages {
   if (images === null) return {};
   const { osImage, osExtensionsImage } = images;
   return namedImages({ osImage, ...(osExtensionsImage !== '' && { osExtensionsImage }) });

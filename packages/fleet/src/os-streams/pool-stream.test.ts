@@ -1,8 +1,8 @@
 import { osStreamImagesAnnotation as images, osStreamAnnotation as stream } from '@slipway/api/names';
 import { describe, expect, it } from 'vitest';
 import type { PoolStream, PoolStreamFacts, Streams } from './available.ts';
-import { streamOfPool, trackedAnnotations, trackedBy, trackedOf } from './pool-stream.ts';
-import { imagesOf, running, samplePool, sampleStreams, streamNamed, tracked } from './testing/sample.ts';
+import { streamOfPool, trackedAnnotations, trackedBy, readTrackedStream } from './pool-stream.ts';
+import { sampleImages, running, samplePool, sampleStreams, streamNamed, tracked } from './testing/sample.ts';
 
 /** In few words: `follows rhel-9, tracked`. */
 function said(decision: PoolStream): string {
@@ -55,19 +55,19 @@ const upgradeRules: Record<string, Row[]> = {
     ['by whichever name', { runs: running('rhel9-coreos') }, ten, 'follows rhel-9, runs it'],
     [
       'keeps its images when nobody can tell what they are',
-      { runs: { stream: null, images: imagesOf('own') } },
+      { runs: { stream: null, images: sampleImages('own') } },
       ten,
       'frozen at null, unknown',
     ],
     [
       'keeps them for ever, until its owner names a stream',
-      { tracked: { name: null, images: imagesOf('own') } },
+      { tracked: { name: null, images: sampleImages('own') } },
       ten,
       'frozen at null, unknown',
     ],
     [
       'follows the stream that its owner names then',
-      { asked: 'rhel-9', tracked: { name: null, images: imagesOf('own') } },
+      { asked: 'rhel-9', tracked: { name: null, images: sampleImages('own') } },
       ten,
       'follows rhel-9, asked',
     ],
@@ -135,7 +135,7 @@ const upgradeRules: Record<string, Row[]> = {
     ['is frozen with worker', custom({ worker: tracked('rhel-9') }), onlyTen, 'frozen at rhel-9, removed'],
     [
       'has worker’s images where nobody can tell what they are',
-      custom({ worker: { name: null, images: imagesOf('own') } }),
+      custom({ worker: { name: null, images: sampleImages('own') } }),
       nine,
       'frozen at null, unknown',
     ],
@@ -147,7 +147,7 @@ const upgradeRules: Record<string, Row[]> = {
     ],
     [
       'keeps an OS that nobody can tell, whatever worker’s is',
-      custom({ tracked: { name: null, images: imagesOf('own') }, worker: tracked('rhel-9') }),
+      custom({ tracked: { name: null, images: sampleImages('own') }, worker: tracked('rhel-9') }),
       nine,
       'frozen at null, unknown',
     ],
@@ -264,32 +264,32 @@ describe('the images of a pool', () => {
     trackedBy(streamOfPool(samplePool(pool), streams))?.images;
 
   it('are those of its stream as the release has them', () => {
-    expect(after({ tracked: tracked('rhel-9', 1) }, ten)).toEqual(imagesOf('rhel-9', 2));
+    expect(after({ tracked: tracked('rhel-9', 1) }, ten)).toEqual(sampleImages('rhel-9', 2));
   });
 
   it('stay those that were last there when the stream is gone', () => {
-    expect(after({ tracked: tracked('rhel-9', 1) }, onlyTen)).toEqual(imagesOf('rhel-9', 1));
+    expect(after({ tracked: tracked('rhel-9', 1) }, onlyTen)).toEqual(sampleImages('rhel-9', 1));
   });
 
   it('stay while the owner asks for what cannot be', () => {
-    expect(after({ tracked: tracked('rhel-10', 1), asked: 'rhel-9' }, ten)).toEqual(imagesOf('rhel-10', 1));
+    expect(after({ tracked: tracked('rhel-10', 1), asked: 'rhel-9' }, ten)).toEqual(sampleImages('rhel-10', 1));
   });
 
   it('are those that the machines have when the annotation lost them', () => {
     const pool = { tracked: { name: 'rhel-9', images: null }, runs: running('rhel-9', 7) };
-    expect(after(pool, onlyTen)).toEqual(imagesOf('rhel-9', 7));
+    expect(after(pool, onlyTen)).toEqual(sampleImages('rhel-9', 7));
   });
 
   it('of a custom pool on a stream that is gone stay its own, and not worker’s', () => {
     const pool = custom({ tracked: tracked('rhel-9', 1), worker: tracked('rhel-9', 2) });
-    expect(after(pool, onlyTen)).toEqual(imagesOf('rhel-9', 1));
+    expect(after(pool, onlyTen)).toEqual(sampleImages('rhel-9', 1));
     const without = custom({ tracked: { name: 'rhel-9', images: null }, worker: tracked('rhel-9', 2) });
-    expect(after(without, onlyTen)).toEqual(imagesOf('rhel-9', 2));
+    expect(after(without, onlyTen)).toEqual(sampleImages('rhel-9', 2));
   });
 
   it('of a stream with two names are those under the name that is asked for', () => {
     const both = { ...nine, available: [streamNamed('rhel-9', 1), streamNamed('rhel9-coreos', 2)] };
-    expect(after({ asked: 'rhel9-coreos' }, both)).toEqual(imagesOf('rhel9-coreos', 2));
+    expect(after({ asked: 'rhel9-coreos' }, both)).toEqual(sampleImages('rhel9-coreos', 2));
   });
 });
 
@@ -324,7 +324,7 @@ describe('a refusal', () => {
   });
 });
 
-const json = JSON.stringify(imagesOf('rhel-9'));
+const json = JSON.stringify(sampleImages('rhel-9'));
 const problem = { code: 'SLW_STREAM_UNKNOWN', message: '' };
 
 describe('the stream that a pool is on', () => {
@@ -341,7 +341,7 @@ describe('the stream that a pool is on', () => {
     ],
     [
       'that is frozen at a stream nobody can tell',
-      { type: 'frozen', at: { name: null, images: imagesOf('rhel-9') }, because: 'unknown' },
+      { type: 'frozen', at: { name: null, images: sampleImages('rhel-9') }, because: 'unknown' },
       { [stream]: '', [images]: json },
     ],
     [
@@ -357,9 +357,9 @@ describe('the stream that a pool is on', () => {
   });
 
   it.each([
-    ['both', { [stream]: 'rhel-9', [images]: json }, { name: 'rhel-9', images: imagesOf('rhel-9') }],
+    ['both', { [stream]: 'rhel-9', [images]: json }, { name: 'rhel-9', images: sampleImages('rhel-9') }],
     ['a name alone', { [stream]: 'rhel-9' }, { name: 'rhel-9', images: null }],
-    ['a stream that nobody can tell', { [stream]: '', [images]: json }, { name: null, images: imagesOf('rhel-9') }],
+    ['a stream that nobody can tell', { [stream]: '', [images]: json }, { name: null, images: sampleImages('rhel-9') }],
     [
       'an OS without extensions',
       { [stream]: '', [images]: '{"osImage":"a","osExtensionsImage":""}' },
@@ -376,7 +376,7 @@ describe('the stream that a pool is on', () => {
     ['a name that no stream can have', { [stream]: 'RHEL 9\n', [images]: json }, null],
     ['a name without end', { [stream]: 'a'.repeat(254), [images]: json }, null],
   ])('is read from %s', (_, annotations, expected) => {
-    expect(trackedOf(annotations)).toEqual(expected);
+    expect(readTrackedStream(annotations)).toEqual(expected);
   });
 
   it.each([
@@ -390,6 +390,6 @@ describe('the stream that a pool is on', () => {
     ['an image that is too long', JSON.stringify({ osImage: 'a'.repeat(448), osExtensionsImage: 'b' })],
     ['a text without end', `{"osImage":"a","osExtensionsImage":"b","more":"${'x'.repeat(5000)}"}`],
   ])('has no images where the annotation has %s', (_, text) => {
-    expect(trackedOf({ [stream]: 'rhel-9', [images]: text })).toEqual({ name: 'rhel-9', images: null });
+    expect(readTrackedStream({ [stream]: 'rhel-9', [images]: text })).toEqual({ name: 'rhel-9', images: null });
   });
 });

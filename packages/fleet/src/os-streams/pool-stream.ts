@@ -92,7 +92,7 @@ function byDefault({ pool }: PoolStreamFacts, { available, defaultStream }: Stre
   const message =
     `MachineConfigPool ${pool}: it is new and names no OS image stream, and the default of OSImageStream cluster, ` +
     `${defaultStream}, is not available: expected one of ${listStreams(available)}. Set spec.defaultStream of the OSImageStream, or spec.osImageStream.name of the pool`;
-  return { type: 'refused', at: null, problem: problemOf('SLW_STREAM_NO_DEFAULT', message) };
+  return { type: 'refused', at: null, problem: buildProblem('SLW_STREAM_NO_DEFAULT', message) };
 }
 
 function stay(on: TrackedStream, because: Because, { available }: Streams): PoolStream {
@@ -112,21 +112,21 @@ function whyNotTo(to: string, from: string, pool: string): CodedProblem | null {
   const where = `MachineConfigPool ${pool}, spec.osImageStream.name: it asks for the stream ${to}`;
   if (step === 'backward') {
     const text = `${where}, but the pool is on ${from}, which is newer, and the OS of a machine cannot go back to an older major version. The OS stays what it is. Set the name to ${from}, or remove the field; for machines with ${to}, make new ones in another pool`;
-    return problemOf('SLW_STREAM_BACKWARD', text);
+    return buildProblem('SLW_STREAM_BACKWARD', text);
   }
   if (step === 'other family') {
     const text = `${where}, but the pool is on ${from}, which is another operating system, and a machine cannot become one. The OS stays what it is. Set the name to ${from}, or remove the field; for machines with ${to}, make new ones in another pool`;
-    return problemOf('SLW_STREAM_FAMILY', text);
+    return buildProblem('SLW_STREAM_FAMILY', text);
   }
   return null;
 }
 
 function notThere(pool: string, asked: string, { available }: Streams): CodedProblem {
   const text = `MachineConfigPool ${pool}, spec.osImageStream.name: there is no stream ${asked}: expected one of ${listStreams(available)}, as OSImageStream cluster lists them. The OS stays what it is. Set one of these, or remove the field to stay on the stream that the pool is on`;
-  return problemOf('SLW_STREAM_UNKNOWN', text);
+  return buildProblem('SLW_STREAM_UNKNOWN', text);
 }
 
-const problemOf = (code: keyof typeof streamErrors, message: string): CodedProblem => ({ code, message });
+const buildProblem = (code: keyof typeof streamErrors, message: string): CodedProblem => ({ code, message });
 
 // The stream that a pool is on, in the annotations of the pool. Anybody may have written there: what is not whole is not used.
 
@@ -139,7 +139,7 @@ const MAX_IMAGE = 447;
 const MAX_IMAGES = 4096;
 
 /** Null: not tracked, or damaged; what the machines run tells then. */
-export function trackedOf(annotations: Annotations | undefined): TrackedStream | null {
+export function readTrackedStream(annotations: Annotations | undefined): TrackedStream | null {
   const name = annotations?.[osStreamAnnotation];
   if (name === undefined || (name !== UNKNOWN_STREAM && !isStreamName(name))) return null;
   return {

@@ -1,10 +1,10 @@
 import type { Node } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { poolOnStream, rhel10, rhel9, sampleStreams } from '../testing/sample-streams.ts';
-import { needsImageLabels, runningIn, type RunsEvidence, runsOf } from './runs.ts';
-import { imagesOf, streamNamed } from './testing/sample.ts';
+import { needsImageLabels, runningIn, type RunsEvidence, detectRunningOs } from './runs.ts';
+import { sampleImages, streamNamed } from './testing/sample.ts';
 
-const old = imagesOf('rhel-9', 7);
+const old = sampleImages('rhel-9', 7);
 const nothing: RunsEvidence = {
   statusStream: null,
   renderedImages: null,
@@ -19,19 +19,19 @@ const TEN = 'Red Hat Enterprise Linux CoreOS 10.1.20260101-0';
 
 describe('what a pool runs that is not tracked', () => {
   it('is nothing if it has neither a rendered config nor machines: it is new', () => {
-    expect(runsOf(nothing)).toBeNull();
+    expect(detectRunningOs(nothing)).toBeNull();
   });
 
   it('is nothing if its rendered config says nothing of an OS and it has no machines', () => {
-    expect(runsOf({ ...nothing, renderedImages: { osImage: '', osExtensionsImage: '' } })).toBeNull();
+    expect(detectRunningOs({ ...nothing, renderedImages: { osImage: '', osExtensionsImage: '' } })).toBeNull();
   });
 
   it.each<[evidence: string, Partial<RunsEvidence>, stream: string | null]>([
     ['its status', { statusStream: 'rhel-9', nodeOsImages: [TEN] }, 'rhel-9'],
-    ['an image of a stream of today', { renderedImages: imagesOf('rhel-10', 8), nodeOsImages: [NINE] }, 'rhel-10'],
+    ['an image of a stream of today', { renderedImages: sampleImages('rhel-10', 8), nodeOsImages: [NINE] }, 'rhel-10'],
     [
       'an image of the streams of yesterday',
-      { renderedImages: imagesOf('rhel-9', 6), lastStreams: [streamNamed('rhel-9', 6)], nodeOsImages: [TEN] },
+      { renderedImages: sampleImages('rhel-9', 6), lastStreams: [streamNamed('rhel-9', 6)], nodeOsImages: [TEN] },
       'rhel-9',
     ],
     [
@@ -86,7 +86,7 @@ describe('what a pool runs that is not tracked', () => {
       'rhel-9',
     ],
   ])('is told by %s', (_, evidence, stream) => {
-    expect(runsOf({ ...nothing, ...evidence })?.stream).toBe(stream);
+    expect(detectRunningOs({ ...nothing, ...evidence })?.stream).toBe(stream);
   });
 
   it.each<[why: string, Partial<RunsEvidence>]>([
@@ -99,22 +99,22 @@ describe('what a pool runs that is not tracked', () => {
       { distribution: null, streams: [streamNamed('vendor-1')], nodeOsImages: ['CoreOS 9.0.2'] },
     ],
   ])('cannot be told from %s', (_, evidence) => {
-    expect(runsOf({ ...nothing, ...evidence })).toMatchObject({ stream: null });
+    expect(detectRunningOs({ ...nothing, ...evidence })).toMatchObject({ stream: null });
   });
 
   it('has the images of its rendered config, for the day that its stream is gone', () => {
-    expect(runsOf({ ...nothing, renderedImages: old })).toEqual({ stream: null, images: old });
-    expect(runsOf({ ...nothing, statusStream: 'rhel-9', renderedImages: old })).toEqual({
+    expect(detectRunningOs({ ...nothing, renderedImages: old })).toEqual({ stream: null, images: old });
+    expect(detectRunningOs({ ...nothing, statusStream: 'rhel-9', renderedImages: old })).toEqual({
       stream: 'rhel-9',
       images: old,
     });
-    expect(runsOf({ ...nothing, nodeOsImages: [NINE] })).toEqual({ stream: 'rhel-9', images: null });
+    expect(detectRunningOs({ ...nothing, nodeOsImages: [NINE] })).toEqual({ stream: 'rhel-9', images: null });
   });
 
   it.each<[boolean, string, Partial<RunsEvidence>]>([
     [true, 'an image that nobody knows', { renderedImages: old, nodeOsImages: [NINE] }],
     [false, 'a status', { renderedImages: old, statusStream: 'rhel-9' }],
-    [false, 'an image of a stream', { renderedImages: imagesOf('rhel-9', 8) }],
+    [false, 'an image of a stream', { renderedImages: sampleImages('rhel-9', 8) }],
     [false, 'no image', { nodeOsImages: [NINE] }],
   ])('needs the labels from a registry: %s, for %s', (needs, _, evidence) => {
     expect(needsImageLabels({ ...nothing, ...evidence })).toBe(needs);

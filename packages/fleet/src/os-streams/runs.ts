@@ -1,12 +1,12 @@
 // What the machines of a pool run that nobody has written a stream down for: a cluster from before streams.
 import { knownStream, type KnownStream, knownStreams, type MachineConfigPool, type Node } from '@slipway/api';
-import { poolOf } from '../pool-of.ts';
-import { osMajorOf } from './os-major.ts';
+import { selectPool } from '../pool-of.ts';
+import { parseOsMajor } from './os-major.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import { isStreamName, type PoolStreamFacts, type Stream, type StreamImages, type Streams } from './available.ts';
-import { type Distribution, distributionOf, familyOf } from './default-stream.ts';
+import { type Distribution, detectDistribution, getFamily } from './default-stream.ts';
 import type { RunningOs } from './pool-os-images.ts';
-import { trackedOf } from './pool-stream.ts';
+import { readTrackedStream } from './pool-stream.ts';
 
 export interface RunsEvidence {
   /** status.osImageStream.name of the pool; null: none. */
@@ -25,8 +25,8 @@ export interface RunsEvidence {
 }
 
 /** Null: nothing, so the pool is new. */
-export function runsOf(evidence: RunsEvidence): PoolStreamFacts['runs'] {
-  const images = imagesOf(evidence);
+export function detectRunningOs(evidence: RunsEvidence): PoolStreamFacts['runs'] {
+  const images = readImages(evidence);
   if (evidence.statusStream === null && images === null && evidence.nodeOsImages.length === 0) return null;
   const stream = streamByName(evidence) ?? streamByLabels(evidence) ?? streamByNodes(evidence);
   return { stream, images };
@@ -34,9 +34,9 @@ export function runsOf(evidence: RunsEvidence): PoolStreamFacts['runs'] {
 
 /** Whether only the registry of the rendered image can tell for sure. */
 export const needsImageLabels = (evidence: RunsEvidence): boolean =>
-  imagesOf(evidence) !== null && streamByName(evidence) === null;
+  readImages(evidence) !== null && streamByName(evidence) === null;
 
-const imagesOf = ({ renderedImages }: RunsEvidence): StreamImages | null =>
+const readImages = ({ renderedImages }: RunsEvidence): StreamImages | null =>
   renderedImages === null || renderedImages.osImage === '' ? null : renderedImages;
 
 function streamByName({ statusStream, streams, lastStreams, renderedImages }: RunsEvidence): string | null {
@@ -64,7 +64,7 @@ export function streamOfLabels(
 
 /** The stream that a version such as `9.6.20251201-1` belongs to. */
 function streamOfVersion(version: string, family: KnownStream['family'] | null): string | null {
-  const major = osMajorOf(version);
+  const major = parseOsMajor(version);
   if (major === null || family === null) return null;
   return knownStreams.find((each) => each.family === family && (each.major ?? major) === major)?.name ?? null;
 }
@@ -90,7 +90,7 @@ function familyInText(osImage: string): KnownStream['family'] | null {
 
 /** By the platform, else the only family among the streams. */
 function familyIn({ distribution, streams, lastStreams }: RunsEvidence): KnownStream['family'] | null {
-  if (distribution !== null) return familyOf(distribution);
+  if (distribution !== null) return getFamily(distribution);
   const families = new Set([...streams, ...lastStreams].map(({ name }) => knownStream(name)?.family));
   families.delete(undefined);
   const [only] = families;
@@ -110,21 +110,21 @@ export interface Running {
 /** By pool. The controllers know more where they have asked the registry for the labels of an image. */
 export function runningIn({ pools, nodes, rendered, streams }: Running): ReadonlyMap<string, RunningOs> {
   if (streams === null) return new Map();
-  const untracked = pools.filter(({ metadata }) => trackedOf(metadata.annotations) === null);
+  const untracked = pools.filter(({ metadata }) => readTrackedStream(metadata.annotations) === null);
   if (untracked.length === 0) return new Map();
   const members = Map.groupBy(nodes, ({ metadata }) => {
-    const chosen = poolOf(metadata, pools);
+    const chosen = selectPool(metadata, pools);
     return chosen.ok ? chosen.pool : null;
   });
   return new Map(
     untracked.flatMap((pool): [string, RunningOs][] => {
       const { name } = pool.metadata;
-      const found = runsOf({
+      const found = detectRunningOs({
         statusStream: pool.status?.osImageStream?.name ?? null,
-        renderedImages: imagesIn(rendered.get(configOf(pool))),
+        renderedImages: imagesIn(rendered.get(readConfigName(pool))),
         imageLabels: null,
         nodeOsImages: (members.get(name) ?? []).flatMap((node) => node.status?.nodeInfo?.osImage ?? []),
-        distribution: distributionOf(null, streams.available),
+        distribution: detectDistribution(null, streams.available),
         streams: streams.available,
         lastStreams: [],
       });
@@ -134,7 +134,7 @@ export function runningIn({ pools, nodes, rendered, streams }: Running): Readonl
 }
 
 /** What every machine has; the newest one may never have reached any. */
-const configOf = ({ spec, status }: MachineConfigPool): string =>
+const readConfigName = ({ spec, status }: MachineConfigPool): string =>
   status?.configuration?.name ?? spec.configuration?.name ?? '';
 
 function imagesIn(config: PlannedConfig['spec'] | undefined): StreamImages | null {

@@ -1,5 +1,5 @@
 import { type AssignedSet, MAX_SETS, type PinAssignment } from './assignment.ts';
-import { holds, isToldOf, type PinNode, type PinPool } from './pin-facts.ts';
+import { holds, isSetAssigned, type PinNode, type PinPool } from './pin-facts.ts';
 import { chooseTurns } from './turns.ts';
 
 // What every machine is told: the sets of all its pools, and whether it may pull now.
@@ -15,7 +15,7 @@ export interface Assignments {
 const PARALLEL = { worker: 5, controlPlane: 2 } as const;
 
 export function assignSets(nodes: readonly PinNode[], pools: ReadonlyMap<string, PinPool>, now: number): Assignments {
-  const wanted = nodes.map((node) => ({ node, sets: setsOf(node, pools).sets }));
+  const wanted = nodes.map((node) => ({ node, sets: collectSets(node, pools).sets }));
   const { turns, lookAgainAt } = chooseTurns(
     wanted.map(({ node, sets }) => ({
       ...node,
@@ -41,7 +41,7 @@ export function assignSets(nodes: readonly PinNode[], pools: ReadonlyMap<string,
 }
 
 /** The sets of all its pools, by name. Those beyond what its status can hold are left out. */
-export function setsOf(
+export function collectSets(
   { pools: names }: Pick<PinNode, 'pools'>,
   pools: ReadonlyMap<string, PinPool>,
 ): { readonly sets: readonly AssignedSet[]; readonly leftOut: number } {
@@ -55,7 +55,7 @@ export function setsOf(
  * first told to let that go: so that a set that was deleted and made again never counts as held because the old one was.
  */
 const mayBeTold = ({ told, reported }: PinNode, set: AssignedSet): boolean =>
-  isToldOf(told, set) || !reported.has(set.name);
+  isSetAssigned(told, set) || !reported.has(set.name);
 
 const isSameAssignment = (a: PinAssignment | null, b: PinAssignment): boolean =>
   a !== null && a.mayPull === b.mayPull && a.parallel === b.parallel && isSame(a.sets, b.sets);

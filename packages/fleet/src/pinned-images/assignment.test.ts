@@ -2,9 +2,9 @@ import type { MachineConfigPool } from '@slipway/api';
 import { addedImageSetsAnnotation } from '@slipway/api/names';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assignSets, setsOf } from './assign-sets.ts';
+import { assignSets, collectSets } from './assign-sets.ts';
 import {
-  addedSetsOf,
+  readAddedSets,
   type AssignedSet,
   decodeAssignment,
   encodeAddedSets,
@@ -80,7 +80,7 @@ describe('what a machine is told', () => {
     const crowded = byName(samplePinPool('worker', many('w')), samplePinPool('infra', many('i')));
     const node = samplePinNode('n1', { pools: ['worker', 'infra'] });
     expect(assigned([node], crowded).get('n1')?.sets).toHaveLength(100);
-    expect(setsOf(node, crowded).leftOut).toBe(60);
+    expect(collectSets(node, crowded).leftOut).toBe(60);
   });
 
   it('never lets a set count as held that is another than the one whose images are there', () => {
@@ -271,7 +271,7 @@ describe('spec.pinnedImageSets', () => {
     pool.metadata.annotations[addedImageSetsAnnotation] = '{"a"';
     expect(nextPoolSets(pool, [])).toMatchObject({ names: ['a', 'b'], added: [] });
     pool.metadata.annotations[addedImageSetsAnnotation] = '{"a":1}';
-    expect(addedSetsOf(pool)).toStrictEqual([]);
+    expect(readAddedSets(pool)).toStrictEqual([]);
   });
 
   it('holds a hundred, a person’s first, and says which are left out', () => {

@@ -93,8 +93,8 @@ export interface PoolSets {
 }
 
 export function nextPoolSets(pool: Pool, sets: Iterable<Labelled>): PoolSets {
-  const before = setNamesOf(pool);
-  const addedBefore = new Set(addedSetsOf(pool));
+  const before = listSetNames(pool);
+  const addedBefore = new Set(readAddedSets(pool));
   const own = before.filter((name) => !addedBefore.has(name));
   const matching = [...sets]
     .filter((set) => takesSet(pool, set))
@@ -110,7 +110,7 @@ export function nextPoolSets(pool: Pool, sets: Iterable<Labelled>): PoolSets {
   };
 }
 
-export const setNamesOf = ({ spec: { pinnedImageSets = [] } }: Pool): string[] =>
+export const listSetNames = ({ spec: { pinnedImageSets = [] } }: Pool): string[] =>
   pinnedImageSets.map(({ name }) => name);
 
 /** What cannot be read counts as nothing: then all of spec.pinnedImageSets is somebody's own, and stays. */
@@ -122,7 +122,7 @@ const addedSets = annotationCodec<readonly string[], readonly string[], readonly
 });
 
 export const encodeAddedSets = addedSets.encode;
-export const addedSetsOf = ({ metadata: { annotations } }: Pick<Pool, 'metadata'>): readonly string[] =>
+export const readAddedSets = ({ metadata: { annotations } }: Pick<Pool, 'metadata'>): readonly string[] =>
   addedSets.decode(annotations?.[addedImageSetsAnnotation]);
 
 export function tooManySets(pool: string, { leftOut, names }: PoolSets): PinProblem | null {

@@ -1,7 +1,7 @@
 // How far one machine is with the images of a pool, from what its daemon wrote to its MachineConfigNode.
 import type { MachineConfigNode } from '@slipway/api';
 import type { AssignedSet } from './assignment.ts';
-import { holds, pinConditions, type PinNode, type PinPool, pinReportOf } from './pin-facts.ts';
+import { holds, pinConditions, type PinNode, type PinPool, readPinReport } from './pin-facts.ts';
 import { type Amount, parsePinProgress, type PinProgress } from './pin-progress.ts';
 import { fails } from './pool-summary.ts';
 
@@ -53,22 +53,27 @@ const nothingSaid: PinProgress = {
 };
 
 /** What the daemon said last. What cannot be read counts as nothing said. */
-export const progressOf = (record: MachineConfigNode | undefined): PinProgress =>
-  parsePinProgress(conditionOf(record, pinConditions.progressing).message) ?? nothingSaid;
+export const readPinProgress = (record: MachineConfigNode | undefined): PinProgress =>
+  parsePinProgress(findCondition(record, pinConditions.progressing).message) ?? nothingSaid;
 
 export function nodePins(name: string, wanted: DesiredSets, record: MachineConfigNode | undefined): NodePins {
   const { pool, images } = wanted;
-  const progress = progressOf(record);
-  const node = pinNodeOf(name, record);
+  const progress = readPinProgress(record);
+  const node = readPinNode(name, record);
   const sets = pool.sets.map((set) => nodeSetPins(set, images.get(set.name) ?? 0, node, progress));
   const isFailing = fails(node, pool);
-  const isPulling = conditionOf(record, pinConditions.progressing).status === 'True';
+  const isPulling = findCondition(record, pinConditions.progressing).status === 'True';
   const { bytesPerSecond, secondsLeft, waitsFor, lastError, store } = progress;
   return {
     name,
-    phase: phaseOf({ isFailing, isPinned: sets.every(({ isHeld }) => isHeld), isPulling, isWaiting: waitsFor !== '' }),
-    images: sumOf(sets.map((set) => set.images)),
-    bytes: bytesOf(sets, progress),
+    phase: computePinPhase({
+      isFailing,
+      isPinned: sets.every(({ isHeld }) => isHeld),
+      isPulling,
+      isWaiting: waitsFor !== '',
+    }),
+    images: sumAmounts(sets.map((set) => set.images)),
+    bytes: sumSetBytes(sets, progress),
     // Of old, where nothing is under way.
     ...(isPulling
       ? { bytesPerSecond, secondsLeft, waitsFor }
@@ -80,16 +85,21 @@ export function nodePins(name: string, wanted: DesiredSets, record: MachineConfi
 }
 
 /** What it was told and what it says, for questions that are not about its pools or its readiness. */
-export const pinNodeOf = (name: string, record: MachineConfigNode | undefined): PinNode => ({
+export const readPinNode = (name: string, record: MachineConfigNode | undefined): PinNode => ({
   name,
   pools: [],
   isReady: true,
-  ...(record === undefined ? unheard : pinReportOf(record)),
+  ...(record === undefined ? unheard : readPinReport(record)),
 });
 
 const unheard: Pick<PinNode, 'told' | 'reported' | 'failure'> = { told: null, reported: new Map(), failure: null };
 
-function phaseOf(node: { isFailing: boolean; isPinned: boolean; isPulling: boolean; isWaiting: boolean }): PinPhase {
+function computePinPhase(node: {
+  isFailing: boolean;
+  isPinned: boolean;
+  isPulling: boolean;
+  isWaiting: boolean;
+}): PinPhase {
   if (node.isFailing) return 'degraded';
   if (node.isPinned) return 'pinned';
   if (!node.isPulling) return 'not begun';
@@ -106,12 +116,12 @@ function nodeSetPins(set: AssignedSet, count: number, node: PinNode, progress: P
 }
 
 /** What sets share counts once in what the daemon says of all; a machine of several pools has others beside ours. */
-function bytesOf(sets: readonly NodeSetPins[], progress: PinProgress): Amount | null {
+function sumSetBytes(sets: readonly NodeSetPins[], progress: PinProgress): Amount | null {
   if (progress.sets.length === sets.length) return progress.bytes;
   return sumOfKnown(sets.map(({ bytes }) => bytes));
 }
 
-export const sumOf = (amounts: readonly Amount[]): Amount => ({
+export const sumAmounts = (amounts: readonly Amount[]): Amount => ({
   done: amounts.reduce((sum, { done }) => sum + done, 0),
   total: amounts.reduce((sum, { total }) => sum + total, 0),
 });
@@ -119,8 +129,8 @@ export const sumOf = (amounts: readonly Amount[]): Amount => ({
 /** Null where one is not known: a part would be taken for the whole. */
 export function sumOfKnown(amounts: readonly (Amount | null)[]): Amount | null {
   const known = amounts.filter((amount) => amount !== null);
-  return known.length === amounts.length && known.length > 0 ? sumOf(known) : null;
+  return known.length === amounts.length && known.length > 0 ? sumAmounts(known) : null;
 }
 
-const conditionOf = (record: MachineConfigNode | undefined, type: string): { status: string; message: string } =>
+const findCondition = (record: MachineConfigNode | undefined, type: string): { status: string; message: string } =>
   record?.status?.conditions?.find((condition) => condition.type === type) ?? { status: 'Unknown', message: '' };

@@ -2,7 +2,7 @@
 import type { MachineConfigNode, MachineConfigPool } from '@slipway/api';
 import { maxPullingAnnotation, pinAssignmentAnnotation } from '@slipway/api/names';
 import { isControlPlanePool } from '../pool-of.ts';
-import { type AssignedSet, decodeAssignment, type PinAssignment, setNamesOf } from './assignment.ts';
+import { type AssignedSet, decodeAssignment, type PinAssignment, listSetNames } from './assignment.ts';
 
 export interface PinPool {
   readonly name: string;
@@ -20,20 +20,20 @@ interface SetIdentity {
   readonly metadata: { readonly name: string; readonly uid: string; readonly generation?: number };
 }
 
-export function pinPoolOf(pool: MachineConfigPool, setNamed: (name: string) => SetIdentity | undefined): PinPool {
+export function buildPinPool(pool: MachineConfigPool, setNamed: (name: string) => SetIdentity | undefined): PinPool {
   const { name, generation = 0, annotations = {} } = pool.metadata;
-  const named = setNamesOf(pool).map((each) => ({ name: each, set: setNamed(each) }));
+  const named = listSetNames(pool).map((each) => ({ name: each, set: setNamed(each) }));
   return {
     name,
     generation,
     isControlPlane: isControlPlanePool(name),
-    sets: named.flatMap(({ set }) => (set === undefined ? [] : [identityOf(set)])),
+    sets: named.flatMap(({ set }) => (set === undefined ? [] : [toAssignedSet(set)])),
     missing: named.filter(({ set }) => set === undefined).map((each) => each.name),
     maxPulling: annotations[maxPullingAnnotation],
   };
 }
 
-const identityOf = ({ metadata: { name, uid, generation = 1 } }: SetIdentity): AssignedSet => ({
+const toAssignedSet = ({ metadata: { name, uid, generation = 1 } }: SetIdentity): AssignedSet => ({
   name,
   uid,
   generation,
@@ -66,19 +66,19 @@ export const pinConditions = {
 
 type Reporting = Pick<PinNode, 'told' | 'reported' | 'failure'>;
 
-export function pinReportOf({ metadata, status }: MachineConfigNode): Reporting {
+export function readPinReport({ metadata, status }: MachineConfigNode): Reporting {
   const told = metadata.annotations?.[pinAssignmentAnnotation];
   const degraded = status?.conditions?.find(({ type }) => type === pinConditions.degraded);
   return {
     told: told === undefined ? null : decodeAssignment(told),
-    reported: new Map((status?.pinnedImageSets ?? []).map((entry) => [entry.name, reportedOf(entry)])),
+    reported: new Map((status?.pinnedImageSets ?? []).map((entry) => [entry.name, toReportedSet(entry)])),
     failure: degraded?.status === 'True' ? degraded.message : null,
   };
 }
 
 type Entry = NonNullable<NonNullable<MachineConfigNode['status']>['pinnedImageSets']>[number];
 
-const reportedOf = ({ currentGeneration, desiredGeneration, lastFailedGeneration }: Entry): ReportedSet => ({
+const toReportedSet = ({ currentGeneration, desiredGeneration, lastFailedGeneration }: Entry): ReportedSet => ({
   current: currentGeneration ?? null,
   isFailing: lastFailedGeneration !== undefined && lastFailedGeneration === desiredGeneration,
 });
@@ -89,8 +89,8 @@ const reportedOf = ({ currentGeneration, desiredGeneration, lastFailedGeneration
  */
 export function holds({ told, reported }: PinNode, { name, uid, generation }: AssignedSet): boolean {
   const current = reported.get(name)?.current ?? null;
-  return current !== null && current >= generation && isToldOf(told, { name, uid });
+  return current !== null && current >= generation && isSetAssigned(told, { name, uid });
 }
 
-export const isToldOf = (told: PinAssignment | null, { name, uid }: Pick<AssignedSet, 'name' | 'uid'>): boolean =>
+export const isSetAssigned = (told: PinAssignment | null, { name, uid }: Pick<AssignedSet, 'name' | 'uid'>): boolean =>
   told?.sets.some((set) => set.name === name && set.uid === uid) === true;

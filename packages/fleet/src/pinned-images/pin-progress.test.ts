@@ -60,7 +60,7 @@ describe('how far a node is', () => {
 
   it('reads as it was written, where nothing had to be rounded or shortened', () => {
     fc.assert(
-      fc.property(progressOf(rounded, line), (each) => {
+      fc.property(arbitraryProgress(rounded, line), (each) => {
         expect(parsePinProgress(formatPinProgress(each))).toEqual(each);
       }),
     );
@@ -68,7 +68,7 @@ describe('how far a node is', () => {
 
   it('stays what it is when it is read and told again', () => {
     fc.assert(
-      fc.property(progressOf(anyAmount, anyText), (each) => {
+      fc.property(arbitraryProgress(anyAmount, anyText), (each) => {
         const told = formatPinProgress(each);
         expect(formatPinProgress(readBack(told))).toBe(told);
       }),
@@ -155,7 +155,7 @@ const line = fc
   .map((text) => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '').trim())
   .filter((text) => text.length <= 300);
 
-function progressOf(amount: fc.Arbitrary<Amount>, text: fc.Arbitrary<string>): fc.Arbitrary<PinProgress> {
+function arbitraryProgress(amount: fc.Arbitrary<Amount>, text: fc.Arbitrary<string>): fc.Arbitrary<PinProgress> {
   const either = amount === anyAmount ? fc.oneof(anyAmount, close) : amount;
   const images = fc
     .tuple(fc.integer({ min: 0, max: 500 }), fc.integer({ min: 0, max: 500 }))

@@ -111,7 +111,7 @@ export function parsePinProgress(message: string): PinProgress | null {
   const match = firstLine.exec(head);
   if (match === null) return null;
   const [, count, done, total, rate, hours, minutes, seconds] = match;
-  const sets = lines.map(setOf).filter((set) => set !== null);
+  const sets = lines.map(parseSetLine).filter((set) => set !== null);
   if (sets.length !== Number(count)) return null;
   return {
     sets,
@@ -124,7 +124,7 @@ export function parsePinProgress(message: string): PinProgress | null {
   };
 }
 
-function setOf(line: string): SetProgress | null {
+function parseSetLine(line: string): SetProgress | null {
   const [, name, imagesDone, imagesTotal, done, total] = setPattern.exec(line) ?? [];
   if (name === undefined) return null;
   return {

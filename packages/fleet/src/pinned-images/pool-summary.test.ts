@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PinNode } from './pin-facts.ts';
-import { decodeSummary, encodeSummary, type PinSummary, poolPinsOf, summaryOf } from './pool-summary.ts';
+import { decodeSummary, encodeSummary, type PinSummary, buildPoolPins, summarizePins } from './pool-summary.ts';
 import { byName, samplePinNode, samplePinPool, sampleReport, sampleSet, sampleTold } from './testing/sample.ts';
 
 const release = sampleSet('release', 2);
@@ -11,7 +11,7 @@ const done = (name: string): PinNode => samplePinNode(name, { told, reported: sa
 const pulling = (name: string): PinNode => samplePinNode(name, { told, reported: sampleReport({ release: 1 }) });
 const failing = (name: string, failure: string): PinNode =>
   samplePinNode(name, { told, reported: sampleReport({ release: null }, 'release'), failure });
-const sum = (nodes: readonly PinNode[], pool = worker, pools = byName(pool)) => summaryOf(pool, nodes, pools);
+const sum = (nodes: readonly PinNode[], pool = worker, pools = byName(pool)) => summarizePins(pool, nodes, pools);
 
 describe('how far the machines of a pool are', () => {
   it('counts those that hold every set, those that fail, and all', () => {
@@ -88,7 +88,7 @@ describe('how far the machines of a pool are', () => {
     const many = (prefix: string) => Array.from({ length: 80 }, (_, index) => sampleSet(`${prefix}${index}`));
     const crowded = byName(samplePinPool('worker', many('w')), samplePinPool('infra', many('i')));
     const node = samplePinNode('n1', { pools: ['worker', 'infra'] });
-    expect(summaryOf(samplePinPool('worker', many('w')), [node], crowded)?.problems).toEqual([
+    expect(summarizePins(samplePinPool('worker', many('w')), [node], crowded)?.problems).toEqual([
       { code: 'SLW_PIN_TOO_MANY_SETS', message: expect.stringMatching(/^Node n1: .*worker and infra.*found 160/) },
     ]);
   });
@@ -139,7 +139,7 @@ const summary: fc.Arbitrary<PinSummary> = fc
 
 describe('what the status of a pool says', () => {
   it('of machines that get on', () => {
-    expect(poolPinsOf(sum([done('a'), pulling('b')]))).toEqual({
+    expect(buildPoolPins(sum([done('a'), pulling('b')]))).toEqual({
       synchronizers: [
         {
           poolSynchronizerType: 'PinnedImageSets',
@@ -158,7 +158,7 @@ describe('what the status of a pool says', () => {
 
   it('of machines that fail, by name and with what they say', () => {
     const nodes = Array.from({ length: 12 }, (_, index) => failing(`n${10 + index}`, 'gone'));
-    const { degraded, full } = poolPinsOf(sum(nodes));
+    const { degraded, full } = buildPoolPins(sum(nodes));
     expect(degraded).toEqual({
       reason: 'PrefetchFailed',
       message: expect.stringMatching(/^Node n10 is reporting: "gone", Node n11 .*, and 2 more nodes$/),
@@ -167,7 +167,7 @@ describe('what the status of a pool says', () => {
   });
 
   it('of a full disk, for which the pool itself is degraded', () => {
-    const { degraded, full, synchronizers } = poolPinsOf(
+    const { degraded, full, synchronizers } = buildPoolPins(
       sum([done('a'), failing('b', 'image x: disk full (SLW_PINNING_NO_SPACE)'), failing('c', 'gone')]),
     );
     expect(degraded.message).toContain('Node c');
@@ -179,13 +179,13 @@ describe('what the status of a pool says', () => {
   });
 
   it('of a set that is not there', () => {
-    expect(poolPinsOf(sum([], samplePinPool('worker', [], { missing: ['a'] }))).degraded).toEqual({
+    expect(buildPoolPins(sum([], samplePinPool('worker', [], { missing: ['a'] }))).degraded).toEqual({
       reason: 'PinnedImageSetsInvalid',
       message: expect.stringMatching(/named a\. .*\[SLW_PIN_SET_MISSING\]$/),
     });
   });
 
   it('of nothing', () => {
-    expect(poolPinsOf(null)).toMatchObject({ synchronizers: [], degraded: { message: '' } });
+    expect(buildPoolPins(null)).toMatchObject({ synchronizers: [], degraded: { message: '' } });
   });
 });

@@ -2,7 +2,7 @@ import { type MachineConfigPool, pinSummaryAnnotation } from '@slipway/api';
 import { array, boolean, decode, type Decoder, integer, object, oneOf, refine, string } from '@slipway/base/codec';
 import { pinErrors } from '../errors.ts';
 import { formatProblem } from '../problems.ts';
-import { setsOf } from './assign-sets.ts';
+import { collectSets } from './assign-sets.ts';
 import { MAX_SETS } from './assignment.ts';
 import { holds, type PinNode, type PinPool } from './pin-facts.ts';
 import { maxPullingProblem } from './turns.ts';
@@ -43,7 +43,7 @@ const MAX_MESSAGE_LENGTH = 300;
 const MAX_BYTES = 8000;
 
 /** Null: the pool has no sets, and there is nothing to say. */
-export function summaryOf(
+export function summarizePins(
   pool: PinPool,
   nodes: readonly PinNode[],
   pools: ReadonlyMap<string, PinPool>,
@@ -51,7 +51,7 @@ export function summaryOf(
 ): PinSummary | null {
   if (pool.sets.length === 0 && pool.missing.length === 0 && found.length === 0) return null;
   const members = nodes.filter((node) => node.pools.includes(pool.name));
-  const degraded = members.flatMap((node) => (fails(node, pool) ? [degradedOf(node)] : []));
+  const degraded = members.flatMap((node) => (fails(node, pool) ? [toDegradedNode(node)] : []));
   return {
     generation: pool.generation,
     machines: members.length,
@@ -75,7 +75,7 @@ export function fails({ failure, reported }: PinNode, { sets }: PinPool): boolea
   return failing.length === 0 || sets.some(({ name }) => failing.includes(name));
 }
 
-const degradedOf = ({ name, failure }: PinNode): DegradedNode => ({
+const toDegradedNode = ({ name, failure }: PinNode): DegradedNode => ({
   name,
   message: oneLine(failure ?? '')
     .slice(0, MAX_MESSAGE_LENGTH)
@@ -100,7 +100,7 @@ function missingProblem({ name, missing }: PinPool): PinProblem | null {
 
 function crowdedProblem(members: readonly PinNode[], pools: ReadonlyMap<string, PinPool>): PinProblem | null {
   const crowded = members
-    .map((node) => ({ node, leftOut: setsOf(node, pools).leftOut }))
+    .map((node) => ({ node, leftOut: collectSets(node, pools).leftOut }))
     .filter(({ leftOut }) => leftOut > 0);
   const [first] = crowded.sort((a, b) => (a.node.name < b.node.name ? -1 : 1));
   if (first === undefined) return null;
@@ -168,7 +168,7 @@ export interface PoolPins {
 const fine: PinFinding = { reason: 'AsExpected', message: '' };
 
 /** Null: nothing has been summed up yet, or the pool has no sets. */
-export function poolPinsOf(summary: PinSummary | null): PoolPins {
+export function buildPoolPins(summary: PinSummary | null): PoolPins {
   if (summary === null) return { synchronizers: [], degraded: fine, full: fine };
   const { generation, machines, updated, degraded, fullDisks, nodes, problems } = summary;
   const full = nodes.filter(({ isDiskFull }) => isDiskFull);
@@ -186,14 +186,14 @@ export function poolPinsOf(summary: PinSummary | null): PoolPins {
       },
     ],
     degraded: {
-      reason: reasonOf(degraded, problems.length),
+      reason: selectReason(degraded, problems.length),
       message: said.filter((text) => text !== '').join('\n'),
     },
     full: fullDisks === 0 ? fine : { reason: 'PinnedImagesDiskFull', message: nodesText(full, fullDisks) },
   };
 }
 
-function reasonOf(degraded: number, problems: number): string {
+function selectReason(degraded: number, problems: number): string {
   if (degraded > 0) return 'PrefetchFailed';
   return problems > 0 ? 'PinnedImageSetsInvalid' : fine.reason;
 }
@@ -206,7 +206,7 @@ function nodesText(nodes: readonly DegradedNode[], count: number): string {
 }
 
 /** What the controllers of pinned images leave on a pool for the writer of its status. */
-export function pinSummaryOf({ metadata }: MachineConfigPool): PinSummary | null {
+export function readPinSummary({ metadata }: MachineConfigPool): PinSummary | null {
   const annotation = metadata.annotations?.[pinSummaryAnnotation];
   return annotation === undefined ? null : decodeSummary(annotation);
 }

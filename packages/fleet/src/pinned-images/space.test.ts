@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { amountOf, bytesOf, type SizedImage, spaceFor } from './space.ts';
+import { computePullAmount, sumImageBytes, type SizedImage, spaceFor } from './space.ts';
 
 const GiB = 1024 ** 3;
 const image = (...layers: readonly [digest: string, size: number][]): SizedImage => ({
@@ -9,16 +9,16 @@ const image = (...layers: readonly [digest: string, size: number][]): SizedImage
 
 describe('the bytes of images', () => {
   it('count a layer once, whoever shares it', () => {
-    expect(bytesOf([image(['base', 100], ['a', 1]), image(['base', 100], ['b', 2]), image(['b', 2])])).toBe(103);
+    expect(sumImageBytes([image(['base', 100], ['a', 1]), image(['base', 100], ['b', 2]), image(['b', 2])])).toBe(103);
   });
 
   it('are there for an image that is not, where another brought its layers', () => {
     const base = image(['base', 100], ['a', 1]);
-    expect(amountOf([base, image(['base', 100], ['b', 2])], [base])).toStrictEqual({ done: 101, total: 103 });
+    expect(computePullAmount([base, image(['base', 100], ['b', 2])], [base])).toStrictEqual({ done: 101, total: 103 });
   });
 
   it('of images that nobody wants are not progress', () => {
-    expect(amountOf([image(['a', 1])], [image(['z', 50])])).toStrictEqual({ done: 0, total: 1 });
+    expect(computePullAmount([image(['a', 1])], [image(['z', 50])])).toStrictEqual({ done: 0, total: 1 });
   });
 
   it('are no more for several sets together than for each alone, and no less than for the largest', () => {
@@ -31,14 +31,14 @@ describe('the bytes of images', () => {
     );
     fc.assert(
       fc.property(images, images, images, (first, second, present) => {
-        const both = bytesOf([...first, ...second]);
-        expect(both).toBeLessThanOrEqual(bytesOf(first) + bytesOf(second));
-        expect(both).toBeGreaterThanOrEqual(Math.max(bytesOf(first), bytesOf(second)));
-        const { done, total } = amountOf(first, present);
-        expect(total).toBe(bytesOf(first));
+        const both = sumImageBytes([...first, ...second]);
+        expect(both).toBeLessThanOrEqual(sumImageBytes(first) + sumImageBytes(second));
+        expect(both).toBeGreaterThanOrEqual(Math.max(sumImageBytes(first), sumImageBytes(second)));
+        const { done, total } = computePullAmount(first, present);
+        expect(total).toBe(sumImageBytes(first));
         expect(done).toBeLessThanOrEqual(total);
-        expect(amountOf(first, [...present, ...first])).toStrictEqual({ done: total, total });
-        expect(amountOf(first, [...present, ...second]).done).toBeGreaterThanOrEqual(done);
+        expect(computePullAmount(first, [...present, ...first])).toStrictEqual({ done: total, total });
+        expect(computePullAmount(first, [...present, ...second]).done).toBeGreaterThanOrEqual(done);
       }),
     );
   });

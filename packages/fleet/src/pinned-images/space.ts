@@ -12,25 +12,25 @@ export interface SizedImage {
 }
 
 /** The layers of all these images, what they share counted once. */
-export function bytesOf(images: Iterable<SizedImage>): number {
+export function sumImageBytes(images: Iterable<SizedImage>): number {
   let sum = 0;
-  for (const size of layersOf(images).values()) sum += size;
+  for (const size of collectLayers(images).values()) sum += size;
   return sum;
 }
 
 /** How much of the wanted images is there, when these images are: a layer is stored once, whoever brought it. */
-export function amountOf(wanted: Iterable<SizedImage>, present: Iterable<SizedImage>): Amount {
-  const there = layersOf(present);
+export function computePullAmount(wanted: Iterable<SizedImage>, present: Iterable<SizedImage>): Amount {
+  const there = collectLayers(present);
   let done = 0;
   let total = 0;
-  for (const [digest, size] of layersOf(wanted)) {
+  for (const [digest, size] of collectLayers(wanted)) {
     total += size;
     if (there.has(digest)) done += size;
   }
   return { done, total };
 }
 
-function layersOf(images: Iterable<SizedImage>): Map<string, number> {
+function collectLayers(images: Iterable<SizedImage>): Map<string, number> {
   const layers = new Map<string, number>();
   for (const image of images) {
     for (const { digest, size } of image.layers) layers.set(digest, Math.max(size, layers.get(digest) ?? 0));
@@ -85,10 +85,10 @@ export interface FitRequest {
 
 export function nodeFit({ node, progress, wanted, held, sets }: FitRequest): NodeFit {
   const missing = wanted === null ? null : missingBytes(wanted, held) + stillToPull(progress, sets);
-  return { node, ...spaceOf(missing, progress.store) };
+  return { node, ...computeFit(missing, progress.store) };
 }
 
-function spaceOf(missing: number | null, store: PinProgress['store']): Omit<NodeFit, 'node'> {
+function computeFit(missing: number | null, store: PinProgress['store']): Omit<NodeFit, 'node'> {
   const neededBytes = missing === null ? null : diskBytesFor(missing);
   if (store === null) return { verdict: 'not known', neededBytes, usableBytes: null };
   // Also where sizes are not known, how much room there is.
@@ -102,7 +102,7 @@ export const diskBytesFor = (bytes: number): number => spaceFor(bytes, { free: 0
 
 function missingBytes(wanted: ReadonlyMap<string, SizedImage>, held: ReadonlySet<string>): number {
   const present = [...wanted].filter(([name]) => held.has(name)).map(([, image]) => image);
-  const { done, total } = amountOf(wanted.values(), present);
+  const { done, total } = computePullAmount(wanted.values(), present);
   return total - done;
 }
 

@@ -14,7 +14,7 @@ const waiting = (name: string, more: Partial<Waiting> = {}): Waiting => ({
   hasTurn: false,
   ...more,
 });
-const turnsOf = (nodes: readonly Waiting[], maxPulling: string | undefined, now = 0): string[] =>
+const listTurns = (nodes: readonly Waiting[], maxPulling: string | undefined, now = 0): string[] =>
   [...chooseTurns(nodes, limited(maxPulling), now).turns].sort();
 
 const four = ['a', 'b', 'c', 'd'].map((name) => waiting(name));
@@ -23,7 +23,7 @@ const where = (name: string, more: Partial<Waiting>): Waiting[] =>
 
 describe('who may pull', () => {
   it('is everybody where the pool has no limit', () => {
-    expect(turnsOf(four, undefined)).toEqual(['a', 'b', 'c', 'd']);
+    expect(listTurns(four, undefined)).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it.each([
@@ -34,29 +34,29 @@ describe('who may pull', () => {
     ['many', ['a']],
     ['0', ['a']],
   ])('is as many as %s says, in the order of their names', (maxPulling, names) => {
-    expect(turnsOf(four, maxPulling)).toEqual(names);
+    expect(listTurns(four, maxPulling)).toEqual(names);
   });
 
   it('is who may already, before those that wait', () => {
-    expect(turnsOf(where('c', { hasTurn: true }), '1')).toEqual(['c']);
+    expect(listTurns(where('c', { hasTurn: true }), '1')).toEqual(['c']);
   });
 
   it('is the next one when one is done, and the done one may repair what it has', () => {
-    expect(turnsOf(where('a', { isDone: true, hasTurn: true }), '1')).toEqual(['a', 'b']);
+    expect(listTurns(where('a', { isDone: true, hasTurn: true }), '1')).toEqual(['a', 'b']);
   });
 
   it.each<[string, Partial<Waiting>]>([
     ['fails', { failure: 'no such image', hasTurn: true }],
     ['is out of service', { isReady: false, hasTurn: true }],
   ])('is the next one when one %s, which comes last', (_, trouble) => {
-    expect(turnsOf(where('a', trouble), '1')).toEqual(['b']);
-    expect(turnsOf([waiting('a', trouble), waiting('b', { isDone: true })], '1')).toEqual(['a', 'b']);
+    expect(listTurns(where('a', trouble), '1')).toEqual(['b']);
+    expect(listTurns([waiting('a', trouble), waiting('b', { isDone: true })], '1')).toEqual(['a', 'b']);
   });
 
   it('is by turns among those that fail, so that one that could get done is not kept from it', () => {
     const failing = ['a', 'b', 'c'].map((name) => waiting(name, { failure: 'disk full' }));
     const minute = 60_000;
-    const seen = [0, 5, 10, 15].map((at) => turnsOf(failing, '1', at * minute).join());
+    const seen = [0, 5, 10, 15].map((at) => listTurns(failing, '1', at * minute).join());
     expect(seen).toEqual(['a', 'b', 'c', 'a']);
     expect(chooseTurns(failing, limited('1'), 7 * minute).lookAgainAt).toBe(10 * minute);
     expect(chooseTurns(failing, limited('3'), 0).lookAgainAt).toBeNull();

@@ -24,7 +24,7 @@ const ROUND_MS = 5 * 60_000;
  * never holds a place in one while it waits for another: so that no two wait for each other.
  */
 export function chooseTurns(nodes: readonly Waiting[], pools: ReadonlyMap<string, PinPool>, now: number): Turns {
-  const limits = limitsOf(nodes, pools);
+  const limits = computeLimits(nodes, pools);
   const limited = (node: Waiting): string[] => node.pools.filter((pool) => limits.has(pool));
   const turns = new Set<string>();
   const line: Waiting[] = [];
@@ -56,18 +56,18 @@ const rotated = <T>(list: readonly T[], by: number): T[] => {
 };
 
 /** By pool, of those that have a limit. */
-function limitsOf(nodes: readonly Waiting[], pools: ReadonlyMap<string, PinPool>): Map<string, number> {
+function computeLimits(nodes: readonly Waiting[], pools: ReadonlyMap<string, PinPool>): Map<string, number> {
   const limits = new Map<string, number>();
   for (const { name, maxPulling } of pools.values()) {
     if (maxPulling === undefined) continue;
     const machines = nodes.filter((node) => node.pools.includes(name)).length;
-    limits.set(name, placesOf(maxPulling, machines));
+    limits.set(name, computeSlots(maxPulling, machines));
   }
   return limits;
 }
 
 /** Never none, since then nothing would ever be pulled. What cannot be read counts as one. */
-function placesOf(maxPulling: string, machines: number): number {
+function computeSlots(maxPulling: string, machines: number): number {
   const { number, isPercent } = parse(maxPulling) ?? { number: 1, isPercent: false };
   return Math.max(1, isPercent ? Math.floor((machines * number) / 100) : number);
 }

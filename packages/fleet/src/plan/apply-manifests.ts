@@ -20,7 +20,7 @@ export interface Applied {
 export function applyManifests(before: FleetState, given: AppliedManifests): Applied {
   const machineConfigs = applyAll('MachineConfig', before.machineConfigs, given.machineConfigs, applyMachineConfig);
   const pools = applyAll('MachineConfigPool', before.pools, given.pools, applyThreeWay);
-  const settings = applyAll('MachineConfiguration', listOf(before.settings), listOf(given.settings), applyThreeWay);
+  const settings = applyAll('MachineConfiguration', toList(before.settings), toList(given.settings), applyThreeWay);
   return {
     state: { ...before, machineConfigs: machineConfigs.all, pools: pools.all, settings: settings.all[0] },
     objects: [...machineConfigs.objects, ...pools.objects, ...settings.objects],
@@ -38,7 +38,7 @@ export function replaceManifests(before: FleetState, given: AppliedManifests): A
   const removed = [
     ...removedFrom('MachineConfig', before.machineConfigs, kept.machineConfigs),
     ...removedFrom('MachineConfigPool', before.pools, kept.pools),
-    ...removedFrom('MachineConfiguration', listOf(before.settings), listOf(kept.settings)),
+    ...removedFrom('MachineConfiguration', toList(before.settings), toList(kept.settings)),
   ];
   return { state: { ...state, ...kept }, objects: [...objects, ...removed] };
 }
@@ -55,7 +55,7 @@ function removedFrom(kind: string, before: readonly NamedObject[], after: readon
     .map(({ metadata }) => ({ kind, name: metadata.name, change: 'removed' }));
 }
 
-const listOf = <T>(value: T | undefined): T[] => (value === undefined ? [] : [value]);
+const toList = <T>(value: T | undefined): T[] => (value === undefined ? [] : [value]);
 
 interface NamedObject {
   metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> };
@@ -72,7 +72,8 @@ function applyAll<T extends NamedObject>(
     const { name } = object.metadata;
     const found = all.get(name);
     const next = found === undefined ? object : apply(found, object);
-    const isSame = found !== undefined && canonicalJson(meaningOf(found)) === canonicalJson(meaningOf(next));
+    const isSame =
+      found !== undefined && canonicalJson(pickComparedFields(found)) === canonicalJson(pickComparedFields(next));
     if (!isSame) all.set(name, next);
     if (found === undefined) return { kind, name, change: 'new' };
     return { kind, name, change: isSame ? 'same' : 'changed' };
@@ -83,7 +84,7 @@ function applyAll<T extends NamedObject>(
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** All of an object that has a meaning: no status, no version, and not what kubectl keeps for itself. */
-function meaningOf(object: NamedObject): object {
+function pickComparedFields(object: NamedObject): object {
   const { labels = {}, annotations = {} } = object.metadata;
   const { [LAST_APPLIED]: _kubectls, ...others } = annotations;
   return { labels, annotations: others, spec: 'spec' in object ? object.spec : undefined };
@@ -112,11 +113,11 @@ function applyThreeWay<T extends NamedObject>(live: T, given: T): T {
 }
 
 function mapIn(field: string, last: unknown, given: object, live: object): object {
-  const merged = merge(fieldOf(last, field), fieldOf(given, field), fieldOf(live, field));
+  const merged = merge(getField(last, field), getField(given, field), getField(live, field));
   return merged === undefined ? {} : { [field]: merged };
 }
 
-const fieldOf = (value: unknown, field: string): unknown => (isRecord(value) ? value[field] : undefined);
+const getField = (value: unknown, field: string): unknown => (isRecord(value) ? value[field] : undefined);
 
 /** As `kubectl apply` does it for custom resources: maps field by field, everything else as a whole. */
 function merge(last: unknown, given: unknown, live: unknown): unknown {
@@ -124,7 +125,7 @@ function merge(last: unknown, given: unknown, live: unknown): unknown {
   if (!isRecord(given) || !isRecord(live)) return given;
   const merged: Record<string, unknown> = {};
   for (const field of new Set([...Object.keys(live), ...Object.keys(given)])) {
-    const value = merge(fieldOf(last, field), given[field], live[field]);
+    const value = merge(getField(last, field), given[field], live[field]);
     if (value !== undefined) merged[field] = value;
   }
   return merged;

@@ -13,7 +13,7 @@ async function render(machineConfigs: readonly MachineConfig[], osImageURL = 'os
   return result;
 }
 
-async function originsOf(before: Explainable, after: Explainable, isKnown = true) {
+async function listOrigins(before: Explainable, after: Explainable, isKnown = true) {
   const { items } = await diffRendered(before.rendered.spec, after.rendered.spec);
   const changes = withOrigins(items ?? [], isKnown ? before : null, after);
   return changes.map(({ noun, name, from, was }) => ({ what: `${noun} ${name}`.trim(), from, was }));
@@ -51,18 +51,18 @@ describe('the origin of a change', () => {
       { what: 'machine settings', from: ['50-x'], was: ['(platform)'] },
     ],
   ])('%s', async (_, old, now, expected) => {
-    expect(await originsOf(await render([base, old]), await render([base, now]))).toEqual([expected]);
+    expect(await listOrigins(await render([base, old]), await render([base, now]))).toEqual([expected]);
   });
 
   it('is the platform’s where no MachineConfig says it', async () => {
-    expect(await originsOf(await render([base]), await render([base], 'os:2'))).toEqual([
+    expect(await listOrigins(await render([base]), await render([base], 'os:2'))).toEqual([
       { what: 'machine settings', from: ['(platform)'], was: ['(platform)'] },
     ]);
   });
 
   it('is not made up where nobody knows what a config was made from', async () => {
     const now = await render([machineConfig('40-base', 'worker', withFile('/etc/a', 'b'))]);
-    expect(await originsOf(await render([base]), now, false)).toEqual([
+    expect(await listOrigins(await render([base]), now, false)).toEqual([
       { what: 'file /etc/a', from: ['40-base'], was: [] },
     ]);
   });

@@ -1,6 +1,6 @@
 // Whom a drain would evict, and which budgets would refuse it now: by the rules of the drain controller.
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
-import { budgetsOf, podFactsOf } from '../drain/pods.ts';
+import { findBudgets, readPodFacts } from '../drain/pods.ts';
 import type { Stored } from '../kube-object.ts';
 import type { BlockingBudget, FleetPlan, NodePlan, PlannedDrain, PoolPlan } from './fleet-plan.ts';
 
@@ -17,7 +17,7 @@ export interface EvictedPod {
 
 /** Null for what a drain leaves alone, and for what goes already. */
 export function evictedPod(pod: Stored<Pod>): EvictedPod | null {
-  const facts = podFactsOf(pod);
+  const facts = readPodFacts(pod);
   const node = pod.spec?.nodeName;
   if (facts === null || facts.endsAt !== null || node === undefined) return null;
   const { namespace, name, labels } = facts;
@@ -35,18 +35,18 @@ export function withEvictions(
   const fill = (node: NodePlan): NodePlan =>
     node.drain === null || byNode === null
       ? node
-      : { ...node, drain: drainOf(byNode.get(node.name) ?? [], byNamespace) };
+      : { ...node, drain: planDrain(byNode.get(node.name) ?? [], byNamespace) };
   return { ...plan, pools: plan.pools.map((pool): PoolPlan => ({ ...pool, nodes: pool.nodes.map(fill) })) };
 }
 
-function drainOf(
+function planDrain(
   pods: readonly EvictedPod[],
   budgets: ReadonlyMap<string, readonly PodDisruptionBudget[]>,
 ): PlannedDrain {
   const counted = new Map<PodDisruptionBudget, string[]>();
   for (const pod of pods) {
     if (pod.isPending) continue;
-    for (const budget of budgetsOf(pod, budgets.get(pod.namespace) ?? [])) {
+    for (const budget of findBudgets(pod, budgets.get(pod.namespace) ?? [])) {
       counted.set(budget, [...(counted.get(budget) ?? []), pod.key]);
     }
   }

@@ -133,7 +133,7 @@ const exitCodes: Readonly<Record<PlanOutcome, number>> = {
   disruption: 3,
 };
 
-export const exitCodeOf = ({ outcome }: Pick<FleetPlan, 'outcome'>): number => exitCodes[outcome];
+export const toExitCode = ({ outcome }: Pick<FleetPlan, 'outcome'>): number => exitCodes[outcome];
 
 // A fleet as plain data: what is configured, and what machines there are.
 

@@ -1,5 +1,5 @@
 export {
-  exitCodeOf,
+  toExitCode,
   type FleetPlan,
   type FleetState,
   type Machines,

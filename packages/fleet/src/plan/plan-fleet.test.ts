@@ -10,7 +10,7 @@ import {
   withFile,
 } from '../testing/sample-plan.ts';
 import { poolOnStream, rhel10, rhel9, sampleStreams } from '../testing/sample-streams.ts';
-import { exitCodeOf } from './fleet-plan.ts';
+import { toExitCode } from './fleet-plan.ts';
 
 const CHRONY = '/etc/chrony.conf';
 const PULL_SECRET = '/var/lib/kubelet/config.json';
@@ -57,7 +57,7 @@ describe('the outcome', () => {
       3,
     ],
   ])('is %s', async (_, [now, given], expected) => {
-    expect(exitCodeOf(await planSample(now, given))).toBe(expected);
+    expect(toExitCode(await planSample(now, given))).toBe(expected);
   });
 
   it('is not that of a rollout which happens anyway', async () => {
@@ -67,7 +67,7 @@ describe('the outcome', () => {
       turn: 'update',
       isAffected: false,
     });
-    expect(exitCodeOf(plan)).toBe(0);
+    expect(toExitCode(plan)).toBe(0);
   });
 });
 

@@ -35,7 +35,7 @@ export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
   const placement = placeNodes(machines.nodes, before, after);
   const fleet = new Map([...placement.members].map(([name, of]) => [name, of.map(({ facts }) => facts)]));
   const updates = createUpdates(configs, after.settings?.spec);
-  const hasSamePolicy = canonicalJson(policyOf(before)) === canonicalJson(policyOf(after));
+  const hasSamePolicy = canonicalJson(pickPolicy(before)) === canonicalJson(pickPolicy(after));
   const updatesBefore = hasSamePolicy ? updates : createUpdates(configs, before.settings?.spec);
   const targets = new Map(sides.map(({ name, targetBefore }) => [name, targetBefore]));
   const pools: PoolPlan[] = [];
@@ -67,10 +67,10 @@ export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
     ...updates.problems,
     ...aloneWarning(pools, machines),
   ];
-  return { outcome: outcomeOf(objects, pools, problems), objects, pools, problems, warnings };
+  return { outcome: computeOutcome(objects, pools, problems), objects, pools, problems, warnings };
 }
 
-function outcomeOf(
+function computeOutcome(
   objects: readonly PlannedObject[],
   pools: readonly PoolPlan[],
   problems: readonly CodedProblem[],
@@ -98,7 +98,7 @@ function irreconcilableIn({ nodes, updates, name }: PoolPlan): CodedProblem[] {
     .map(({ code, message }) => ({ code, message: `MachineConfigPool ${name}: ${message}` }));
 }
 
-const policyOf = ({ settings }: FleetState): unknown => [
+const pickPolicy = ({ settings }: FleetState): unknown => [
   settings?.spec.nodeDisruptionPolicy ?? null,
   settings?.spec.irreconcilableValidationOverrides ?? null,
 ];

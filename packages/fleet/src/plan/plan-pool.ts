@@ -3,8 +3,8 @@ import { HIDDEN } from '../masking.ts';
 import { diffRendered } from '../render/diff.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import type { NodeVerdict } from '../rollout/facts.ts';
-import { type PoolInFleet, rolloutRequestOf } from '../rollout/decide-fleet.ts';
-import { poolFactsOf } from '../rollout/read-facts.ts';
+import { type PoolInFleet, buildRolloutRequest } from '../rollout/decide-fleet.ts';
+import { readPoolFacts } from '../rollout/read-facts.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Change, PathState, UpdatePlan } from '../update/update-plan.ts';
 import { withOrigins } from './change-origins.ts';
@@ -51,9 +51,9 @@ export interface PoolRequest {
 
 export async function planPool(request: PoolRequest): Promise<PoolPlan> {
   const { sides, now, members, stopped, fleet, controllerNode } = request;
-  const { pool, history } = poolFactsOf(sides.pool);
+  const { pool, history } = readPoolFacts(sides.pool);
   const { decision, plan: rollout } = foresee(
-    rolloutRequestOf({ now, pool, members: fleet, stopped: stopped.after, ownNode: controllerNode }),
+    buildRolloutRequest({ now, pool, members: fleet, stopped: stopped.after, ownNode: controllerNode }),
     history,
   );
   const { target } = decision;
@@ -69,7 +69,7 @@ export async function planPool(request: PoolRequest): Promise<PoolPlan> {
     const update = updateFrom.get(member.facts.current ?? '');
     return planNode(member, place, update, circumstances);
   });
-  const comparedWith = sides.targetBefore ?? originOf(members, request);
+  const comparedWith = sides.targetBefore ?? findOrigin(members, request);
   return {
     name: sides.name,
     before: sides.targetBefore,
@@ -106,7 +106,7 @@ function planNode(
 ): NodePlan {
   const { facts, poolBefore } = member;
   const { name, current } = facts;
-  const turn = turnOf(current, target, verdict);
+  const turn = decideTurn(current, target, verdict);
   const isDrained = circumstances.canDrain && update?.needsDrain === true;
   return {
     name,
@@ -135,7 +135,7 @@ function wasHeldUp({ sides, stopped }: PoolRequest): boolean {
   return sides.poolBefore?.spec.paused === true || stopped.before !== null;
 }
 
-function turnOf(current: string | null, target: string | null, verdict: NodeVerdict | undefined): NodePlan['turn'] {
+function decideTurn(current: string | null, target: string | null, verdict: NodeVerdict | undefined): NodePlan['turn'] {
   if (target === null || current === target) return 'none';
   return current === null || verdict?.phase === 'skipped' ? 'skipped' : 'update';
 }
@@ -188,7 +188,7 @@ async function costOtherwise(
 }
 
 /** The config that all machines of a new pool come from. */
-function originOf(members: readonly Member[], { targetBefore }: PoolRequest): string | null {
+function findOrigin(members: readonly Member[], { targetBefore }: PoolRequest): string | null {
   const origins = new Set(members.map(({ poolBefore }) => targetBefore(poolBefore)));
   const [origin = null] = origins;
   return origins.size === 1 ? origin : null;
@@ -221,7 +221,7 @@ export interface NodeGroup {
 export function nodeGroups({ nodes, updates, rollout }: Pick<PoolPlan, 'nodes' | 'updates' | 'rollout'>): NodeGroup[] {
   const updateFrom = new Map(updates.map((update) => [update.from, update]));
   const order = new Map(rollout.waves.flatMap((wave) => wave.nodes).map((name, index) => [name, index]));
-  const placeOf = ({ name }: NodePlan): number => order.get(name) ?? order.size;
+  const getOrder = ({ name }: NodePlan): number => order.get(name) ?? order.size;
   const groups = Map.groupBy(
     nodes.filter(({ turn, movesFrom }) => turn !== 'none' || movesFrom !== null),
     ({ turn, current, movesFrom, why }) => JSON.stringify([turn, current, movesFrom, turn === 'skipped' ? why : '']),
@@ -232,7 +232,7 @@ export function nodeGroups({ nodes, updates, rollout }: Pick<PoolPlan, 'nodes' |
       if (first === undefined) return [];
       const { turn, current, movesFrom, why } = first;
       const update = turn === 'none' ? undefined : updateFrom.get(current ?? '');
-      const sorted = [...members].sort((a, b) => placeOf(a) - placeOf(b) || (a.name < b.name ? -1 : 1));
+      const sorted = [...members].sort((a, b) => getOrder(a) - getOrder(b) || (a.name < b.name ? -1 : 1));
       return [{ nodes: sorted, update, turn, movesFrom, why: turn === 'skipped' ? why : '' }];
     })
     .sort((a, b) => b.nodes.length - a.nodes.length);

@@ -5,7 +5,7 @@ import { formatProblem } from '../problems.ts';
 import { type RolloutDecision } from '../rollout/facts.ts';
 import { chooseNodes } from '../rollout/choose-nodes.ts';
 import type { NodeFacts, RolloutRecord, RolloutRequest } from '../rollout/facts.ts';
-import { isStuck, standOf } from '../rollout/node-state.ts';
+import { isStuck, computeNodeState } from '../rollout/node-state.ts';
 import { estimateSeconds } from '../rollout/waves.ts';
 import { type PlannedConfig, planUpdate } from '../update/plan-update.ts';
 import type { UpdatePlan } from '../update/update-plan.ts';
@@ -22,7 +22,7 @@ export function foresee(request: RolloutRequest, history: readonly RolloutRecord
   const later = onceOthersAreBack(request, decision);
   const takenBy = placesTaken(later, decision);
   const capacity = decision.maxUnavailable - takenBy.length;
-  const batches = wavesOf({ ...later, pool: { ...request.pool, isPaused: false }, stopped: null });
+  const batches = simulateWaves({ ...later, pool: { ...request.pool, isPaused: false }, stopped: null });
   const soakSeconds = request.pool.policy.soakMs / 1000;
   const waves = batches.map(({ number, of, nodes }) => {
     return { number, of, nodes, atATime: capacity > 0 ? Math.min(capacity, nodes.length) : nodes.length, soakSeconds };
@@ -49,7 +49,7 @@ function onceOthersAreBack(request: RolloutRequest, { target }: RolloutDecision)
 const isOnItsWay = (node: NodeFacts, target: string | null, { now, pool }: RolloutRequest): boolean =>
   target !== null &&
   node.desired === target &&
-  standOf(node, { target, now, proven: pool.proven, hold: null }).standing === 'moving';
+  computeNodeState(node, { target, now, proven: pool.proven, hold: null }).standing === 'moving';
 
 function estimate(waves: readonly PlannedWave[], capacity: number, history: readonly RolloutRecord[]): number | null {
   const sizes: number[] = [];
@@ -76,7 +76,7 @@ interface Batch {
 /** More turns than this no pool takes: a wave has a few, and a policy few waves. */
 const MAX_TURNS = 1000;
 
-function wavesOf(request: RolloutRequest): Batch[] {
+function simulateWaves(request: RolloutRequest): Batch[] {
   const batches = new Map<number, Batch>();
   let at: RolloutRequest | null = request;
   for (let turn = 0; turn < MAX_TURNS && at !== null; turn += 1) {

@@ -1,14 +1,14 @@
 // What render makes of a pool's MachineConfigs, before and after manifests are applied.
 import { type MachineConfigPool, type Node, targetConfigAnnotation } from '@slipway/api';
 import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
-import { type ChosenPool, poolOf } from '../pool-of.ts';
+import { type ChosenPool, selectPool } from '../pool-of.ts';
 import type { CodedProblem } from '../problems.ts';
 import { prepareRender } from '../render/prepare-render.ts';
 import { renderPool } from '../render/render-pool.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { selectMachineConfigs } from '../render/select.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
-import { nodeFactsOf } from '../rollout/read-facts.ts';
+import { readNodeFacts } from '../rollout/read-facts.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Explainable } from './change-origins.ts';
 import type { FleetState, ReadConfigs } from './fleet-plan.ts';
@@ -155,9 +155,9 @@ export function placeNodes(nodes: readonly Node[], before: FleetState, after: Fl
   const problems: CodedProblem[] = [];
   const warnings: string[] = [];
   for (const node of nodes) {
-    const was = poolOf(node.metadata, before.pools);
-    const is = poolOf(node.metadata, after.pools);
-    if (is.ok) members.get(is.pool)?.push({ facts: nodeFactsOf(node), poolBefore: nameOf(was) });
+    const was = selectPool(node.metadata, before.pools);
+    const is = selectPool(node.metadata, after.pools);
+    if (is.ok) members.get(is.pool)?.push({ facts: readNodeFacts(node), poolBefore: nameOf(was) });
     else if (was.ok) problems.push({ code: is.code, message: is.message });
     else warnings.push(is.message);
   }

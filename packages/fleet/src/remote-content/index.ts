@@ -1,6 +1,6 @@
 export {
   chunkName,
-  chunksOf,
+  readChunkCount,
   digestOf,
   indexAnnotations,
   indexMetadata,
@@ -9,11 +9,11 @@ export {
   loadSnapshot,
   remembered,
   REMOTE_CONTENT_LABEL,
-  requestOf,
+  readSnapshotRequest,
   shortDigest,
   type Snapshot,
   type SnapshotState,
-  snapshotStateOf,
+  readSnapshotState,
 } from './snapshot.ts';
 export { nextStep, retryDelayMs, type Step } from './next-step.ts';
 export { contentLimits, recoverSnapshot, resolveContent } from './resolve-content.ts';

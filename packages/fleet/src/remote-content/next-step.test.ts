@@ -1,8 +1,8 @@
 import { refreshAnnotation, remoteContentAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { nextStep, retryDelayMs } from './next-step.ts';
-import { type IndexOutcome, rememberedValue, requestOf } from './snapshot.ts';
-import { type MachineConfigInput, indexOf, machineConfigWith } from './testing/objects.ts';
+import { type IndexOutcome, rememberedValue, readSnapshotRequest } from './snapshot.ts';
+import { type MachineConfigInput, buildIndex, machineConfigWith } from './testing/objects.ts';
 
 const digest = 'd'.repeat(64);
 const now = new Date('2026-01-01T12:00:00.000Z');
@@ -17,7 +17,7 @@ const failed = (seconds: number): IndexOutcome => ({
 });
 
 const before = machineConfigWith();
-const value = rememberedValue(requestOf(before), digest);
+const value = rememberedValue(readSnapshotRequest(before), digest);
 /** One that remembers the snapshot it had at first. */
 const remembering = (given: MachineConfigInput = {}) =>
   machineConfigWith({ ...given, annotations: { [remoteContentAnnotation]: value, ...given.annotations } });
@@ -56,17 +56,17 @@ describe('the next step for a MachineConfig with remote content', () => {
     [
       'is to restore, when a refresh that failed is taken back',
       remembering(),
-      indexOf(machineConfigWith(refreshed), failed(10)),
+      buildIndex(machineConfigWith(refreshed), failed(10)),
       { do: 'restore', digest },
     ],
     ['is to look again for what was lost', remembering(), lost, { do: 'restore', digest }],
   ] as const)('%s', (_, machineConfig, index, step) => {
-    const secret = index === undefined || 'metadata' in index ? index : indexOf(before, index);
+    const secret = index === undefined || 'metadata' in index ? index : buildIndex(before, index);
     expect(nextStep({ machineConfig, index: secret, hasChunks: () => true, now })).toEqual(step);
   });
 
   it('is to restore a snapshot of which a chunk is gone, and never to fetch it', () => {
-    const situation = { machineConfig: remembering(), index: indexOf(before, ready), hasChunks: () => false, now };
+    const situation = { machineConfig: remembering(), index: buildIndex(before, ready), hasChunks: () => false, now };
     expect(nextStep(situation)).toEqual({ do: 'restore', digest });
   });
 });

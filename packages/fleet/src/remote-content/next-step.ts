@@ -4,10 +4,10 @@ import type { MachineConfig, Secret } from '@slipway/api';
 import {
   remembered,
   rememberedValue,
-  requestOf,
+  readSnapshotRequest,
   type Snapshot,
   type SnapshotState,
-  snapshotStateOf,
+  readSnapshotState,
 } from './snapshot.ts';
 
 export type Step =
@@ -33,7 +33,7 @@ const retries: Backoff = { firstMs: 30_000, maxMs: 10 * 60_000 };
 export const retryDelayMs = (attempt: number): number => backoffMs(retries, attempt);
 
 export function nextStep({ machineConfig, index, hasChunks, now }: Situation): Step {
-  const state = snapshotStateOf(machineConfig, index);
+  const state = readSnapshotState(machineConfig, index);
   switch (state.state) {
     case 'ready':
       return hasChunks(state) ? afterReady(machineConfig, state.digest) : { do: 'restore', digest: state.digest };
@@ -47,7 +47,7 @@ export function nextStep({ machineConfig, index, hasChunks, now }: Situation): S
 }
 
 function afterReady(machineConfig: MachineConfig, digest: string): Step {
-  const value = rememberedValue(requestOf(machineConfig), digest);
+  const value = rememberedValue(readSnapshotRequest(machineConfig), digest);
   const known = remembered(machineConfig);
   const isKnown = known !== undefined && rememberedValue(known, known.digest) === value;
   return isKnown ? { do: 'nothing' } : { do: 'remember', value };
@@ -61,7 +61,7 @@ function afterFailure({ retryAt, attempts }: SnapshotState & { state: 'failed' }
 
 function whenUnknown(machineConfig: MachineConfig): Step {
   const known = remembered(machineConfig);
-  const { generation, refresh } = requestOf(machineConfig);
+  const { generation, refresh } = readSnapshotRequest(machineConfig);
   const had = known !== undefined && known.generation === generation && known.refresh === refresh;
   return had ? { do: 'restore', digest: known.digest } : { do: 'fetch', attempt: 1 };
 }

@@ -50,7 +50,7 @@ export async function resolveContent(
   signal?: AbortSignal,
 ): Promise<ResolvedContent> {
   const own = parse(machineConfig.spec?.config ?? {}).config;
-  if (own === null) return { ok: false, problems: problemsOf(machineConfig) };
+  if (own === null) return { ok: false, problems: listProblems(machineConfig) };
   const { config, report } = await resolve(own, {
     name: `MachineConfig ${machineConfig.metadata.name}`,
     fetch,
@@ -60,21 +60,21 @@ export async function resolveContent(
     ...(signal === undefined ? {} : { signal }),
   });
   if (config !== null) return { ok: true, config };
-  const problems = report.map(({ code, path, message }) => problemOf(code, path, `${message}. ${REMEDIATION}`));
+  const problems = report.map(({ code, path, message }) => buildProblem(code, path, `${message}. ${REMEDIATION}`));
   return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
 /** A render would find the same: it is said in its words. */
-function problemsOf(machineConfig: MachineConfig): SnapshotProblem[] {
+function listProblems(machineConfig: MachineConfig): SnapshotProblem[] {
   const read = readMachineConfig(machineConfig);
   const problems = read.ok ? [] : read.problems;
   return problems.slice(0, MAX_PROBLEMS).map(({ code, field, message }) => ({ code, field, message: cut(message) }));
 }
 
-const fieldOf = (path: string): string => (path === '' ? 'spec.config' : `spec.config.${path}`);
+const toFieldPath = (path: string): string => (path === '' ? 'spec.config' : `spec.config.${path}`);
 
-function problemOf(code: string, path: string, message: string): SnapshotProblem {
-  return { code, field: fieldOf(path), message: cut(message) };
+function buildProblem(code: string, path: string, message: string): SnapshotProblem {
+  return { code, field: toFieldPath(path), message: cut(message) };
 }
 
 const cut = (message: string): string => truncate(message, MAX_MESSAGE);

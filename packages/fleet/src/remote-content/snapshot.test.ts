@@ -1,7 +1,7 @@
 import { refreshAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { indexAnnotations, snapshotStateOf } from './snapshot.ts';
-import { indexOf, machineConfigWith } from './testing/objects.ts';
+import { indexAnnotations, readSnapshotState } from './snapshot.ts';
+import { buildIndex, machineConfigWith } from './testing/objects.ts';
 
 const digest = 'a'.repeat(64);
 const ready = { state: 'ready', digest, chunks: 2, fetchedAt: '2026-01-01T00:00:00.000Z' } as const;
@@ -30,19 +30,19 @@ describe('the state of a snapshot', () => {
       { state: 'pending' },
     ],
   ] as const)('is %s', (_, now, outcome, state) => {
-    expect(snapshotStateOf(now, indexOf(then, outcome))).toEqual(state);
+    expect(readSnapshotState(now, buildIndex(then, outcome))).toEqual(state);
   });
 
   it('is pending where there is no index', () => {
-    expect(snapshotStateOf(then, undefined)).toEqual({ state: 'pending' });
+    expect(readSnapshotState(then, undefined)).toEqual({ state: 'pending' });
   });
 
   it('stays with the refresh that it was fetched for, and changes with its value', () => {
     const monday = machineConfigWith({ annotations: { [refreshAnnotation]: 'monday' } });
     const tuesday = machineConfigWith({ annotations: { [refreshAnnotation]: 'tuesday' } });
-    expect(snapshotStateOf(monday, indexOf(monday, ready)).state).toBe('ready');
-    expect(snapshotStateOf(tuesday, indexOf(monday, ready)).state).toBe('pending');
-    expect(snapshotStateOf(then, indexOf(monday, ready)).state).toBe('pending');
+    expect(readSnapshotState(monday, buildIndex(monday, ready)).state).toBe('ready');
+    expect(readSnapshotState(tuesday, buildIndex(monday, ready)).state).toBe('pending');
+    expect(readSnapshotState(then, buildIndex(monday, ready)).state).toBe('pending');
   });
 
   it.each([
@@ -52,8 +52,8 @@ describe('the state of a snapshot', () => {
     [indexAnnotations.problems, '{"not":"a list"}'],
     [indexAnnotations.problems, 'no JSON'],
   ])('is never ready from an index whose %s was edited to %s', (annotation, value) => {
-    const index = indexOf(then, ready);
+    const index = buildIndex(then, ready);
     index.metadata.annotations = { ...index.metadata.annotations, [annotation]: value };
-    expect(snapshotStateOf(then, index).state).not.toBe('ready');
+    expect(readSnapshotState(then, index).state).not.toBe('ready');
   });
 });

@@ -51,7 +51,7 @@ type IndexOutcome =
   | { state: 'failed'; problems: readonly SnapshotProblem[]; attempts: number; retryAt: string };
 export type { IndexOutcome as IndexOutcome };
 
-export function requestOf({ metadata }: MachineConfig): SnapshotRequest {
+export function readSnapshotRequest({ metadata }: MachineConfig): SnapshotRequest {
   const refresh = metadata.annotations?.[refreshAnnotation];
   return {
     uid: metadata.uid ?? '',
@@ -77,7 +77,7 @@ export function indexMetadata(
   machineConfig: MachineConfig,
   outcome: IndexOutcome,
 ): Required<Pick<ObjectMeta, 'name' | 'labels' | 'annotations'>> {
-  const { uid, generation, refresh } = requestOf(machineConfig);
+  const { uid, generation, refresh } = readSnapshotRequest(machineConfig);
   return {
     name: indexName(uid),
     labels: { [REMOTE_CONTENT_LABEL]: 'index' },
@@ -116,7 +116,7 @@ export function digestOf({ metadata }: Secret): string | undefined {
 }
 
 /** How many chunks its snapshot has, as an index or a chunk says; undefined where it says nothing that can be. */
-export function chunksOf({ metadata }: Secret): number | undefined {
+export function readChunkCount({ metadata }: Secret): number | undefined {
   const text = metadata.annotations?.[indexAnnotations.chunks] ?? '';
   const chunks = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0;
   return chunks >= 1 && chunks <= MAX_CHUNKS ? chunks : undefined;
@@ -152,11 +152,11 @@ export type SnapshotState =
   | { state: 'lost'; digest: string; message: string };
 
 /** Of the MachineConfig as it is now: a snapshot of an earlier generation or refresh does not count. */
-export function snapshotStateOf(machineConfig: MachineConfig, index: Secret | undefined): SnapshotState {
-  if (index === undefined || !isFor(index, requestOf(machineConfig))) return { state: 'pending' };
+export function readSnapshotState(machineConfig: MachineConfig, index: Secret | undefined): SnapshotState {
+  if (index === undefined || !isFor(index, readSnapshotRequest(machineConfig))) return { state: 'pending' };
   const { [indexAnnotations.problems]: problems, [indexAnnotations.lost]: lost } = index.metadata.annotations ?? {};
   const digest = digestOf(index);
-  const chunks = chunksOf(index);
+  const chunks = readChunkCount(index);
   if (problems !== undefined) return failedState(index, problems);
   if (digest === undefined) return { state: 'pending' };
   if (lost !== undefined) return { state: 'lost', digest, message: lost };

@@ -4,7 +4,7 @@ import { type Provenance, validate } from '@slipway/ignition';
 import type { RenderedIgnition } from './ignition.ts';
 import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
 import { type RenderInput } from './input.ts';
-import { storedSizeOf } from './size.ts';
+import { computeStoredSize } from './size.ts';
 
 /** One entry of a list of the config, such as a file: its list, its place there, and its path in the config. */
 interface Item {
@@ -41,7 +41,7 @@ function belowFiles(config: RenderedIgnition): { path: string; message: string }
   const found: { path: string; message: string }[] = [];
   for (const [list, nodes] of Object.entries({ files, directories, links })) {
     for (const [index, { path }] of nodes.entries()) {
-      const above = ancestorsOf(path).find((ancestor) => taken.has(ancestor));
+      const above = listAncestors(path).find((ancestor) => taken.has(ancestor));
       if (above === undefined) continue;
       const message = `${path} is below ${above}, which is a file: expected a directory there`;
       found.push({ path: `storage.${list}[${index}].path`, message });
@@ -50,7 +50,7 @@ function belowFiles(config: RenderedIgnition): { path: string; message: string }
   return found;
 }
 
-function ancestorsOf(path: string): string[] {
+function listAncestors(path: string): string[] {
   const ancestors: string[] = [];
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
     ancestors.push(path.slice(0, end));
@@ -134,8 +134,8 @@ function fieldFor(
 ): string {
   const input = inputs.find((each) => each.name === name);
   if (item === null || input === undefined) return fieldOfConfig(path);
-  const key = keyOf(listIn(config, item)[item.index]);
-  const index = listIn(input.config, item).findIndex((each) => keyOf(each) === key);
+  const key = findItemKey(listIn(config, item)[item.index]);
+  const index = listIn(input.config, item).findIndex((each) => findItemKey(each) === key);
   return index < 0
     ? 'spec.config'
     : fieldOfConfig(`${item.section}.${item.list}[${index}]${path.slice(item.path.length)}`);
@@ -147,7 +147,7 @@ function listIn(config: RenderedIgnition, { section, list }: Item): unknown[] {
   return Array.isArray(items) ? items : [];
 }
 
-function keyOf(item: unknown): unknown {
+function findItemKey(item: unknown): unknown {
   if (!isRecord(item)) return item;
   return ['path', 'name', 'device'].map((field) => item[field]).find((key) => typeof key === 'string');
 }
@@ -174,7 +174,7 @@ export function largestContributors(config: RenderedIgnition, provenance: Proven
     const what = `file ${file.path.slice(0, MAX_NAME)}`;
     return {
       what,
-      bytes: storedSizeOf(file),
+      bytes: computeStoredSize(file),
       from: from(`${at}.contents.source`, `${at}.append[0].source`, `${at}.path`),
     };
   });
@@ -183,7 +183,7 @@ export function largestContributors(config: RenderedIgnition, provenance: Proven
     const what = `unit ${unit.name.slice(0, MAX_NAME)}`;
     return {
       what,
-      bytes: storedSizeOf(unit),
+      bytes: computeStoredSize(unit),
       from: from(`${at}.contents`, `${at}.dropins[0].contents`, `${at}.name`),
     };
   });

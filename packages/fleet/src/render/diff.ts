@@ -19,7 +19,7 @@ type Spec = NonNullable<MachineConfig['spec']>;
 
 /** Items are null where one of the Ignition configs cannot be read; the report then says why. */
 export async function diffRendered(a: Spec, b: Spec, masking: Masking = {}): Promise<ConfigDiff> {
-  const [before, after] = [configOf(a), configOf(b)];
+  const [before, after] = [parseConfig(a), parseConfig(b)];
   const report = [...before.report, ...after.report];
   if (before.config === null || after.config === null) return { items: null, report };
   const diff = await diffConfigs(before.config, after.config, maskedDiff(masking));
@@ -27,7 +27,7 @@ export async function diffRendered(a: Spec, b: Spec, masking: Masking = {}): Pro
   return { items, report: [...report, ...diff.report] };
 }
 
-function configOf({ config = {} }: Spec): { config: AnyConfig | null; report: Report } {
+function parseConfig({ config = {} }: Spec): { config: AnyConfig | null; report: Report } {
   return Object.keys(config).length === 0 ? parse({ ignition: { version: RENDERED_VERSION } }) : parse(config);
 }
 

@@ -2,9 +2,9 @@ import { generatedByAnnotation, type MachineConfig } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { needsRemoteContent, remoteReferences } from './remote.ts';
 import { readMachineConfig } from './input.ts';
-import { dataUrl, file, ignition, inputOf, machineConfig, withFiles } from './testing/sample.ts';
+import { dataUrl, file, ignition, readInput, machineConfig, withFiles } from './testing/sample.ts';
 
-const problemsOf = (spec: NonNullable<MachineConfig['spec']>, resolved?: unknown) => {
+const listProblems = (spec: NonNullable<MachineConfig['spec']>, resolved?: unknown) => {
   const read = readMachineConfig(machineConfig('99-worker-x', spec), resolved);
   return read.ok ? [] : read.problems;
 };
@@ -13,11 +13,11 @@ const empty = { ignition: { version: '3.5.0' } };
 
 describe('a MachineConfig', () => {
   it.each([[undefined], [{}]])('with the config %j has an empty Ignition config', (config) => {
-    expect(inputOf(machineConfig('a', config === undefined ? {} : { config })).config).toEqual(empty);
+    expect(readInput(machineConfig('a', config === undefined ? {} : { config })).config).toEqual(empty);
   });
 
   it('without a spec is one with nothing in it', () => {
-    expect(inputOf({ metadata: { name: 'bare' } })).toMatchObject({
+    expect(readInput({ metadata: { name: 'bare' } })).toMatchObject({
       name: 'bare',
       config: empty,
       kernelArguments: [],
@@ -32,7 +32,7 @@ describe('a MachineConfig', () => {
   it.each(['2.2.0', '3.0.0', '3.2.0', '3.4.0', '3.5.0', '3.6.0'])('of spec %s becomes one of 3.5.0', (version) => {
     const own = version === '2.2.0' ? { filesystem: 'root' } : {};
     const config = { ignition: { version }, storage: { files: [file('/etc/a', 'a', own)] } };
-    expect(inputOf(machineConfig('a', { config })).config).toMatchObject({
+    expect(readInput(machineConfig('a', { config })).config).toMatchObject({
       ignition: { version: '3.5.0' },
       storage: { files: [{ path: '/etc/a', mode: 0o644, contents: { source: 'data:,a' } }] },
     });
@@ -40,14 +40,14 @@ describe('a MachineConfig', () => {
 
   it('knows who made it, and how the pool refers to it', () => {
     const made: MachineConfig = { metadata: { name: 'm', annotations: { [generatedByAnnotation]: '1.2.3' } } };
-    expect(inputOf(made)).toMatchObject({
+    expect(readInput(made)).toMatchObject({
       generatedBy: '1.2.3',
       reference: { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig', name: 'm' },
     });
   });
 
   it('warns of what a machine ignores', () => {
-    expect(inputOf(machineConfig('a', { config: ignition({ storage: { fles: [] } }) })).warnings).toMatchObject([
+    expect(readInput(machineConfig('a', { config: ignition({ storage: { fles: [] } }) })).warnings).toMatchObject([
       { code: 'SLW_RENDER_IGNITION', object: 'MachineConfig a', field: 'spec.config.storage.fles' },
     ]);
   });
@@ -70,36 +70,38 @@ describe('a MachineConfig is refused', () => {
       'spec.config.storage.directories[0].mode',
     ],
   ])('%s, naming the field', (_, config, code, field) => {
-    const [problem] = problemsOf({ config });
+    const [problem] = listProblems({ config });
     expect(problem).toMatchObject({ code, object: 'MachineConfig 99-worker-x', field });
     expect(problem?.message).toContain(`MachineConfig 99-worker-x, ${field}: `);
   });
 
   it('with a file mode above 0777, once, naming the file and what to write', () => {
-    expect(problemsOf(withFiles(file('/etc/ok', ''), file('/etc/odd', '', { mode: 644 })))).toMatchObject([
+    expect(listProblems(withFiles(file('/etc/ok', ''), file('/etc/odd', '', { mode: 644 })))).toMatchObject([
       {
         code: 'SLW_RENDER_MODE',
         field: 'spec.config.storage.files[1].mode',
         message: expect.stringMatching(/file \/etc\/odd: the mode 644 .* write 420/),
       },
     ]);
-    expect(problemsOf(withFiles(file('/etc/odd', '', { mode: 70_000 })))).toMatchObject([{ code: 'SLW_RENDER_MODE' }]);
+    expect(listProblems(withFiles(file('/etc/odd', '', { mode: 70_000 })))).toMatchObject([
+      { code: 'SLW_RENDER_MODE' },
+    ]);
   });
 
   it('with a kernel type nobody knows', () => {
-    expect(problemsOf({ kernelType: 'rt' })).toMatchObject([
+    expect(listProblems({ kernelType: 'rt' })).toMatchObject([
       {
         code: 'SLW_RENDER_KERNEL_TYPE',
         field: 'spec.kernelType',
         message: expect.stringContaining('expected default, realtime, 64k-pages or none, found "rt"'),
       },
     ]);
-    expect(problemsOf({ kernelType: '' })).toEqual([]);
+    expect(listProblems({ kernelType: '' })).toEqual([]);
   });
 
   it('with everything that is wrong, up to a bound', () => {
     const files = Array.from({ length: 100 }, (_, index) => file(`/etc/${index}`, '', { mode: 0o1777 }));
-    const problems = problemsOf({ ...withFiles(...files), kernelType: 'rt' });
+    const problems = listProblems({ ...withFiles(...files), kernelType: 'rt' });
     expect(problems).toHaveLength(21);
     expect(problems[19]?.message).toContain('and 80 more problems');
     expect(problems[20]).toMatchObject({ code: 'SLW_RENDER_KERNEL_TYPE' });
@@ -112,7 +114,7 @@ describe('a MachineConfig that refers to other servers', () => {
   });
 
   it('is refused while its content is not there, without showing credentials', () => {
-    const [problem, ...others] = problemsOf({ config });
+    const [problem, ...others] = listProblems({ config });
     expect(problem).toMatchObject({ code: 'SLW_RENDER_REMOTE', field: 'spec.config.storage.files[0].contents.source' });
     expect(problem?.message).toContain('https://…@example.com/a');
     expect(problem?.message).not.toContain('secret');
@@ -121,13 +123,13 @@ describe('a MachineConfig that refers to other servers', () => {
 
   it('is read from its snapshot', () => {
     const resolved = ignition({ storage: { files: [file('/etc/a', 'fetched')] } });
-    expect(problemsOf({ config }, resolved)).toEqual([]);
-    expect(problemsOf({ config }, config)).toMatchObject([{ code: 'SLW_RENDER_REMOTE' }]);
+    expect(listProblems({ config }, resolved)).toEqual([]);
+    expect(listProblems({ config }, config)).toMatchObject([{ code: 'SLW_RENDER_REMOTE' }]);
   });
 
   it('is refused too when another config is still to be taken in from a data URL', () => {
     const merging = { ignition: { version: '3.5.0', config: { merge: [{ source: dataUrl('{}') }] } } };
-    expect(problemsOf({ config: merging })).toMatchObject([
+    expect(listProblems({ config: merging })).toMatchObject([
       { code: 'SLW_RENDER_REMOTE', field: 'spec.config.ignition.config.merge[0].source' },
     ]);
   });

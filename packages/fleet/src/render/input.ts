@@ -40,10 +40,10 @@ export function readMachineConfig(machineConfig: MachineConfig, resolved?: unkno
     return { ok: false, problems: [...(read.ok ? [] : read.problems), ...kernelTypeProblems(object, kernelType)] };
   }
   const { config, warnings } = read;
-  return { ok: true, input: { ...identityOf(machineConfig), ...settingsIn(spec), kernelType, config, warnings } };
+  return { ok: true, input: { ...readIdentity(machineConfig), ...settingsIn(spec), kernelType, config, warnings } };
 }
 
-function identityOf({ metadata: { name, annotations } }: MachineConfig): Identity {
+function readIdentity({ metadata: { name, annotations } }: MachineConfig): Identity {
   return {
     name,
     generatedBy: annotations?.[generatedByAnnotation] ?? '',

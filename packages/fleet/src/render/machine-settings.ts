@@ -44,14 +44,14 @@ export function mergeSettings(inputs: readonly RenderInput[], osImages: OSImages
     kernelType: inputs.findLast(hasOwnKernel)?.kernelType ?? 'default',
     extensions: [...new Set(inputs.flatMap((input) => input.extensions))].sort(),
     fips: inputs.some((input) => input.fips),
-    ...imageOf('osImageURL', inputs, osImages),
-    ...imageOf('baseOSExtensionsContainerImage', inputs, osImages),
+    ...selectImage('osImageURL', inputs, osImages),
+    ...selectImage('baseOSExtensionsContainerImage', inputs, osImages),
   };
 }
 
 export const hasOwnKernel = (input: RenderInput): boolean => input.kernelType !== 'default';
 
-function imageOf(field: OSImageField, inputs: readonly RenderInput[], osImages: OSImages): OSImages {
+function selectImage(field: OSImageField, inputs: readonly RenderInput[], osImages: OSImages): OSImages {
   const image = inputs.findLast((input) => input[field] !== '')?.[field] ?? osImages[field] ?? '';
   return image === '' ? {} : { [field]: image };
 }

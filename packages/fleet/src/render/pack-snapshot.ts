@@ -18,14 +18,14 @@ export interface PackedSnapshot {
 }
 
 export async function packSnapshot(config: unknown): Promise<PackedSnapshot> {
-  const text = textOf(config);
+  const text = encodeConfig(config);
   const packed = await gzip(text);
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < packed.byteLength; at += CHUNK_BYTES) chunks.push(packed.subarray(at, at + CHUNK_BYTES));
-  return { digest: await digestOf(text), chunks };
+  return { digest: await computeDigest(text), chunks };
 }
 
-export const snapshotDigest = (config: unknown): Promise<string> => digestOf(textOf(config));
+export const snapshotDigest = (config: unknown): Promise<string> => computeDigest(encodeConfig(config));
 
 export type Unpacked = { ok: true; config: unknown } | { ok: false; problem: string };
 
@@ -33,13 +33,13 @@ export type Unpacked = { ok: true; config: unknown } | { ok: false; problem: str
 export async function unpackSnapshot(digest: string, chunks: readonly Uint8Array[]): Promise<Unpacked> {
   const text = await gunzip(Buffer.concat(chunks), { maxBytes: MAX_UNPACKED_BYTES, maxRatio: ANY_RATIO });
   if (!text.ok) return { ok: false, problem: text.problem };
-  const found = await digestOf(text.bytes);
+  const found = await computeDigest(text.bytes);
   if (found !== digest) return { ok: false, problem: `its contents have the digest ${found}, expected ${digest}` };
   return { ok: true, config: JSON.parse(new TextDecoder().decode(text.bytes)) };
 }
 
-const textOf = (config: unknown): Uint8Array => new TextEncoder().encode(canonicalJson(config));
+const encodeConfig = (config: unknown): Uint8Array => new TextEncoder().encode(canonicalJson(config));
 
-async function digestOf(text: Uint8Array): Promise<string> {
+async function computeDigest(text: Uint8Array): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(text))).toHex();
 }

@@ -57,11 +57,11 @@ export async function prepareRender<T extends MachineConfig>(
     inputs,
     problems,
     waiting,
-    request: isReady && images !== null ? requestOf(pool, inputs, images, controllerVersion) : null,
+    request: isReady && images !== null ? buildRenderRequest(pool, inputs, images, controllerVersion) : null,
   };
 }
 
-function requestOf(
+function buildRenderRequest(
   { metadata }: MachineConfigPool,
   inputs: readonly RenderInput[],
   { osImages, osStream }: RenderImages,

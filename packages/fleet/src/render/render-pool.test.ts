@@ -1,9 +1,9 @@
 import { builtInLabel, generatedByAnnotation, machineConfigKind, ROLE_LABEL, validate } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { renderPool } from './render-pool.ts';
-import { dataUrl, file, ignition, inputOf, machineConfig, render, renderOk, withFiles } from './testing/sample.ts';
+import { dataUrl, file, ignition, readInput, machineConfig, render, renderOk, withFiles } from './testing/sample.ts';
 
-const problemsOf = async (...args: Parameters<typeof render>) => {
+const listProblems = async (...args: Parameters<typeof render>) => {
   const result = await render(...args);
   return result.ok ? [] : result.problems;
 };
@@ -165,12 +165,12 @@ describe('the OS image stream of a pool', () => {
       machineConfig('10', { osImageURL: 'own:1' }),
       machineConfig('20', { baseOSExtensionsContainerImage: 'own-ext:1', osImageURL: osImages.osImageURL }),
     ];
-    expect(await problemsOf(configs, asked)).toMatchObject([
+    expect(await listProblems(configs, asked)).toMatchObject([
       { code: 'SLW_RENDER_OS_STREAM', object: 'MachineConfig 10', field: 'spec.osImageURL' },
       { code: 'SLW_RENDER_OS_STREAM', object: 'MachineConfig 20', field: 'spec.osImageURL' },
       { code: 'SLW_RENDER_OS_STREAM', object: 'MachineConfig 20', field: 'spec.baseOSExtensionsContainerImage' },
     ]);
-    expect((await problemsOf(configs, asked))[0]?.message).toBe(
+    expect((await listProblems(configs, asked))[0]?.message).toBe(
       'MachineConfig 10, spec.osImageURL: own:1 is asked for here, and the stream rhel-10 by spec.osImageStream of MachineConfigPool worker: expected only one of the two. Remove the field here to follow the stream, or spec.osImageStream there to use this image',
     );
   });
@@ -186,13 +186,13 @@ describe('the OS image stream of a pool', () => {
   it('does not collide with what controllers made', async () => {
     const builtIn = machineConfig('00-worker', { osImageURL: osImages.osImageURL });
     builtIn.metadata.annotations = { [generatedByAnnotation]: '1.0.0' };
-    expect(await problemsOf([builtIn], asked)).toEqual([]);
+    expect(await listProblems([builtIn], asked)).toEqual([]);
   });
 });
 
 describe('a render is refused', () => {
   it('of a pool that selects nothing', async () => {
-    expect(await problemsOf([])).toMatchObject([
+    expect(await listProblems([])).toMatchObject([
       { code: 'SLW_RENDER_NO_CONFIG', object: 'MachineConfigPool worker', field: 'spec.machineConfigSelector' },
     ]);
   });
@@ -200,26 +200,26 @@ describe('a render is refused', () => {
   it('with what another version of the controller made', async () => {
     const labels = { [ROLE_LABEL]: 'worker', [builtInLabel]: '' };
     const old = { metadata: { name: '00-worker', labels, annotations: { [generatedByAnnotation]: '0.9.0' } } };
-    const [problem] = await problemsOf([old]);
+    const [problem] = await listProblems([old]);
     expect(problem).toMatchObject({ code: 'SLW_RENDER_VERSION', object: 'MachineConfig 00-worker' });
     expect(problem?.message).toContain('made by controller version 0.9.0, expected 1.0.0');
-    expect(await problemsOf([old], { controllerVersion: '0.9.0' })).toEqual([]);
+    expect(await listProblems([old], { controllerVersion: '0.9.0' })).toEqual([]);
   });
 
   it('with kernel-devel beside another kernel, naming both MachineConfigs', async () => {
     const devel = machineConfig('10-devel', { extensions: ['kernel-devel'] });
-    const [problem] = await problemsOf([devel, machineConfig('20-rt', { kernelType: 'realtime' })]);
+    const [problem] = await listProblems([devel, machineConfig('20-rt', { kernelType: 'realtime' })]);
     expect(problem).toMatchObject({
       code: 'SLW_RENDER_KERNEL_DEVEL',
       object: 'MachineConfig 10-devel',
       field: 'spec.extensions',
       message: expect.stringContaining('MachineConfig 20-rt has spec.kernelType realtime'),
     });
-    expect(await problemsOf([devel])).toEqual([]);
+    expect(await listProblems([devel])).toEqual([]);
   });
 
   it('with a reference to another server in the result, whatever the inputs were said to be', async () => {
-    const input = inputOf(machineConfig('10', withFiles(file('/a', ''))));
+    const input = readInput(machineConfig('10', withFiles(file('/a', ''))));
     const source = 'https://example.com/a';
     const config = { ...input.config, storage: { files: [{ path: '/a', contents: { source } }] } };
     const inputs = [{ ...input, config }];

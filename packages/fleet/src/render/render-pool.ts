@@ -17,7 +17,7 @@ import {
   streamProblems,
 } from './machine-settings.ts';
 import { canonicalJson, renderedName } from './rendered-name.ts';
-import { compressContents, MAX_SPEC_BYTES, storedSize, storedSizeOf } from './size.ts';
+import { compressContents, MAX_SPEC_BYTES, storedSize, computeStoredSize } from './size.ts';
 
 /** A spec as rendered configs have it: one form for one meaning. It is a MachineConfig's spec like any other. */
 export type RenderedSpec = MachineSettings & { config: RenderedIgnition };
@@ -137,7 +137,7 @@ async function fit(spec: RenderedSpec, bytes: number): Promise<Fitted> {
   if (bytes <= MAX_SPEC_BYTES) return { spec, bytes };
   const { config } = await compressContents(spec.config, bytes - MAX_SPEC_BYTES);
   const packed = { ...spec, config };
-  return { spec: packed, bytes: storedSizeOf(packed) };
+  return { spec: packed, bytes: computeStoredSize(packed) };
 }
 
 function sizeProblem(pool: string, { spec, bytes }: Fitted, provenance: Provenance): RenderProblem {

@@ -14,8 +14,8 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
   if (selector === undefined || whySelectorRefused(selector) !== null) return false;
   const { matchLabels = {}, matchExpressions = [] } = selector;
   return (
-    Object.entries(matchLabels).every(([key, value]) => labelOf(labels, key) === value) &&
-    matchExpressions.every((requirement) => meets(labelOf(labels, requirement.key), requirement))
+    Object.entries(matchLabels).every(([key, value]) => getLabel(labels, key) === value) &&
+    matchExpressions.every((requirement) => meets(getLabel(labels, requirement.key), requirement))
   );
 }
 
@@ -63,7 +63,7 @@ function meets(value: string | undefined, { operator, values = [] }: Requirement
   }
 }
 
-function labelOf(labels: Labels, key: string): string | undefined {
+function getLabel(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
@@ -102,10 +102,14 @@ export function selectorProblems(pool: MachineConfigPool): RenderProblem[] {
 }
 
 function inMergeOrder(a: MachineConfig, b: MachineConfig): number {
-  return rankOf(a, isBuiltIn) - rankOf(b, isBuiltIn) || rankOf(a, isWorkers) - rankOf(b, isWorkers) || byName(a, b);
+  return (
+    computeRank(a, isBuiltIn) - computeRank(b, isBuiltIn) ||
+    computeRank(a, isWorkers) - computeRank(b, isWorkers) ||
+    byName(a, b)
+  );
 }
 
-function rankOf(machineConfig: MachineConfig, comesFirst: (machineConfig: MachineConfig) => boolean): number {
+function computeRank(machineConfig: MachineConfig, comesFirst: (machineConfig: MachineConfig) => boolean): number {
   return comesFirst(machineConfig) ? 0 : 1;
 }
 

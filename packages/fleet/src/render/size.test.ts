@@ -1,8 +1,8 @@
 import { decodeDataUrl, gunzip } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
 import { renderPool } from './render-pool.ts';
-import { MAX_SPEC_BYTES, storedSizeOf } from './size.ts';
-import { file, inputOf, machineConfig, render, renderOk, withFiles } from './testing/sample.ts';
+import { MAX_SPEC_BYTES, computeStoredSize } from './size.ts';
+import { file, readInput, machineConfig, render, renderOk, withFiles } from './testing/sample.ts';
 
 /** Text that gzip cannot make smaller, the same in every run. */
 const noise = (length: number, seed: number): string => {
@@ -31,7 +31,7 @@ describe('a rendered config that is too large for one object', () => {
       ['/etc/small', undefined],
       ['/etc/second', undefined],
     ]);
-    expect(rendered.bytes).toBe(storedSizeOf(rendered.spec));
+    expect(rendered.bytes).toBe(computeStoredSize(rendered.spec));
     expect(rendered.bytes).toBeLessThanOrEqual(MAX_SPEC_BYTES);
   });
 
@@ -52,7 +52,7 @@ describe('a rendered config that is too large for one object', () => {
           super('deflate');
         }
       };
-      const inputs = large.map(inputOf);
+      const inputs = large.map(readInput);
       const other = await renderPool({ pool: 'worker', inputs, osImages: {}, controllerVersion: '1.0.0' });
       expect(other.ok && other.rendered.name).toBe(rendered.name);
       expect(other.ok && other.rendered.spec).not.toEqual(rendered.spec);
@@ -87,7 +87,7 @@ describe('a rendered config that is too large for one object', () => {
   });
 
   it('is measured as the API server stores it, which writes some characters as six', () => {
-    expect(storedSizeOf('<a & b>')).toBe('"\\u003ca \\u0026 b\\u003e"'.length);
-    expect(storedSizeOf('€')).toBe(5);
+    expect(computeStoredSize('<a & b>')).toBe('"\\u003ca \\u0026 b\\u003e"'.length);
+    expect(computeStoredSize('€')).toBe(5);
   });
 });

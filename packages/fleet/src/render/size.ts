@@ -24,7 +24,7 @@ export function storedSize(json: string, bytes: number): number {
   return size;
 }
 
-export function storedSizeOf(value: unknown): number {
+export function computeStoredSize(value: unknown): number {
   const json = canonicalJson(value);
   return storedSize(json, new TextEncoder().encode(json).length);
 }
@@ -43,7 +43,7 @@ export async function compressContents(
   for (const resource of candidatesIn(files)) {
     if (saved >= excess) break;
     const smaller = await pack(resource);
-    const gain = storedSizeOf(resource) - storedSizeOf(smaller);
+    const gain = computeStoredSize(resource) - computeStoredSize(smaller);
     if (gain <= 0) continue;
     packed.set(resource, smaller);
     saved += gain;

@@ -29,11 +29,11 @@ export const resourceOfHistory = ({ metadata, spec }: BootImageHistory): Machine
   };
 };
 
-export const keptImagesOf = ({ metadata }: BootImageHistory): readonly KeptImage[] =>
+export const readKeptImages = ({ metadata }: BootImageHistory): readonly KeptImage[] =>
   decodeKeptImages(metadata.annotations?.[bootImagesOfHistoryAnnotation]);
 
 export function bootImageHistoryReport(history: BootImageHistory): BootImageHistoryReport {
-  const kept = keptImagesOf(history);
+  const kept = readKeptImages(history);
   const changes = (history.status?.details ?? []).map(
     ({ updateTime, bootImageVersion, configMapGeneration }): BootImageHistoryEntry => ({
       at: updateTime,
@@ -47,8 +47,8 @@ export function bootImageHistoryReport(history: BootImageHistory): BootImageHist
     .map(({ at, image }): BootImageHistoryEntry => ({ at, version: null, configMapGeneration: null, image }));
   // What was there before is noted a moment before the change that ended it, whose time has no parts of seconds: in one
   // second it comes first.
-  const entries = [...before, ...changes].toSorted((a, b) => secondOf(a) - secondOf(b)).toReversed();
+  const entries = [...before, ...changes].toSorted((a, b) => toSecond(a) - toSecond(b)).toReversed();
   return { resource: resourceOfHistory(history), entries };
 }
 
-const secondOf = ({ at }: BootImageHistoryEntry): number => Math.floor(Date.parse(at) / 1000);
+const toSecond = ({ at }: BootImageHistoryEntry): number => Math.floor(Date.parse(at) / 1000);

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
 import type { Failures } from '../boot-images/conditions.ts';
 import type { Decision } from '../boot-images/decide.ts';
-import { entry, imageOf, workerA } from '../testing/sample-boot-images.ts';
-import { entryOf } from './bootimages-report.ts';
+import { entry, sampleBootImage, workerA } from '../testing/sample-boot-images.ts';
+import { buildBootImageEntry } from './bootimages-report.ts';
 
-const { toImport: _, ...found } = entry({ verdict: 'update', image: imageOf('1') });
+const { toImport: _, ...found } = entry({ verdict: 'update', image: sampleBootImage('1') });
 const verdict = { ...found, code: null };
 const decision: Decision = { verdict, change: null, gate: null, version: null, toImport: null };
 const failure = { code: 'SLW_BOOT_IMAGES_CANARY', count: 3, since: '2026-05-02T08:00:00Z' } as const;
 const failures: Failures = new Map([[`mapi-machineset/${workerA.namespace}/worker-a`, failure]]);
 
 it('what the controllers could not carry out is a failure, since when they say', () => {
-  expect(entryOf(decision, failures)).toMatchObject({
+  expect(buildBootImageEntry(decision, failures)).toMatchObject({
     verdict: 'failed',
     code: 'SLW_BOOT_IMAGES_CANARY',
     why: expect.stringContaining('since 2026-05-02T08:00:00Z') as string,
@@ -19,15 +19,20 @@ it('what the controllers could not carry out is a failure, since when they say',
 });
 
 it('what has been mended since, or is of another, is none', () => {
-  expect(entryOf({ ...decision, verdict: { ...verdict, verdict: 'current' } }, failures).verdict).toBe('current');
+  expect(buildBootImageEntry({ ...decision, verdict: { ...verdict, verdict: 'current' } }, failures).verdict).toBe(
+    'current',
+  );
   const other = { ...verdict, resource: { ...workerA, name: 'worker-b' } };
-  expect(entryOf({ ...decision, verdict: other }, failures)).toMatchObject({ verdict: 'update', code: null });
+  expect(buildBootImageEntry({ ...decision, verdict: other }, failures)).toMatchObject({
+    verdict: 'update',
+    code: null,
+  });
 });
 
 it('what is to be imported is told only where the import is what is missing', () => {
   const artifact = { location: 'https://x/y', sha256: 'a', uncompressedSha256: null, version: '1' };
   const toImport = { artifact, commands: ['a'] };
   const manual = { ...decision, toImport, verdict: { ...verdict, verdict: 'manual' } } as const;
-  expect(entryOf(manual, failures).toImport).toEqual(toImport);
-  expect(entryOf({ ...manual, verdict: { ...verdict, verdict: 'skipped' } }, failures).toImport).toBeNull();
+  expect(buildBootImageEntry(manual, failures).toImport).toEqual(toImport);
+  expect(buildBootImageEntry({ ...manual, verdict: { ...verdict, verdict: 'skipped' } }, failures).toImport).toBeNull();
 });

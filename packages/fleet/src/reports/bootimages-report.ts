@@ -36,7 +36,7 @@ export interface BootImageEntry extends Omit<ResourceVerdict, 'code'> {
 }
 
 /** What is decided and could not be carried out is known to the controllers alone: they note it. */
-export function entryOf({ verdict, toImport }: Decision, failures: Failures): BootImageEntry {
+export function buildBootImageEntry({ verdict, toImport }: Decision, failures: Failures): BootImageEntry {
   const entry = { ...verdict, toImport: verdict.verdict === 'manual' ? toImport : null };
   const failure = verdict.verdict === 'update' ? failures.get(keyOfMachines(verdict.resource)) : undefined;
   if (failure === undefined) return entry;
@@ -53,7 +53,7 @@ export const bootImagesReport = (
   gate,
   optedIn: optIn?.managers ?? [],
   configMap: goldenEntry(golden),
-  resources: resources.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+  resources: resources.toSorted((a, b) => (toSortKey(a) < toSortKey(b) ? -1 : 1)),
   notes: enrolmentNotes(optIn),
 });
 
@@ -69,5 +69,5 @@ function goldenEntry(reading: GoldenReading): GoldenEntry {
 }
 
 /** The Machine API first: most have only that. */
-const keyOf = ({ resource: { api, kind, namespace, name } }: BootImageEntry): string =>
+const toSortKey = ({ resource: { api, kind, namespace, name } }: BootImageEntry): string =>
   [api === 'machine.openshift.io' ? 0 : 1, kind === 'MachineSet' ? 0 : 1, namespace, name].join('/');

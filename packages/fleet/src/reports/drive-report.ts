@@ -95,18 +95,18 @@ export function driveEntry(image: DataImage, host: BareMetalHost | undefined): D
     url: spec?.url ?? '',
     immediate: spec?.immediate === true,
     isDeleting: metadata.deletionTimestamp !== undefined,
-    ...findingsOf(image),
+    ...readFindings(image),
     host: host === undefined ? null : hostEntry(host),
   };
 }
 
 type Findings = Pick<DriveEntry, 'state' | 'reason' | 'message' | 'attached' | 'failures' | 'lastReconciled'>;
 
-function findingsOf(image: DataImage): Findings {
+function readFindings(image: DataImage): Findings {
   const { attachedImage, error, lastReconciled } = image.status ?? {};
-  const { reason, message } = conditionOf(image);
+  const { reason, message } = findAttachedCondition(image);
   return {
-    state: stateOf(image, reason),
+    state: computeDriveState(image, reason),
     reason,
     message,
     attached: attachedImage?.url ?? null,
@@ -120,13 +120,13 @@ export const isInDrive = ({ attached, state }: DriveEntry, url: string): boolean
   attached === url && (state === 'attached' || state === 'not looked at');
 
 /** One that was found before spec last changed says nothing about it. */
-function conditionOf({ metadata, status }: DataImage): Pick<DriveEntry, 'reason' | 'message'> {
+function findAttachedCondition({ metadata, status }: DataImage): Pick<DriveEntry, 'reason' | 'message'> {
   const found = status?.conditions?.find(({ type }) => type === 'Attached');
   const isOld = (found?.observedGeneration ?? Infinity) < (metadata.generation ?? 0);
   return found === undefined || isOld ? { reason: null, message: '' } : found;
 }
 
-function stateOf({ spec, status }: DataImage, reason: string | null): DriveState {
+function computeDriveState({ spec, status }: DataImage, reason: string | null): DriveState {
   if (reason !== null) return stateByReason.get(reason) ?? 'not known';
   // Another operator has no conditions.
   const isOthers = (status?.conditions ?? []).length === 0;

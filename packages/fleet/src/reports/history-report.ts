@@ -73,7 +73,7 @@ export async function historyReport(input: HistoryInput, masking: Masking = {}):
   const { pool, target, rendered } = input;
   const compare = comparing(rendered, masking);
   const rollouts: RolloutEntry[] = [];
-  for (const entry of entriesOf(input)) {
+  for (const entry of buildEntries(input)) {
     rollouts.push({ ...entry, changes: await compare(entry.from, entry.config) });
   }
   const configs: ConfigEntry[] = [];
@@ -87,7 +87,7 @@ export async function historyReport(input: HistoryInput, masking: Masking = {}):
 
 type Unchanged = Omit<RolloutEntry, 'changes'>;
 
-function entriesOf({ state, history }: HistoryInput): Unchanged[] {
+function buildEntries({ state, history }: HistoryInput): Unchanged[] {
   const ended = history.map(({ config, from, outcome, startedAt, endedAt, nodes, capacity, why }): Unchanged => ({
     config,
     from,
@@ -134,7 +134,7 @@ async function changesBetween(before: RecordedConfig, after: RecordedConfig, mas
 export const newestFirst = (a: RecordedConfig, b: RecordedConfig): number =>
   b.renderedAt.localeCompare(a.renderedAt) || a.name.localeCompare(b.name);
 
-export const recordedConfigOf = ({ metadata, spec = {} }: MachineConfig): RecordedConfig => ({
+export const toRecordedConfig = ({ metadata, spec = {} }: MachineConfig): RecordedConfig => ({
   name: metadata.name,
   renderedAt: metadata.creationTimestamp ?? '',
   isInUse: metadata.labels?.[inUseLabel] !== undefined,

@@ -1,4 +1,9 @@
-export { type BootImageEntry, bootImagesReport, type BootImagesReport, entryOf } from './bootimages-report.ts';
+export {
+  type BootImageEntry,
+  bootImagesReport,
+  type BootImagesReport,
+  buildBootImageEntry,
+} from './bootimages-report.ts';
 export { byName, type FleetSnapshot, slimNode } from './fleet-now.ts';
 export {
   driveEntry,
@@ -18,13 +23,13 @@ export {
   historyReport,
   newestFirst,
   type RecordedConfig,
-  recordedConfigOf,
+  toRecordedConfig,
   type RolloutEntry,
 } from './history-report.ts';
 export { type PinReport, pinReport, type PinSnapshot, type PoolPins, type SetPins } from './pin-report.ts';
 export {
   type NodeReport,
-  nodeStepOf,
+  readNodeStep,
   noStep,
   type PoolReport,
   type StatusReport,
@@ -36,7 +41,7 @@ export {
   type BootImageHistoryEntry,
   bootImageHistoryReport,
   type BootImageHistoryReport,
-  keptImagesOf,
+  readKeptImages,
   resourceOfHistory,
 } from './boot-image-history.ts';
 export { type WhyInPool, type WhyReport, whyReport } from './why-report.ts';

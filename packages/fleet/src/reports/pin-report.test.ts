@@ -6,12 +6,12 @@ const shop = sampleSet('shop', 4, 2);
 const told = [shop];
 const amount = (done: number, total: number) => ({ done, total });
 
-function poolOf(...args: Parameters<typeof samplePins>): PoolPins {
+function firstPool(...args: Parameters<typeof samplePins>): PoolPins {
   const [pool] = pinReport(samplePins(...args), null, null).pools;
   if (pool === undefined) throw new Error('no pool');
   return pool;
 }
-const nodeIn = (node: SamplePinNode | null) => poolOf({ sets: told, nodes: { w: node } }).nodes[0];
+const nodeIn = (node: SamplePinNode | null) => firstPool({ sets: told, nodes: { w: node } }).nodes[0];
 const pulling: SamplePinNode = {
   told,
   isPulling: true,
@@ -69,7 +69,7 @@ describe('a machine and the images of its pool', () => {
 
   it('is not taken for pinned because it held a set of this name that was deleted and made again', () => {
     const again = { ...shop, metadata: { ...shop.metadata, uid: 'another' } };
-    expect(poolOf({ sets: [again], nodes: { w: pinned } }).nodes[0]).toMatchObject({ phase: 'not begun' });
+    expect(firstPool({ sets: [again], nodes: { w: pinned } }).nodes[0]).toMatchObject({ phase: 'not begun' });
   });
 });
 
@@ -79,7 +79,7 @@ describe('a pool and its images', () => {
       ...pulling,
       progress: sampleProgress({ ...pulling.progress, bytesPerSecond: 10, secondsLeft: 30 }),
     };
-    expect(poolOf({ sets: told, nodes: { a: pinned, b: pulling, c: slower, d: pulling } })).toMatchObject({
+    expect(firstPool({ sets: told, nodes: { a: pinned, b: pulling, c: slower, d: pulling } })).toMatchObject({
       machines: { total: 4, pinned: 1, pulling: 3, waiting: 0, degraded: 0, notBegun: 0 },
       images: amount(7, 16),
       bytes: amount(700, 1600),
@@ -93,11 +93,14 @@ describe('a pool and its images', () => {
   });
 
   it('does not take a part of the bytes for all of them', () => {
-    expect(poolOf({ sets: told, nodes: { a: pulling, b: null } })).toMatchObject({ bytes: null, images: amount(1, 8) });
+    expect(firstPool({ sets: told, nodes: { a: pulling, b: null } })).toMatchObject({
+      bytes: null,
+      images: amount(1, 8),
+    });
   });
 
   it('has the limit of its policy, and says nothing of machines where it has no sets', () => {
-    expect(poolOf({ sets: [], nodes: { a: null }, maxPulling: '10%' })).toMatchObject({
+    expect(firstPool({ sets: [], nodes: { a: null }, maxPulling: '10%' })).toMatchObject({
       maxPulling: '10%',
       machines: { total: 0 },
       sets: [],
@@ -107,7 +110,7 @@ describe('a pool and its images', () => {
   });
 
   it('tells of a set that is named and not there, and of one that matches and is not named yet', () => {
-    const { problems, machines } = poolOf({
+    const { problems, machines } = firstPool({
       sets: [shop, sampleSet('new')],
       named: ['shop', 'gone'],
       nodes: { a: pinned },

@@ -2,9 +2,9 @@
 import { type MachineConfigPool, type PinnedImageSet, pinSummaryAnnotation } from '@slipway/api';
 import type { GateFinding } from '../feature-gates.ts';
 import type { Stored } from '../kube-object.ts';
-import { addedSetsOf, type AssignedSet, takesSet } from '../pinned-images/assignment.ts';
-import { type NodePins, nodePins, type PinPhase, sumOf, sumOfKnown } from '../pinned-images/node-pins.ts';
-import { type PinPool, pinPoolOf } from '../pinned-images/pin-facts.ts';
+import { readAddedSets, type AssignedSet, takesSet } from '../pinned-images/assignment.ts';
+import { type NodePins, nodePins, type PinPhase, sumAmounts, sumOfKnown } from '../pinned-images/node-pins.ts';
+import { type PinPool, buildPinPool } from '../pinned-images/pin-facts.ts';
 import type { Amount } from '../pinned-images/pin-progress.ts';
 import { decodeSummary } from '../pinned-images/pool-summary.ts';
 import { isMember } from '../pool-of.ts';
@@ -63,22 +63,22 @@ export function pinReport(now: PinSnapshot, gate: GateFinding | null, only: Read
 
 function poolPins(object: MachineConfigPool, now: PinSnapshot): PoolPins {
   const { fleet, sets } = now;
-  const pool = pinPoolOf(object, (name) => sets.get(name));
+  const pool = buildPinPool(object, (name) => sets.get(name));
   const images = new Map(pool.sets.map(({ name }) => [name, sets.get(name)?.spec.pinnedImages.length ?? 0]));
   const members = pool.sets.length === 0 ? [] : fleet.nodes.filter((node) => isMember(node, object));
   const nodes = members.map(({ metadata: { name } }) =>
     nodePins(name, { pool, images }, fleet.machineConfigNodes.get(name)),
   );
-  const added = new Set(addedSetsOf(object));
+  const added = new Set(readAddedSets(object));
   return {
     name: pool.name,
-    machines: countsOf(nodes),
-    images: sumOf(nodes.map((node) => node.images)),
+    machines: countPhases(nodes),
+    images: sumAmounts(nodes.map((node) => node.images)),
     bytes: sumOfKnown(nodes.map(({ bytes }) => bytes)),
-    bytesPerSecond: rateOf(nodes),
+    bytesPerSecond: sumRates(nodes),
     secondsLeft: timeLeft(nodes),
     maxPulling: pool.maxPulling ?? null,
-    problems: problemsOf(object, pool, now),
+    problems: listProblems(object, pool, now),
     sets: pool.sets.map((set) => setPins(set, images.get(set.name) ?? 0, added, nodes)),
     nodes,
   };
@@ -92,13 +92,13 @@ const PHASES: Readonly<Record<PinPhase, Phase>> = {
   'not begun': 'notBegun',
 };
 
-function countsOf(nodes: readonly NodePins[]): PoolPins['machines'] {
+function countPhases(nodes: readonly NodePins[]): PoolPins['machines'] {
   const counts = { total: nodes.length, pinned: 0, pulling: 0, waiting: 0, degraded: 0, notBegun: 0 };
   for (const { phase } of nodes) counts[PHASES[phase]] += 1;
   return counts;
 }
 
-function rateOf(nodes: readonly NodePins[]): number | null {
+function sumRates(nodes: readonly NodePins[]): number | null {
   const rates = nodes.flatMap(({ bytesPerSecond }) => bytesPerSecond ?? []);
   return rates.length === 0 ? null : rates.reduce((sum, rate) => sum + rate, 0);
 }
@@ -126,7 +126,7 @@ function setPins(
 }
 
 /** Beside those, what the controller found and left on the pool for its status. */
-function problemsOf(object: MachineConfigPool, { sets, missing }: PinPool, now: PinSnapshot): string[] {
+function listProblems(object: MachineConfigPool, { sets, missing }: PinPool, now: PinSnapshot): string[] {
   const named = new Set([...sets.map(({ name }) => name), ...missing]);
   const unseen = [...now.sets.values()].filter((set) => !named.has(set.metadata.name) && takesSet(object, set));
   const found = decodeSummary(object.metadata.annotations?.[pinSummaryAnnotation] ?? '')?.problems ?? [];

@@ -4,19 +4,25 @@ import { describe, expect, it } from 'vitest';
 import { decideFleet } from '../rollout/decide-fleet.ts';
 import type { RolloutRecord } from '../rollout/facts.ts';
 import { encodeHistory } from '../rollout/memory.ts';
-import { poolStatusOf } from '../rollout/pool-status.ts';
-import { recordIn, type SampleFleet, sampleFleet, sampleNode, samplePoolOf } from '../testing/sample-fleet.ts';
-import { nodeStepOf, type PoolReport, type StatusReport, statusReport } from './status-report.ts';
+import { computePoolStatus } from '../rollout/pool-status.ts';
+import {
+  recordIn,
+  type SampleFleet,
+  sampleFleet,
+  sampleNode,
+  sampleMachineConfigPool,
+} from '../testing/sample-fleet.ts';
+import { readNodeStep, type PoolReport, type StatusReport, statusReport } from './status-report.ts';
 
 const now = Date.parse('2026-01-02T04:00:00Z');
 
-function statusOf(sample: SampleFleet, only: ReadonlySet<string> | null = null): StatusReport {
+function buildStatus(sample: SampleFleet, only: ReadonlySet<string> | null = null): StatusReport {
   const fleet = sampleFleet(sample);
   return statusReport(fleet, decideFleet(fleet, now), only);
 }
 
-function poolOf(sample: SampleFleet): PoolReport {
-  const [pool] = statusOf(sample).pools;
+function firstPool(sample: SampleFleet): PoolReport {
+  const [pool] = buildStatus(sample).pools;
   if (pool === undefined) throw new Error('no pool');
   return pool;
 }
@@ -37,7 +43,7 @@ const record: RolloutRecord = {
 
 describe('the state of a fleet', () => {
   it('counts the machines of a pool as its status does', () => {
-    expect(poolOf({ nodes })).toMatchObject({
+    expect(firstPool({ nodes })).toMatchObject({
       phase: 'updating',
       target: 'rendered-worker-2',
       machines: { total: 3, updated: 1, ready: 1, unavailable: 1, degraded: 0 },
@@ -58,7 +64,7 @@ describe('the state of a fleet', () => {
         const decided = decideFleet(fleet, now);
         const own = { generation: 1, renderProblem: null, source: undefined, previous: undefined };
         const expected = decided.pools.map(({ facts, decision, nodes }) => {
-          const status = poolStatusOf({ ...own, pool: facts, decision, nodes });
+          const status = computePoolStatus({ ...own, pool: facts, decision, nodes });
           return {
             total: status.machineCount,
             updated: status.updatedMachineCount,
@@ -73,7 +79,7 @@ describe('the state of a fleet', () => {
   });
 
   it('has of each node its phase and the step it is in, but no step of one that does nothing', () => {
-    const report = poolOf({ nodes, records: [recordIn('b', 'Drained'), recordIn('c', 'Drained')] });
+    const report = firstPool({ nodes, records: [recordIn('b', 'Drained'), recordIn('c', 'Drained')] });
     expect(report.nodes.map(({ name, phase, step }) => [name, phase, step])).toEqual([
       ['a', 'updated', ''],
       ['b', 'updating', 'draining'],
@@ -83,11 +89,13 @@ describe('the state of a fleet', () => {
 
   it('knows the time left from past rollouts, and only while machines move', () => {
     const annotations = { [rolloutHistoryAnnotation]: encodeHistory([record]) };
-    const running = poolOf({ pools: [samplePoolOf('worker', { annotations })], nodes });
+    const running = firstPool({ pools: [sampleMachineConfigPool('worker', { annotations })], nodes });
     // A minute a machine, and two are left.
     expect(running.secondsLeft).toBe(120);
-    expect(poolOf({ nodes }).secondsLeft).toBeNull();
-    expect(poolOf({ pools: [samplePoolOf('worker', { annotations, paused: true })], nodes }).secondsLeft).toBeNull();
+    expect(firstPool({ nodes }).secondsLeft).toBeNull();
+    expect(
+      firstPool({ pools: [sampleMachineConfigPool('worker', { annotations, paused: true })], nodes }).secondsLeft,
+    ).toBeNull();
   });
 
   it('is the same at two moments where nothing happens, so that a watch says nothing', () => {
@@ -97,9 +105,9 @@ describe('the state of a fleet', () => {
   });
 
   it('is of the pools that were asked for', () => {
-    const sample = { pools: [samplePoolOf('infra'), samplePoolOf('worker')], nodes };
-    expect(statusOf(sample, new Set(['infra'])).pools.map(({ name }) => name)).toEqual(['infra']);
-    expect(statusOf(sample).pools).toHaveLength(2);
+    const sample = { pools: [sampleMachineConfigPool('infra'), sampleMachineConfigPool('worker')], nodes };
+    expect(buildStatus(sample, new Set(['infra'])).pools.map(({ name }) => name)).toEqual(['infra']);
+    expect(buildStatus(sample).pools).toHaveLength(2);
   });
 });
 
@@ -133,11 +141,11 @@ describe('what a node does now', () => {
     ['uncordoning', withConditions(['UpdateComplete', 'Unknown'], ['Uncordoned', 'Unknown'])],
     ['going back', withConditions(['UpdatePrepared', 'Unknown', 'RollingBack'], ['Drained', 'Unknown', 'RollingBack'])],
   ])('%s', (words, record) => {
-    expect(nodeStepOf(record)).toEqual({ words, since: SINCE });
+    expect(readNodeStep(record)).toEqual({ words, since: SINCE });
   });
 
   it('is nothing where no step is under way, or the daemon has said nothing', () => {
-    expect(nodeStepOf(withConditions(['Updated', 'True'], ['Drained', 'False'])).words).toBe('');
-    expect(nodeStepOf(undefined).words).toBe('');
+    expect(readNodeStep(withConditions(['Updated', 'True'], ['Drained', 'False'])).words).toBe('');
+    expect(readNodeStep(undefined).words).toBe('');
   });
 });

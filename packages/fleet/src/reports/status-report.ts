@@ -32,7 +32,7 @@ export interface NodeStep {
 
 export const noStep: NodeStep = { words: '', since: '' };
 
-export function nodeStepOf(record: MachineConfigNode | undefined): NodeStep {
+export function readNodeStep(record: MachineConfigNode | undefined): NodeStep {
   const conditions = record?.status?.conditions ?? [];
   const underWay = steps.flatMap(([type, words]) => {
     const condition = conditions.find((each) => each.type === type && each.status === 'Unknown');
@@ -128,12 +128,12 @@ function poolReport(pool: DecidedPool, records: FleetSnapshot['machineConfigNode
     phase: decision.phase,
     target: decision.target,
     newest: facts.newest,
-    hold: holdOf(pool),
+    hold: buildHold(pool),
     isPaused: facts.isPaused,
-    machines: countsOf(nodes, decision.target),
+    machines: countMachines(nodes, decision.target),
     maxUnavailable: decision.maxUnavailable,
     wave: decision.wave,
-    startedAt: startOf(pool),
+    startedAt: findStart(pool),
     secondsLeft: secondsLeft(pool, nodes),
     summary: decision.summary,
     request: pool.request,
@@ -143,11 +143,11 @@ function poolReport(pool: DecidedPool, records: FleetSnapshot['machineConfigNode
 }
 
 /** As it is stored: a rollout that the controller has not begun yet has no beginning. */
-function startOf({ facts: { state }, decision }: DecidedPool): string | null {
+function findStart({ facts: { state }, decision }: DecidedPool): string | null {
   return state !== null && state.target === decision.target && state.endedAt === null ? state.startedAt : null;
 }
 
-function holdOf({ decision: { held, state } }: DecidedPool): PoolReport['hold'] {
+function buildHold({ decision: { held, state } }: DecidedPool): PoolReport['hold'] {
   if (held === null) return null;
   const { kind, why } = state?.hold ?? {
     kind: 'rollback',
@@ -158,7 +158,7 @@ function holdOf({ decision: { held, state } }: DecidedPool): PoolReport['hold'] 
 
 function nodeReport(node: NodeFacts, verdict: NodeVerdict, records: FleetSnapshot['machineConfigNodes']): NodeReport {
   const { name, current, desired, state, isReady, isCordoned } = node;
-  const step = verdict.phase === 'updating' || verdict.phase === 'failed' ? nodeStepOf(records.get(name)) : noStep;
+  const step = verdict.phase === 'updating' || verdict.phase === 'failed' ? readNodeStep(records.get(name)) : noStep;
   return {
     name,
     phase: verdict.phase,
@@ -176,7 +176,7 @@ function nodeReport(node: NodeFacts, verdict: NodeVerdict, records: FleetSnapsho
 }
 
 /** The same as in the status of a MachineConfigPool, which may lag behind. */
-function countsOf(nodes: readonly NodeReport[], target: string | null): MachineCounts {
+function countMachines(nodes: readonly NodeReport[], target: string | null): MachineCounts {
   const updated = nodes.filter(
     ({ current, desired, state }) => target !== null && current === target && desired === target && state === 'Done',
   );

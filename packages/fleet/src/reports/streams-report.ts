@@ -3,12 +3,12 @@ import { isSameStream, type MachineConfigPool, osStreamProblemAnnotation } from 
 import type { GateFinding } from '../feature-gates.ts';
 import {
   findStream,
-  lifecycleOf,
+  findLifecycle,
   type StreamLifecycle,
   type Streams,
   type TrackedStream,
 } from '../os-streams/available.ts';
-import { trackedOf } from '../os-streams/pool-stream.ts';
+import { readTrackedStream } from '../os-streams/pool-stream.ts';
 import { type CodedProblem, decodeProblems } from '../problems.ts';
 
 export interface StreamsReport {
@@ -66,7 +66,7 @@ export function streamsReport(
       osImage: stream.osImage,
       osExtensionsImage: stream.osExtensionsImage,
       isDefault: stream.name === streams?.defaultStream,
-      lifecycle: streams === null ? null : (lifecycleOf(stream.name, streams) ?? null),
+      lifecycle: streams === null ? null : (findLifecycle(stream.name, streams) ?? null),
       pools: entries
         .filter((pool) => pool.stream !== null && isSameStream(pool.stream, stream.name))
         .map(({ name }) => name),
@@ -76,8 +76,8 @@ export function streamsReport(
 }
 
 function poolEntry({ metadata, spec, status }: MachineConfigPool, streams: Streams | null): PoolEntry {
-  const tracked = trackedOf(metadata.annotations);
-  const state = stateOf(tracked, streams);
+  const tracked = readTrackedStream(metadata.annotations);
+  const state = computePoolState(tracked, streams);
   return {
     name: metadata.name,
     state,
@@ -85,19 +85,19 @@ function poolEntry({ metadata, spec, status }: MachineConfigPool, streams: Strea
     asked: spec.osImageStream?.name ?? null,
     reached: status?.osImageStream?.name ?? null,
     keeps: state === 'on stream' ? null : osImageIn(tracked),
-    problems: problemsOf(metadata),
+    problems: readProblems(metadata),
   };
 }
 
 const osImageIn = (tracked: TrackedStream | null): string | null => tracked?.images?.osImage ?? null;
 
-function stateOf(tracked: TrackedStream | null, streams: Streams | null): PoolState {
+function computePoolState(tracked: TrackedStream | null, streams: Streams | null): PoolState {
   if (tracked === null) return 'not yet decided';
   if (tracked.name === null) return 'unknown';
   return streams === null || findStream(streams.available, tracked.name) !== undefined ? 'on stream' : 'removed';
 }
 
-function problemsOf(metadata: MachineConfigPool['metadata']): readonly CodedProblem[] {
+function readProblems(metadata: MachineConfigPool['metadata']): readonly CodedProblem[] {
   const annotation = metadata.annotations?.[osStreamProblemAnnotation];
   return annotation === undefined ? [] : decodeProblems(annotation).problems;
 }

@@ -4,7 +4,7 @@ import type { DecidedFleet, DecidedPool } from '../rollout/decide-fleet.ts';
 import type { NodeFacts, NodePhase, RolloutDecision } from '../rollout/facts.ts';
 import { parseTargetReason } from '../rollout/read-facts.ts';
 import type { FleetSnapshot } from './fleet-now.ts';
-import { nodeStepOf, noStep } from './status-report.ts';
+import { readNodeStep, noStep } from './status-report.ts';
 import { wayOut } from './way-out.ts';
 
 export type WhyReport = WhyInPool | WhyOutside;
@@ -59,7 +59,7 @@ export function whyReport(name: string, fleet: FleetSnapshot, decided: DecidedFl
 function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: FleetSnapshot): WhyInPool {
   const { name, current, desired, state, isReady, notReady, isCordoned, isCordonedByUs, drainBlocked, reason } = facts;
   const { phase, why } = decision.nodes.get(name) ?? { phase: 'skipped', why: 'nothing was decided about it' };
-  const step = phase === 'updating' || phase === 'failed' ? nodeStepOf(fleet.machineConfigNodes.get(name)) : noStep;
+  const step = phase === 'updating' || phase === 'failed' ? readNodeStep(fleet.machineConfigNodes.get(name)) : noStep;
   return {
     node: name,
     pool,
@@ -73,7 +73,7 @@ function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: 
     notReady,
     isCordoned,
     isCordonedByUs,
-    given: givenOf(name, fleet),
+    given: readAssignment(name, fleet),
     step: step.words,
     stepSince: step.since,
     drainBlocked,
@@ -84,7 +84,7 @@ function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: 
   };
 }
 
-function givenOf(name: string, { nodes }: FleetSnapshot): WhyInPool['given'] {
+function readAssignment(name: string, { nodes }: FleetSnapshot): WhyInPool['given'] {
   const annotations = nodes.find(({ metadata }) => metadata.name === name)?.metadata.annotations;
   const { givenAt, why } = parseTargetReason(annotations?.[targetReasonAnnotation]);
   return givenAt === null ? null : { at: new Date(givenAt).toISOString(), why };

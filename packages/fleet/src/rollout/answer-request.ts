@@ -2,9 +2,9 @@
 import { RENDERED_PREFIX } from '@slipway/api/names';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isWayBack } from './node-state.ts';
-import { type RolloutTarget, aimOf, begin, courseTo, downgrade, holdFor, lastGood } from './lifecycle.ts';
-import { standOf } from './node-state.ts';
-import { namesOf } from './node-state.ts';
+import { type RolloutTarget, resolveTarget, begin, courseTo, downgrade, holdFor, lastGood } from './lifecycle.ts';
+import { computeNodeState } from './node-state.ts';
+import { formatNames } from './node-state.ts';
 
 export interface RequestInput {
   readonly pool: PoolFacts;
@@ -41,7 +41,7 @@ const MAX_TEXT = 1000;
 
 export function answerRequest(request: string, input: RequestInput): RequestAnswer {
   const { pool, now } = input;
-  const outcome = outcomeOf(request.trim(), input);
+  const outcome = decideOutcome(request.trim(), input);
   const answer = {
     request: request.slice(0, MAX_REQUEST),
     at: new Date(now).toISOString(),
@@ -52,8 +52,8 @@ export function answerRequest(request: string, input: RequestInput): RequestAnsw
   return { state: pool.state === null ? null : { ...pool.state, answer }, held: pool.held, answer, ended: null };
 }
 
-function outcomeOf(request: string, input: RequestInput): RequestOutcome {
-  const aim = aimOf(input.pool, input.now);
+function decideOutcome(request: string, input: RequestInput): RequestOutcome {
+  const aim = resolveTarget(input.pool, input.now);
   if (aim.target === null) return refused(`nothing has been rendered for pool ${input.pool.name} yet`);
   const aimed = { ...aim, target: aim.target };
   if (request === 'cancel') return cancel(aimed, input);
@@ -93,7 +93,7 @@ function rollback(to: string | null, aim: ActiveTarget, input: RequestInput): Re
       `the history of pool ${pool.name} has no config before ${aim.target}. Name one: slipway rollback ${pool.name} --to NAME`,
     );
   }
-  if (!isOf(pool.name, to)) {
+  if (!isRenderedFor(pool.name, to)) {
     return refused(
       `expected a rendered MachineConfig of pool ${pool.name}, such as rendered-${pool.name}-…, found ${to}`,
     );
@@ -103,7 +103,7 @@ function rollback(to: string | null, aim: ActiveTarget, input: RequestInput): Re
 }
 
 /** A pool worker must not be given what was rendered for worker-gpu. */
-const isOf = (pool: string, config: string): boolean => {
+const isRenderedFor = (pool: string, config: string): boolean => {
   const prefix = `${RENDERED_PREFIX}${pool}-`;
   return config.startsWith(prefix) && /^[^-/\s]+$/.test(config.slice(prefix.length));
 };
@@ -123,11 +123,11 @@ function goTo(to: string, why: Parameters<typeof holdFor>[2], input: RequestInpu
   if (lower !== null) return { ok: false, text: lower };
   const hold = holdFor(pool, to, why);
   const { state, ended } = begin(to, hold, input);
-  const until = hold === null ? '' : `, and stays there until ${endOf(pool)}`;
+  const until = hold === null ? '' : `, and stays there until ${describeHoldEnd(pool)}`;
   return { ok: true, text: `pool ${pool.name} goes to ${to}${until}`, state, held: hold === null ? null : to, ended };
 }
 
-const endOf = ({ name, policy }: PoolFacts): string =>
+const describeHoldEnd = ({ name, policy }: PoolFacts): string =>
   `${policy.hold === 'until-new-render' ? 'something new is rendered, or until ' : ''}slipway resume ${name}`;
 
 function rememberedMajor(config: string, { pool: { state }, history }: RequestInput): number | null {
@@ -141,7 +141,7 @@ function resume(aim: ActiveTarget, input: RequestInput): RequestOutcome {
   const awaited = notWell(aim.target, input);
   const isUnderWay = course.state.endedAt === null && awaited.length > 0;
   if (course.state.halted !== null || (aim.hold === null && isUnderWay)) {
-    const without = course.state.halted?.node ?? namesOf(awaited);
+    const without = course.state.halted?.node ?? formatNames(awaited);
     const state = { ...course.state, halted: null, resumedAt: new Date(now).toISOString() };
     const text = `the rollout of ${aim.target} goes on without waiting for ${without}`;
     return { ok: true, text, state, held: aim.held, ended: course.ended };
@@ -167,6 +167,6 @@ function letGo(hold: Hold, input: RequestInput): RequestOutcome {
 /** Machines that were given the target and failed, or are away. */
 const notWell = (target: string, { pool, nodes, now }: RequestInput): NodeFacts[] =>
   nodes.filter((node) => {
-    const { standing } = standOf(node, { target, now, proven: pool.proven, hold: null });
+    const { standing } = computeNodeState(node, { target, now, proven: pool.proven, hold: null });
     return standing === 'failed' || (standing === 'moving' && !node.isReady);
   });

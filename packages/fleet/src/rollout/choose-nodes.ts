@@ -1,12 +1,21 @@
 // Which machines are given the target now, and in which order.
 import type { Assignment, NodeFacts, RolloutDecision, RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
-import { type RolloutTarget, aimOf, begin, courseTo, downgrade, end, haltedState, holdFor } from './lifecycle.ts';
-import { isFailing, isUnavailable, type NodeState, standOf } from './node-state.ts';
-import { maxUnavailableOf } from './policy.ts';
+import {
+  type RolloutTarget,
+  resolveTarget,
+  begin,
+  courseTo,
+  downgrade,
+  end,
+  haltedState,
+  holdFor,
+} from './lifecycle.ts';
+import { isFailing, isUnavailable, type NodeState, computeNodeState } from './node-state.ts';
+import { computeMaxUnavailable } from './policy.ts';
 import { AFTER_FAILURE } from './read-facts.ts';
-import { machines, phaseOf, type Situation, summaryOf } from './summary.ts';
-import { verdictsOf } from './verdicts.ts';
-import { waveOf } from './waves.ts';
+import { machines, computePhase, type Situation, formatSummary } from './summary.ts';
+import { buildVerdicts } from './verdicts.ts';
+import { computeWave } from './waves.ts';
 
 export interface Limits {
   readonly target: string;
@@ -23,7 +32,7 @@ export function chosen(stands: readonly NodeState[], limits: Limits): Assignment
   const same = stands.filter(({ standing }) => standing === 'same').sort(byTurn);
   const give = same.map((stand) => ({ node: stand.node.name, config: target, why: whyTold(stand, target) }));
   let room = wave.size - wave.given - same.length;
-  const slots = slotsOf(stands, limits);
+  const slots = countSlots(stands, limits);
   if (room <= 0) return give;
   for (const stand of inOrder(stands, slots, limits)) {
     if (room === 0) break;
@@ -43,7 +52,7 @@ interface Slots {
   away: number;
 }
 
-function slotsOf(stands: readonly NodeState[], { outElsewhere }: Limits): Slots {
+function countSlots(stands: readonly NodeState[], { outElsewhere }: Limits): Slots {
   const slots = { unavailable: outElsewhere, away: outElsewhere };
   for (const stand of stands) {
     if (!stand.isUnavailable) continue;
@@ -57,7 +66,7 @@ function slotsOf(stands: readonly NodeState[], { outElsewhere }: Limits): Slots 
  * What is out of service already goes first, since it costs nothing, and of that what has failed. But one that is not ready is the
  * worst of canaries. The machine that the controller runs on goes after the other ones, so that the controller moves once.
  */
-function tierOf({ node, standing }: NodeState, ownNode: string | null): number | null {
+function computeTier({ node, standing }: NodeState, ownNode: string | null): number | null {
   switch (standing) {
     case 'resting':
       return 0;
@@ -78,7 +87,7 @@ function inOrder(stands: readonly NodeState[], slots: Slots, { maxUnavailable, o
   const tiers: NodeState[][] = Array.from({ length: LAST_TIER + 1 }, () => []);
   for (const stand of stands) {
     if (isFull && stand.standing === 'available') continue;
-    const tier = tierOf(stand, ownNode);
+    const tier = computeTier(stand, ownNode);
     if (tier !== null) tiers[tier]?.push(stand);
   }
   return tiers.flatMap((tier) => tier.sort(byTurn));
@@ -126,23 +135,23 @@ const failedHow = ({ current, desired }: NodeFacts): string =>
 // Which machines of a pool are given its target now. The whole decision about a rollout, on plain data.
 
 export function chooseNodes(request: RolloutRequest): RolloutDecision {
-  const aim = aimOf(request.pool, request.now);
+  const aim = resolveTarget(request.pool, request.now);
   if (!isAimed(aim)) return nothingToDo(request);
-  const stands = standsOf(request, aim, request.nodes);
-  const course = courseOf(request, aim, stands);
+  const stands = computeNodeStates(request, aim, request.nodes);
+  const course = computeProgress(request, aim, stands);
   const back = course.state === null ? null : wayBack(course.state, request);
   return back === null ? decided(request, aim, stands, course) : goBack(request, back);
 }
 
 const isAimed = (aim: RolloutTarget): aim is RolloutTarget & { target: string } => aim.target !== null;
 
-function standsOf(
+function computeNodeStates(
   { pool, now }: RolloutRequest,
   { target, hold }: RolloutTarget & { target: string },
   nodes: readonly NodeFacts[],
 ): NodeState[] {
   const measure = { target, now, proven: pool.proven, hold };
-  return nodes.map((node) => standOf(node, measure));
+  return nodes.map((node) => computeNodeState(node, measure));
 }
 
 interface DecidedProgress {
@@ -151,7 +160,7 @@ interface DecidedProgress {
   readonly ended: RolloutRecord | null;
 }
 
-function courseOf(
+function computeProgress(
   request: RolloutRequest,
   aim: RolloutTarget & { target: string },
   stands: readonly NodeState[],
@@ -165,7 +174,7 @@ function courseOf(
   // One record at a time: the rollout that was replaced is written down first.
   if (isDone && state.endedAt === null && ended === null) return end(state, { pool, nodes, now });
   const movedAway = request.elsewhere.filter(({ desired }) => desired === aim.target);
-  return { state: haltedState(state, pool, [...stands, ...standsOf(request, aim, movedAway)], now), ended };
+  return { state: haltedState(state, pool, [...stands, ...computeNodeStates(request, aim, movedAway)], now), ended };
 }
 
 interface Reversal {
@@ -198,28 +207,28 @@ function decided(
   course: DecidedProgress,
 ): RolloutDecision {
   const { pool } = request;
-  const wave = course.state === null ? null : waveOf(course.state, pool, stands, request.now);
+  const wave = course.state === null ? null : computeWave(course.state, pool, stands, request.now);
   const situation: Situation = {
     request,
     target: aim.target,
     stands,
     wave,
     state: wave === null ? null : wave.state,
-    maxUnavailable: pool.isControlPlane ? 1 : maxUnavailableOf(pool.maxUnavailable, stands.length),
+    maxUnavailable: pool.isControlPlane ? 1 : computeMaxUnavailable(pool.maxUnavailable, stands.length),
   };
-  const phase = phaseOf(situation);
+  const phase = computePhase(situation);
   const give = phase === 'updating' ? given(situation) : [];
   return {
     target: aim.target,
     maxUnavailable: situation.maxUnavailable,
     give,
-    nodes: verdictsOf(situation, phase, give),
+    nodes: buildVerdicts(situation, phase, give),
     wave: wave === null ? null : { number: wave.number, of: wave.of, size: wave.size },
     state: situation.state ?? pool.state,
     held: aim.held,
     ended: course.ended,
     lookAgainAt: nextLook(situation, phase),
-    summary: summaryOf(situation, phase, give),
+    summary: formatSummary(situation, phase, give),
     phase,
   };
 }
@@ -244,7 +253,7 @@ function nothingToDo({ pool, nodes }: RolloutRequest): RolloutDecision {
   const why = `nothing has been rendered for pool ${pool.name} yet`;
   return {
     target: null,
-    maxUnavailable: maxUnavailableOf(pool.maxUnavailable, nodes.length),
+    maxUnavailable: computeMaxUnavailable(pool.maxUnavailable, nodes.length),
     give: [],
     nodes: new Map(nodes.map((node) => [node.name, { phase: 'waiting', why, isUnavailable: isUnavailable(node) }])),
     wave: null,

@@ -1,6 +1,6 @@
 import { rolloutPolicyAnnotations, rolloutRequestAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { sampleFleet, sampleNode, samplePoolOf } from '../testing/sample-fleet.ts';
+import { sampleFleet, sampleNode, sampleMachineConfigPool } from '../testing/sample-fleet.ts';
 import { decideFleet } from './decide-fleet.ts';
 
 const now = Date.parse('2026-01-02T04:00:00Z');
@@ -8,7 +8,7 @@ const now = Date.parse('2026-01-02T04:00:00Z');
 describe('what becomes of a fleet', () => {
   it('puts every node into its pool, and says of the others why they have none', () => {
     const fleet = sampleFleet({
-      pools: [samplePoolOf('infra'), samplePoolOf('worker')],
+      pools: [sampleMachineConfigPool('infra'), sampleMachineConfigPool('worker')],
       nodes: [sampleNode('n1'), sampleNode('n2', { roles: ['worker', 'infra'] }), sampleNode('n3', { roles: [] })],
     });
     const { pools, outside } = decideFleet(fleet, now);
@@ -37,14 +37,20 @@ describe('what becomes of a fleet', () => {
       sampleNode('m1', { roles: ['master'], current: 'rendered-master-1' }),
       sampleNode('a1', { roles: ['arbiter'], current: 'rendered-arbiter-1', isReady: false }),
     ];
-    const pools = [samplePoolOf('arbiter', { target: 'rendered-arbiter-1' }), samplePoolOf('master')];
+    const pools = [
+      sampleMachineConfigPool('arbiter', { target: 'rendered-arbiter-1' }),
+      sampleMachineConfigPool('master'),
+    ];
     const [, master] = decideFleet(sampleFleet({ pools, nodes }), now).pools;
     expect(master?.decision.give).toEqual([]);
   });
 
   it('keeps what a person asked for, and what it cannot understand', () => {
     const annotations = { [rolloutRequestAnnotation]: 'cancel', [rolloutPolicyAnnotations.soak]: 'soon' };
-    const [pool] = decideFleet(sampleFleet({ pools: [samplePoolOf('worker', { annotations })], nodes: [] }), now).pools;
+    const [pool] = decideFleet(
+      sampleFleet({ pools: [sampleMachineConfigPool('worker', { annotations })], nodes: [] }),
+      now,
+    ).pools;
     expect(pool?.request).toBe('cancel');
     expect(pool?.problems).toEqual([expect.stringMatching(/rollout-soak.*soon.*\[SLW_ROLLOUT_/)]);
   });

@@ -2,13 +2,13 @@
 // controller that carries it out, the commands that show it and the plan that foresees it all decide here.
 import type { MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
 import { rolloutRequestAnnotation, stopRolloutsAnnotation } from '@slipway/api/names';
-import { poolOf } from '../pool-of.ts';
+import { selectPool } from '../pool-of.ts';
 import { formatProblem } from '../problems.ts';
 import { type RolloutDecision } from './facts.ts';
 import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutRequest } from './facts.ts';
 import { isUnavailable } from './node-state.ts';
-import { nodeFactsOf, poolFactsOf } from './read-facts.ts';
+import { readNodeFacts, readPoolFacts } from './read-facts.ts';
 import { isControlPlanePool } from '../pool-of.ts';
 
 /** One pool, and the machines of all pools: what happens to it depends on some of theirs. */
@@ -17,10 +17,10 @@ export interface PoolInFleet extends Pick<RolloutRequest, 'now' | 'pool' | 'stop
   readonly members: ReadonlyMap<string, readonly NodeFacts[]>;
 }
 
-export const decidePool = (request: PoolInFleet): RolloutDecision => chooseNodes(rolloutRequestOf(request));
+export const decidePool = (request: PoolInFleet): RolloutDecision => chooseNodes(buildRolloutRequest(request));
 
 /** What `chooseNodes` decides on, with what counts of the other pools. */
-export function rolloutRequestOf({ members, ...request }: PoolInFleet): RolloutRequest {
+export function buildRolloutRequest({ members, ...request }: PoolInFleet): RolloutRequest {
   const { name, isControlPlane } = request.pool;
   const others = [...members].filter(([other]) => other !== name);
   // Masters and arbiters hold etcd together: one of all of them at a time.
@@ -71,7 +71,7 @@ export function decideFleet({ pools, nodes, machineConfiguration }: FleetObjects
   const { members, outside } = assignNodes(nodes, pools);
   return {
     pools: pools.map((pool) => {
-      const { pool: facts, history, problems } = poolFactsOf(pool);
+      const { pool: facts, history, problems } = readPoolFacts(pool);
       return {
         name: facts.name,
         facts,
@@ -100,8 +100,8 @@ function assignNodes(
   const members = new Map<string, NodeFacts[]>(pools.map(({ metadata }) => [metadata.name, []]));
   const outside: NodeOutside[] = [];
   for (const node of nodes) {
-    const chosen = poolOf(node.metadata, pools);
-    if (chosen.ok) members.get(chosen.pool)?.push(nodeFactsOf(node));
+    const chosen = selectPool(node.metadata, pools);
+    if (chosen.ok) members.get(chosen.pool)?.push(readNodeFacts(node));
     else outside.push({ name: node.metadata.name, code: chosen.code, message: chosen.message });
   }
   return { members, outside };

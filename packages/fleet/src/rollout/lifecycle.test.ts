@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseNodes } from './choose-nodes.ts';
 import type { Hold, NodeFacts, PoolFacts, RolloutState } from './facts.ts';
-import { aimOf } from './lifecycle.ts';
+import { resolveTarget } from './lifecycle.ts';
 import { defaultRolloutPolicy } from './policy.ts';
 import {
   afterwards,
@@ -46,12 +46,12 @@ describe('what the machines of a pool are to have', () => {
       { target: NEW, held: null, hold: null },
     ],
   ])('%s', (_, pool, aim) => {
-    expect(aimOf(samplePool(pool), NOW)).toMatchObject(aim);
+    expect(resolveTarget(samplePool(pool), NOW)).toMatchObject(aim);
   });
 
   it('what is written by hand is not ended by a new render', () => {
     const state = sampleState({ target: OLD, hold: { ...hold, kind: 'rollback', instead: null } });
-    expect(aimOf(samplePool({ held: OLD, state, newest: NEXT }), NOW)).toMatchObject({ target: OLD });
+    expect(resolveTarget(samplePool({ held: OLD, state, newest: NEXT }), NOW)).toMatchObject({ target: OLD });
   });
 });
 

@@ -1,10 +1,10 @@
 // Which config the machines of a pool are to have: the newest, or one that they are held at.
-import { osMajorOf } from '../os-streams/os-major.ts';
+import { parseOsMajor } from '../os-streams/os-major.ts';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isFailing, isWayBack, type NodeState } from './node-state.ts';
-import { maxUnavailableOf } from './policy.ts';
+import { computeMaxUnavailable } from './policy.ts';
 import { highestMajor } from './read-facts.ts';
-import { namesOf } from './node-state.ts';
+import { formatNames } from './node-state.ts';
 
 export interface RolloutTarget {
   /** Null: nothing was rendered yet. */
@@ -14,15 +14,15 @@ export interface RolloutTarget {
   readonly hold: Hold | null;
 }
 
-export function aimOf(pool: PoolFacts, now: number): RolloutTarget {
+export function resolveTarget(pool: PoolFacts, now: number): RolloutTarget {
   const { held, newest } = pool;
-  const hold = held === null ? null : holdOf(pool, held, now);
+  const hold = held === null ? null : resolveHold(pool, held, now);
   if (held === null || hold === null || endsByRender(pool, hold)) return { target: newest, held: null, hold: null };
   return { target: held, held, hold };
 }
 
 /** Only `resume` ends what somebody wrote by hand: that it holds `instead` of nothing says so. */
-function holdOf({ state }: PoolFacts, held: string, now: number): Hold {
+function resolveHold({ state }: PoolFacts, held: string, now: number): Hold {
   if (state !== null && state.target === held && state.hold !== null) return state.hold;
   const at = new Date(now).toISOString();
   return { kind: 'rollback', instead: null, at, why: 'the annotation slipway.dev/target-config was set by hand' };
@@ -54,7 +54,7 @@ interface Setting {
   readonly now: number;
 }
 
-const isoOf = (time: number): string => new Date(time).toISOString();
+const formatTime = (time: number): string => new Date(time).toISOString();
 const MAX_WHY = 500;
 
 /** The state as it must be for this aim: the stored one, or that of a rollout that begins. */
@@ -72,7 +72,7 @@ export function begin(target: string, hold: Hold | null, { pool, nodes, now }: S
   const state: RolloutState = {
     target,
     from,
-    startedAt: isoOf(now),
+    startedAt: formatTime(now),
     endedAt: null,
     nodes: nodes.filter(({ current }) => current !== target).length,
     fromOsMajor: from === null ? null : highestMajor(nodes, (config) => config === from),
@@ -96,20 +96,20 @@ export function lastGood({ proven, state }: PoolFacts, target: string): string |
 
 function supersededBy(before: RolloutState, next: RolloutState, setting: Setting): RolloutRecord {
   const why = next.hold?.why ?? 'something newer was rendered';
-  return recordOf(before, 'superseded', `${next.target} became the target: ${why}`, setting);
+  return buildRecord(before, 'superseded', `${next.target} became the target: ${why}`, setting);
 }
 
 /** Every machine has the target. */
 export function end(state: RolloutState, setting: Setting): RolloutProgress {
-  const ended = { ...state, endedAt: isoOf(setting.now), halted: null, healthySince: null };
+  const ended = { ...state, endedAt: formatTime(setting.now), halted: null, healthySince: null };
   const outcome = state.hold === null ? 'completed' : outcomes[state.hold.kind];
   const why = state.hold?.why ?? 'it is what was rendered last';
-  return { state: ended, ended: recordOf(state, outcome, why, setting) };
+  return { state: ended, ended: buildRecord(state, outcome, why, setting) };
 }
 
 const outcomes = { return: 'returned', cancel: 'cancelled', rollback: 'rolled back' } as const;
 
-function recordOf(
+function buildRecord(
   state: RolloutState,
   outcome: RolloutRecord['outcome'],
   why: string,
@@ -121,10 +121,10 @@ function recordOf(
     ...(osMajor !== null && { osMajor }),
     from: state.from,
     startedAt: state.startedAt,
-    endedAt: isoOf(now),
+    endedAt: formatTime(now),
     outcome,
     nodes: state.nodes,
-    capacity: pool.isControlPlane ? 1 : maxUnavailableOf(pool.maxUnavailable, nodes.length),
+    capacity: pool.isControlPlane ? 1 : computeMaxUnavailable(pool.maxUnavailable, nodes.length),
     why: why.slice(0, MAX_WHY),
   };
 }
@@ -148,7 +148,7 @@ export function haltedState(
   if (state.halted !== null && !isMended(state.halted.node, stands)) return state;
   const failed = firstFailed(state, stands);
   if (failed === null) return state.halted === null ? state : { ...state, halted: null };
-  const halted = { at: new Date(now).toISOString(), node: failed.name, reason: failureOf(failed) };
+  const halted = { at: new Date(now).toISOString(), node: failed.name, reason: describeFailure(failed) };
   return { ...state, halted };
 }
 
@@ -169,7 +169,7 @@ function firstFailed(state: RolloutState, stands: readonly NodeState[]): NodeFac
 export const isTolerated = ({ givenAt }: NodeFacts, { resumedAt }: RolloutState): boolean =>
   resumedAt !== null && (givenAt ?? 0) <= Date.parse(resumedAt);
 
-export function failureOf(node: NodeFacts): string {
+export function describeFailure(node: NodeFacts): string {
   if (isFailing(node)) return (node.reason === '' ? `its daemon says ${node.state}` : node.reason).slice(0, MAX_REASON);
   return `it went away for the update and has not been ready since ${new Date(node.readyChangedAt).toISOString()}: ${node.notReady}`.slice(
     0,
@@ -185,6 +185,6 @@ export function downgrade(
   const below = highestMajor(nodes, (config) => config === to.config) ?? to.osMajor;
   const above = highestMajor(nodes, (config) => config !== null && config !== to.config);
   if (below === null || above === null || above <= below) return null;
-  const names = nodes.filter(({ current, osImage }) => current !== to.config && osMajorOf(osImage) === above);
-  return `${namesOf(names)} ${names.length === 1 ? 'runs' : 'run'} version ${above} of the OS and ${to.config} brings version ${below}: a machine does not go back over a major version by itself. Install it anew, or correct the MachineConfigs (SLW_ROLLOUT_OS_DOWNGRADE)`;
+  const names = nodes.filter(({ current, osImage }) => current !== to.config && parseOsMajor(osImage) === above);
+  return `${formatNames(names)} ${names.length === 1 ? 'runs' : 'run'} version ${above} of the OS and ${to.config} brings version ${below}: a machine does not go back over a major version by itself. Install it anew, or correct the MachineConfigs (SLW_ROLLOUT_OS_DOWNGRADE)`;
 }

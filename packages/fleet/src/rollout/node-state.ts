@@ -59,7 +59,7 @@ export const isCordonedByPerson = ({ isCordoned, isCordonedByUs }: NodeFacts): b
 export const isStuck = (node: NodeFacts): boolean =>
   isCordonedByPerson(node) || (node.current === node.desired && (!node.isReady || isFailing(node)));
 
-export function standOf(node: NodeFacts, measure: StateContext): NodeState {
+export function computeNodeState(node: NodeFacts, measure: StateContext): NodeState {
   const { standing, changesAt = null } =
     node.desired === measure.target ? givenStanding(node, measure) : { standing: otherStanding(node, measure) };
   return { node, standing, isUnavailable: isUnavailable(node), changesAt };
@@ -122,7 +122,7 @@ export const isWayBack = (hold: Hold | null): boolean => hold !== null && hold.k
 const MAX_NAMES = 3;
 
 /** The first few by name, and how many more. There may be thousands: they are not sorted for three. */
-export function namesOf(nodes: readonly { readonly name: string }[]): string {
+export function formatNames(nodes: readonly { readonly name: string }[]): string {
   const first: string[] = [];
   for (const { name } of nodes) {
     if (first.length === MAX_NAMES && name >= (first.at(-1) ?? '')) continue;

@@ -2,7 +2,7 @@ import { rolloutPolicyAnnotations } from '@slipway/api/names';
 import { describe, expect, it } from 'vitest';
 import {
   defaultRolloutPolicy,
-  maxUnavailableOf,
+  computeMaxUnavailable,
   maxUnavailableProblem,
   parseRolloutPolicy,
   type RolloutPolicy,
@@ -109,14 +109,14 @@ describe('maxUnavailableOf', () => {
     ['0%', 5, 1],
     ['100%', 0, 1],
   ])('%s of %i machines is %i', (value, nodes, expected) => {
-    expect(maxUnavailableOf(value, nodes)).toBe(expected);
+    expect(computeMaxUnavailable(value, nodes)).toBe(expected);
     expect(maxUnavailableProblem('worker', value)).toBeNull();
   });
 
   it.each([-1, 1.5, Number.NaN, 'half', '10 %', '%', '-3', ''])(
     '%s counts as 1, and is a problem that names the field',
     (value) => {
-      expect(maxUnavailableOf(value, 100)).toBe(1);
+      expect(computeMaxUnavailable(value, 100)).toBe(1);
       expect(maxUnavailableProblem('worker', value)).toMatchObject({
         code: 'SLW_ROLLOUT_MAX_UNAVAILABLE',
         message: expect.stringContaining('MachineConfigPool worker: spec.maxUnavailable: expected a number'),

@@ -52,8 +52,8 @@ export function parseRolloutPolicy(annotations: Readonly<Record<string, string>>
   const policy: RolloutPolicy = {
     waves: read('waves', waves, `at most ${MAX_WAVES} growing sizes such as 1,10%,100%`, parseWaves),
     soakMs: read('soakMs', soak, 'a time of at most 7 days, such as 90s, 10m or 2h', parseSoak),
-    onFailure: read('onFailure', onFailure, 'halt or return', oneOf(['halt', 'return'])),
-    hold: read('hold', hold, 'until-new-render or until-resume', oneOf(['until-new-render', 'until-resume'])),
+    onFailure: read('onFailure', onFailure, 'halt or return', parseEnum(['halt', 'return'])),
+    hold: read('hold', hold, 'until-new-render or until-resume', parseEnum(['until-new-render', 'until-resume'])),
   };
   return { policy, problems };
 }
@@ -66,7 +66,7 @@ const inForce: Readonly<Record<keyof RolloutPolicy, string>> = {
 };
 const describe = (setting: keyof RolloutPolicy): string => inForce[setting];
 
-const oneOf =
+const parseEnum =
   <const T extends string>(known: readonly T[]) =>
   (text: string): T | null =>
     known.find((each) => each === text) ?? null;
@@ -128,21 +128,21 @@ export function waveSizes({ waves }: Pick<RolloutPolicy, 'waves'>, nodes: number
 type Limit = { readonly nodes: number } | { readonly percent: number };
 
 /** Never less than one: a pool that can give up none would never change. What cannot be read counts as one. */
-export function maxUnavailableOf(value: number | string | undefined, nodes: number): number {
-  const limit = limitOf(value) ?? { nodes: 1 };
+export function computeMaxUnavailable(value: number | string | undefined, nodes: number): number {
+  const limit = parseLimit(value) ?? { nodes: 1 };
   const wanted = 'nodes' in limit ? limit.nodes : Math.floor((nodes * limit.percent) / 100);
   return Math.max(1, Math.min(wanted, nodes));
 }
 
 export function maxUnavailableProblem(pool: string, value: number | string | undefined): RolloutProblem | null {
-  if (limitOf(value) !== null) return null;
+  if (parseLimit(value) !== null) return null;
   return {
     code: 'SLW_ROLLOUT_MAX_UNAVAILABLE',
     message: `MachineConfigPool ${pool}: spec.maxUnavailable: expected a number or a percentage such as 3 or 10%, found ${JSON.stringify(value).slice(0, 80)}. Until it is corrected, machines go one at a time`,
   };
 }
 
-function limitOf(value: number | string | undefined): Limit | null {
+function parseLimit(value: number | string | undefined): Limit | null {
   if (value === undefined) return { nodes: 1 };
   if (typeof value === 'number') return Number.isInteger(value) && value >= 0 ? { nodes: value } : null;
   const [, digits, percent] = /^(\d{1,6})(%?)$/.exec(value.trim()) ?? [];

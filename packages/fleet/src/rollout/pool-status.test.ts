@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sampleStreams, tracked } from '../os-streams/testing/sample.ts';
-import { poolPinsOf } from '../pinned-images/pool-summary.ts';
+import { buildPoolPins } from '../pinned-images/pool-summary.ts';
 import { chooseNodes } from './choose-nodes.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
-import { type PoolCondition, type PoolStatusInput, poolStatusOf, type PoolStreamInput } from './pool-status.ts';
+import { type PoolCondition, type PoolStatusInput, computePoolStatus, type PoolStreamInput } from './pool-status.ts';
 import {
   afterwards,
   at,
@@ -19,7 +19,7 @@ import {
 
 const source = { name: NEW, source: [{ name: '00-worker' }] };
 
-function statusOf(
+function computeStatus(
   nodes: readonly NodeFacts[],
   pool: Partial<PoolFacts> = {},
   more: Partial<PoolStatusInput & Pick<RolloutRequest, 'stopped'>> = {},
@@ -27,7 +27,7 @@ function statusOf(
   const { stopped = null, ...rest } = more;
   const request = sampleRequest({ state: sampleState({ wave: 2 }), ...pool }, nodes, { stopped });
   const decision = chooseNodes(request);
-  return poolStatusOf({
+  return computePoolStatus({
     generation: 7,
     decision,
     pool: request.pool,
@@ -39,7 +39,7 @@ function statusOf(
   });
 }
 
-const conditionOf = ({ conditions }: { conditions: readonly PoolCondition[] }, type: PoolCondition['type']) =>
+const findCondition = ({ conditions }: { conditions: readonly PoolCondition[] }, type: PoolCondition['type']) =>
   conditions.find((each) => each.type === type);
 const statuses = ({ conditions }: { conditions: readonly PoolCondition[] }) =>
   Object.fromEntries(conditions.map(({ type, status }) => [type, status]));
@@ -49,7 +49,7 @@ const failed = { desired: NEW, state: 'Degraded', reason: 'no space left', given
 
 describe('the status of a pool', () => {
   it('that is updated', () => {
-    expect(statusOf(sampleNodes(3, updated))).toEqual({
+    expect(computeStatus(sampleNodes(3, updated))).toEqual({
       observedGeneration: 7,
       configuration: source,
       machineCount: 3,
@@ -73,7 +73,7 @@ describe('the status of a pool', () => {
   });
 
   it('that is updating: the config of the status stays until the last machine has the new one', () => {
-    const status = statusOf([sampleNode('canary', updated), ...sampleNodes(2)]);
+    const status = computeStatus([sampleNode('canary', updated), ...sampleNodes(2)]);
     expect(status).toMatchObject({
       configuration: { name: OLD },
       machineCount: 3,
@@ -82,30 +82,30 @@ describe('the status of a pool', () => {
       unavailableMachineCount: 1,
     });
     expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'True', Degraded: 'False' });
-    expect(conditionOf(status, 'Updating')).toMatchObject({
+    expect(findCondition(status, 'Updating')).toMatchObject({
       reason: 'RollingOut',
       message: `1 of 3 machines of pool worker have ${NEW}. wave 2 of 2; on their way: worker-1`,
     });
   });
 
   it('without machines is updated', () => {
-    const status = statusOf([]);
+    const status = computeStatus([]);
     expect(statuses(status)).toMatchObject({ Updated: 'True', Updating: 'False' });
     expect(status.configuration).toEqual(source);
   });
 
   it('that is paused does not update, and says so', () => {
-    const status = statusOf(sampleNodes(2), { isPaused: true });
+    const status = computeStatus(sampleNodes(2), { isPaused: true });
     expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'False' });
-    expect(conditionOf(status, 'Updating')).toMatchObject({
+    expect(findCondition(status, 'Updating')).toMatchObject({
       reason: 'Paused',
       message: expect.stringContaining('Pool worker is paused. 0 of 2 machines of pool worker have'),
     });
   });
 
   it('that is stopped with the fleet says why', () => {
-    const status = statusOf(sampleNodes(2), {}, { stopped: 'Black Friday' });
-    expect(conditionOf(status, 'Updating')).toMatchObject({
+    const status = computeStatus(sampleNodes(2), {}, { stopped: 'Black Friday' });
+    expect(findCondition(status, 'Updating')).toMatchObject({
       status: 'False',
       reason: 'RolloutsStopped',
       message: expect.stringContaining('Black Friday'),
@@ -113,34 +113,34 @@ describe('the status of a pool', () => {
   });
 
   it('with a machine that failed is degraded and halted, with the reason and the way out', () => {
-    const status = statusOf([sampleNode('canary', failed), ...sampleNodes(2)]);
+    const status = computeStatus([sampleNode('canary', failed), ...sampleNodes(2)]);
     expect(status).toMatchObject({ degradedMachineCount: 1, unavailableMachineCount: 1, updatedMachineCount: 0 });
     expect(statuses(status)).toMatchObject({ Updating: 'True', NodeDegraded: 'True', Degraded: 'True' });
-    expect(conditionOf(status, 'NodeDegraded')?.message).toBe('Node canary is reporting: "no space left"');
-    expect(conditionOf(status, 'Updating')?.message).toContain('slipway resume worker');
-    expect(conditionOf(status, 'Degraded')).toMatchObject({ reason: 'RolloutHalted' });
+    expect(findCondition(status, 'NodeDegraded')?.message).toBe('Node canary is reporting: "no space left"');
+    expect(findCondition(status, 'Updating')?.message).toContain('slipway resume worker');
+    expect(findCondition(status, 'Degraded')).toMatchObject({ reason: 'RolloutHalted' });
   });
 
   it('that is halted for a machine that is gone is degraded, though no machine is', () => {
     const halted = { at: at(-5), node: 'canary', reason: 'no space left' };
-    const status = statusOf(sampleNodes(2), { state: sampleState({ halted }) });
+    const status = computeStatus(sampleNodes(2), { state: sampleState({ halted }) });
     expect(status.degradedMachineCount).toBe(0);
     expect(statuses(status)).toMatchObject({ NodeDegraded: 'False', Degraded: 'True' });
   });
 
   it('names the first few of many that failed', () => {
-    const status = statusOf(sampleNodes(9, { ...failed, state: 'Unreconcilable' }));
+    const status = computeStatus(sampleNodes(9, { ...failed, state: 'Unreconcilable' }));
     expect(status.degradedMachineCount).toBe(9);
-    expect(conditionOf(status, 'NodeDegraded')?.message).toMatch(
+    expect(findCondition(status, 'NodeDegraded')?.message).toMatch(
       /^Node worker-1 is .*worker-5 is .*, and 4 more nodes$/,
     );
   });
 
   it('whose config cannot be rendered says why', () => {
     const renderProblem = { reason: 'RenderFailed', message: 'MachineConfig 99-x: bad' };
-    const status = statusOf(sampleNodes(1, updated), {}, { renderProblem });
+    const status = computeStatus(sampleNodes(1, updated), {}, { renderProblem });
     expect(statuses(status)).toMatchObject({ Updated: 'True', RenderDegraded: 'True', Degraded: 'True' });
-    expect(conditionOf(status, 'Degraded')).toMatchObject(renderProblem);
+    expect(findCondition(status, 'Degraded')).toMatchObject(renderProblem);
   });
 
   it('names the pod and the budget that block a drain', () => {
@@ -151,36 +151,36 @@ describe('the status of a pool', () => {
     });
     const message = 'the drain of worker-9 waits: pod shop/db-0, budget shop/db';
     for (const pool of [{}, { isPaused: true }]) {
-      const text = conditionOf(statusOf([moving, ...sampleNodes(1)], pool), 'Updating')?.message ?? '';
+      const text = findCondition(computeStatus([moving, ...sampleNodes(1)], pool), 'Updating')?.message ?? '';
       expect(text.split(message)).toHaveLength(2);
     }
   });
 
   it('counts a cordoned machine as users know it: not ready, unavailable, and the pool is updating until it is back', () => {
-    const status = statusOf([
+    const status = computeStatus([
       sampleNode('worker-1', updated),
       sampleNode('worker-2', { ...updated, isCordoned: true }),
     ]);
     expect(status).toMatchObject({ updatedMachineCount: 2, readyMachineCount: 1, unavailableMachineCount: 1 });
     expect(status.configuration).toEqual(source);
     expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'True' });
-    expect(conditionOf(status, 'Updating')?.message).toContain('Out of service: worker-2, cordoned by somebody');
+    expect(findCondition(status, 'Updating')?.message).toContain('Out of service: worker-2, cordoned by somebody');
   });
 
   it('that is held at an older config has that one, without the sources of the newest', () => {
     const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
     const pool = { held: OLD, state: sampleState({ target: OLD, hold }) };
     const reference = { name: OLD, kind: 'MachineConfig', apiVersion: 'machineconfiguration.openshift.io/v1' };
-    expect(statusOf(sampleNodes(2), pool, { previous: { name: NEW } }).configuration).toEqual(reference);
-    const status = statusOf(sampleNodes(2), pool, { previous: { name: OLD } });
+    expect(computeStatus(sampleNodes(2), pool, { previous: { name: NEW } }).configuration).toEqual(reference);
+    const status = computeStatus(sampleNodes(2), pool, { previous: { name: OLD } });
     expect(status.configuration).toEqual({ name: OLD });
-    expect(conditionOf(status, 'Updated')?.message).toBe(
+    expect(findCondition(status, 'Updated')?.message).toBe(
       `All nodes are updated with MachineConfig ${OLD}. All machines of pool worker have ${OLD}, and are held there: somebody asked. To go on to ${NEW}: slipway resume worker`,
     );
   });
 
   it('before anything is rendered has no config', () => {
-    const { configuration, ...status } = statusOf(
+    const { configuration, ...status } = computeStatus(
       sampleNodes(1),
       { newest: null, state: null },
       { previous: undefined },
@@ -191,8 +191,8 @@ describe('the status of a pool', () => {
 
   it('tells of settings that cannot be used, also when all is well', () => {
     const problems = [{ code: 'SLW_ROLLOUT_POLICY', message: 'the soak is no time' }] as const;
-    const status = statusOf(sampleNodes(1, updated), {}, { problems });
-    expect(conditionOf(status, 'Updating')).toMatchObject({
+    const status = computeStatus(sampleNodes(1, updated), {}, { problems });
+    expect(findCondition(status, 'Updating')).toMatchObject({
       status: 'False',
       message: 'the soak is no time (SLW_ROLLOUT_POLICY)',
     });
@@ -212,13 +212,13 @@ describe('the OS image stream of a pool', () => {
   });
 
   it('is the old one until the last machine has the new one', () => {
-    const moving = statusOf([sampleNode('canary', updated), ...sampleNodes(2)], {}, osStream());
+    const moving = computeStatus([sampleNode('canary', updated), ...sampleNodes(2)], {}, osStream());
     expect(moving.osImageStream).toEqual({ name: 'rhel-9' });
-    expect(conditionOf(moving, 'OSStreamDeprecated')).toMatchObject({ status: 'True', reason: 'StreamEndOfLife' });
+    expect(findCondition(moving, 'OSStreamDeprecated')).toMatchObject({ status: 'True', reason: 'StreamEndOfLife' });
 
-    const reached = statusOf(sampleNodes(3, updated), {}, osStream());
+    const reached = computeStatus(sampleNodes(3, updated), {}, osStream());
     expect(reached.osImageStream).toEqual({ name: 'rhel-10' });
-    expect(conditionOf(reached, 'OSStreamDeprecated')).toEqual({
+    expect(findCondition(reached, 'OSStreamDeprecated')).toEqual({
       type: 'OSStreamDeprecated',
       status: 'False',
       reason: 'AsExpected',
@@ -227,13 +227,13 @@ describe('the OS image stream of a pool', () => {
   });
 
   it('is none where the config of its machines follows none', () => {
-    const status = statusOf(sampleNodes(3, updated), {}, osStream({ streamOf: () => null }));
+    const status = computeStatus(sampleNodes(3, updated), {}, osStream({ streamOf: () => null }));
     expect(status).toHaveProperty('osImageStream', undefined);
   });
 
   it('that is removed is told', () => {
     const frozen = osStream({ tracked: tracked('rhel-8'), streamOf: () => 'rhel-8' });
-    expect(conditionOf(statusOf(sampleNodes(1, updated), {}, frozen), 'OSStreamDeprecated')).toMatchObject({
+    expect(findCondition(computeStatus(sampleNodes(1, updated), {}, frozen), 'OSStreamDeprecated')).toMatchObject({
       status: 'True',
       reason: 'StreamRemoved',
       message: expect.stringContaining('MachineConfigPool worker is on the OS image stream rhel-8'),
@@ -242,23 +242,23 @@ describe('the OS image stream of a pool', () => {
 
   it('that cannot be followed degrades the pool, beside what cannot be rendered', () => {
     const problem = { reason: 'OSImageStreamInvalid', message: 'there is no stream rhel-11' };
-    const alone = statusOf(sampleNodes(1, updated), {}, osStream({ problem }));
+    const alone = computeStatus(sampleNodes(1, updated), {}, osStream({ problem }));
     expect(statuses(alone)).toMatchObject({ RenderDegraded: 'True', Degraded: 'True', Updated: 'True' });
-    expect(conditionOf(alone, 'RenderDegraded')).toMatchObject(problem);
-    expect(conditionOf(alone, 'Degraded')).toMatchObject(problem);
+    expect(findCondition(alone, 'RenderDegraded')).toMatchObject(problem);
+    expect(findCondition(alone, 'Degraded')).toMatchObject(problem);
 
     const renderProblem = { reason: 'RenderFailed', message: 'MachineConfig 99-x: bad' };
-    const together = statusOf(sampleNodes(1, updated), {}, { renderProblem, ...osStream({ problem }) });
-    expect(conditionOf(together, 'RenderDegraded')).toMatchObject({
+    const together = computeStatus(sampleNodes(1, updated), {}, { renderProblem, ...osStream({ problem }) });
+    expect(findCondition(together, 'RenderDegraded')).toMatchObject({
       reason: 'RenderFailed',
       message: 'MachineConfig 99-x: bad\nthere is no stream rhel-11',
     });
   });
 
   it('is not spoken of in a cluster that does not use streams', () => {
-    const status = statusOf(sampleNodes(3, updated));
+    const status = computeStatus(sampleNodes(3, updated));
     expect(status).toHaveProperty('osImageStream', undefined);
-    expect(conditionOf(status, 'OSStreamDeprecated')).toBeUndefined();
+    expect(findCondition(status, 'OSStreamDeprecated')).toBeUndefined();
   });
 });
 
@@ -275,23 +275,23 @@ describe('of a pool with pinned images, the status', () => {
   const full = { name: 'worker-1', message: 'image x: SLW_PINNING_NO_SPACE', isDiskFull: true };
 
   it('says how far its machines are', () => {
-    const status = statusOf(sampleNodes(3, updated), {}, { pins: poolPinsOf(summary) });
+    const status = computeStatus(sampleNodes(3, updated), {}, { pins: buildPoolPins(summary) });
     expect(status.poolSynchronizersStatus).toMatchObject([{ machineCount: 3, updatedMachineCount: 1 }]);
-    expect(conditionOf(status, 'PinnedImageSetsDegraded')).toMatchObject({ status: 'False', reason: 'AsExpected' });
+    expect(findCondition(status, 'PinnedImageSetsDegraded')).toMatchObject({ status: 'False', reason: 'AsExpected' });
   });
 
   it('names machines that fail, and is degraded for a full disk alone', () => {
     const broken = { ...full, message: 'image x: SLW_PINNING_PULL', isDiskFull: false };
-    const failing = poolPinsOf({ ...summary, degraded: 1, nodes: [broken] });
-    const status = statusOf(sampleNodes(3, updated), {}, { pins: failing });
-    expect(conditionOf(status, 'PinnedImageSetsDegraded')).toMatchObject({
+    const failing = buildPoolPins({ ...summary, degraded: 1, nodes: [broken] });
+    const status = computeStatus(sampleNodes(3, updated), {}, { pins: failing });
+    expect(findCondition(status, 'PinnedImageSetsDegraded')).toMatchObject({
       status: 'True',
       reason: 'PrefetchFailed',
       message: 'Node worker-1 is reporting: "image x: SLW_PINNING_PULL"',
     });
-    expect(conditionOf(status, 'Degraded')).toMatchObject({ status: 'False', reason: 'AsExpected' });
-    const onFull = poolPinsOf({ ...summary, degraded: 1, fullDisks: 1, nodes: [full] });
-    expect(conditionOf(statusOf(sampleNodes(3, updated), {}, { pins: onFull }), 'Degraded')).toEqual({
+    expect(findCondition(status, 'Degraded')).toMatchObject({ status: 'False', reason: 'AsExpected' });
+    const onFull = buildPoolPins({ ...summary, degraded: 1, fullDisks: 1, nodes: [full] });
+    expect(findCondition(computeStatus(sampleNodes(3, updated), {}, { pins: onFull }), 'Degraded')).toEqual({
       type: 'Degraded',
       status: 'True',
       reason: 'PinnedImagesDiskFull',
@@ -300,11 +300,11 @@ describe('of a pool with pinned images, the status', () => {
   });
 
   it('has none of it where there are no sets, or images are not pinned', () => {
-    const none = statusOf(sampleNodes(3, updated), {}, { pins: poolPinsOf(null) });
+    const none = computeStatus(sampleNodes(3, updated), {}, { pins: buildPoolPins(null) });
     expect(none.poolSynchronizersStatus).toBeUndefined();
-    expect(conditionOf(none, 'PinnedImageSetsDegraded')).toMatchObject({ status: 'False' });
-    const off = statusOf(sampleNodes(3, updated));
+    expect(findCondition(none, 'PinnedImageSetsDegraded')).toMatchObject({ status: 'False' });
+    const off = computeStatus(sampleNodes(3, updated));
     expect(off.poolSynchronizersStatus).toBeUndefined();
-    expect(conditionOf(off, 'PinnedImageSetsDegraded')).toBeUndefined();
+    expect(findCondition(off, 'PinnedImageSetsDegraded')).toBeUndefined();
   });
 });

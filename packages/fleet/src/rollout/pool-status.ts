@@ -6,7 +6,7 @@ import type { PoolPins, PoolSynchronizer } from '../pinned-images/pool-summary.t
 import type { RolloutDecision } from './facts.ts';
 import type { NodeFacts, PoolFacts, RolloutProblem } from './facts.ts';
 import { isFailing, isUnavailable } from './node-state.ts';
-import { namesOf } from './node-state.ts';
+import { formatNames } from './node-state.ts';
 import { blockedDrains } from './summary.ts';
 
 type Configuration = NonNullable<NonNullable<MachineConfigPool['status']>['configuration']>;
@@ -94,11 +94,11 @@ export interface PoolStatusInput {
   readonly pins?: PoolPins | undefined;
 }
 
-export function poolStatusOf(given: PoolStatusInput): PoolStatus {
+export function computePoolStatus(given: PoolStatusInput): PoolStatus {
   const input = { ...given, renderProblem: joined(given.renderProblem, given.osStream?.problem ?? null) };
   const { nodes, decision } = input;
-  const counts = countsOf(nodes, decision.target);
-  const configuration = configurationOf(input);
+  const counts = countMachines(nodes, decision.target);
+  const configuration = computeConfiguration(input);
   const stream = streamIn(configuration, input.osStream);
   return {
     observedGeneration: input.generation,
@@ -106,7 +106,7 @@ export function poolStatusOf(given: PoolStatusInput): PoolStatus {
     osImageStream: stream === null ? undefined : { name: stream },
     poolSynchronizersStatus: (input.pins?.synchronizers.length ?? 0) === 0 ? undefined : input.pins?.synchronizers,
     ...counts,
-    conditions: Object.values(conditionsOf(input, isUpdated(counts) && decision.target !== null, stream)).filter(
+    conditions: Object.values(buildConditions(input, isUpdated(counts) && decision.target !== null, stream)).filter(
       (each) => each !== null,
     ),
   };
@@ -147,7 +147,7 @@ type Counts = Omit<
 >;
 
 /** A machine that is cordoned is not ready, as everywhere in this status. */
-function countsOf(nodes: readonly NodeFacts[], target: string | null): Counts {
+function countMachines(nodes: readonly NodeFacts[], target: string | null): Counts {
   const updated = nodes.filter(
     ({ current, desired, state }) => target !== null && current === target && desired === target && state === 'Done',
   );
@@ -169,7 +169,7 @@ const isUpdated = ({
   updatedMachineCount === machineCount && readyMachineCount === machineCount && unavailableMachineCount === 0;
 
 /** What every machine has, or had when the last rollout ended. */
-function configurationOf({
+function computeConfiguration({
   decision: { target, state },
   source,
   previous,
@@ -186,7 +186,7 @@ const reference = (name: string): Configuration => ({
   name,
 });
 
-function conditionsOf(input: PoolStatusInput, updated: boolean, stream: string | null): Conditions {
+function buildConditions(input: PoolStatusInput, updated: boolean, stream: string | null): Conditions {
   const { decision, nodes, renderProblem } = input;
   const failing = degradedMessage(nodes.filter(isFailing));
   return {
@@ -277,7 +277,7 @@ function updating(input: PoolStatusInput, updated: boolean): PoolCondition<'Upda
 
 function whatHappens({ decision: { phase, summary }, nodes }: PoolStatusInput): string[] {
   if (phase === 'updated')
-    return [summary, `Out of service: ${namesOf(nodes.filter(isUnavailable))}, cordoned by somebody`];
+    return [summary, `Out of service: ${formatNames(nodes.filter(isUnavailable))}, cordoned by somebody`];
   // The summary of a rollout that goes on names them already.
   const drains = phase === 'updating' ? '' : blockedDrains(nodes);
   return drains === '' ? [summary] : [summary, drains];

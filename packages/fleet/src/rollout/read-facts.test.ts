@@ -14,12 +14,12 @@ import { encodeState } from './memory.ts';
 import {
   AFTER_FAILURE,
   highestMajor,
-  nodeFactsOf,
+  readNodeFacts,
   parseTargetReason,
-  poolFactsOf,
+  readPoolFacts,
   targetReason,
 } from './read-facts.ts';
-import { osMajorOf } from '../os-streams/os-major.ts';
+import { parseOsMajor } from '../os-streams/os-major.ts';
 import { at, NEW, NOW, OLD, sampleNode, samplePool, sampleState } from './testing/sample.ts';
 
 type Conditions = NonNullable<NonNullable<Node['status']>['conditions']>;
@@ -33,7 +33,7 @@ const node = (conditions: Conditions = [ready], more: Partial<Node> = {}): Node 
 
 describe('nodeFactsOf', () => {
   it('reads all that a rollout is decided on', () => {
-    const facts = nodeFactsOf({
+    const facts = readNodeFacts({
       metadata: {
         name: 'worker-1',
         creationTimestamp: at(-60),
@@ -74,7 +74,7 @@ describe('nodeFactsOf', () => {
   });
 
   it('a Node that nobody has spoken of says nothing', () => {
-    expect(nodeFactsOf({ metadata: { name: 'worker-1' } })).toMatchObject({
+    expect(readNodeFacts({ metadata: { name: 'worker-1' } })).toMatchObject({
       current: null,
       desired: null,
       state: null,
@@ -92,15 +92,15 @@ describe('nodeFactsOf', () => {
       [nodeAnnotations.desiredConfig]: 'not-yet-set',
       [nodeAnnotations.state]: 'Fine',
     };
-    const facts = nodeFactsOf({ metadata: { name: 'worker-1', annotations } });
+    const facts = readNodeFacts({ metadata: { name: 'worker-1', annotations } });
     expect(facts).toMatchObject({ current: null, desired: null, state: null });
   });
 
   it('a node that a person cordoned is not ours', () => {
-    const facts = nodeFactsOf(node([ready], { spec: { unschedulable: true } }));
+    const facts = readNodeFacts(node([ready], { spec: { unschedulable: true } }));
     expect(facts).toMatchObject({ isCordoned: true, isCordonedByUs: false });
     const annotations = { [cordonedAnnotation]: at(0) };
-    expect(nodeFactsOf({ metadata: { name: 'worker-1', annotations } })).toMatchObject({ isCordonedByUs: false });
+    expect(readNodeFacts({ metadata: { name: 'worker-1', annotations } })).toMatchObject({ isCordonedByUs: false });
   });
 
   it.each<[string, Conditions, string]>([
@@ -109,12 +109,12 @@ describe('nodeFactsOf', () => {
     ['its disk is full', [ready, { type: 'DiskPressure', status: 'True', message: 'full' }], 'DiskPressure: full'],
     ['it has no network', [ready, { type: 'NetworkUnavailable', status: 'True' }], 'NetworkUnavailable: True'],
   ])('is not ready when %s', (_, conditions, notReady) => {
-    expect(nodeFactsOf(node(conditions))).toMatchObject({ isReady: false, notReady });
+    expect(readNodeFacts(node(conditions))).toMatchObject({ isReady: false, notReady });
   });
 
   it('other conditions, and those that are false, do not matter', () => {
     const others = ['DiskPressure', 'NetworkUnavailable', 'PIDPressure'].map((type) => ({ type, status: 'False' }));
-    expect(nodeFactsOf(node([ready, ...others, { type: 'MemoryPressure', status: 'True' }])).isReady).toBe(true);
+    expect(readNodeFacts(node([ready, ...others, { type: 'MemoryPressure', status: 'True' }])).isReady).toBe(true);
   });
 });
 
@@ -127,7 +127,7 @@ const pool = (annotations: Record<string, string>, spec: MachineConfigPool['spec
 describe('poolFactsOf', () => {
   it('reads all that a rollout is decided on', () => {
     const annotations = { [targetConfigAnnotation]: OLD, [rolloutStateAnnotation]: encodeState(sampleState()) };
-    expect(poolFactsOf(pool(annotations, { paused: true, maxUnavailable: '10%' }))).toEqual({
+    expect(readPoolFacts(pool(annotations, { paused: true, maxUnavailable: '10%' }))).toEqual({
       pool: samplePool({ held: OLD, isPaused: true, maxUnavailable: '10%', state: sampleState() }),
       history: [],
       problems: [],
@@ -135,7 +135,7 @@ describe('poolFactsOf', () => {
   });
 
   it('a pool that was just made has nothing yet', () => {
-    expect(poolFactsOf({ metadata: { name: 'worker' }, spec: {} }).pool).toEqual(
+    expect(readPoolFacts({ metadata: { name: 'worker' }, spec: {} }).pool).toEqual(
       samplePool({ newest: null, proven: null }),
     );
   });
@@ -146,7 +146,7 @@ describe('poolFactsOf', () => {
     ['worker', false],
     ['infra', false],
   ])('%s is of the control plane: %s', (name, isControlPlane) => {
-    expect(poolFactsOf({ metadata: { name }, spec: {} }).pool.isControlPlane).toBe(isControlPlane);
+    expect(readPoolFacts({ metadata: { name }, spec: {} }).pool.isControlPlane).toBe(isControlPlane);
   });
 
   it('what is damaged is left out and told', () => {
@@ -154,7 +154,7 @@ describe('poolFactsOf', () => {
       pool: facts,
       history,
       problems,
-    } = poolFactsOf(
+    } = readPoolFacts(
       pool(
         {
           [rolloutStateAnnotation]: '{',
@@ -187,7 +187,7 @@ describe('osMajorOf', () => {
     ['Debian GNU/Linux 12 (bookworm)', null],
     ['', null],
   ])('%s: %s', (osImage, major) => {
-    expect(osMajorOf(osImage)).toBe(major);
+    expect(parseOsMajor(osImage)).toBe(major);
   });
 
   it('of several machines the highest counts, of those that run the config', () => {

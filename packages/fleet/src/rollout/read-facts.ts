@@ -1,4 +1,4 @@
-import { osMajorOf } from '../os-streams/os-major.ts';
+import { parseOsMajor } from '../os-streams/os-major.ts';
 import { isControlPlanePool } from '../pool-of.ts';
 import type { MachineConfigPool, Node } from '@slipway/api';
 import {
@@ -46,9 +46,9 @@ const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const states = ['Working', 'Done', 'Degraded', 'Rebooting', 'Unreconcilable'] as const;
 const MAX_TEXT = 2000;
 
-export function nodeFactsOf({ metadata, spec, status }: Node): NodeFacts {
+export function readNodeFacts({ metadata, spec, status }: Node): NodeFacts {
   const { annotations = {}, labels = {} } = metadata;
-  const createdAt = timeOf(metadata.creationTimestamp);
+  const createdAt = parseTime(metadata.creationTimestamp);
   const { givenAt, wasFailing } = parseTargetReason(annotations[targetReasonAnnotation]);
   const isCordoned = spec?.unschedulable === true;
   return {
@@ -59,7 +59,7 @@ export function nodeFactsOf({ metadata, spec, status }: Node): NodeFacts {
     desired: configIn(annotations[nodeAnnotations.desiredConfig]),
     state: stateIn(annotations[nodeAnnotations.state]),
     reason: textIn(annotations[nodeAnnotations.reason]),
-    ...readinessOf(status?.conditions ?? [], createdAt),
+    ...readReadiness(status?.conditions ?? [], createdAt),
     isCordoned,
     isCordonedByUs: isCordoned && annotations[cordonedAnnotation] !== undefined,
     drainBlocked: textIn(annotations[drainBlockedAnnotation]),
@@ -77,7 +77,7 @@ const configIn = (text: string | undefined): string | null =>
 
 const stateIn = (text: string | undefined): DaemonState => states.find((state) => state === text) ?? null;
 
-function timeOf(text: string | undefined): number {
+function parseTime(text: string | undefined): number {
   const time = Date.parse(text ?? '');
   return Number.isNaN(time) ? 0 : time;
 }
@@ -85,7 +85,7 @@ function timeOf(text: string | undefined): number {
 type Conditions = NonNullable<NonNullable<Node['status']>['conditions']>;
 
 /** As users know it: Ready, and neither short of disk nor without a network. A Node whose kubelet never spoke is not ready. */
-function readinessOf(
+function readReadiness(
   conditions: Conditions,
   createdAt: number,
 ): Pick<NodeFacts, 'isReady' | 'notReady' | 'readyChangedAt'> {
@@ -96,7 +96,7 @@ function readinessOf(
   const speaks = ready?.status === 'True';
   const said = ready === undefined ? 'its kubelet has not reported yet' : (ready.message ?? `Ready is ${ready.status}`);
   const notReady = [...(speaks ? [] : [said]), ...troubles.map(({ type, message = 'True' }) => `${type}: ${message}`)];
-  const changed = (speaks ? [ready, ...troubles] : [ready]).map((each) => timeOf(each?.lastTransitionTime));
+  const changed = (speaks ? [ready, ...troubles] : [ready]).map((each) => parseTime(each?.lastTransitionTime));
   return {
     isReady: notReady.length === 0,
     notReady: notReady.join('; ').slice(0, MAX_TEXT),
@@ -113,7 +113,7 @@ export interface ReadPool {
   readonly problems: readonly RolloutProblem[];
 }
 
-export function poolFactsOf({ metadata, spec, status }: MachineConfigPool): ReadPool {
+export function readPoolFacts({ metadata, spec, status }: MachineConfigPool): ReadPool {
   const { name, annotations = {} } = metadata;
   const { policy, problems: policyProblems } = parseRolloutPolicy(annotations);
   const state = read(annotations[rolloutStateAnnotation], decodeState);
@@ -162,7 +162,7 @@ const damaged = (pool: string, annotation: string, meaning: string): RolloutProb
 export function highestMajor(nodes: readonly NodeFacts[], runs: (config: string | null) => boolean): number | null {
   let highest: number | null = null;
   for (const { current, osImage } of nodes) {
-    const major = runs(current) ? osMajorOf(osImage) : null;
+    const major = runs(current) ? parseOsMajor(osImage) : null;
     if (major !== null && (highest === null || major > highest)) highest = major;
   }
   return highest;

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { namesOf } from './node-state.ts';
+import { formatNames } from './node-state.ts';
 import { machines } from './summary.ts';
 
-const list = (names: readonly string[]): string => namesOf(names.map((name) => ({ name })));
+const list = (names: readonly string[]): string => formatNames(names.map((name) => ({ name })));
 
 describe('namesOf', () => {
   it.each([

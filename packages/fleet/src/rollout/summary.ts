@@ -1,7 +1,7 @@
 import type { Assignment, RolloutDecision } from './facts.ts';
 import type { NodeFacts, RolloutRequest, RolloutState } from './facts.ts';
 import { downgrade } from './lifecycle.ts';
-import { namesOf, type NodeState } from './node-state.ts';
+import { formatNames, type NodeState } from './node-state.ts';
 import type { WaveView } from './waves.ts';
 
 export const machines = (count: number): string => (count === 1 ? '1 machine' : `${count} machines`);
@@ -21,16 +21,16 @@ export interface Situation {
 
 type Phase = RolloutDecision['phase'];
 
-export function phaseOf({ request: { pool, stopped }, stands, state }: Situation): Phase {
+export function computePhase({ request: { pool, stopped }, stands, state }: Situation): Phase {
   if (stands.every(({ standing }) => standing === 'well')) return 'updated';
   if (stopped !== null) return 'stopped';
   if (pool.isPaused) return 'paused';
   return state === null || state.halted === null ? 'updating' : 'halted';
 }
 
-export function summaryOf(situation: Situation, phase: Phase, give: readonly Assignment[]): string {
+export function formatSummary(situation: Situation, phase: Phase, give: readonly Assignment[]): string {
   const { target, stands, state } = situation;
-  const progress = progressOf(situation);
+  const progress = formatProgress(situation);
   switch (phase) {
     case 'updated':
       return `${progress}${stands.length === 0 ? ': it has none' : ''}${heldThere(situation)}`;
@@ -56,7 +56,7 @@ function heldThere({ state, request: { pool } }: Situation): string {
   return `, and are held there: ${state.hold.why}. To go on to ${pool.newest}: slipway resume ${pool.name}`;
 }
 
-function progressOf({ request: { pool }, stands, target }: Situation): string {
+function formatProgress({ request: { pool }, stands, target }: Situation): string {
   const well = stands.filter(({ standing }) => standing === 'well').length;
   if (well === stands.length) return `All machines of pool ${pool.name} have ${target}`;
   return `${well} of ${machines(stands.length)} of pool ${pool.name} have ${target}`;
@@ -65,13 +65,13 @@ function progressOf({ request: { pool }, stands, target }: Situation): string {
 function steps(situation: Situation, give: readonly Assignment[]): string {
   const { stands, wave } = situation;
   // Those that are given it now are under way as soon as this can be read.
-  const moving = [...nodesOf(stands, 'moving'), ...give.map(({ node }) => ({ name: node }))];
-  const failed = nodesOf(stands, 'failed');
+  const moving = [...selectNodes(stands, 'moving'), ...give.map(({ node }) => ({ name: node }))];
+  const failed = selectNodes(stands, 'failed');
   const isLeft = stands.some(({ standing }) => standing === 'available' || standing === 'resting');
   return [
     wave !== null && wave.of > 1 ? `wave ${wave.number} of ${wave.of}` : '',
-    moving.length > 0 ? `on their way: ${namesOf(moving)}` : '',
-    failed.length > 0 ? `failed: ${namesOf(failed)}` : '',
+    moving.length > 0 ? `on their way: ${formatNames(moving)}` : '',
+    failed.length > 0 ? `failed: ${formatNames(failed)}` : '',
     blockedDrains(situation.request.nodes),
     skippedOnes(stands),
     give.length === 0 && isLeft ? waitReason(situation, 'updating', give) : '',
@@ -80,7 +80,7 @@ function steps(situation: Situation, give: readonly Assignment[]): string {
     .join('; ');
 }
 
-const nodesOf = (stands: readonly NodeState[], standing: NodeState['standing']) =>
+const selectNodes = (stands: readonly NodeState[], standing: NodeState['standing']) =>
   stands.filter((stand) => stand.standing === standing).map(({ node }) => node);
 
 /** What drains wait for; ''. */
@@ -93,8 +93,8 @@ export function blockedDrains(nodes: readonly NodeFacts[]): string {
 }
 
 function skippedOnes(stands: readonly NodeState[]): string {
-  const skipped = nodesOf(stands, 'skipped');
-  return skipped.length === 0 ? '' : `cannot have a turn as they are: ${namesOf(skipped)}`;
+  const skipped = selectNodes(stands, 'skipped');
+  return skipped.length === 0 ? '' : `cannot have a turn as they are: ${formatNames(skipped)}`;
 }
 
 /** Why a machine that could be given the target is not. */
@@ -115,7 +115,7 @@ function waveReason({ request }: Situation, wave: WaveView, give: readonly Assig
     return `${which}, and must stay well until ${new Date(wave.soaksUntil).toISOString()}`;
   }
   const awaited = [...wave.unwell, ...give.map(({ node }) => ({ name: node }))];
-  return `${which}, and the next begins when ${namesOf(awaited)} ${awaited.length === 1 ? 'is' : 'are'} well${request.pool.policy.soakMs > 0 ? ' and stay so' : ''}`;
+  return `${which}, and the next begins when ${formatNames(awaited)} ${awaited.length === 1 ? 'is' : 'are'} well${request.pool.policy.soakMs > 0 ? ' and stay so' : ''}`;
 }
 
 function fullReason({ request, stands, maxUnavailable }: Situation, give: readonly Assignment[]): string {
@@ -127,7 +127,7 @@ function fullReason({ request, stands, maxUnavailable }: Situation, give: readon
   const limit = pool.isControlPlane
     ? 'one machine of the control plane at a time'
     : `at most ${machines(maxUnavailable)} at a time (maxUnavailable)`;
-  return `${limit}, and out of service ${all.length === 1 ? 'is' : 'are'} ${namesOf(all)}`;
+  return `${limit}, and out of service ${all.length === 1 ? 'is' : 'are'} ${formatNames(all)}`;
 }
 
 /** What a person can do about a rollout that does not go on. */

@@ -1,12 +1,12 @@
 import type { Assignment, NodeVerdict, RolloutDecision } from './facts.ts';
 import type { NodeFacts } from './facts.ts';
-import { failureOf } from './lifecycle.ts';
+import { describeFailure } from './lifecycle.ts';
 import { isCordonedByPerson, isFailing, type NodeState } from './node-state.ts';
 import { type Situation, waitReason } from './summary.ts';
 
 // For every machine of a pool: why it now, or why not.
 
-export function verdictsOf(
+export function buildVerdicts(
   situation: Situation,
   phase: RolloutDecision['phase'],
   give: readonly Assignment[],
@@ -14,21 +14,21 @@ export function verdictsOf(
   const verdicts = new Map<string, NodeVerdict>();
   // The same for all that wait: 5,000 machines share one sentence.
   const wait = waitReason(situation, phase, give);
-  for (const stand of situation.stands) verdicts.set(stand.node.name, verdictOf(stand, situation.target, wait));
+  for (const stand of situation.stands) verdicts.set(stand.node.name, buildVerdict(stand, situation.target, wait));
   for (const { node, why } of give) {
     verdicts.set(node, { phase: 'next', why, isUnavailable: verdicts.get(node)?.isUnavailable === true });
   }
   return verdicts;
 }
 
-function verdictOf({ node, standing, isUnavailable }: NodeState, target: string, wait: string): NodeVerdict {
+function buildVerdict({ node, standing, isUnavailable }: NodeState, target: string, wait: string): NodeVerdict {
   switch (standing) {
     case 'well':
       return { phase: 'updated', why: hasIt(node, target), isUnavailable };
     case 'moving':
-      return { phase: 'updating', why: progressOf(node, target), isUnavailable };
+      return { phase: 'updating', why: describeProgress(node, target), isUnavailable };
     case 'failed':
-      return { phase: 'failed', why: failureOf(node), isUnavailable };
+      return { phase: 'failed', why: describeFailure(node), isUnavailable };
     case 'skipped':
       return { phase: 'skipped', why: skippedFor(node), isUnavailable };
     case 'busy':
@@ -41,7 +41,7 @@ function verdictOf({ node, standing, isUnavailable }: NodeState, target: string,
 const hasIt = (node: NodeFacts, target: string): string =>
   `it has ${target}${isCordonedByPerson(node) ? ', and is cordoned by somebody' : ''}`;
 
-function progressOf(node: NodeFacts, target: string): string {
+function describeProgress(node: NodeFacts, target: string): string {
   if (node.drainBlocked !== '') return `its drain waits: ${node.drainBlocked}`;
   if (node.current === target && node.state === 'Done') {
     return node.isReady
@@ -58,7 +58,7 @@ function skippedFor(node: NodeFacts): string {
   if (isCordonedByPerson(node))
     return `somebody cordoned it: it has its turn when it is uncordoned (kubectl uncordon ${node.name})`;
   if (node.current === null) return 'its daemon has not said yet which config it has';
-  if (isFailing(node)) return `it is degraded at the config it has, and would only fail: ${failureOf(node)}`;
+  if (isFailing(node)) return `it is degraded at the config it has, and would only fail: ${describeFailure(node)}`;
   return `it is not ready: ${node.notReady}`;
 }
 

@@ -18,7 +18,12 @@ export interface WaveView {
   readonly soaksUntil: number | null;
 }
 
-export function waveOf(before: RolloutState, pool: PoolFacts, stands: readonly NodeState[], now: number): WaveView {
+export function computeWave(
+  before: RolloutState,
+  pool: PoolFacts,
+  stands: readonly NodeState[],
+  now: number,
+): WaveView {
   const isPlain = isKnownGood(before, pool);
   const sizes = isPlain ? [stands.length] : waveSizes(pool.policy, stands.length);
   const given = stands.filter(({ standing }) => standing === 'well' || standing === 'moving' || standing === 'failed');
@@ -85,7 +90,7 @@ export function estimateSeconds(history: readonly RolloutRecord[], coming: Comin
   if (coming.nodes === 0) return 0;
   const perBatch = median(history.flatMap((record) => secondsPerBatch(record)));
   if (perBatch === null) return null;
-  const { batches, gates } = batchesOf(coming);
+  const { batches, gates } = countBatches(coming);
   return Math.round(perBatch * batches + gates * ((coming.soakMs ?? 0) / 1000));
 }
 
@@ -97,7 +102,7 @@ function secondsPerBatch({ outcome, nodes, capacity, startedAt, endedAt }: Rollo
 }
 
 /** No machine of a wave goes before the wave before is well, so that each wave has batches of its own. */
-function batchesOf({ nodes, capacity, waves = [], updated = 0 }: ComingRollout): { batches: number; gates: number } {
+function countBatches({ nodes, capacity, waves = [], updated = 0 }: ComingRollout): { batches: number; gates: number } {
   const all = updated + nodes;
   const ends = [...waves.filter((size) => size > updated && size < all), all];
   let batches = 0;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { discoverStreams, type SourceReading } from './discover-streams.ts';
-import { commandLine, configMap, imageOf, pair, release, tagged } from './testing/readings.ts';
+import { commandLine, configMap, sampleImageReference, pair, release, tagged } from './testing/readings.ts';
 
 const rhel9 = pair('rhel9-coreos', 'rhel-9');
 const rhel10 = pair('rhel10-coreos', 'rhel-10');
 const failing: SourceReading = { name: 'release image', ok: false, problem: 'the registry does not answer' };
 
-const namesOf = (...readings: SourceReading[]): string[] =>
+const discoverNames = (...readings: SourceReading[]): string[] =>
   discoverStreams(readings).found.map(({ stream, from }) => `${stream.name} by ${from}`);
-const notesOf = (...readings: SourceReading[]): string[] =>
+const discoverNotes = (...readings: SourceReading[]): string[] =>
   discoverStreams(readings).notes.map(({ code, message }) => `${code} ${message}`);
 
 const labelled = (stream: string) => ({ 'io.openshift.os.streamclass': stream });
@@ -21,8 +21,8 @@ describe('the streams of a release', () => {
         {
           stream: {
             name: 'rhel-10',
-            osImage: imageOf('rhel10-coreos'),
-            osExtensionsImage: imageOf('rhel10-coreos-extensions'),
+            osImage: sampleImageReference('rhel10-coreos'),
+            osExtensionsImage: sampleImageReference('rhel10-coreos-extensions'),
           },
           from: 'release image',
           lifecycle: null,
@@ -30,8 +30,8 @@ describe('the streams of a release', () => {
         {
           stream: {
             name: 'rhel-9',
-            osImage: imageOf('rhel9-coreos'),
-            osExtensionsImage: imageOf('rhel9-coreos-extensions'),
+            osImage: sampleImageReference('rhel9-coreos'),
+            osExtensionsImage: sampleImageReference('rhel9-coreos-extensions'),
           },
           from: 'release image',
           lifecycle: null,
@@ -44,7 +44,7 @@ describe('the streams of a release', () => {
 
   it('are named as the payload names them, old names too', () => {
     const old = [...pair('rhel9-coreos', 'rhel9-coreos'), ...pair('rhel-coreos-10', 'rhel10-coreos')];
-    expect(namesOf(release(old))).toEqual(['rhel10-coreos by release image', 'rhel9-coreos by release image']);
+    expect(discoverNames(release(old))).toEqual(['rhel10-coreos by release image', 'rhel9-coreos by release image']);
   });
 
   it('are not what was built from the same sources and is neither OS nor extensions', () => {
@@ -54,11 +54,11 @@ describe('the streams of a release', () => {
 
   it('with one image of the pair are left out and named', () => {
     const [os, extensions] = rhel10;
-    expect(namesOf(release([...rhel9, ...rhel10.slice(0, 1)]))).toEqual(['rhel-9 by release image']);
-    expect(notesOf(release([...rhel9, ...(os === undefined ? [] : [os])]))).toEqual([
-      `SLW_STREAM_PARTIAL release image: stream rhel-10 has only its OS image (${imageOf('rhel10-coreos')}, tag rhel10-coreos), expected an OS image and an extensions image. The stream is left out`,
+    expect(discoverNames(release([...rhel9, ...rhel10.slice(0, 1)]))).toEqual(['rhel-9 by release image']);
+    expect(discoverNotes(release([...rhel9, ...(os === undefined ? [] : [os])]))).toEqual([
+      `SLW_STREAM_PARTIAL release image: stream rhel-10 has only its OS image (${sampleImageReference('rhel10-coreos')}, tag rhel10-coreos), expected an OS image and an extensions image. The stream is left out`,
     ]);
-    expect(notesOf(release(extensions === undefined ? [] : [extensions]))).toEqual([
+    expect(discoverNotes(release(extensions === undefined ? [] : [extensions]))).toEqual([
       expect.stringContaining('stream rhel-10 has only its extensions image'),
     ]);
   });
@@ -66,7 +66,7 @@ describe('the streams of a release', () => {
   it('that two tags claim have the last of them, also under another name of the stream, and both are told', () => {
     const later = tagged('rhel-coreos', { stream: 'rhel9-coreos' });
     const { found, notes } = discoverStreams([release([...rhel9, later])]);
-    expect(found).toMatchObject([{ stream: { name: 'rhel9-coreos', osImage: imageOf('rhel-coreos') } }]);
+    expect(found).toMatchObject([{ stream: { name: 'rhel9-coreos', osImage: sampleImageReference('rhel-coreos') } }]);
     expect(notes).toEqual([
       {
         code: 'SLW_STREAM_CONFLICT',
@@ -77,8 +77,8 @@ describe('the streams of a release', () => {
 
   it('without labels are left out, and the pair of the ConfigMap counts', () => {
     const readings = [release([...pair('rhel-coreos', null)]), configMap('cm', labelled('rhel-9'))];
-    expect(namesOf(...readings)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
-    expect(notesOf(...readings)).toEqual([
+    expect(discoverNames(...readings)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
+    expect(discoverNotes(...readings)).toEqual([
       expect.stringMatching(/^SLW_STREAM_UNLABELLED release image: rhel-coreos, rhel-coreos-extensions have no label/),
     ]);
   });
@@ -132,8 +132,8 @@ describe('of several sources', () => {
       configMap('cm', labelled('rhel9-coreos')),
       release(rhel9),
     ];
-    expect(namesOf(...readings.toReversed())).toEqual(['rhel-9 by release image']);
-    expect(notesOf(...readings)).toEqual(
+    expect(discoverNames(...readings.toReversed())).toEqual(['rhel-9 by release image']);
+    expect(discoverNotes(...readings)).toEqual(
       [
         ['cm', BY_CONFIG_MAP, 'cli', 'command line', 'rhel9-coreos'],
         ['rhel9-coreos', 'release image', 'cm', BY_CONFIG_MAP, 'rhel-9'],
@@ -143,18 +143,18 @@ describe('of several sources', () => {
           ['osExtensionsImage', '-extensions'],
         ].map(
           ([field, end]) =>
-            `SLW_STREAM_CONFLICT stream ${name}: ${field} is ${imageOf(`${winner}${end}`)} by the ${by}, and ${imageOf(`${loser}${end}`)} by the ${other}; the ${by} counts`,
+            `SLW_STREAM_CONFLICT stream ${name}: ${field} is ${sampleImageReference(`${winner}${end}`)} by the ${by}, and ${sampleImageReference(`${loser}${end}`)} by the ${other}; the ${by} counts`,
         ),
       ),
     );
   });
 
   it('those that agree are no conflict', () => {
-    expect(notesOf(configMap('rhel9-coreos', labelled('rhel-9')), release(rhel9))).toEqual([]);
+    expect(discoverNotes(configMap('rhel9-coreos', labelled('rhel-9')), release(rhel9))).toEqual([]);
   });
 
   it('each adds the streams that the others have not', () => {
-    expect(namesOf(configMap('cm', labelled('rhel-10')), release(rhel9))).toEqual([
+    expect(discoverNames(configMap('cm', labelled('rhel-10')), release(rhel9))).toEqual([
       `rhel-10 by ${BY_CONFIG_MAP}`,
       'rhel-9 by release image',
     ]);
@@ -162,20 +162,20 @@ describe('of several sources', () => {
 
   it('a whole pair of a lower one goes before half a pair of a higher one', () => {
     const half = release(rhel9.slice(0, 1));
-    expect(namesOf(configMap('cm', labelled('rhel-9')), half)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
+    expect(discoverNames(configMap('cm', labelled('rhel-9')), half)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
   });
 
   it('one that fails is skipped and told of', () => {
-    expect(namesOf(configMap('cm', labelled('rhel-9')), failing)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
-    expect(notesOf(failing)).toEqual(['SLW_STREAM_SOURCE_FAILED release image: the registry does not answer']);
+    expect(discoverNames(configMap('cm', labelled('rhel-9')), failing)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
+    expect(discoverNotes(failing)).toEqual(['SLW_STREAM_SOURCE_FAILED release image: the registry does not answer']);
   });
 
   it('the highest that says it has the version', () => {
-    const versionOf = (...readings: SourceReading[]) => discoverStreams(readings).version;
-    expect(versionOf(configMap('cm', {}, '4.21.0'), release(rhel9, '4.22.0'))).toBe('4.22.0');
-    expect(versionOf(configMap('cm', {}, '4.21.0'), release(rhel9, null))).toBe('4.21.0');
-    expect(versionOf(configMap('cm', {}, '4.21.0'), failing)).toBe('4.21.0');
-    expect(versionOf()).toBeNull();
+    const discoverVersion = (...readings: SourceReading[]) => discoverStreams(readings).version;
+    expect(discoverVersion(configMap('cm', {}, '4.21.0'), release(rhel9, '4.22.0'))).toBe('4.22.0');
+    expect(discoverVersion(configMap('cm', {}, '4.21.0'), release(rhel9, null))).toBe('4.21.0');
+    expect(discoverVersion(configMap('cm', {}, '4.21.0'), failing)).toBe('4.21.0');
+    expect(discoverVersion()).toBeNull();
   });
 });
 
@@ -196,17 +196,19 @@ describe('the pair of the ConfigMap without labels', () => {
     ['the default of a newer platform', {}, '5.0.0', 'rhel-10'],
     ['Fedora on older OKD', {}, '4.12.0-0.okd-2023-02-18', 'fedora-coreos'],
   ])('is %s', (_, labels, platform, stream) => {
-    expect(namesOf(configMap('cm', labels, platform))).toEqual([`${stream} by ${BY_CONFIG_MAP}`]);
+    expect(discoverNames(configMap('cm', labels, platform))).toEqual([`${stream} by ${BY_CONFIG_MAP}`]);
   });
 
   it('has the family of the streams beside it, where no version of the platform is known', () => {
     const readings = [configMap('cm', version('9.6.1-0'), null), release(rhel10, null)];
-    expect(namesOf(...readings)).toEqual(['rhel-10 by release image', `rhel-9 by ${BY_CONFIG_MAP}`]);
+    expect(discoverNames(...readings)).toEqual(['rhel-10 by release image', `rhel-9 by ${BY_CONFIG_MAP}`]);
   });
 
   it('is left out where nothing tells', () => {
-    expect(namesOf(configMap('cm', {}, null))).toEqual([]);
-    expect(notesOf(configMap('cm', {}, null))).toEqual([expect.stringMatching(/^SLW_STREAM_UNLABELLED .*left out$/)]);
+    expect(discoverNames(configMap('cm', {}, null))).toEqual([]);
+    expect(discoverNotes(configMap('cm', {}, null))).toEqual([
+      expect.stringMatching(/^SLW_STREAM_UNLABELLED .*left out$/),
+    ]);
   });
 });
 

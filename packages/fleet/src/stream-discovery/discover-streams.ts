@@ -2,10 +2,10 @@
 import { quote } from '@slipway/base/text';
 import { isSameStream } from '@slipway/api';
 import { isStreamName, type Stream, type StreamLifecycle } from '../os-streams/available.ts';
-import { distributionOf, expectedDefault, familyOf } from '../os-streams/default-stream.ts';
+import { detectDistribution, expectedDefault, getFamily } from '../os-streams/default-stream.ts';
 import { lifecycleOfTag } from '../os-streams/lifecycle.ts';
 import { STREAM_CLASS_LABEL, streamOfLabels } from '../os-streams/runs.ts';
-import { roleOf, streamOfImage } from './image-references.ts';
+import { detectRole, streamOfImage } from './image-references.ts';
 
 export type SourceName = 'command line' | 'ConfigMap machine-config-osimageurl' | 'release image';
 
@@ -90,10 +90,10 @@ export function discoverStreams(readings: readonly SourceReading[]): Discovery {
   const notes: StreamNote[] = ordered.flatMap((reading) => (reading.ok ? [] : [failed(reading)]));
   let found: readonly DiscoveredStream[] = [];
   for (const reading of readable) {
-    const part = pairsOf(reading, readable);
+    const part = pairImages(reading, readable);
     notes.push(...part.notes);
     for (const pair of part.pairs) {
-      const whole = wholeOf(pair, reading.name);
+      const whole = completePair(pair, reading.name);
       notes.push(...whole.notes);
       if (whole.found === null) continue;
       notes.push(...conflicts(found, whole.found));
@@ -104,7 +104,7 @@ export function discoverStreams(readings: readonly SourceReading[]): Discovery {
   return { found: sorted.slice(0, MAX_STREAMS), notes: [...notes, ...tooMany(sorted)], version };
 }
 
-const pairsOf = (reading: Readable, all: readonly Readable[]): PairingResult =>
+const pairImages = (reading: Readable, all: readonly Readable[]): PairingResult =>
   reading.name === 'release image' ? taggedPairs(reading) : namedPair(reading, all);
 
 /** Of a payload: every image says by label which stream it is of. */
@@ -113,7 +113,7 @@ function taggedPairs({ name: source, images }: Readable): PairingResult {
   const unlabelled: string[] = [];
   let pairs: readonly Pair[] = [];
   for (const image of images) {
-    const role = roleOf(image);
+    const role = detectRole(image);
     // Built from the same sources, and no OS.
     if (role === null || role === 'contradiction') continue;
     const name = streamOfImage(image.labels);
@@ -134,7 +134,7 @@ function taggedPairs({ name: source, images }: Readable): PairingResult {
 /** Of a source that names one pair: its images belong together, whatever they say. */
 function namedPair(reading: Readable, all: readonly Readable[]): PairingResult {
   const { name: source, images } = reading;
-  const wrong = images.filter((image) => roleOf(image) === 'contradiction');
+  const wrong = images.filter((image) => detectRole(image) === 'contradiction');
   if (wrong.length > 0) return { pairs: [], notes: wrong.map((image) => contradiction(source, image)) };
   const of = (role: SourceImage['role']): SourceImage | null => images.find((image) => image.role === role) ?? null;
   const [os, extensions] = [of('os'), of('extensions')];
@@ -150,15 +150,15 @@ function namedPair(reading: Readable, all: readonly Readable[]): PairingResult {
 function unlabelledStream(os: SourceImage | null, reading: Readable, all: readonly Readable[]): string | null {
   const labelled = all.flatMap(({ images }) => images.flatMap(({ labels }) => streamOfImage(labels) ?? []));
   const version = reading.version ?? all.findLast((each) => each.version !== null)?.version ?? null;
-  const distribution = distributionOf(
+  const distribution = detectDistribution(
     version,
     labelled.map((name) => ({ name })),
   );
-  const family = distribution === null ? null : familyOf(distribution);
+  const family = distribution === null ? null : getFamily(distribution);
   return streamOfLabels(os?.labels ?? {}, family) ?? expectedDefault(distribution, version);
 }
 
-function wholeOf(
+function completePair(
   { name, os, extensions }: Pair,
   from: SourceName,
 ): { found: DiscoveredStream | null; notes: StreamNote[] } {

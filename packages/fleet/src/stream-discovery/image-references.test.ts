@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCandidate, readImageReferences, roleOf, streamOfImage } from './image-references.ts';
+import { isCandidate, readImageReferences, detectRole, streamOfImage } from './image-references.ts';
 
 const stream = (tags: unknown, more: object = {}): string =>
   JSON.stringify({
@@ -124,7 +124,7 @@ describe('an image is the OS or its extensions', () => {
     ['a label that says no, by its tag', { 'containers.bootc': 'false' }, 'rhel9-coreos-extensions', 'extensions'],
     ['nothing that tells', {}, 'machine-os', null],
   ])('%s', (_, labels, tag, role) => {
-    expect(roleOf({ labels, tag, role: null })).toBe(role);
+    expect(detectRole({ labels, tag, role: null })).toBe(role);
   });
 
   it.each([
@@ -132,7 +132,7 @@ describe('an image is the OS or its extensions', () => {
     ['as the source and the labels say', extensions, 'extensions', 'extensions'],
     ['and neither, where source and labels contradict', extensions, 'os', 'contradiction'],
   ] as const)('%s', (_, labels, role, found) => {
-    expect(roleOf({ labels, tag: null, role })).toBe(found);
+    expect(detectRole({ labels, tag: null, role })).toBe(found);
   });
 });
 

@@ -40,7 +40,7 @@ export function readImageReferences(content: Uint8Array | string): ReadImageRefe
     if (kind !== 'ImageStream') throw refused('kind', 'ImageStream', kind);
     const spec = recordAt(stream['spec'], 'spec');
     const tags = listAt(spec['tags'], 'spec.tags').flatMap((tag, index) => tagAt(tag, `spec.tags[${index}]`));
-    return { ok: true, imageReferences: { version: versionOf(stream), tags } };
+    return { ok: true, imageReferences: { version: readVersion(stream), tags } };
   } catch (error) {
     if (error instanceof Refused) return { ok: false, problem: `image-references: ${error.message}` };
     throw error;
@@ -84,7 +84,7 @@ function annotationsAt(value: unknown, path: string): Record<string, string> {
 }
 
 /** An ImageStream of a payload is named after the version. */
-function versionOf(stream: Record<string, unknown>): string | null {
+function readVersion(stream: Record<string, unknown>): string | null {
   if (stream['metadata'] === undefined || stream['metadata'] === null) return null;
   const { name } = recordAt(stream['metadata'], 'metadata');
   return typeof name === 'string' && /^\d+\.\d+/.test(name) ? name.slice(0, MAX_TAG_LENGTH) : null;
@@ -145,7 +145,7 @@ export type Role = 'os' | 'extensions';
  * The labels say it; where they do not, the source, and then the tag. `contradiction`: a source says one thing and the
  * labels another. Null: it is neither.
  */
-export function roleOf({
+export function detectRole({
   labels,
   tag,
   role,

@@ -1,4 +1,11 @@
-export { configMapPair, digestOf, hasSources, type ImagePair, pairOf, type StreamSources } from './stream-sources.ts';
+export {
+  configMapPair,
+  digestSources,
+  hasSources,
+  type ImagePair,
+  toImagePair,
+  type StreamSources,
+} from './stream-sources.ts';
 export {
   discoverStreams,
   type Discovery,

@@ -35,8 +35,8 @@ function objectAfter(readings: readonly SourceReading[], override?: string): OSI
   };
 }
 
-const wantedOf = (result: ReturnType<typeof next>) => (result.type === 'write' ? result.wanted : undefined);
-const codesOf = ({ problems }: ReturnType<typeof next>) => problems.map(({ code }) => code);
+const getDesired = (result: ReturnType<typeof next>) => (result.type === 'write' ? result.wanted : undefined);
+const listCodes = ({ problems }: ReturnType<typeof next>) => problems.map(({ code }) => code);
 
 describe('the OSImageStream', () => {
   it('is made with the streams, their lives, the default of the platform, and what it was made from', () => {
@@ -59,7 +59,7 @@ describe('the OSImageStream', () => {
 
   it('follows a new default of the platform, where nobody else has set one', () => {
     const before = objectAfter([release(both, '4.22.0')]);
-    expect(wantedOf(next(before, [release(both, '5.0.0')]))).toMatchObject({
+    expect(getDesired(next(before, [release(both, '5.0.0')]))).toMatchObject({
       spec: { defaultStream: 'rhel-10' },
       status: { defaultStream: 'rhel-10' },
       annotations: { [OWN]: 'rhel-10' },
@@ -68,13 +68,13 @@ describe('the OSImageStream', () => {
 
   it('keeps the default that somebody else has set, for as long as it is there', () => {
     const before = objectAfter([release(both, '4.22.0')], 'rhel-10');
-    expect(wantedOf(next(before, [release(both, '4.23.0')]))).toMatchObject({
+    expect(getDesired(next(before, [release(both, '4.23.0')]))).toMatchObject({
       spec: { defaultStream: 'rhel-10' },
       status: { defaultStream: 'rhel-10' },
       annotations: { [OWN]: 'rhel-9' },
     });
     const gone = next(before, [release(rhel9, '4.23.0')]);
-    expect(wantedOf(gone)).toMatchObject({ spec: { defaultStream: 'rhel-10' }, status: { defaultStream: 'rhel-9' } });
+    expect(getDesired(gone)).toMatchObject({ spec: { defaultStream: 'rhel-10' }, status: { defaultStream: 'rhel-9' } });
     expect(gone.problems).toEqual([
       {
         code: 'SLW_STREAM_DEFAULT_GONE',
@@ -85,12 +85,12 @@ describe('the OSImageStream', () => {
 
   it('has the default under the name that the payload has for it', () => {
     const before = objectAfter([release(both, '4.22.0')], 'rhel10-coreos');
-    expect(wantedOf(next(before, [release(both)]))).toMatchObject({
+    expect(getDesired(next(before, [release(both)]))).toMatchObject({
       spec: { defaultStream: 'rhel10-coreos' },
       status: { defaultStream: 'rhel-10' },
     });
     const renamed = pair('rhel9-coreos', 'rhel9-coreos');
-    expect(wantedOf(next(undefined, [release(renamed)]))).toMatchObject({
+    expect(getDesired(next(undefined, [release(renamed)]))).toMatchObject({
       spec: { defaultStream: 'rhel9-coreos' },
       status: { defaultStream: 'rhel9-coreos' },
     });
@@ -114,20 +114,20 @@ describe('a source that fails', () => {
   it('leaves the last good one whole', () => {
     const before = objectAfter([release(both)]);
     const result = next(before, [configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
-    expect(wantedOf(result)).toEqual({ spec: before.spec, status: before.status, annotations: {} });
-    expect(codesOf(result)).toEqual(['SLW_STREAM_SOURCE_FAILED']);
+    expect(getDesired(result)).toEqual({ spec: before.spec, status: before.status, annotations: {} });
+    expect(listCodes(result)).toEqual(['SLW_STREAM_SOURCE_FAILED']);
   });
 
   it('where there is none yet, leaves the others to make one, which is not yet the last word', () => {
     const result = next(undefined, [configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
-    expect(wantedOf(result)).toMatchObject({
+    expect(getDesired(result)).toMatchObject({
       status: { availableStreams: [{ name: 'rhel-9' }] },
       annotations: { [SOURCES]: null },
     });
-    expect(codesOf(result)).toEqual(['SLW_STREAM_SOURCE_FAILED']);
+    expect(listCodes(result)).toEqual(['SLW_STREAM_SOURCE_FAILED']);
     const made = objectAfter([configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
     expect(isMadeFrom(made, 'digest')).toBe(false);
-    expect(wantedOf(next(made, [release(both)]))).toMatchObject({
+    expect(getDesired(next(made, [release(both)]))).toMatchObject({
       status: { availableStreams: [{ name: 'rhel-10' }, { name: 'rhel-9' }] },
       annotations: { [SOURCES]: 'digest' },
     });
@@ -152,10 +152,10 @@ describe('while the sources are the same', () => {
 
   it('only the default changes, when somebody sets another, and comes back when it is set back', () => {
     const before = objectAfter([release(both)]);
-    const chosen = wantedOf(next({ ...before, spec: { defaultStream: 'rhel-10' } }, null));
+    const chosen = getDesired(next({ ...before, spec: { defaultStream: 'rhel-10' } }, null));
     expect(chosen).toMatchObject({ spec: { defaultStream: 'rhel-10' }, status: { defaultStream: 'rhel-10' } });
     const back = { ...before, status: { ...before.status, ...chosen?.status } } as OSImageStream;
-    expect(wantedOf(next(back, null))).toMatchObject({ status: { defaultStream: 'rhel-9' } });
+    expect(getDesired(next(back, null))).toMatchObject({ status: { defaultStream: 'rhel-9' } });
   });
 
   it('one that was made and not filled in is not done', () => {

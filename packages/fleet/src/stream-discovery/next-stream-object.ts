@@ -8,7 +8,7 @@ import {
   streamSourcesAnnotation,
 } from '@slipway/api';
 import { findStream, type Stream } from '../os-streams/available.ts';
-import { defaultStreamOf } from '../os-streams/default-stream.ts';
+import { selectDefaultStream } from '../os-streams/default-stream.ts';
 import { encodeLifecycle } from '../os-streams/lifecycle.ts';
 import { type StreamCondition } from '../os-streams/deprecation.ts';
 import type { CodedProblem } from '../problems.ts';
@@ -73,8 +73,8 @@ function fromSources(
   failures: readonly CodedProblem[],
 ): NextStreamObject {
   const available = found.map(({ stream }) => stream);
-  const override = overrideOf(current);
-  const chosen = defaultStreamOf({ version, available, override });
+  const override = readOverride(current);
+  const chosen = selectDefaultStream({ version, available, override });
   if (!chosen.ok) return { type: 'leave', problems: [...failures, chosen.problem] };
   const isOverride = chosen.because === 'override';
   const own = isOverride ? (current?.metadata.annotations?.[ownDefaultStreamAnnotation] ?? null) : chosen.name;
@@ -99,7 +99,7 @@ function fromSources(
 }
 
 /** What somebody else has set; null: we did. */
-function overrideOf(current: StreamObjectInput['current']): string | null {
+function readOverride(current: StreamObjectInput['current']): string | null {
   const asked = current?.spec.defaultStream;
   if (asked === undefined || asked === '') return null;
   return asked === current?.metadata.annotations?.[ownDefaultStreamAnnotation] ? null : asked;
@@ -107,7 +107,7 @@ function overrideOf(current: StreamObjectInput['current']): string | null {
 
 /** Somebody's default that is gone: it stays where it is written, and counts again when it is back. */
 function dangling(current: StreamObjectInput['current'], available: readonly Stream[]): CodedProblem[] {
-  const override = overrideOf(current);
+  const override = readOverride(current);
   if (override === null || findStream(available, override) !== undefined) return [];
   const names = available.map(({ name }) => name).join(', ');
   const message = `OSImageStream cluster, spec.defaultStream: there is no stream ${override}: expected one of ${names}. The default of the platform counts instead. Set one of these`;

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { configMapPair, digestOf, hasSources, noSources, pairOf, type StreamSources } from './stream-sources.ts';
+import {
+  configMapPair,
+  digestSources,
+  hasSources,
+  noSources,
+  toImagePair,
+  type StreamSources,
+} from './stream-sources.ts';
 
 const sources: StreamSources = {
   commandLine: { osImage: 'a', osExtensionsImage: 'b' },
@@ -10,7 +17,7 @@ const sources: StreamSources = {
 describe('sources', () => {
   it('are none where nothing names an image', () => {
     expect(hasSources(noSources)).toBe(false);
-    expect(pairOf('', undefined)).toBeNull();
+    expect(toImagePair('', undefined)).toBeNull();
     expect(configMapPair({ osImageURL: '', releaseVersion: '4.22.0' })).toBeNull();
     expect(configMapPair(undefined)).toBeNull();
   });
@@ -33,8 +40,8 @@ describe('sources', () => {
       { ...sources, release: { imageReferences: new Uint8Array([1]) } },
       { ...sources, release: { imageReferences: new Uint8Array([2]) } },
     ];
-    const digests = [...others, sources].map((each) => digestOf(each, '1')).concat(digestOf(sources, '2'));
+    const digests = [...others, sources].map((each) => digestSources(each, '1')).concat(digestSources(sources, '2'));
     expect(new Set(digests).size).toBe(digests.length);
-    expect(digestOf({ ...sources }, '1')).toBe(digestOf(sources, '1'));
+    expect(digestSources({ ...sources }, '1')).toBe(digestSources(sources, '1'));
   });
 });

@@ -19,14 +19,14 @@ export interface StreamSources {
 export const noSources: StreamSources = { commandLine: null, configMap: null, release: null };
 
 /** Null: it names no image. */
-export function pairOf(osImage: string | undefined, osExtensionsImage: string | undefined): ImagePair | null {
+export function toImagePair(osImage: string | undefined, osExtensionsImage: string | undefined): ImagePair | null {
   const pair = { osImage: textOrNull(osImage), osExtensionsImage: textOrNull(osExtensionsImage) };
   return pair.osImage === null && pair.osExtensionsImage === null ? null : pair;
 }
 
 /** From ConfigMap machine-config-osimageurl. */
 export function configMapPair(data: Readonly<Record<string, string>> | undefined): StreamSources['configMap'] {
-  const pair = pairOf(data?.['baseOSContainerImage'], data?.['baseOSExtensionsContainerImage']);
+  const pair = toImagePair(data?.['baseOSContainerImage'], data?.['baseOSExtensionsContainerImage']);
   return pair === null ? null : { ...pair, version: textOrNull(data?.['releaseVersion']) };
 }
 
@@ -39,7 +39,7 @@ export const hasSources = ({ commandLine, configMap, release }: StreamSources): 
   commandLine !== null || configMap !== null || release !== null;
 
 /** While it is the same, nothing can have come out differently. */
-export function digestOf(sources: StreamSources, controllerVersion: string): string {
+export function digestSources(sources: StreamSources, controllerVersion: string): string {
   const { release } = sources;
   const payload = release !== null && 'imageReferences' in release ? sha256(release.imageReferences) : release;
   return sha256(canonicalJson({ ...sources, release: payload, controllerVersion }));

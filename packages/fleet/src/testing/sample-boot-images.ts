@@ -11,15 +11,16 @@ export const workerA: MachineResource = {
   name: 'worker-a',
 };
 
-export const imageOf = (version: string): string => `projects/rhcos-cloud/global/images/rhcos-${version}-gcp-x86-64`;
+export const sampleBootImage = (version: string): string =>
+  `projects/rhcos-cloud/global/images/rhcos-${version}-gcp-x86-64`;
 
 export const entry = (more: Partial<BootImageEntry> = {}): BootImageEntry => ({
   resource: workerA,
   platform: 'gcp',
   architecture: 'x86_64',
   verdict: 'current',
-  image: imageOf('2'),
-  target: imageOf('2'),
+  image: sampleBootImage('2'),
+  target: sampleBootImage('2'),
   stub: { current: 'worker-user-data-managed', wanted: 'worker-user-data-managed' },
   why: '',
   code: null,
@@ -60,7 +61,7 @@ export const clusterFacts = (more: Partial<ClusterFacts> = {}): ClusterFacts => 
 export const report = (entries: readonly BootImageEntry[], more: Partial<ClusterFacts> = {}): BootImagesReport =>
   bootImagesReport({ isOn: true, because: 'a test says so' }, clusterFacts(more), entries);
 
-const disk = (version: string) => [{ op: 'replace', path: '/disks/0/image', value: imageOf(version) }];
+const disk = (version: string) => [{ op: 'replace', path: '/disks/0/image', value: sampleBootImage(version) }];
 
 /** Two changes, of which the first began with an image of the installer. */
 export const sampleHistory: BootImageHistory = {
@@ -69,8 +70,8 @@ export const sampleHistory: BootImageHistory = {
     name: 'worker-a-mapi-machineset',
     annotations: {
       [bootImagesOfHistoryAnnotation]: JSON.stringify([
-        { version: '', image: imageOf('0'), at: '2025-11-04T10:00:12.123Z', set: disk('0') },
-        { version: '9.6.1-0', image: imageOf('1'), at: '2025-11-04T10:00:12.123Z', set: disk('1') },
+        { version: '', image: sampleBootImage('0'), at: '2025-11-04T10:00:12.123Z', set: disk('0') },
+        { version: '9.6.1-0', image: sampleBootImage('1'), at: '2025-11-04T10:00:12.123Z', set: disk('1') },
       ]),
     },
   },

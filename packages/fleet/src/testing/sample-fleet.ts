@@ -53,7 +53,7 @@ export interface SamplePool {
   readonly paused?: boolean;
 }
 
-export function samplePoolOf(name: string, more: SamplePool = {}): Stored<MachineConfigPool> {
+export function sampleMachineConfigPool(name: string, more: SamplePool = {}): Stored<MachineConfigPool> {
   const { target = `rendered-${name}-2`, proven = `rendered-${name}-1`, annotations = {}, paused = false } = more;
   return {
     metadata: { ...identity, name, annotations: { ...annotations } },
@@ -75,7 +75,7 @@ export interface SampleFleet {
 }
 
 export function sampleFleet({
-  pools = [samplePoolOf('worker')],
+  pools = [sampleMachineConfigPool('worker')],
   nodes,
   records = [],
   stopped,

@@ -12,7 +12,7 @@ import type { Stored } from '../kube-object.ts';
 import { type AssignedSet, encodeAssignment } from '../pinned-images/assignment.ts';
 import { formatPinProgress, type PinProgress } from '../pinned-images/pin-progress.ts';
 import type { PinSnapshot } from '../reports/pin-report.ts';
-import { sampleFleet, sampleNode, samplePoolOf } from './sample-fleet.ts';
+import { sampleFleet, sampleNode, sampleMachineConfigPool } from './sample-fleet.ts';
 
 export const sampleSet = (name: string, images = 2, generation = 1): Stored<PinnedImageSet> => ({
   metadata: { name, uid: `uid-${name}`, resourceVersion: '1', generation, labels: { [ROLE_LABEL]: 'worker' } },
@@ -73,14 +73,14 @@ function samplePinRecord(name: string, node: SamplePinNode): MachineConfigNode {
         ),
         condition('PinnedImageSetsDegraded', failure !== undefined, 'PrefetchFailed', failure ?? ''),
       ],
-      pinnedImageSets: sets.map((set) => entryOf(set, node)),
+      pinnedImageSets: sets.map((set) => buildEntry(set, node)),
     },
   };
 }
 
 type Entry = NonNullable<NonNullable<MachineConfigNode['status']>['pinnedImageSets']>[number];
 
-function entryOf(
+function buildEntry(
   { name, generation }: AssignedSet,
   { held = {}, failing = [], failure = 'it failed' }: SamplePinNode,
 ): Entry {
@@ -108,7 +108,7 @@ export function samplePins({
   maxPulling,
   named = sets.map(({ metadata }) => metadata.name),
 }: SamplePins): PinSnapshot {
-  const pool = samplePoolOf('worker', {
+  const pool = sampleMachineConfigPool('worker', {
     annotations: {
       [addedImageSetsAnnotation]: JSON.stringify(named),
       ...(maxPulling !== undefined && { [maxPullingAnnotation]: maxPulling }),

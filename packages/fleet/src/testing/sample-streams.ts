@@ -3,18 +3,18 @@ import { type MachineConfigPool, osStreamAnnotation, osStreamImagesAnnotation, R
 import type { Stream, StreamLifecycle, Streams } from '../os-streams/available.ts';
 
 /** An image by a digest that is made of one digit. */
-export const osImageOf = (name: string, digit: string): string =>
+export const sampleOsImage = (name: string, digit: string): string =>
   `registry.example.com/${name}@sha256:${digit.repeat(64)}`;
 
 export const rhel9: Stream = {
   name: 'rhel-9',
-  osImage: osImageOf('os', '9'),
-  osExtensionsImage: osImageOf('extensions', '9'),
+  osImage: sampleOsImage('os', '9'),
+  osExtensionsImage: sampleOsImage('extensions', '9'),
 };
 export const rhel10: Stream = {
   name: 'rhel-10',
-  osImage: osImageOf('os', 'a'),
-  osExtensionsImage: osImageOf('extensions', 'a'),
+  osImage: sampleOsImage('os', 'a'),
+  osExtensionsImage: sampleOsImage('extensions', 'a'),
 };
 
 export interface SampleStreams {

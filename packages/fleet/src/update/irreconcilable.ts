@@ -60,7 +60,7 @@ const SECTIONS: Readonly<Record<string, { section: string; why: string }>> = {
 
 async function sectionDifferences({ current, desired }: Configs): Promise<Difference[]> {
   const { items } = await diffConfigs(settledIn(current), settledIn(desired), maskedDiff());
-  return (items ?? []).flatMap(differencesOf);
+  return (items ?? []).flatMap(listDifferences);
 }
 
 /** The part of a config that is settled at installation. Timeouts, proxies and CAs of Ignition itself matter only then. */
@@ -83,7 +83,7 @@ function settledUser(user: User): User {
   return settled;
 }
 
-function differencesOf({ noun, name, change, fields, contents }: ItemDiff): Difference[] {
+function listDifferences({ noun, name, change, fields, contents }: ItemDiff): Difference[] {
   const known = SECTIONS[noun];
   if (known === undefined) return [];
   const { section, why } = known;

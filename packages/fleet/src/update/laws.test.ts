@@ -1,8 +1,8 @@
 import type { MachineConfig } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dataUrl, file, ignition, inputOf, machineConfig, renderOk } from '../render/testing/sample.ts';
-import { planUpdate, rollbackOf } from './plan-update.ts';
+import { dataUrl, file, ignition, readInput, machineConfig, renderOk } from '../render/testing/sample.ts';
+import { planUpdate, computeRollback } from './plan-update.ts';
 import type { NodeDisruptionPolicy } from './policy.ts';
 import { apply, machineWith, seen } from './testing/sample-machine.ts';
 
@@ -65,7 +65,7 @@ const specs: fc.Arbitrary<Spec> = fc.record({
     .filter(isPossible)
     .map((each) =>
       ignition({
-        storage: storageOf(each.things),
+        storage: buildStorage(each.things),
         systemd: { units: each.units },
         passwd: { users: each.core === null ? [] : [{ name: 'core', ...each.core }] },
       }),
@@ -79,7 +79,7 @@ const specs: fc.Arbitrary<Spec> = fc.record({
 
 type Thing = typeof things extends fc.Arbitrary<(infer Each)[]> ? Each : never;
 
-function storageOf(all: readonly Thing[]): object {
+function buildStorage(all: readonly Thing[]): object {
   const of = (...kinds: string[]) => all.filter(({ kind }) => kinds.includes(kind));
   return {
     files: of('file', 'bare').map(({ path, kind, text, owners, modes }) => {
@@ -129,7 +129,7 @@ describe('for any two configs', () => {
       const plan = await update(a, b);
       const [old, wanted] = [await machineWith(a), await machineWith(b)];
       for (let done = 0; done <= plan.changes.length; done += 1) {
-        const way = rollbackOf(plan);
+        const way = computeRollback(plan);
         // All of it, or only of what was done.
         for (const back of [way, way.slice(way.length - done)]) {
           const machine = structuredClone(old);
@@ -197,7 +197,7 @@ function turnedPolicy({ files = [], units = [], ...rest }: NodeDisruptionPolicy)
 
 /** The same machine, with lists that have no order the other way round. */
 function turned(spec: Spec): Spec {
-  const { storage = {}, systemd = {}, ...rest } = inputOf(machineConfig('a', spec)).config;
+  const { storage = {}, systemd = {}, ...rest } = readInput(machineConfig('a', spec)).config;
   const { files = [], directories = [], links = [] } = storage;
   return {
     ...spec,

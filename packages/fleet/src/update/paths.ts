@@ -43,8 +43,8 @@ function pathChange(before: DiskEntry | null, after: DiskEntry | null): PathChan
     kind: 'path',
     path: before?.path ?? after?.path ?? '',
     ...whatHappens(before, after),
-    before: stateOf(before),
-    after: stateOf(after),
+    before: toPathState(before),
+    after: toPathState(after),
     secret: isSecret(before) || isSecret(after),
   };
 }
@@ -85,7 +85,7 @@ function isSameOwner(a: Owner, b: Owner): boolean {
   return 'name' in b && a.name === b.name;
 }
 
-function stateOf(entry: DiskEntry | null): PathState | null {
+function toPathState(entry: DiskEntry | null): PathState | null {
   switch (entry?.kind) {
     case undefined:
       return null;
@@ -113,7 +113,7 @@ function isSecret(entry: DiskEntry | null): boolean {
 // Units of which anything changes: what they are made of, whether they are enabled, whether others may mask them.
 
 export function unitChanges(current: DiskPlan, desired: DiskPlan, paths: readonly PathChange[]): UnitChange[] {
-  const [old, now] = [statesOf(current), statesOf(desired)];
+  const [old, now] = [collectUnitStates(current), collectUnitStates(desired)];
   const rewritten = new Set(paths.flatMap(unitsIn));
   const units = new Set([...old.keys(), ...now.keys(), ...rewritten]);
   return [...units].sort().flatMap((unit): UnitChange[] => {
@@ -127,17 +127,17 @@ export function unitChanges(current: DiskPlan, desired: DiskPlan, paths: readonl
 const UNSAID: UnitState = { enabled: 'preset', unmasked: false };
 
 /** The unit that what is at a path belongs to; null for a file of its own. */
-export function unitOf(path: string, state: PathState): string | null {
+export function findUnitName(path: string, state: PathState): string | null {
   const [name = ''] = path.slice(UNIT_DIRECTORY.length + 1).split('/');
   if (state.of === 'drop-in') return name.slice(0, -'.d'.length);
   return state.of === 'unit' || state.of === 'mask' ? name : null;
 }
 
 function unitsIn({ path, before, after }: PathChange): string[] {
-  return [before, after].flatMap((state) => (state === null ? [] : (unitOf(path, state) ?? [])));
+  return [before, after].flatMap((state) => (state === null ? [] : (findUnitName(path, state) ?? [])));
 }
 
-function statesOf(disk: DiskPlan): ReadonlyMap<string, UnitState> {
+function collectUnitStates(disk: DiskPlan): ReadonlyMap<string, UnitState> {
   const states = new Map<string, UnitState>();
   for (const { action, unit, instances } of disk.presets) {
     const names =

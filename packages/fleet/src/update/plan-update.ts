@@ -1,12 +1,12 @@
 // What each thing that changes asks for.
-import { diskOf } from '../disk/disk-of.ts';
+import { buildDiskPlan } from '../disk/disk-of.ts';
 import type { DiskPlan } from '../disk/disk-plan.ts';
 import { FleetError } from '../errors.ts';
 import { readIgnition, type RenderedIgnition } from '../render/ignition.ts';
 import { nameOfMachineConfig } from '../render/problem.ts';
 import { combineActions, needsDrain } from './actions.ts';
 import { irreconcilableIn, toleratedBy, type ValidationOverrides } from './irreconcilable.ts';
-import { pathChanges, unitChanges, unitOf } from './paths.ts';
+import { pathChanges, unitChanges, findUnitName } from './paths.ts';
 import {
   alwaysReboots,
   type NodeDisruptionPolicy,
@@ -29,7 +29,7 @@ export interface Circumstances {
 }
 
 /** One for each item, by kind and name. */
-function causesOf(changes: readonly Change[], circumstances: Circumstances): Cause[] {
+function findCauses(changes: readonly Change[], circumstances: Circumstances): Cause[] {
   const items = new Map(changes.flatMap(itemsIn).map((item) => [`${item.kind} ${item.name}`, item]));
   return [...items]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -58,7 +58,7 @@ function itemsIn(change: Change): ChangedItem[] {
 function itemsAt({ path, before, after }: PathChange): ChangedItem[] {
   return [before, after].flatMap((state): ChangedItem[] => {
     if (state === null) return [];
-    const unit = unitOf(path, state);
+    const unit = findUnitName(path, state);
     return [unit === null ? { kind: 'file', name: path } : { kind: 'unit', name: unit }];
   });
 }
@@ -103,13 +103,17 @@ export interface UpdateRequest {
 
 /** Throws a FleetError where one of the configs cannot be read. */
 export async function planUpdate({ current, desired, policy = {}, overrides }: UpdateRequest): Promise<UpdatePlan> {
-  const configs = { current: ignitionOf(current), desired: ignitionOf(desired), name: desired.name };
-  const disks = { current: await diskOf(configs.current), desired: await diskOf(configs.desired) };
+  const configs = {
+    current: readRenderedIgnition(current),
+    desired: readRenderedIgnition(desired),
+    name: desired.name,
+  };
+  const disks = { current: await buildDiskPlan(configs.current), desired: await buildDiskPlan(configs.desired) };
   const changes = changesBetween(disks, current.spec, desired.spec);
   const differences = await irreconcilableIn(configs, changes);
   const isTolerated = toleratedBy(overrides);
   const irreconcilable = differences.filter(({ field }) => !isTolerated(field));
-  const causes = causesOf(changes, {
+  const causes = findCauses(changes, {
     policy,
     addsMirrorsOnly: () => addsMirrorsOnly(registriesOn(disks.current), registriesOn(disks.desired)),
     usesExtensionsImage: usesExtensionsImage(desired.spec),
@@ -142,7 +146,7 @@ function changesBetween(
   ];
 }
 
-function ignitionOf({ name, spec }: PlannedConfig): RenderedIgnition {
+function readRenderedIgnition({ name, spec }: PlannedConfig): RenderedIgnition {
   const read = readIgnition(nameOfMachineConfig(name), spec.config);
   if (read.ok) return read.config;
   const reasons = read.problems.map(({ message }) => message).join('; ');
@@ -161,7 +165,7 @@ function registriesOn({ entries }: DiskPlan): Uint8Array | null {
  * The way back from a plan, however far it was carried out: undoing what was not done yet changes nothing. It is not the
  * plan from `to` to `from`, which would refuse to make a directory again that the machine had.
  */
-export function rollbackOf({ changes }: Pick<UpdatePlan, 'changes'>): Change[] {
+export function computeRollback({ changes }: Pick<UpdatePlan, 'changes'>): Change[] {
   return changes.map(undo).toReversed();
 }
 

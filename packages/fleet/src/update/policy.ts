@@ -64,23 +64,29 @@ export function rulingForFile(path: string, policy: NodeDisruptionPolicy, addsMi
     .reduce<FileEntry | null>((best, each) => (best === null || isBefore(each, best) ? each : best), null);
   if (entry === null) return unmatched(`no entry of the node disruption policy covers the file ${path}`);
   const { actions, rule } = entry;
-  if (actions !== 'depends') return ruling(actions, rule, entry.written, `${nameOf(rule)} for ${entry.written}`);
+  if (actions !== 'depends') return ruling(actions, rule, entry.written, `${describeRule(rule)} for ${entry.written}`);
   const isHarmless = addsMirrorsOnly();
   const what = isHarmless ? 'only mirrors asked by digest were added' : 'more than mirrors asked by digest changed';
-  return ruling(registriesActions(isHarmless), rule, entry.written, `${nameOf(rule)} for ${entry.written}: ${what}`);
+  return ruling(
+    registriesActions(isHarmless),
+    rule,
+    entry.written,
+    `${describeRule(rule)} for ${entry.written}: ${what}`,
+  );
 }
 
 export function rulingForUnit(unit: string, policy: NodeDisruptionPolicy): Ruling {
   const entry = policy.units?.find(({ name }) => name === unit);
   if (entry === undefined) return unmatched(`no entry of the node disruption policy covers the unit ${unit}`);
-  return ruling(actionsOf(entry.actions), 'user', unit, `${nameOf('user')} for ${unit}`);
+  return ruling(toNodeActions(entry.actions), 'user', unit, `${describeRule('user')} for ${unit}`);
 }
 
 /** Also for the password: both are about who may log in, and no program has to be told of either. */
 export function rulingForSshKey(policy: NodeDisruptionPolicy): Ruling {
   const actions = policy.sshkey?.actions ?? [];
-  if (actions.length === 0) return ruling(DEFAULT_SSH_KEY, 'default', 'sshkey', `${nameOf('default')} for sshkey`);
-  return ruling(actionsOf(actions), 'user', 'sshkey', `${nameOf('user')} for sshkey`);
+  if (actions.length === 0)
+    return ruling(DEFAULT_SSH_KEY, 'default', 'sshkey', `${describeRule('default')} for sshkey`);
+  return ruling(toNodeActions(actions), 'user', 'sshkey', `${describeRule('user')} for sshkey`);
 }
 
 interface FileEntry {
@@ -94,12 +100,12 @@ interface FileEntry {
 
 function fileEntries({ files = [] }: NodeDisruptionPolicy): FileEntry[] {
   return [
-    ...files.map(({ path, actions }) => entryOf(path, 'user', actionsOf(actions))),
-    ...DEFAULT_FILES.map(({ path, actions }) => entryOf(path, 'default', actions)),
+    ...files.map(({ path, actions }) => buildFileEntry(path, 'user', toNodeActions(actions))),
+    ...DEFAULT_FILES.map(({ path, actions }) => buildFileEntry(path, 'default', actions)),
   ];
 }
 
-function entryOf(written: string, rule: FileEntry['rule'], actions: FileEntry['actions']): FileEntry {
+function buildFileEntry(written: string, rule: FileEntry['rule'], actions: FileEntry['actions']): FileEntry {
   return { path: written.replace(/\/+$/, ''), written, rule, actions };
 }
 
@@ -110,12 +116,12 @@ function isBefore(a: FileEntry, b: FileEntry): boolean {
   return a.written < b.written;
 }
 
-function actionsOf(actions: readonly PolicyAction[]): NodeAction[] {
-  return actions.flatMap(actionOf);
+function toNodeActions(actions: readonly PolicyAction[]): NodeAction[] {
+  return actions.flatMap(expandAction);
 }
 
 /** What lacks its unit the API server would not have taken; to reboot is the safe reading. */
-function actionOf({ type, reload, restart }: PolicyAction): NodeAction[] {
+function expandAction({ type, reload, restart }: PolicyAction): NodeAction[] {
   switch (type) {
     case 'None':
       return [];
@@ -136,6 +142,6 @@ function unmatched(because: string): Ruling {
   return ruling(REBOOT, 'nothing', '', because);
 }
 
-function nameOf(rule: 'user' | 'default'): string {
+function describeRule(rule: 'user' | 'default'): string {
   return rule === 'user' ? 'the entry of spec.nodeDisruptionPolicy' : 'the built-in entry';
 }

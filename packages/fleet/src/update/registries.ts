@@ -46,14 +46,14 @@ function covers(outer: string, inner: string): boolean {
 function registriesIn(table: Table): ReadonlyMap<string, Table> | null {
   const registries = new Map<string, Table>();
   for (const registry of tablesIn(table, 'registry')) {
-    const scope = scopeOf(registry);
+    const scope = readScope(registry);
     if (registries.has(scope)) return null;
     registries.set(scope, registry);
   }
   return registries;
 }
 
-function scopeOf({ prefix, location }: Table): string {
+function readScope({ prefix, location }: Table): string {
   const scope = prefix === undefined || prefix === '' ? location : prefix;
   if (typeof scope !== 'string') throw new TypeError('a registry has neither prefix nor location');
   return scope;
@@ -62,7 +62,7 @@ function scopeOf({ prefix, location }: Table): string {
 /** It may neither forbid images that could be pulled before nor lead to other ones. */
 function isSafeToAdd(registry: Table): boolean {
   const { blocked = false, insecure = false, location } = registry;
-  const leadsElsewhere = location !== undefined && location !== scopeOf(registry);
+  const leadsElsewhere = location !== undefined && location !== readScope(registry);
   if (blocked !== false || insecure !== false || leadsElsewhere) return false;
   return tablesIn(registry, 'mirror').every((mirror) => isByDigest(registry, mirror));
 }

@@ -33,7 +33,7 @@ export function splitArguments(entry: string): string[] {
  * an argument that stands twice all or none stay, since a tool that removes one by its value takes the first it finds.
  */
 function valuesThatStay(before: readonly string[], after: readonly string[]): ReadonlySet<string> {
-  const [had, has] = [countsOf(before), countsOf(after)];
+  const [had, has] = [countValues(before), countValues(after)];
   const stays = new Set(before.filter((argument) => had.get(argument) === has.get(argument)));
   for (;;) {
     const kept = before.filter((argument) => stays.has(argument));
@@ -43,7 +43,7 @@ function valuesThatStay(before: readonly string[], after: readonly string[]): Re
   }
 }
 
-function countsOf(values: readonly string[]): ReadonlyMap<string, number> {
+function countValues(values: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return counts;
@@ -67,7 +67,7 @@ export function settingChanges(current: Spec, desired: Spec): Change[] {
       desired.baseOSExtensionsContainerImage,
     ),
     kernelArgumentsChange(current.kernelArguments ?? [], desired.kernelArguments ?? []),
-    settingChange('kernelType', kernelOf(current), kernelOf(desired)),
+    settingChange('kernelType', readKernelType(current), readKernelType(desired)),
     extensionsChange(current.extensions ?? [], desired.extensions ?? []),
     settingChange('fips', String(current.fips ?? false), String(desired.fips ?? false)),
   ];
@@ -76,10 +76,10 @@ export function settingChanges(current: Spec, desired: Spec): Change[] {
 
 /** Packages come from the extensions image only where there are any beside those of the OS image. */
 export function usesExtensionsImage(spec: Spec): boolean {
-  return kernelOf(spec) !== 'default' || (spec.extensions ?? []).length > 0;
+  return readKernelType(spec) !== 'default' || (spec.extensions ?? []).length > 0;
 }
 
-function kernelOf({ kernelType }: Spec): string {
+function readKernelType({ kernelType }: Spec): string {
   return kernelType === undefined || kernelType === '' ? 'default' : kernelType;
 }
 
@@ -103,7 +103,7 @@ export function coreUserChanges(current: DiskPlan, desired: DiskPlan): (SshKeysC
   const [old, now] = [keysOf(before), keysOf(after)];
   if (!isSame(old, now)) changes.push(sshKeysChange(old, now));
   if (before?.passwordHash !== after?.passwordHash) {
-    changes.push({ kind: 'password', user: CORE, before: passwordOf(before), after: passwordOf(after) });
+    changes.push({ kind: 'password', user: CORE, before: describePassword(before), after: describePassword(after) });
   }
   return changes;
 }
@@ -116,7 +116,7 @@ function keysOf(user: DiskUser | undefined): Uint8Array | null {
   return user?.sshKeys?.bytes ?? null;
 }
 
-function passwordOf(user: DiskUser | undefined): 'set' | 'none' {
+function describePassword(user: DiskUser | undefined): 'set' | 'none' {
   return user?.passwordHash === undefined ? 'none' : 'set';
 }
 

@@ -9,7 +9,7 @@ const storage = (sections: object): Spec => ({ config: ignition({ storage: secti
 const disks = storage({ disks: [{ device: '/dev/sda', wipeTable: true }] });
 const luks = storage({ luks: [{ name: 'l', device: '/dev/c' }] });
 
-async function fieldsOf(desired: Spec, overrides: ValidationOverrides | undefined) {
+async function planFields(desired: Spec, overrides: ValidationOverrides | undefined) {
   const [a, b] = [
     { name: 'a', spec: storage({}) },
     { name: 'b', spec: desired },
@@ -41,7 +41,7 @@ describe('a difference that a running machine cannot take on', () => {
       { tolerated: [] },
     ],
   ])('%s', async (_, desired, overrides, expected) => {
-    expect(await fieldsOf(desired, overrides)).toMatchObject(expected);
+    expect(await planFields(desired, overrides)).toMatchObject(expected);
   });
 });
 

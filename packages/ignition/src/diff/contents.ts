@@ -41,7 +41,7 @@ const MAX_EDITS = 2000;
 const BINARY = /(?![\t\n\r\f])\p{Cc}/u;
 
 /** The contents that a resource (or a string field) of a config holds. */
-export async function contentsOf(source: string | undefined, compression: string | undefined): Promise<Contents> {
+export async function readContents(source: string | undefined, compression: string | undefined): Promise<Contents> {
   if (source === undefined) return { kind: 'none' };
   if (source === '') return { kind: 'bytes', bytes: new Uint8Array() };
   if (!source.startsWith('data:')) return { kind: 'words', words: `fetched from ${maskUrl(source)}` };
@@ -60,8 +60,8 @@ export async function diffContents(before: Contents, after: Contents, hidden: bo
   if (before.kind === 'words' || after.kind === 'words') {
     return { kind: 'words', before: wordsFor(before), after: wordsFor(after) };
   }
-  if (hidden) return { kind: 'hidden', before: sizeOf(before), after: sizeOf(after) };
-  const [oldText, newText] = [textOf(before), textOf(after)];
+  if (hidden) return { kind: 'hidden', before: countBytes(before), after: countBytes(after) };
+  const [oldText, newText] = [decodeText(before), decodeText(after)];
   const isText = oldText !== null && newText !== null;
   const hunks = isText ? diffText(oldText, newText) : null;
   if (hunks !== null) return { kind: 'text', hunks };
@@ -82,7 +82,7 @@ function wordsFor(contents: Contents): string {
   return contents.kind === 'none' ? 'nothing' : `${contents.bytes.length} bytes in the config`;
 }
 
-function sizeOf(contents: Contents): number | null {
+function countBytes(contents: Contents): number | null {
   return contents.kind === 'bytes' ? contents.bytes.length : null;
 }
 
@@ -92,7 +92,7 @@ async function summarise(contents: Contents): Promise<BytesSummary | null> {
 }
 
 /** Null for what is no text. */
-function textOf(contents: Contents): string | null {
+function decodeText(contents: Contents): string | null {
   if (contents.kind !== 'bytes') return '';
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(contents.bytes);

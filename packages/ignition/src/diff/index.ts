@@ -2,9 +2,9 @@
 import type { Report } from '../report.ts';
 import type { AnyConfig } from '../spec/index.ts';
 import { translate } from '../translate/index.ts';
-import { rankOf } from '../version.ts';
-import { type Contents, type ContentsDiff, contentsOf, diffContents } from './contents.ts';
-import { diffLeaves, type FieldChange, type Leaves, leavesOf } from './leaves.ts';
+import { rankVersion } from '../version.ts';
+import { type Contents, type ContentsDiff, readContents, diffContents } from './contents.ts';
+import { diffLeaves, type FieldChange, type Leaves, collectLeaves } from './leaves.ts';
 
 export interface DiffOptions {
   /** Shows password hashes, LUKS keys, header values and the contents of files only their owner may read. Default: no. */
@@ -59,7 +59,7 @@ export async function diffConfigs(a: AnyConfig, b: AnyConfig, options: DiffOptio
   const [before, after] = [lift(a, b), lift(b, a)];
   const report = [...before.report, ...after.report];
   if (before.config === null || after.config === null) return { items: null, report };
-  const [old, now] = await Promise.all([itemsOf(before.config, options), itemsOf(after.config, options)]);
+  const [old, now] = await Promise.all([collectItems(before.config, options), collectItems(after.config, options)]);
   const items = versionChange(a, b);
   for (const [key, item] of old) {
     const other = now.get(key);
@@ -81,7 +81,9 @@ function titleOf({ noun, name }: Item): { noun: string; name: string } {
 /** Brings the older of two configs to the spec of the newer, so that a renamed field is no difference. */
 function lift(config: AnyConfig, other: AnyConfig): { config: AnyConfig | null; report: Report } {
   const { version } = other.ignition;
-  return rankOf(config.ignition.version) >= rankOf(version) ? { config, report: [] } : translate(config, version);
+  return rankVersion(config.ignition.version) >= rankVersion(version)
+    ? { config, report: [] }
+    : translate(config, version);
 }
 
 function versionChange(a: AnyConfig, b: AnyConfig): ItemDiff[] {
@@ -91,13 +93,13 @@ function versionChange(a: AnyConfig, b: AnyConfig): ItemDiff[] {
   return [{ noun: 'spec version', name: '', change: 'changed', fields, contents: [] }];
 }
 
-async function itemsOf(config: AnyConfig, options: DiffOptions): Promise<Map<string, Item>> {
+async function collectItems(config: AnyConfig, options: DiffOptions): Promise<Map<string, Item>> {
   const items = new Map<string, Item>();
   const add = (item: Item) => items.set(`${item.noun} ${item.name}`, item);
   for (const { noun, path, keys } of LISTS) {
     for (const entry of listAt(config, path)) {
       const key = keys.find((each) => typeof entry[each] === 'string') ?? '';
-      const [item, ...below] = await itemsFrom(noun, textOf(entry[key]) ?? '', entry, options);
+      const [item, ...below] = await itemsFrom(noun, readString(entry[key]) ?? '', entry, options);
       // It is the title already.
       item.leaves.delete(key);
       for (const each of [item, ...below]) add(each);
@@ -110,7 +112,7 @@ async function itemsOf(config: AnyConfig, options: DiffOptions): Promise<Map<str
     ['settings', settings],
     ['kernel arguments', kernel],
   ] as const) {
-    add({ noun, name: '', leaves: leavesOf(value, showSecrets), contents: [], secret: false });
+    add({ noun, name: '', leaves: collectLeaves(value, showSecrets), contents: [], secret: false });
   }
   return items;
 }
@@ -135,7 +137,7 @@ async function itemFrom(noun: string, name: string, entry: Plain, options: DiffO
     if (part.contents.kind !== 'none') contents.push({ name: label, contents: part.contents });
     if (part.rest !== undefined) fields[label] = part.rest;
   }
-  const leaves = leavesOf(fields, options.showSecrets ?? false);
+  const leaves = collectLeaves(fields, options.showSecrets ?? false);
   return { noun, name, leaves, contents, secret: isSecret(noun, entry, options) };
 }
 
@@ -153,7 +155,7 @@ async function contentsIn(value: unknown): Promise<{ contents: Contents; rest: u
     return { contents: { kind: 'bytes', bytes: new TextEncoder().encode(value) }, rest: undefined };
   if (typeof value !== 'object' || value === null) return { contents: NONE, rest: value };
   const { source, compression, ...rest } = asPlain(value);
-  return { contents: await contentsOf(textOf(source), textOf(compression)), rest };
+  return { contents: await readContents(readString(source), readString(compression)), rest };
 }
 
 function isSecret(noun: string, entry: Plain, options: DiffOptions): boolean {
@@ -162,7 +164,7 @@ function isSecret(noun: string, entry: Plain, options: DiffOptions): boolean {
   if (noun !== 'file') return false;
   const { path, mode } = entry;
   const isSecretFile = options.isSecretFile ?? ((_path, bits) => bits !== undefined && (bits & 0o077) === 0);
-  return isSecretFile(textOf(path) ?? '', typeof mode === 'number' ? mode : undefined);
+  return isSecretFile(readString(path) ?? '', typeof mode === 'number' ? mode : undefined);
 }
 
 async function diffItem(old: Item, now: Item): Promise<Pick<ItemDiff, 'fields' | 'contents'>> {
@@ -197,6 +199,6 @@ function asPlain(value: unknown): Plain {
   return typeof value === 'object' && value !== null ? (value as Plain) : {};
 }
 
-function textOf(value: unknown): string | undefined {
+function readString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -23,7 +23,7 @@ const HIDDEN = '(hidden)';
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['passwordHash', 'value']);
 const URL_FIELDS: ReadonlySet<string> = new Set(['source', 'httpProxy', 'httpsProxy', 'url']);
 
-export function leavesOf(value: unknown, showSecrets: boolean): Leaves {
+export function collectLeaves(value: unknown, showSecrets: boolean): Leaves {
   const leaves: Leaves = new Map();
   const visit = (each: unknown, path: string, name: string): void => {
     if (Array.isArray(each)) {

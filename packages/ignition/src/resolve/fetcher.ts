@@ -45,7 +45,7 @@ export const NO_SETTINGS: FetchSettings = {
 };
 
 /** Proxy and timeouts as the config says; authorities as they were, because the config's own may have to be fetched first. */
-export function settingsOf(config: AnyConfig, before: FetchSettings): FetchSettings {
+export function readFetchSettings(config: AnyConfig, before: FetchSettings): FetchSettings {
   const { timeouts } = config.ignition;
   return {
     proxy: 'proxy' in config.ignition ? (config.ignition.proxy ?? {}) : {},

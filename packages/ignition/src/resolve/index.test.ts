@@ -52,7 +52,7 @@ function fileAt(config: AnyConfig | null, path: string) {
   return config?.storage?.files?.find((each) => each.path === path)?.contents;
 }
 
-async function contentsOf(config: AnyConfig | null, path: string): Promise<string> {
+async function readFileContents(config: AnyConfig | null, path: string): Promise<string> {
   const contents = fileAt(config, path);
   const decoded = decodeDataUrl(contents?.source ?? '');
   if (!decoded.ok) return decoded.problem;
@@ -138,8 +138,8 @@ describe('resolve', () => {
     expect(report).toEqual([]);
     expect(fileAt(config, '/gz')?.source).toBe(encodeDataUrl(packed));
     expect(fileAt(config, '/long')?.compression).toBe('gzip');
-    expect(await contentsOf(config, '/gz')).toBe(long);
-    expect(await contentsOf(config, '/long')).toBe(long);
+    expect(await readFileContents(config, '/gz')).toBe(long);
+    expect(await readFileContents(config, '/long')).toBe(long);
     const plain = await run(world, input, { compress: false });
     expect(fileAt(plain.config, '/long')?.source).toBe(encodeDataUrl(bytes(long)));
   });
@@ -194,7 +194,7 @@ describe('configs that name configs', () => {
     expect(report).toEqual([]);
     expect(config?.ignition).toEqual({ version: '3.4.0' });
     expect(config?.storage?.files?.map((each) => each.path)).toEqual(['/base', '/f', '/1']);
-    expect(await contentsOf(config, '/f')).toBe('three');
+    expect(await readFileContents(config, '/f')).toBe('three');
     expect(world.urls).toEqual(['https://h/1', 'https://h/2', 'https://h/3', 'https://h/x']);
   });
 
@@ -216,7 +216,7 @@ describe('configs that name configs', () => {
     const { config } = await run(new World({}), {
       ignition: { version: '3.4.0', config: { merge: [{ source: encodeDataUrl(packed), compression: 'gzip' }] } },
     });
-    expect(await contentsOf(config, '/in')).toBe('in');
+    expect(await readFileContents(config, '/in')).toBe('in');
   });
 
   it('are fetched with the authorities, proxy and timeouts of the configs around them', async () => {
@@ -286,7 +286,7 @@ describe('configs that name configs', () => {
     };
     const { config } = await run(new World({ 'https://h/x': 'X' }), input);
     expect(config?.ignition.version).toBe('2.3.0');
-    expect(await contentsOf(config, '/f')).toBe('X');
+    expect(await readFileContents(config, '/f')).toBe('X');
   });
 
   it('that merge to something invalid are refused', async () => {

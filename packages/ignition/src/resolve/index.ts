@@ -10,7 +10,7 @@ import { Budget, DEFAULT_LIMITS, type ResolveLimits } from './limits.ts';
 import { load, type LoadContext, type Loaded } from './load.ts';
 import { atField, type FieldLocation, type ResolveEntry, ResolveError } from './problem.ts';
 import { render, type Rendered } from './render.ts';
-import { type Slot, slotsOf } from './slots.ts';
+import { type Slot, listSlots } from './slots.ts';
 
 export interface ResolveOptions {
   /** What messages call the config, such as `MachineConfig 99-worker`. */
@@ -34,12 +34,12 @@ export interface Resolved {
 }
 
 export async function resolve(config: AnyConfig, options: ResolveOptions): Promise<Resolved> {
-  const context = contextOf(options);
+  const context = createLoadContext(options);
   const place: FieldLocation = { input: options.name, path: '', inside: [] };
   try {
     const rendered = await render(context, { config, place }, NO_SETTINGS);
     const resolved = structuredClone(rendered.config);
-    const failures = await fillSlots(context, rendered, slotsOf(resolved), options.compress ?? true);
+    const failures = await fillSlots(context, rendered, listSlots(resolved), options.compress ?? true);
     const report = failures.length > 0 ? failures : invalid(resolved, place);
     return { config: report.length > 0 ? null : resolved, report };
   } catch (failure) {
@@ -51,7 +51,7 @@ export async function resolve(config: AnyConfig, options: ResolveOptions): Promi
 /** Timers hold no more. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-function contextOf(options: ResolveOptions): LoadContext {
+function createLoadContext(options: ResolveOptions): LoadContext {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const timeout = AbortSignal.timeout(Math.min(Math.ceil(limits.timeMs), MAX_TIMER_MS));
   return {
@@ -70,7 +70,7 @@ async function fillSlots(
   slots: Slot[],
   compress: boolean,
 ): Promise<ResolveEntry[]> {
-  const placeOf = originsOf(rendered);
+  const placeOf = createOriginLookup(rendered);
   const failures: (ResolveEntry | null)[] = [];
   const queue = slots.entries();
   const worker = async () => {
@@ -114,10 +114,10 @@ async function inline(slot: Slot, loaded: Loaded, compress: boolean): Promise<vo
 }
 
 /** Finds the field that brought a slot into the result: that of the last config merged that has it. */
-function originsOf({ contributors }: Rendered): (slot: Slot) => FieldLocation {
+function createOriginLookup({ contributors }: Rendered): (slot: Slot) => FieldLocation {
   const origins = new Map<string, Map<string, FieldLocation>>();
   for (const { config, place } of contributors) {
-    for (const { key, path, reference } of slotsOf(config)) {
+    for (const { key, path, reference } of listSlots(config)) {
       const bySource = origins.get(key) ?? new Map<string, FieldLocation>();
       origins.set(key, bySource.set(reference.source ?? '', atField(place, path)));
     }

@@ -46,7 +46,7 @@ export async function load(
   const source = reference.source ?? '';
   // No source is an empty file, to the real client too.
   if (source === '') return { raw: new Uint8Array(), bytes: new Uint8Array(), remote: false };
-  const remote = schemeOf(source) !== 'data';
+  const remote = parseScheme(source) !== 'data';
   const raw = remote ? await fetchRemote(context, settings, reference, place) : decode(source, place);
   const bytes = await unpack(context, reference, raw, place);
   const { hash } = reference.verification ?? {};
@@ -55,7 +55,7 @@ export async function load(
   return { raw, bytes, remote };
 }
 
-export function schemeOf(source: string): string {
+export function parseScheme(source: string): string {
   return /^([a-z][a-z0-9+.-]*):/i.exec(source)?.[1]?.toLowerCase() ?? '';
 }
 
@@ -92,7 +92,7 @@ async function fetchRemote(context: LoadContext, settings: FetchSettings, ref: R
   const url = parseUrl(source, fail);
   const refused = whyHostRefused(url.hostname, context.hosts);
   if (refused !== null) throw fail('SLW_RESOLVE_HOST', `the host ${url.hostname} is refused: ${refused}`);
-  const request = requestFor(context, settings, url, headersOf(ref, fail));
+  const request = requestFor(context, settings, url, readHeaders(ref, fail));
   const key = JSON.stringify([request.url, request.headers]);
   const known = context.fetched.get(key);
   if (known === undefined) {
@@ -113,7 +113,7 @@ async function fetchRemote(context: LoadContext, settings: FetchSettings, ref: R
 }
 
 function parseUrl(source: string, fail: (code: ResolveCode, problem: string) => ResolveError): URL {
-  const scheme = schemeOf(source);
+  const scheme = parseScheme(source);
   if (scheme !== 'http' && scheme !== 'https') {
     const why = Object.hasOwn(UNSUPPORTED, scheme) ? UNSUPPORTED[scheme] : 'only http, https and data URLs are known';
     throw fail(
@@ -127,7 +127,7 @@ function parseUrl(source: string, fail: (code: ResolveCode, problem: string) => 
   return url;
 }
 
-function headersOf(
+function readHeaders(
   ref: Reference,
   fail: (code: ResolveCode, problem: string) => ResolveError,
 ): FetchRequest['headers'] {

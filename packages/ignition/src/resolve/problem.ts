@@ -47,7 +47,7 @@ export function atField(place: FieldLocation, field: string): FieldLocation {
 }
 
 /** Inside the config that was fetched from `source`. */
-export function insideOf(place: FieldLocation, source: string): FieldLocation {
+export function enterFetchedConfig(place: FieldLocation, source: string): FieldLocation {
   return { ...place, inside: [...place.inside, { url: maskUrl(source), path: '' }] };
 }
 

@@ -5,11 +5,17 @@ import { hasErrors, type Report } from '../report.ts';
 import type { AnyConfig, ConfigOf } from '../spec/index.ts';
 import { translate } from '../translate/index.ts';
 import { validate } from '../validate/index.ts';
-import { rankOf, type SpecVersion, type SpecVersion3 } from '../version.ts';
-import { type FetchSettings, settingsOf } from './fetcher.ts';
-import { load, type LoadContext, schemeOf } from './load.ts';
-import { atField, insideOf, type FieldLocation, ResolveError } from './problem.ts';
-import { authoritySlots, type ConfigReference, mergesOf, replaceOf, withoutConfigReferences } from './slots.ts';
+import { rankVersion, type SpecVersion, type SpecVersion3 } from '../version.ts';
+import { type FetchSettings, readFetchSettings } from './fetcher.ts';
+import { load, type LoadContext, parseScheme } from './load.ts';
+import { atField, enterFetchedConfig, type FieldLocation, ResolveError } from './problem.ts';
+import {
+  authoritySlots,
+  type ConfigReference,
+  listMergeReferences,
+  findReplaceReference,
+  withoutConfigReferences,
+} from './slots.ts';
 
 /** A config that is part of the result, and where it stands. */
 export interface Contributor {
@@ -40,7 +46,7 @@ export async function render(context: LoadContext, start: Contributor, settings:
 }
 
 async function renderStep(context: LoadContext, step: Step): Promise<Rendered> {
-  const replacement = replaceOf(step.config);
+  const replacement = findReplaceReference(step.config);
   if (replacement !== null) {
     const next = await follow(context, step, replacement);
     return renderStep(context, { ...next, settings: await settingsIn(context, next) });
@@ -48,7 +54,7 @@ async function renderStep(context: LoadContext, step: Step): Promise<Rendered> {
   let merged: AnyConfig = withoutConfigReferences(step.config);
   let { settings } = step;
   const contributors: Contributor[] = [{ config: step.config, place: step.place }];
-  for (const reference of mergesOf(step.config)) {
+  for (const reference of listMergeReferences(step.config)) {
     const child = await follow(context, { ...step, settings }, reference);
     // What the child says about fetching already holds for what the child names.
     const both = mergeOnto({ ...step, config: merged }, { ...child, config: withoutConfigReferences(child.config) });
@@ -74,7 +80,7 @@ async function follow(context: LoadContext, step: Step, { path, reference }: Con
   }
   return {
     config: parsed.config,
-    place: insideOf(place, source),
+    place: enterFetchedConfig(place, source),
     settings: step.settings,
     chain,
     depth: step.depth + 1,
@@ -87,7 +93,7 @@ function checkChain(context: LoadContext, step: Step, place: FieldLocation, sour
   const problem = tooDeep ?? context.budget.takeConfig();
   if (problem !== null) throw new ResolveError('SLW_RESOLVE_LIMIT', place, source, problem);
   // A data URL cannot name itself.
-  if (schemeOf(source) === 'data') return step.chain;
+  if (parseScheme(source) === 'data') return step.chain;
   const url = URL.parse(source)?.href.replace(/#.*$/s, '') ?? source;
   if (step.chain.includes(url)) {
     const loop = 'this config is reached again from itself; take the reference out of one of the configs on the way';
@@ -98,7 +104,7 @@ function checkChain(context: LoadContext, step: Step, place: FieldLocation, sour
 
 /** For a config that stands alone: its own settings; authorities that were in force stay only when it brings none. */
 async function settingsIn(context: LoadContext, step: Step): Promise<FetchSettings> {
-  const settings = settingsOf(step.config, step.settings);
+  const settings = readFetchSettings(step.config, step.settings);
   const certificateAuthorities = await authoritiesIn(context, step);
   return certificateAuthorities.length === 0 ? settings : { ...settings, certificateAuthorities };
 }
@@ -106,7 +112,7 @@ async function settingsIn(context: LoadContext, step: Step): Promise<FetchSettin
 /** For a merged config: its settings, and its authorities besides those in force. */
 function extend(before: FetchSettings, merged: AnyConfig, authorities: readonly string[]): FetchSettings {
   const all = new Set([...before.certificateAuthorities, ...authorities]);
-  return { ...settingsOf(merged, before), certificateAuthorities: [...all] };
+  return { ...readFetchSettings(merged, before), certificateAuthorities: [...all] };
 }
 
 /** The certificates a config brings, fetched under the trust that held before. */
@@ -115,7 +121,7 @@ async function authoritiesIn(context: LoadContext, { config, place, settings }: 
   for (const { path, reference } of authoritySlots(config)) {
     if ((reference.source ?? '') === '') continue;
     const at = atField(atField(place, path), 'source');
-    const { bytes } = await load(context, settingsOf(config, settings), reference, at);
+    const { bytes } = await load(context, readFetchSettings(config, settings), reference, at);
     const pem = new TextDecoder().decode(bytes);
     if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
       throw new ResolveError('SLW_RESOLVE_CA', at, reference.source ?? '', 'it holds no PEM certificate');
@@ -136,7 +142,7 @@ function mergeOnto(parent: Contributor, child: Contributor): AnyConfig {
 
 function commonVersion(a: SpecVersion, b: SpecVersion): SpecVersion3 {
   const spec3 = [a, b].map((version) => (isSpec3(version) ? version : '3.1.0'));
-  return spec3.reduce((newest, version) => (rankOf(version) > rankOf(newest) ? version : newest));
+  return spec3.reduce((newest, version) => (rankVersion(version) > rankVersion(newest) ? version : newest));
 }
 
 function isSpec3(version: SpecVersion): version is SpecVersion3 {

@@ -27,7 +27,7 @@ export interface ConfigReference {
   reference: Reference;
 }
 
-export function slotsOf(config: AnyConfig): Slot[] {
+export function listSlots(config: AnyConfig): Slot[] {
   return [...authoritySlots(config), ...fileSlots(config), ...keyFileSlots(config)];
 }
 
@@ -41,12 +41,12 @@ export function authoritySlots(config: AnyConfig): Slot[] {
   }));
 }
 
-export function replaceOf(config: AnyConfig): ConfigReference | null {
+export function findReplaceReference(config: AnyConfig): ConfigReference | null {
   const reference: Reference | undefined = config.ignition.config?.replace;
   return reference?.source === undefined ? null : { path: 'ignition.config.replace', reference };
 }
 
-export function mergesOf(config: AnyConfig): ConfigReference[] {
+export function listMergeReferences(config: AnyConfig): ConfigReference[] {
   const configs = config.ignition.config;
   if (configs === undefined) return [];
   const [name, references] = namedConfigs(configs);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SPEC_VERSIONS } from '../version.ts';
-import { isZero, type Kind, zeroOf } from './field.ts';
+import { isZero, type Kind, getZeroValue } from './field.ts';
 import { INTEGER_FIELDS, specOf } from './index.ts';
 
 it('an empty value is one that says nothing', () => {
@@ -12,7 +12,7 @@ describe.each(SPEC_VERSIONS)('the table of %s', (version) => {
   const spec = specOf(version);
 
   it('has its own version as the only thing that an empty config says', () => {
-    expect(zeroOf(spec)).toEqual({ ignition: { version } });
+    expect(getZeroValue(spec)).toEqual({ ignition: { version } });
   });
 
   it('gives every object a name and a field', () => {

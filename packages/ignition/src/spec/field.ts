@@ -90,7 +90,7 @@ type ObjectOf<F> = { [N in AlwaysThere<F>]: F[N] extends Field<infer K> ? TypeOf
 };
 
 /** The empty value of a kind, as an `always` field or a `null` list item has it. */
-export function zeroOf(kind: Kind): unknown {
+export function getZeroValue(kind: Kind): unknown {
   switch (kind.type) {
     case 'string':
       return '';
@@ -104,7 +104,7 @@ export function zeroOf(kind: Kind): unknown {
       return [];
     case 'object': {
       const zero: Record<string, unknown> = {};
-      for (const [name, field] of kind.entries) if (field.presence === 'always') zero[name] = zeroOf(field.kind);
+      for (const [name, field] of kind.entries) if (field.presence === 'always') zero[name] = getZeroValue(field.kind);
       return zero;
     }
   }

@@ -2,7 +2,7 @@
 import { Findings, type Report } from '../report.ts';
 import type { AnyConfig, ConfigOf } from '../spec/index.ts';
 import { validate } from '../validate/index.ts';
-import { rankOf, type SpecVersion } from '../version.ts';
+import { rankVersion, type SpecVersion } from '../version.ts';
 import { v2_3ToV3_0, v2_4ToV3_1 } from './spec2-to-spec3.ts';
 import { v3_0ToV2_3, v3_1ToV2_4 } from './spec3-to-spec2.ts';
 import { narrowing, type Step, type TranslateOptions, widening } from './step.ts';
@@ -58,7 +58,7 @@ export function translate<V extends SpecVersion>(
 ): Translated<V> {
   const findings = new Findings();
   let current = config;
-  for (const step of chainOf(config.ignition.version, to)) {
+  for (const step of getChain(config.ignition.version, to)) {
     const next = step.run(current, findings, options);
     if (step.narrows && !findings.failed) refuseBrokenRules(next, findings);
     if (findings.failed) return { config: null, report: findings.report() };
@@ -75,7 +75,7 @@ function refuseBrokenRules(config: AnyConfig, findings: Findings): void {
 
 const chains = new Map<string, readonly Step[]>();
 
-function chainOf(from: SpecVersion, to: SpecVersion): readonly Step[] {
+function getChain(from: SpecVersion, to: SpecVersion): readonly Step[] {
   const name = `${from} ${to}`;
   const known = chains.get(name);
   if (known !== undefined) return known;
@@ -99,5 +99,5 @@ function findChain(from: SpecVersion, to: SpecVersion): readonly Step[] {
 }
 
 function newerFirst(a: Step, b: Step): number {
-  return rankOf(b.to) - rankOf(a.to);
+  return rankVersion(b.to) - rankVersion(a.to);
 }

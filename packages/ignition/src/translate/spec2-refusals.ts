@@ -62,11 +62,11 @@ function refuseCreate(config: Config2, findings: Findings): void {
 }
 
 function refuseNodes(storage: Storage, places: ReadonlyMap<string, string>, findings: Findings): void {
-  const links = (storage.links ?? []).map((link) => pathOf(link, places));
+  const links = (storage.links ?? []).map((link) => resolvePath(link, places));
   const taken = new Map<string, string>();
   for (const list of ['files', 'directories', 'links'] as const) {
     const nodes: readonly Node[] = storage[list] ?? [];
-    const paths = nodes.map((node) => pathOf(node, places));
+    const paths = nodes.map((node) => resolvePath(node, places));
     // The published converter takes "/etc/foo.conf" for a path through the link "/etc/foo", and so do we.
     const prefixes = findPrefixes(links, paths);
     nodes.forEach(({ filesystem }, index) => {
@@ -91,7 +91,7 @@ interface Node {
   readonly path: string;
 }
 
-function pathOf({ filesystem, path }: Node, places: ReadonlyMap<string, string>): string {
+function resolvePath({ filesystem, path }: Node, places: ReadonlyMap<string, string>): string {
   return joinPaths('/', places.get(filesystem) ?? '', path);
 }
 

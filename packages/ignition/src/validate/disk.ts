@@ -12,7 +12,7 @@ export function checkDisk(disk: Disk, at: string, findings: Findings): void {
   partitions.forEach((partition, index) => checkPartition(partition, `${at}.partitions[${index}]`, findings));
   const problem = disk.device === '' ? 'the device of the disk is missing' : pathProblem(disk.device);
   if (problem !== null) findings.error(`${at}.device`, problem);
-  const spans = partitions.map((partition) => spanOf(partition.startMiB, partition.sizeMiB));
+  const spans = partitions.map((partition) => computeSpan(partition.startMiB, partition.sizeMiB));
   checkPlaces(partitions, spans, at, findings);
   const label = repeated(partitions.map((partition) => partition.label));
   if (label !== null) findings.error(`${at}.partitions[${label}].label`, 'the label is taken by another partition');
@@ -61,7 +61,7 @@ export function checkDisk2(disk: Disk2, at: string, plainNumbers: boolean, findi
   if (!isAbsolute(disk.device)) findings.error(`${at}.device`, `the device ${show(disk.device)} is no absolute path`);
   const partitions = disk.partitions ?? [];
   partitions.forEach((partition, index) => checkPartition2(partition, `${at}.partitions[${index}]`, findings));
-  checkPlaces(partitions, spansOf(partitions, plainNumbers), at, findings);
+  checkPlaces(partitions, computeSpans(partitions, plainNumbers), at, findings);
   if (partitions.some(({ start }) => (start ?? 0) % ALIGNMENT !== 0)) {
     findings.error(`${at}.partitions`, `a partition does not start at a multiple of ${ALIGNMENT} sectors`);
   }
@@ -69,14 +69,14 @@ export function checkDisk2(disk: Disk2, at: string, plainNumbers: boolean, findi
 }
 
 /** In 2.2 two partitions that are the same in every field are, to the client, one and the same. */
-function spansOf(partitions: readonly Partition2[], plainNumbers: boolean): (Span | null)[] {
-  if (!plainNumbers) return partitions.map(({ start, size }) => spanOf(start, size));
+function computeSpans(partitions: readonly Partition2[], plainNumbers: boolean): (Span | null)[] {
+  if (!plainNumbers) return partitions.map(({ start, size }) => computeSpan(start, size));
   const seen = new Set<string>();
   return partitions.map((partition) => {
     const text = JSON.stringify(partition);
     if (seen.has(text)) return null;
     seen.add(text);
-    return spanOf(partition.start ?? 0, partition.size ?? 0);
+    return computeSpan(partition.start ?? 0, partition.size ?? 0);
   });
 }
 
@@ -154,7 +154,7 @@ export interface Span {
 }
 
 /** Where a partition lies, or null when that is for the partitioning tool to decide. A size of 0 takes what is left. */
-export function spanOf(start: number | undefined, size: number | undefined): Span | null {
+export function computeSpan(start: number | undefined, size: number | undefined): Span | null {
   if (start === undefined || size === undefined || start === 0) return null;
   return { start, end: size === 0 ? start : start + size - 1 };
 }

@@ -21,7 +21,7 @@ interface Plan {
 const plans = new WeakMap<Shape, Plan>();
 
 /** What to look at in an object of this shape: worked out once, so that a config is walked only where lists are. */
-function planOf(shape: Shape): Plan {
+function buildPlan(shape: Shape): Plan {
   const known = plans.get(shape);
   if (known !== undefined) return known;
   const lists: ListRule[] = [];
@@ -31,7 +31,7 @@ function planOf(shape: Shape): Plan {
       const keyOf = isConcatenated(shape.name, name) ? null : keyFunction(kind.item);
       const space = [name, ...sharedWith(shape.name, name)].sort().join(' ');
       lists.push({ name, item: kind.item, keyOf, space });
-    } else if (kind.type === 'object' && !isEmptyPlan(planOf(kind))) objects.push([name, kind]);
+    } else if (kind.type === 'object' && !isEmptyPlan(buildPlan(kind))) objects.push([name, kind]);
   }
   const plan = { lists, objects };
   plans.set(shape, plan);
@@ -43,14 +43,14 @@ function isEmptyPlan(plan: Plan): boolean {
 }
 
 export function checkDuplicates(shape: Shape, value: object, at: string, findings: Findings): void {
-  const plan = planOf(shape);
+  const plan = buildPlan(shape);
   const seen = new Map<string, Set<string>>();
   for (const rule of plan.lists) {
     const items: unknown = Reflect.get(value, rule.name);
     if (!Array.isArray(items)) continue;
     const path = joinKey(at, rule.name);
     if (rule.keyOf !== null) checkKeys(rule, items, rule.keyOf, path, seen, findings);
-    if (rule.item.type === 'object' && !isEmptyPlan(planOf(rule.item))) checkItems(rule.item, items, path, findings);
+    if (rule.item.type === 'object' && !isEmptyPlan(buildPlan(rule.item))) checkItems(rule.item, items, path, findings);
   }
   for (const [name, inner] of plan.objects) {
     const member: unknown = Reflect.get(value, name);

@@ -6,7 +6,7 @@ import { checkDisk, checkDisk2 } from './disk.ts';
 import { checkDuplicates } from './duplicates.ts';
 import { checkNodes, checkNodes2 } from './node.ts';
 import { checkIgnition, checkReferences2 } from './resource.ts';
-import { type Rules, rulesOf, type Storage, type Systemd } from './rules.ts';
+import { type Rules, getRules, type Storage, type Systemd } from './rules.ts';
 import { checkSystemd, checkUnitPaths, checkUnits2 } from './systemd.ts';
 import { checkFilesystem, checkFilesystem2, checkLuks, checkRaid, checkRaid2, warnOfWipedDisks } from './volume.ts';
 
@@ -20,7 +20,7 @@ function isConfig2(config: AnyConfig): config is Config2 {
 
 function validate3(config: Config3): Report {
   const findings = new Findings();
-  const rules = rulesOf(config.ignition.version);
+  const rules = getRules(config.ignition.version);
   checkIgnition(config.ignition, rules, findings);
   const storage: Storage = config.storage ?? {};
   const systemd: Systemd = config.systemd ?? {};
@@ -44,7 +44,7 @@ function checkStorage(storage: Storage, rules: Rules, findings: Findings): void 
 
 function validate2(config: Config2): Report {
   const findings = new Findings();
-  const rules = rulesOf(config.ignition.version);
+  const rules = getRules(config.ignition.version);
   checkReferences2(config.ignition, rules, findings);
   checkNodes2(config.storage ?? {}, rules, findings);
   checkDisks2(config, findings);

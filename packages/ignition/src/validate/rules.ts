@@ -26,13 +26,13 @@ const DISK_FORMATS = ['ext4', 'btrfs', 'xfs', 'swap', 'vfat'];
 
 const cache = new Map<SpecVersion, Rules>();
 
-export function rulesOf(version: SpecVersion): Rules {
+export function getRules(version: SpecVersion): Rules {
   const known = cache.get(version);
   if (known !== undefined) return known;
   const rules: Rules = {
     version,
     hashes: atLeast(version, '3.1.0') ? ['sha512', 'sha256'] : ['sha512'],
-    schemes: schemesOf(version),
+    schemes: listSchemes(version),
     filesystemFormats: atLeast(version, '3.3.0') ? [...DISK_FORMATS, 'none'] : DISK_FORMATS,
     sourceRequired: atLeast(version, '3.1.0'),
     specialModeBits: atLeast(version, '3.6.0'),
@@ -44,7 +44,7 @@ export function rulesOf(version: SpecVersion): Rules {
   return rules;
 }
 
-function schemesOf(version: SpecVersion): string[] {
+function listSchemes(version: SpecVersion): string[] {
   const schemes = ['http', 'https', 'tftp', 's3', 'data'];
   if (!atLeast(version, '3.0.0')) return [...schemes, 'oem'];
   if (atLeast(version, '3.2.0')) schemes.push('gs');

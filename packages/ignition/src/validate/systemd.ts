@@ -1,5 +1,5 @@
 // Units and their drop-ins.
-import { extensionOf } from '../posix-path.ts';
+import { getExtension } from '../posix-path.ts';
 import { type Findings, show } from '../report.ts';
 import type { Config2 } from '../spec/index.ts';
 import { readUnit, type UnitReading } from '../systemd-unit.ts';
@@ -23,7 +23,7 @@ export function checkSystemd(systemd: Systemd, findings: Findings): void {
 }
 
 function checkUnitName(name: string, at: string, findings: Findings): void {
-  if (UNIT_TYPES.includes(extensionOf(name))) return;
+  if (UNIT_TYPES.includes(getExtension(name))) return;
   findings.error(
     at,
     `the unit ${show(name)} has no type that systemd knows: end it with one of ${UNIT_TYPES.join(', ')}`,
@@ -32,7 +32,7 @@ function checkUnitName(name: string, at: string, findings: Findings): void {
 
 function checkDropin(dropin: { name: string; contents?: string }, at: string, findings: Findings): void {
   checkContents(dropin.contents, `${at}.contents`, findings);
-  if (extensionOf(dropin.name) !== '.conf') {
+  if (getExtension(dropin.name) !== '.conf') {
     findings.error(`${at}.name`, `the drop-in ${show(dropin.name)} does not end with ".conf"`);
   }
 }
@@ -106,7 +106,7 @@ export function checkUnits2(config: Config2, findings: Findings): void {
   });
   config.networkd?.units?.forEach((unit, index) => {
     const at = `networkd.units[${index}]`;
-    if (!NETWORK_TYPES.includes(extensionOf(unit.name))) {
+    if (!NETWORK_TYPES.includes(getExtension(unit.name))) {
       findings.error(
         `${at}.name`,
         `the network unit ${show(unit.name)} does not end with one of ${NETWORK_TYPES.join(', ')}`,

@@ -13,7 +13,7 @@ import {
   pathProblem,
   type Raid,
   type Rules,
-  rulesOf,
+  getRules,
   type Tang,
   utf8Length,
 } from './rules.ts';
@@ -197,7 +197,7 @@ export function checkFilesystem2({ mount, path }: Filesystem2, at: string, findi
 }
 
 function checkMount(mount: Mount, at: string, findings: Findings): void {
-  const formats = rulesOf('2.4.0').filesystemFormats;
+  const formats = getRules('2.4.0').filesystemFormats;
   if (!formats.includes(mount.format)) {
     findings.error(`${at}.format`, `the format ${show(mount.format)} is not known: use ${formats.join(', ')}`);
   }

@@ -1,6 +1,6 @@
 import { KubeError } from './errors.ts';
 import { listBatches } from './list.ts';
-import { apiVersionOf, pathOf } from './resource.ts';
+import { formatApiVersion, buildApiPath } from './resource.ts';
 import type { KubeObject, Name, Resource, Stored } from './resource.ts';
 import type { Method, Transport } from './transport.ts';
 
@@ -147,7 +147,7 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
     options: CallOptions = {},
   ): Promise<Stored<T>> {
     const what = `get ${describe(resource, name)}`;
-    const path = pathOf(resource, name);
+    const path = buildApiPath(resource, name);
     const answer = await transport.json({ method: 'GET', path, retry: 'always', what, signal: options.signal });
     return objectIn<T>(answer, what);
   }
@@ -178,8 +178,8 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
         { verb: 'create', resource, name: object.metadata, precondition: {} },
         {
           method: 'POST',
-          path: pathOf(resource, { namespace }),
-          body: { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object },
+          path: buildApiPath(resource, { namespace }),
+          body: { apiVersion: formatApiVersion(resource), kind: resource.kind, ...object },
         },
         options,
       );
@@ -196,7 +196,7 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
         { verb: 'patch', resource, name, subresource: options.subresource, precondition },
         {
           method: 'PATCH',
-          path: pathOf(resource, { ...name, subresource: options.subresource }),
+          path: buildApiPath(resource, { ...name, subresource: options.subresource }),
           body: withPrecondition(patch, precondition),
           contentType: patchTypes[patch.type],
         },
@@ -215,10 +215,10 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
         { verb: 'apply', resource, name: object.metadata, subresource: options.subresource, precondition },
         {
           method: 'PATCH',
-          path: pathOf(resource, { namespace, name, subresource: options.subresource }),
+          path: buildApiPath(resource, { namespace, name, subresource: options.subresource }),
           query: options.force === true ? { force: 'true' } : {},
           body: {
-            apiVersion: apiVersionOf(resource),
+            apiVersion: formatApiVersion(resource),
             kind: resource.kind,
             ...object,
             metadata: { ...object.metadata, ...preconditionFields(precondition) },
@@ -232,7 +232,7 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
     async delete(resource, name, precondition, options = {}) {
       await write(
         { verb: 'delete', resource, name, precondition },
-        { method: 'DELETE', path: pathOf(resource, name), body: deleteBody(precondition, options) },
+        { method: 'DELETE', path: buildApiPath(resource, name), body: deleteBody(precondition, options) },
         options,
       );
     },
@@ -242,7 +242,7 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
         { verb: 'evict', resource: pods, name: pod, precondition },
         {
           method: 'POST',
-          path: pathOf(pods, { ...pod, subresource: 'eviction' }),
+          path: buildApiPath(pods, { ...pod, subresource: 'eviction' }),
           body: {
             apiVersion: 'policy/v1',
             kind: 'Eviction',

@@ -184,11 +184,11 @@ export function execCredentials(plugin: ExecPlugin, { timeLimitMs = 60_000 }: Ex
 
 async function run(plugin: ExecPlugin, timeLimitMs: number): Promise<{ identity: Identity; until: number }> {
   const info = { apiVersion: plugin.apiVersion, kind: 'ExecCredential', spec: { interactive: false } };
-  const output = await outputOf(plugin, { ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }, timeLimitMs);
+  const output = await runPlugin(plugin, { ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }, timeLimitMs);
   return parseExecCredential(output, plugin);
 }
 
-function outputOf(plugin: ExecPlugin, env: Record<string, string>, timeLimitMs: number): Promise<string> {
+function runPlugin(plugin: ExecPlugin, env: Record<string, string>, timeLimitMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(plugin.command, plugin.args, {
       env: { ...process.env, ...env },
@@ -234,7 +234,7 @@ function killGroup(pid: number | undefined): void {
 
 /** Reads the plugin's answer. Nothing of it is repeated in an error: it is a secret. */
 export function parseExecCredential(output: string, plugin: ExecPlugin): { identity: Identity; until: number } {
-  const status = statusOf(output);
+  const status = parseStatus(output);
   if (status === undefined) throw failure(plugin, 'its answer is not an ExecCredential with a status');
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   const certificate: ClientCertificate | undefined =
@@ -250,7 +250,7 @@ export function parseExecCredential(output: string, plugin: ExecPlugin): { ident
   };
 }
 
-function statusOf(output: string): Record<string, unknown> | undefined {
+function parseStatus(output: string): Record<string, unknown> | undefined {
   try {
     const answer: unknown = JSON.parse(output);
     if (typeof answer !== 'object' || answer === null || !('status' in answer)) return undefined;

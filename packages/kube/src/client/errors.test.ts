@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorOf, type KubeErrorCode, lostRequestError, type Status } from './errors.ts';
+import { toKubeError, type KubeErrorCode, lostRequestError, type Status } from './errors.ts';
 
 interface Row {
   status: number;
@@ -56,18 +56,18 @@ const rows: [string, Row][] = [
 describe('what an answer of the API server means', () => {
   it.each(rows)('%s', (_, { status, body, read, write = read }) => {
     const answer = { status, body, retryAfter: undefined, what: 'get Node worker-1' };
-    expect(errorOf({ ...answer, write: false }).code).toBe(read);
-    expect(errorOf({ ...answer, write: true }).code).toBe(write);
+    expect(toKubeError({ ...answer, write: false }).code).toBe(read);
+    expect(toKubeError({ ...answer, write: true }).code).toBe(write);
   });
 
   it('names what was asked and what the server said', () => {
     const body = { reason: 'Forbidden', message: 'nodes "a" is forbidden' };
-    const error = errorOf({ status: 403, body, retryAfter: undefined, what: 'get Node a', write: false });
+    const error = toKubeError({ status: 403, body, retryAfter: undefined, what: 'get Node a', write: false });
     expect(error).toMatchObject({ message: 'get Node a: nodes "a" is forbidden', status: 403, reason: 'Forbidden' });
   });
 
   it('says the way out where there is one', () => {
-    const error = errorOf({ status: 404, body: undefined, retryAfter: undefined, what: 'list x', write: false });
+    const error = toKubeError({ status: 404, body: undefined, retryAfter: undefined, what: 'list x', write: false });
     expect(error.message).toBe(
       'list x: the API server does not serve this kind. Install the CRDs first: slipway install (the server said: HTTP 404)',
     );
@@ -84,7 +84,7 @@ describe('what an answer of the API server means', () => {
     ['at once', '0', undefined, 0],
   ])('how long to wait: %s', (_, retryAfter, retryAfterSeconds, expected) => {
     const body = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
-    expect(errorOf({ status: 429, body, retryAfter, what: 'x', write: false }).retryAfterMs).toBe(expected);
+    expect(toKubeError({ status: 429, body, retryAfter, what: 'x', write: false }).retryAfterMs).toBe(expected);
   });
 });
 

@@ -76,8 +76,8 @@ export interface FailedResponse {
 }
 
 /** Which of our errors an answer of the API server is. A decision only: nothing is sent or waited for. */
-export function errorOf(answer: FailedResponse): KubeError {
-  const code = codeOf(answer);
+export function toKubeError(answer: FailedResponse): KubeError {
+  const code = toErrorCode(answer);
   const reason = answer.body?.reason;
   return new KubeError(code, `${answer.what}: ${explain(code, answer)}`, {
     status: answer.status,
@@ -100,7 +100,7 @@ const byStatus: Readonly<Record<number, KubeErrorCode>> = {
   429: 'SLW_KUBE_THROTTLED',
 };
 
-function codeOf({ status, body = {}, write }: FailedResponse): KubeErrorCode {
+function toErrorCode({ status, body = {}, write }: FailedResponse): KubeErrorCode {
   const special = closerLook[status]?.(body);
   if (special !== undefined) return special;
   const known = byStatus[status];

@@ -34,7 +34,7 @@ function config({ cluster = {}, user = { token: 't' }, context = {} }: Kubeconfi
 const read = (content: unknown, context?: string): ClusterAccess =>
   accessFrom([{ path: '/etc/k/config', content }], context);
 
-function messageOf(content: unknown, context?: string): string {
+function readErrorMessage(content: unknown, context?: string): string {
   try {
     read(content, context);
   } catch (error) {
@@ -287,7 +287,7 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
       `${u}.exec.env[0]: expected an object, found a string`,
     ],
   ])('%s', (_, content, expected) => {
-    const message = messageOf(content);
+    const message = readErrorMessage(content);
     expect(message).toBe(`kubeconfig /etc/k/config: ${expected}`);
     expect(message).not.toContain('SECRET');
   });
@@ -301,7 +301,7 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
     ['as-groups', user({ token: 'SECRET', 'as-groups': ['x'] }), 'acting as somebody else is not supported'],
     ['exec.interactiveMode', user({ exec: { command: 'x', interactiveMode: 'Always' } }), 'Always cannot be used here'],
   ])('%s is refused, with the reason', (field, content, expected) => {
-    const message = messageOf(content);
+    const message = readErrorMessage(content);
     expect(message).toContain(`.${field}: `);
     expect(message).toContain(expected);
     expect(message).not.toContain('SECRET');

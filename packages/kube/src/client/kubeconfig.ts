@@ -67,16 +67,16 @@ export function accessFrom(files: readonly KubeconfigFile[], wanted?: string): C
   const user = userName === undefined ? undefined : entry(sources, 'users', 'user', userName, source);
   return {
     source,
-    server: serverOf(cluster),
-    ca: caOf(cluster),
+    server: readServer(cluster),
+    ca: readCa(cluster),
     tlsServerName: optionalString(cluster, 'tls-server-name'),
-    proxy: proxyOf(cluster),
+    proxy: readProxy(cluster),
     namespace: optionalString(context, 'namespace') ?? 'default',
-    credentials: user === undefined ? fixedCredentials({}, 'no user (anonymous)') : credentialsOf(user),
+    credentials: user === undefined ? fixedCredentials({}, 'no user (anonymous)') : readCredentials(user),
   };
 }
 
-function serverOf(cluster: Entry): string {
+function readServer(cluster: Entry): string {
   const server = stringField(cluster, 'server');
   if (server.includes('@')) throw wrong(cluster, 'server', 'an address without user and password', 'an @ in it');
   if (!isAddress(server, /^https?:$/)) {
@@ -104,13 +104,13 @@ const isAddress = (text: string, protocols: RegExp): boolean =>
   URL.canParse(text) && protocols.test(new URL(text).protocol);
 
 /** Not repeated in an error: it may hold a password. */
-function proxyOf(cluster: Entry): string | undefined {
+function readProxy(cluster: Entry): string | undefined {
   const proxy = optionalString(cluster, 'proxy-url');
   if (proxy === undefined || isAddress(proxy, /^https?:$/)) return proxy;
   throw wrong(cluster, 'proxy-url', 'an http:// or https:// address', 'something else');
 }
 
-function caOf(cluster: Entry): string | undefined {
+function readCa(cluster: Entry): string | undefined {
   const data = optionalString(cluster, 'certificate-authority-data');
   if (data !== undefined) {
     const pem = pemField(cluster, 'certificate-authority-data', data);
@@ -176,12 +176,12 @@ function firstString(sources: readonly Source[], field: string): string | undefi
 }
 
 /** How a `user` of a kubeconfig logs in. */
-function credentialsOf(user: Entry): Credentials {
+function readCredentials(user: Entry): Credentials {
   for (const [field, why] of Object.entries(refusedFields)) {
     if (user.value[field] !== undefined) throw invalid(user.file, `${user.at}.${field}: ${why}`);
   }
-  const token = tokenOf(user);
-  const certificate = certificateOf(user);
+  const token = readToken(user);
+  const certificate = readCertificate(user);
   if (token !== undefined && certificate !== undefined) return bothCredentials(token, certificate);
   return token ?? certificate ?? fixedCredentials({}, `no credentials in ${user.file} (anonymous)`);
 }
@@ -199,15 +199,15 @@ const refusedFields: Readonly<Record<string, string>> = {
   'as-user-extra': IMPERSONATION,
 };
 
-function tokenOf(user: Entry): Credentials | undefined {
+function readToken(user: Entry): Credentials | undefined {
   const tokenFile = optionalString(user, 'tokenFile');
   if (tokenFile !== undefined) return tokenFileCredentials(beside(user.file, tokenFile));
   const token = optionalString(user, 'token');
   if (token !== undefined) return fixedCredentials({ token }, `token in ${user.file}`);
-  return user.value['exec'] === undefined || user.value['exec'] === null ? undefined : execOf(user);
+  return user.value['exec'] === undefined || user.value['exec'] === null ? undefined : readExec(user);
 }
 
-function certificateOf(user: Entry): Credentials | undefined {
+function readCertificate(user: Entry): Credentials | undefined {
   const certData = optionalString(user, 'client-certificate-data');
   const keyData = optionalString(user, 'client-key-data');
   if (certData !== undefined && keyData !== undefined) {
@@ -231,7 +231,7 @@ function certificateOf(user: Entry): Credentials | undefined {
   return undefined;
 }
 
-function execOf(user: Entry): Credentials {
+function readExec(user: Entry): Credentials {
   const value = objectAt(user.file, `${user.at}.exec`, user.value['exec']);
   const exec: Entry = { file: user.file, at: `${user.at}.exec`, value };
   if (value['interactiveMode'] === 'Always') {
@@ -242,12 +242,12 @@ function execOf(user: Entry): Credentials {
     apiVersion: optionalString(exec, 'apiVersion') ?? 'client.authentication.k8s.io/v1',
     command: command.includes('/') ? beside(user.file, command) : command,
     args: listAt(exec, 'args').map((arg, index) => stringAt(exec, `args[${index}]`, arg)),
-    env: Object.fromEntries(listAt(exec, 'env').map((item, index) => envOf(exec, item, index))),
+    env: Object.fromEntries(listAt(exec, 'env').map((item, index) => readEnvVar(exec, item, index))),
     installHint: optionalString(exec, 'installHint'),
   });
 }
 
-function envOf(exec: Entry, item: unknown, index: number): [string, string] {
+function readEnvVar(exec: Entry, item: unknown, index: number): [string, string] {
   const at = `${exec.at}.env[${index}]`;
   const variable: Entry = { file: exec.file, at, value: objectAt(exec.file, at, item) };
   return [stringField(variable, 'name'), optionalString(variable, 'value') ?? ''];
@@ -264,19 +264,19 @@ const beside = (file: string, path: string): string => resolve(dirname(file), pa
 
 function objectAt(file: string, at: string, value: unknown): Record<string, unknown> {
   if (isRecord(value)) return value;
-  throw wrong({ file, at, value: {} }, '', 'an object', kindOf(value));
+  throw wrong({ file, at, value: {} }, '', 'an object', describeKind(value));
 }
 
 function listAt(entry: Entry, field: string): unknown[] {
   const value = entry.value[field];
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value;
-  throw wrong(entry, field, 'a list', kindOf(value));
+  throw wrong(entry, field, 'a list', describeKind(value));
 }
 
 function stringAt(entry: Entry, field: string, value: unknown): string {
   if (typeof value === 'string') return value;
-  throw wrong(entry, field, 'a string', kindOf(value));
+  throw wrong(entry, field, 'a string', describeKind(value));
 }
 
 const stringField = (entry: Entry, field: string): string => stringAt(entry, field, entry.value[field]);
@@ -292,7 +292,7 @@ function pemField(entry: Entry, field: string, base64: string): string {
   throw wrong(entry, field, 'base64 of PEM data', 'something else');
 }
 
-const kindOf = (value: unknown): string => {
+const describeKind = (value: unknown): string => {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;

@@ -5,7 +5,7 @@ import {
   isText,
   type KubeObject,
   nameKind,
-  pathOf,
+  buildApiPath,
   type Resource,
   resourceId,
   type Stored,
@@ -22,14 +22,14 @@ export interface Scope<T extends KubeObject> {
   as?: 'full' | 'metadata' | undefined;
 }
 
-export function selectorsOf(scope: Scope<KubeObject>): Record<string, string> {
+export function toSelectorQuery(scope: Scope<KubeObject>): Record<string, string> {
   return {
     ...(scope.labelSelector === undefined ? {} : { labelSelector: scope.labelSelector }),
     ...(scope.fieldSelector === undefined ? {} : { fieldSelector: scope.fieldSelector }),
   };
 }
 
-export function acceptOf(scope: Scope<KubeObject>, call: 'list' | 'watch'): string {
+export function buildAcceptHeader(scope: Scope<KubeObject>, call: 'list' | 'watch'): string {
   if (scope.as !== 'metadata') return 'application/json';
   return `application/json;as=PartialObjectMetadata${call === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`;
 }
@@ -74,9 +74,9 @@ export async function* listBatches<T extends KubeObject>(
   for (;;) {
     const body = await transport.open({
       method: 'GET',
-      path: pathOf(scope.resource, { namespace: scope.namespace }),
-      query: { limit: String(pageSize), ...selectorsOf(scope), ...(token === '' ? {} : { continue: token }) },
-      accept: acceptOf(scope, 'list'),
+      path: buildApiPath(scope.resource, { namespace: scope.namespace }),
+      query: { limit: String(pageSize), ...toSelectorQuery(scope), ...(token === '' ? {} : { continue: token }) },
+      accept: buildAcceptHeader(scope, 'list'),
       retry: 'always',
       silenceMs: 30_000,
       what,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiVersionOf, isStored, keyOf, nameOf, pathOf, resourceId } from './resource.ts';
+import { formatApiVersion, isStored, keyOf, parseKey, buildApiPath, resourceId } from './resource.ts';
 import type { Resource } from './resource.ts';
 
 const pods: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
@@ -12,7 +12,7 @@ const leases: Resource = {
 };
 
 describe('resource', () => {
-  it.each<[string, Resource, Parameters<typeof pathOf>[1], string]>([
+  it.each<[string, Resource, Parameters<typeof buildApiPath>[1], string]>([
     ['all of a core kind', pods, {}, '/api/v1/pods'],
     ['those of a namespace', pods, { namespace: 'n' }, '/api/v1/namespaces/n/pods'],
     ['one', pods, { namespace: 'n', name: 'a' }, '/api/v1/namespaces/n/pods/a'],
@@ -24,15 +24,15 @@ describe('resource', () => {
       { namespace: '../x', name: 'a/../b?c' },
       '/api/v1/namespaces/..%2Fx/pods/a%2F..%2Fb%3Fc',
     ],
-  ])('the path of %s', (_, resource, options, path) => expect(pathOf(resource, options)).toBe(path));
+  ])('the path of %s', (_, resource, options, path) => expect(buildApiPath(resource, options)).toBe(path));
 
   it('names its API version and itself', () => {
-    expect([apiVersionOf(pods), apiVersionOf(leases)]).toEqual(['v1', 'coordination.k8s.io/v1']);
+    expect([formatApiVersion(pods), formatApiVersion(leases)]).toEqual(['v1', 'coordination.k8s.io/v1']);
     expect([resourceId(pods), resourceId(leases)]).toEqual(['pods', 'leases.coordination.k8s.io']);
   });
 
   it.each([{ name: 'a' }, { namespace: 'n', name: 'a' }])('a key and its name are the same: %o', (name) => {
-    expect(nameOf(keyOf({ metadata: name }))).toEqual(name);
+    expect(parseKey(keyOf({ metadata: name }))).toEqual(name);
   });
 
   it.each<[object | null | undefined, boolean]>([

@@ -55,7 +55,7 @@ export function isStored<T extends KubeObject>(object: Partial<KubeObject> | nul
  * here each says the kind that was asked for, however it came.
  */
 export function nameKind<T extends KubeObject>(object: Stored<T>, resource: Resource<T>): Stored<T> {
-  object.apiVersion = apiVersionOf(resource);
+  object.apiVersion = formatApiVersion(resource);
   object.kind = resource.kind;
   return object;
 }
@@ -68,7 +68,7 @@ export interface Name {
   namespace?: string;
 }
 
-export const apiVersionOf = (resource: Resource): string =>
+export const formatApiVersion = (resource: Resource): string =>
   resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 
 export const resourceId = (resource: Resource): string =>
@@ -79,7 +79,7 @@ export const keyOf = (object: KubeObject): Key =>
     ? object.metadata.name
     : `${object.metadata.namespace}/${object.metadata.name}`;
 
-export function nameOf(key: Key): Name {
+export function parseKey(key: Key): Name {
   const slash = key.indexOf('/');
   return slash === -1 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
@@ -90,7 +90,7 @@ export interface PathOptions {
   subresource?: string | undefined;
 }
 
-export function pathOf(resource: Resource, { namespace, name, subresource }: PathOptions = {}): string {
+export function buildApiPath(resource: Resource, { namespace, name, subresource }: PathOptions = {}): string {
   const base = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
   const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   const object = name === undefined ? '' : `/${encodeURIComponent(name)}`;

@@ -4,7 +4,7 @@ import { agentDefaults, createDeadline, readBounded } from '@slipway/base/http';
 import { isRecord } from '@slipway/base/json';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { type ClientCertificate, type Identity, tokenExpiry } from './credentials.ts';
-import { errorOf, isKubeError, KubeError, lostRequestError, type Status } from './errors.ts';
+import { toKubeError, isKubeError, KubeError, lostRequestError, type Status } from './errors.ts';
 import type { ClusterAccess } from './access.ts';
 import { createLimiter } from './limiter.ts';
 
@@ -93,12 +93,12 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
 
   async function send(request: Request, { bodyTimeout, signal }: { bodyTimeout: number; signal: AbortSignal | null }) {
     const identity = await access.credentials.current();
-    const headers = headersOf(request, identity, access.credentials.source, options.userAgent);
+    const headers = buildHeaders(request, identity, access.credentials.source, options.userAgent);
     const start: Start = { sent: false, refusal: undefined };
     try {
       const answer = await startingWith(dispatcherFor(identity.certificate), request, start).request({
         origin: base.origin,
-        path: `${prefix}${request.path}${queryOf(request.query)}`,
+        path: `${prefix}${request.path}${formatQuery(request.query)}`,
         method: request.method,
         headers,
         body: request.body === undefined ? null : JSON.stringify(request.body),
@@ -125,7 +125,7 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
     });
   }
 
-  async function textOf(body: Body, request: Request): Promise<string> {
+  async function readText(body: Body, request: Request): Promise<string> {
     const bytes = await readBounded(body, largestAnswer).catch((error: unknown) => {
       throw lost(error, request, true);
     });
@@ -139,8 +139,8 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
     const deadline = createDeadline(request.timeoutMs ?? ATTEMPT_TIMEOUT_MS, request.signal);
     try {
       const { answer, identity } = await send(request, { bodyTimeout: 0, signal: deadline.signal });
-      const text = await textOf(answer.body, request);
-      if (answer.statusCode >= 300) throw failureOf(answer, text, request, identity.token);
+      const text = await readText(answer.body, request);
+      if (answer.statusCode >= 300) throw toResponseError(answer, text, request, identity.token);
       limiter.succeeded();
       return parseJson(text, request.what);
     } catch (error) {
@@ -177,8 +177,8 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
   async function openOnce(request: Request): Promise<Stream> {
     const signal = request.signal ?? null;
     const { answer, identity } = await send(request, { bodyTimeout: request.silenceMs ?? 0, signal });
-    if (answer.statusCode < 300) return streamOf(answer.body, (error) => lost(error, request, true));
-    throw failureOf(answer, await textOf(answer.body, request), request, identity.token);
+    if (answer.statusCode < 300) return toStream(answer.body, (error) => lost(error, request, true));
+    throw toResponseError(answer, await readText(answer.body, request), request, identity.token);
   }
 
   return {
@@ -225,14 +225,14 @@ function parseJson(text: string, what: string): unknown {
 }
 
 /** Which error an answer means that is none of the 2xx. */
-function failureOf(
+function toResponseError(
   answer: Dispatcher.ResponseData,
   text: string,
   asked: Request,
   token: string | undefined,
 ): KubeError {
   const after = answer.headers['retry-after'];
-  const error = errorOf({
+  const error = toKubeError({
     status: answer.statusCode,
     body: statusIn(text),
     retryAfter: Array.isArray(after) ? after[0] : after,
@@ -255,7 +255,7 @@ function statusIn(text: string): Status | undefined {
   }
 }
 
-function streamOf(body: Body, explain: (error: unknown) => unknown): Stream {
+function toStream(body: Body, explain: (error: unknown) => unknown): Stream {
   // Who reads gets the error from the iterator. With nobody reading yet, it would end the process.
   body.on('error', () => {});
   return {
@@ -285,7 +285,7 @@ function connect(access: ClusterAccess, certificate: ClientCertificate | undefin
   return new Agent({ ...common, connect: { ...tls, timeout: 10_000, keepAlive: true } });
 }
 
-function headersOf(
+function buildHeaders(
   request: Request,
   { token }: Identity,
   source: string,
@@ -304,7 +304,7 @@ function headersOf(
   };
 }
 
-const queryOf = (query: Record<string, string> | undefined): string => {
+const formatQuery = (query: Record<string, string> | undefined): string => {
   const text = new URLSearchParams(query).toString();
   return text === '' ? '' : `?${text}`;
 };

@@ -122,7 +122,7 @@ export function createWriter(client: Client, options: WriterOptions): Writer {
     landed(
       'changed',
       resource,
-      client.patch(resource, object.metadata, patch, preconditionOf(object), { ...options, fieldManager }),
+      client.patch(resource, object.metadata, patch, toPrecondition(object), { ...options, fieldManager }),
     );
 
   const create = <T extends KubeObject>(
@@ -148,7 +148,7 @@ export function createWriter(client: Client, options: WriterOptions): Writer {
     jsonPatch: (resource, object, steps, options) =>
       sendPatch(resource, object, { type: 'json', body: steps }, options),
     apply: (resource, object, fields, options = {}) =>
-      landed('changed', resource, client.apply(resource, fields, preconditionOf(object), { ...options, fieldManager })),
+      landed('changed', resource, client.apply(resource, fields, toPrecondition(object), { ...options, fieldManager })),
     create,
     async createIfAbsent(resource, object, options) {
       try {
@@ -160,7 +160,7 @@ export function createWriter(client: Client, options: WriterOptions): Writer {
     },
     async remove(resource, object, options) {
       try {
-        await client.delete(resource, object.metadata, preconditionOf(object), options);
+        await client.delete(resource, object.metadata, toPrecondition(object), options);
       } catch (error) {
         // A UID that does not fit: the object is gone, and its name is another one's.
         const isGone = isKubeError(error, 'SLW_KUBE_NOT_FOUND', ...('anyVersion' in object ? conflict : []));
@@ -186,7 +186,7 @@ export async function retryOnConflict<T>(work: () => Promise<T>, maxTries = 3): 
   }
 }
 
-function preconditionOf(object: Target): Precondition {
+function toPrecondition(object: Target): Precondition {
   const { uid } = object.metadata;
   return 'anyVersion' in object ? { uid } : { uid, resourceVersion: object.metadata.resourceVersion };
 }
@@ -204,14 +204,14 @@ const MAX_REMEMBERED = 1000;
 export function createThrottle(clock: Pick<Clock, 'now'> = systemClock): Throttle {
   /** The oldest first. */
   const written = new Map<string, number>();
-  const idOf = (resource: Resource, object: Target): string => `${resourceId(resource)} ${keyOf(object)}`;
+  const formatId = (resource: Resource, object: Target): string => `${resourceId(resource)} ${keyOf(object)}`;
   return {
     waitMs(resource, object, minIntervalMs) {
-      const last = written.get(idOf(resource, object));
+      const last = written.get(formatId(resource, object));
       return last === undefined ? 0 : Math.max(0, last + minIntervalMs - clock.now());
     },
     passed(resource, object) {
-      const id = idOf(resource, object);
+      const id = formatId(resource, object);
       written.delete(id);
       written.set(id, clock.now());
       const [oldest] = written.keys();

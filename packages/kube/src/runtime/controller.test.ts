@@ -5,7 +5,7 @@ import type { KubeObject, Resource, Stored } from '../client/resource.ts';
 import type { Request, Transport } from '../client/transport.ts';
 import type { Informer } from '../watch/informer.ts';
 import { type Change, createStore } from '../watch/store.ts';
-import { createController, verdictOf } from './controller.ts';
+import { createController, classifyError } from './controller.ts';
 import { again, type Context, type ControllerDef, done, type Gates, type Next, type Source } from './controller-def.ts';
 import { createRecorder } from './events.ts';
 import { createLog } from './log.ts';
@@ -267,7 +267,7 @@ describe('after a run', () => {
     expect(unsure).toEqual([false, true, true, false]);
   });
 
-  const cases: [string, unknown, ReturnType<typeof verdictOf>][] = [
+  const cases: [string, unknown, ReturnType<typeof classifyError>][] = [
     [
       'a conflict is tried again soon, without noise',
       new KubeError('SLW_KUBE_CONFLICT', ''),
@@ -306,7 +306,7 @@ describe('after a run', () => {
     ['and whatever else is thrown', 'text', { result: 'bug', outcome: { type: 'retry' }, level: 'error', code: 'BUG' }],
   ];
   it.each(cases)('%s', (_promise, error, verdict) => {
-    expect(verdictOf(error)).toMatchObject({ ...verdict, error });
+    expect(classifyError(error)).toMatchObject({ ...verdict, error });
   });
 });
 
@@ -589,7 +589,7 @@ describe('what a controller writes', () => {
 
 describe('how often a key runs', () => {
   /** When runs began, while something changes at these times. */
-  async function timesOf(def: Partial<ControllerDef>, changes: readonly number[]): Promise<number[]> {
+  async function recordRunTimes(def: Partial<ControllerDef>, changes: readonly number[]): Promise<number[]> {
     const start = Date.now();
     const times: number[] = [];
     const { source } = oneKey(() => {
@@ -619,7 +619,7 @@ describe('how often a key runs', () => {
     ['as its own interval says', { minIntervalMs: (_, read) => 100 * read(pools).size }, [50, 60], [0, 100]],
     ['as its own wait says', { settleMs: (key) => (key === 'a' ? 0 : 1000) }, [100], [0, 100]],
   ])('%s', async (_promise, def, changes, expected) => {
-    expect(await timesOf(def, changes)).toEqual(expected);
+    expect(await recordRunTimes(def, changes)).toEqual(expected);
   });
 
   it('a burst in one source holds the key up, whatever else changes', async () => {

@@ -54,10 +54,10 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   const { metrics, events, clock = systemClock, now = () => new Date() } = parts;
   const { name: controller, timeLimitMs = DEFAULT_TIME_LIMIT_MS } = def;
   const log = parts.log.child({ controller });
-  const read = storesOf(def, parts.informerOf);
+  const read = createStoreReader(def, parts.informerOf);
   const runs = new Map<Key, { abort: AbortController; since: number; timedOut: boolean }>();
   const unsure = new Set<Key>();
-  const ownWrites = parts.ownWrites ?? ownWritesOf(def, parts);
+  const ownWrites = parts.ownWrites ?? trackOwnWrites(def, parts);
   const pace = createPace({
     settleMs: (key) => valueFor(def.settleMs, key, read),
     minIntervalMs: (key) => valueFor(def.minIntervalMs, key, read),
@@ -72,10 +72,10 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   async function handle(key: Key, waitedMs: number): Promise<RunOutcome> {
     const runLog = log.child({ key });
     try {
-      const hold = holdOf(key);
+      const hold = checkHold(key);
       if (hold !== undefined) return hold;
     } catch (error) {
-      return settle(key, verdictOf(error), 0, runLog);
+      return settle(key, classifyError(error), 0, runLog);
     }
     metrics.queueWaitSeconds.observe({ controller }, waitedMs / 1000);
     const run: Run = { abort: new AbortController(), since: clock.now(), timedOut: false, againMs: Infinity };
@@ -87,9 +87,9 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     });
     let verdict: Verdict;
     try {
-      verdict = successOf(await def.reconcile(key, contextOf(key, run, runLog)), run.againMs);
+      verdict = classifySuccess(await def.reconcile(key, createContext(key, run, runLog)), run.againMs);
     } catch (error) {
-      verdict = verdictOf(error);
+      verdict = classifyError(error);
     }
     cancelLimit();
     runs.delete(key);
@@ -97,7 +97,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     return settle(key, verdict, (clock.now() - run.since) / 1000, runLog);
   }
 
-  function holdOf(key: Key): RunOutcome | undefined {
+  function checkHold(key: Key): RunOutcome | undefined {
     if (ownWrites.isBehind(key)) {
       held.add(key);
       return { type: 'held' };
@@ -127,7 +127,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     return verdict.outcome;
   }
 
-  function contextOf(key: Key, run: Run, runLog: Log): Context {
+  function createContext(key: Key, run: Run, runLog: Log): Context {
     const { signal } = run.abort;
     const client = parts.client.guarded((attempt) => {
       assertOwned(def, attempt);
@@ -172,7 +172,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     start() {
       for (const source of def.reads) {
         const informer = parts.informerOf(source);
-        unsubscribe.push(informer.onChange((change) => enqueue(source, objectsOf(change), 'change')));
+        unsubscribe.push(informer.onChange((change) => enqueue(source, listObjects(change), 'change')));
       }
       // What was there before goes behind what changes now.
       enqueueAll('start');
@@ -209,7 +209,7 @@ interface Run {
 const valueFor = (value: Milliseconds | undefined, key: Key, read: StoreReader): number =>
   typeof value === 'function' ? value(key, read) : (value ?? 0);
 
-function ownWritesOf(def: ControllerDef, { informerOf, log, clock = systemClock }: ControllerParts): OwnWrites {
+function trackOwnWrites(def: ControllerDef, { informerOf, log, clock = systemClock }: ControllerParts): OwnWrites {
   const informers = new Map(def.reads.map((source) => [source, informerOf(source)]));
   return createOwnWrites({
     informers,
@@ -246,7 +246,7 @@ export interface Verdict {
   unsure?: boolean;
 }
 
-function successOf(next: Next, againMs: number): Verdict {
+function classifySuccess(next: Next, againMs: number): Verdict {
   const afterMs = Math.min(againMs, next.type === 'again' ? next.afterMs : Infinity);
   return { result: next.type, outcome: afterMs === Infinity ? { type: 'done' } : { type: 'again', afterMs } };
 }
@@ -254,7 +254,7 @@ const stopped: Verdict = { result: 'stopped', outcome: { type: 'retry' }, unsure
 const timedOut: Verdict = { result: 'timeout', outcome: { type: 'retry' }, code: 'TIMEOUT', unsure: true };
 const ownBugs = ['SLW_KUBE_NOT_OWNED', 'SLW_KUBE_NO_PRECONDITION'] as const;
 
-export function verdictOf(error: unknown): Verdict {
+export function classifyError(error: unknown): Verdict {
   // Not `done`: the lease may only be late, and then this process goes on.
   if (isKubeError(error, 'SLW_KUBE_NOT_LEADER')) {
     return { result: 'stopped', outcome: { type: 'retry' }, level: 'debug', error };
@@ -262,7 +262,7 @@ export function verdictOf(error: unknown): Verdict {
   if (isKubeError(error, 'SLW_KUBE_CONFLICT')) {
     return { result: 'conflict', outcome: { type: 'retry', atMostMs: 1000 }, level: 'debug', error };
   }
-  const code = codeOf(error);
+  const code = readErrorCode(error);
   if (code === undefined || isKubeError(error, ...ownBugs)) {
     return { result: 'bug', outcome: { type: 'retry' }, level: 'error', code: 'BUG', error };
   }
@@ -272,7 +272,7 @@ export function verdictOf(error: unknown): Verdict {
 }
 
 /** Errors with a code of ours, of whatever package, are expected failures; anything else is a bug. */
-function codeOf(error: unknown): string | undefined {
+function readErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' && error.code.startsWith('SLW_') ? error.code : undefined;
 }
@@ -288,7 +288,7 @@ function assertOwned(def: ControllerDef, { verb, resource, subresource, name }: 
   );
 }
 
-function storesOf(def: ControllerDef, informerOf: ControllerParts['informerOf']): StoreReader {
+function createStoreReader(def: ControllerDef, informerOf: ControllerParts['informerOf']): StoreReader {
   return <T extends KubeObject>(resource: Resource<T>, which: Which = {}): Store<T> => {
     const found = def.reads.filter((source) => sameResource(source.resource, resource) && isThis(source, which));
     const [source] = found;
@@ -304,7 +304,7 @@ function storesOf(def: ControllerDef, informerOf: ControllerParts['informerOf'])
 const isThis = (source: Source, { namespace, as }: Which): boolean =>
   (namespace === undefined || source.namespace === namespace) && (as === undefined || (source.as ?? 'full') === as);
 
-function objectsOf(change: Change<KubeObject>): readonly Stored<KubeObject>[] {
+function listObjects(change: Change<KubeObject>): readonly Stored<KubeObject>[] {
   if (change.type === 'updated') return [change.old, change.object];
   return [change.type === 'added' ? change.object : change.old];
 }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { truncateBytes } from '@slipway/base/text';
 import type { Client } from '../client/client.ts';
 import { isKubeError } from '../client/errors.ts';
-import { apiVersionOf, keyOf, type KubeObject, type Resource, resourceId } from '../client/resource.ts';
+import { formatApiVersion, keyOf, type KubeObject, type Resource, resourceId } from '../client/resource.ts';
 import { timestamp } from './conditions.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -150,7 +150,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
     const { state, action, series } = aggregate(objects.get(id), happening, now(), () => eventName(object));
     remember(id, state);
     if (series === undefined) count('dropped');
-    else enqueue(eventOf(resource, object, series), action);
+    else enqueue(buildEvent(resource, object, series), action);
   }
 
   function remember(id: string, state: ObjectEvents): void {
@@ -170,12 +170,12 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
     writer ??= writeAll();
   }
 
-  function eventOf(resource: Resource, { metadata }: KubeObject, series: Series): CoreEvent {
+  function buildEvent(resource: Resource, { metadata }: KubeObject, series: Series): CoreEvent {
     const { name, namespace, uid, resourceVersion } = metadata;
     return {
       metadata: { name: series.name, namespace: namespace ?? 'default' },
       involvedObject: {
-        apiVersion: apiVersionOf(resource),
+        apiVersion: formatApiVersion(resource),
         kind: resource.kind,
         name,
         namespace,

@@ -22,8 +22,8 @@ export interface InformerPool {
 /** One informer for all sources that would watch the same; closed when the last user leaves. */
 export function createInformerPool({ client, controllers, metrics, log }: InformerPoolOptions): InformerPool {
   const identify = createIdentities();
-  const shareOf = (source: Source): string => shareKey(source, identify);
-  const indexes = mergeIndexes(controllers, shareOf);
+  const toShareKey = (source: Source): string => shareKey(source, identify);
+  const indexes = mergeIndexes(controllers, toShareKey);
   const open = new Map<string, { informer: Informer<KubeObject>; users: number; abort: AbortController }>();
 
   function start(
@@ -46,14 +46,14 @@ export function createInformerPool({ client, controllers, metrics, log }: Inform
 
   return {
     acquire(source) {
-      const share = shareOf(source);
+      const share = toShareKey(source);
       const shared = open.get(share) ?? start(source, share);
       open.set(share, shared);
       shared.users += 1;
       return shared.informer;
     },
     release(source) {
-      const share = shareOf(source);
+      const share = toShareKey(source);
       const shared = open.get(share);
       if (shared === undefined) return;
       shared.users -= 1;

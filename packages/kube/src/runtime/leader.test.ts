@@ -14,7 +14,7 @@ import {
 } from './leader.ts';
 import { silentLog } from './log.ts';
 
-const leaseOf = (holder: string | undefined, version: string, seconds?: number): Stored<Lease> => ({
+const buildLease = (holder: string | undefined, version: string, seconds?: number): Stored<Lease> => ({
   metadata: { name: 'lock', namespace: 'ns', uid: 'u', resourceVersion: version },
   spec: {
     ...(holder === undefined ? {} : { holderIdentity: holder }),
@@ -30,58 +30,58 @@ describe('nextLeaseStep', () => {
   const now = 100_000;
   const cases: { promise: string; lease: Stored<Lease> | undefined; observed?: ObservedLease; step: LeaseStep }[] = [
     { promise: 'no lease is there for the taking', lease: undefined, step: { type: 'acquire' } },
-    { promise: 'so is one that was given back', lease: leaseOf('', '1', 1), step: { type: 'acquire' } },
-    { promise: 'or that never had a holder', lease: leaseOf(undefined, '1'), step: { type: 'acquire' } },
+    { promise: 'so is one that was given back', lease: buildLease('', '1', 1), step: { type: 'acquire' } },
+    { promise: 'or that never had a holder', lease: buildLease(undefined, '1'), step: { type: 'acquire' } },
     {
       promise: 'our own is renewed',
-      lease: leaseOf('me', '5', 15),
+      lease: buildLease('me', '5', 15),
       observed: seen('5', 0, true),
       step: { type: 'renew' },
     },
     {
       promise: 'our own is renewed even where we do not know that our write landed',
-      lease: leaseOf('me', '6', 15),
+      lease: buildLease('me', '6', 15),
       observed: seen('5', 0),
       step: { type: 'renew' },
     },
     {
       promise: 'one seen for the first time is not expired, however old its times are',
-      lease: leaseOf('other', '5', 15),
+      lease: buildLease('other', '5', 15),
       step: { type: 'wait', ms: 15_000 },
     },
     {
       promise: 'one that has changed since starts anew',
-      lease: leaseOf('other', '6', 15),
+      lease: buildLease('other', '6', 15),
       observed: seen('5', 0),
       step: { type: 'wait', ms: 15_000 },
     },
     {
       promise: 'one unchanged for a part of its duration is waited for',
-      lease: leaseOf('other', '5', 15),
+      lease: buildLease('other', '5', 15),
       observed: seen('5', now - 14_999),
       step: { type: 'wait', ms: 1 },
     },
     {
       promise: 'one unchanged for its whole duration is taken',
-      lease: leaseOf('other', '5', 15),
+      lease: buildLease('other', '5', 15),
       observed: seen('5', now - 15_000),
       step: { type: 'acquire' },
     },
     {
       promise: 'the holder’s duration counts, not ours',
-      lease: leaseOf('other', '5', 137),
+      lease: buildLease('other', '5', 137),
       observed: seen('5', now - 60_000),
       step: { type: 'wait', ms: 77_000 },
     },
     {
       promise: 'a lease without a duration is given one second',
-      lease: leaseOf('other', '5'),
+      lease: buildLease('other', '5'),
       observed: seen('5', now - 1000),
       step: { type: 'acquire' },
     },
     {
       promise: 'what somebody else holds while we thought it ours is lost',
-      lease: leaseOf('other', '6', 15),
+      lease: buildLease('other', '6', 15),
       observed: seen('5', now - 60_000, true),
       step: { type: 'lost' },
     },

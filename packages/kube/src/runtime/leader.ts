@@ -146,7 +146,7 @@ export function createElection(options: ElectionOptions): Election {
     const started = { at: clock.now(), wall: clock.wallNow() };
     const seen = lease;
     lease = undefined; // Until the answer is there: the write may have happened or not.
-    const spec = recordOf(seen, identity, leaseMs);
+    const spec = buildLeaseSpec(seen, identity, leaseMs);
     const precondition = { resourceVersion: seen?.metadata.resourceVersion };
     lease =
       seen === undefined
@@ -250,7 +250,7 @@ function namesItsTarget({ verb, precondition }: WriteAttempt): boolean {
   return (verb === 'delete' || verb === 'evict') && precondition.uid !== undefined;
 }
 
-function recordOf(seen: Stored<Lease> | undefined, identity: string, leaseMs: number) {
+function buildLeaseSpec(seen: Stored<Lease> | undefined, identity: string, leaseMs: number) {
   const now = microTime(new Date());
   const { holderIdentity, acquireTime, leaseTransitions = 0 } = seen?.spec ?? {};
   const ours = holderIdentity === identity;

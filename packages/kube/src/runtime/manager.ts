@@ -165,7 +165,7 @@ export function createManager(options: ManagerOptions): Manager {
   function cleanUp(entry: Entry): void {
     const { def } = entry;
     if (entry.controller !== undefined || typeof def.gate !== 'object') return;
-    entry.controller = createController(cleanerOf(def, def.gate), {
+    entry.controller = createController(buildCleaner(def, def.gate), {
       ...options,
       client,
       informerOf: () => {
@@ -237,7 +237,7 @@ export function createManager(options: ManagerOptions): Manager {
 }
 
 /** A controller of one key that is done when the clean-up has succeeded. */
-function cleanerOf(def: ControllerDef, { whenOff }: Gate): ControllerDef {
+function buildCleaner(def: ControllerDef, { whenOff }: Gate): ControllerDef {
   return {
     name: def.name,
     ...(def.fieldManager !== undefined && { fieldManager: def.fieldManager }),

@@ -28,33 +28,33 @@ const created = (resource: Resource, written: Stored<KubeObject>): LandedWrite =
 });
 
 describe('a write is seen', () => {
-  const viewOf = (version: string | undefined, ...objects: Stored<KubeObject>[]) => {
+  const buildView = (version: string | undefined, ...objects: Stored<KubeObject>[]) => {
     const store = createStore();
     for (const each of objects) store.put(each);
     return { store, version };
   };
 
-  it.each<[string, ReturnType<typeof viewOf>, LandedWrite, boolean]>([
+  it.each<[string, ReturnType<typeof buildView>, LandedWrite, boolean]>([
     [
       'not in a store with an older version',
-      viewOf('50', object('a', '99')),
+      buildView('50', object('a', '99')),
       changed(nodes, object('a', '100')),
       false,
     ],
-    ['in a store with that version', viewOf('50', object('a', '100')), changed(nodes, object('a', '100')), true],
-    ['in a store with a later version', viewOf('50', object('a', '101')), changed(nodes, object('a', '100')), true],
-    ['by numbers, not by text', viewOf('50', object('a', '999')), changed(nodes, object('a', '1000')), false],
-    ['where the object is gone', viewOf('50'), changed(nodes, object('a', '100')), true],
-    ['not where a new object has not come', viewOf('50'), created(nodes, object('a', '100')), false],
+    ['in a store with that version', buildView('50', object('a', '100')), changed(nodes, object('a', '100')), true],
+    ['in a store with a later version', buildView('50', object('a', '101')), changed(nodes, object('a', '100')), true],
+    ['by numbers, not by text', buildView('50', object('a', '999')), changed(nodes, object('a', '1000')), false],
+    ['where the object is gone', buildView('50'), changed(nodes, object('a', '100')), true],
+    ['not where a new object has not come', buildView('50'), created(nodes, object('a', '100')), false],
     [
       'not where an older object of that name is there',
-      viewOf('50', object('a', '9')),
+      buildView('50', object('a', '9')),
       created(nodes, object('a', '100')),
       false,
     ],
-    ['where the watch has passed it', viewOf('100'), created(nodes, object('a', '100')), true],
-    ['by numbers of the watch', viewOf('99'), created(nodes, object('a', '100')), false],
-    ['not while everything is read', viewOf(undefined), created(nodes, object('a', '100')), false],
+    ['where the watch has passed it', buildView('100'), created(nodes, object('a', '100')), true],
+    ['by numbers of the watch', buildView('99'), created(nodes, object('a', '100')), false],
+    ['not while everything is read', buildView(undefined), created(nodes, object('a', '100')), false],
   ])('%s', (_promise, view, write, expected) => {
     expect(isSeen(view, write)).toBe(expected);
   });

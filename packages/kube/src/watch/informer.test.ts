@@ -55,7 +55,7 @@ const failing =
     respondJson(response, status, statusBody(status, 'Reason', message), headers);
 
 /** What a request asks for, in short: `list`, `all` (a WatchList) or the version watched from. */
-function askOf({ query }: RecordedRequest): string {
+function describeRequest({ query }: RecordedRequest): string {
   if (query.get('watch') !== 'true') return 'list';
   return query.get('sendInitialEvents') === 'true' ? 'all' : `from ${query.get('resourceVersion')}`;
 }
@@ -99,7 +99,7 @@ async function following(
       informer,
       heard,
       problems,
-      asks: () => server.requests.map(askOf),
+      asks: () => server.requests.map(describeRequest),
       codes: () => problems.map((problem) => (isKubeError(problem) ? problem.code : 'other')),
       abort,
     });

@@ -1,11 +1,11 @@
-import { errorOf, KubeError, type Status } from '../client/errors.ts';
-import { acceptOf, type Scope, selectorsOf } from '../client/list.ts';
+import { toKubeError, KubeError, type Status } from '../client/errors.ts';
+import { buildAcceptHeader, type Scope, toSelectorQuery } from '../client/list.ts';
 import {
   isStored,
   isText,
   type KubeObject,
   nameKind,
-  pathOf,
+  buildApiPath,
   type Resource,
   resourceId,
   type Stored,
@@ -43,17 +43,17 @@ export async function watchOnce<T extends KubeObject>(
   const what = `watch ${resourceId(scope.resource)}`;
   const body = await transport.open({
     method: 'GET',
-    path: pathOf(scope.resource, { namespace: scope.namespace }),
+    path: buildApiPath(scope.resource, { namespace: scope.namespace }),
     query: {
       watch: 'true',
       allowWatchBookmarks: 'true',
       timeoutSeconds: String(lifetimeSeconds()),
-      ...selectorsOf(scope),
+      ...toSelectorQuery(scope),
       ...(start.from === undefined
         ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
         : { resourceVersion: start.from }),
     },
-    accept: acceptOf(scope, 'watch'),
+    accept: buildAcceptHeader(scope, 'watch'),
     what,
     retry: 'never',
     silenceMs: SILENCE_MS,
@@ -86,7 +86,7 @@ function parseEvent<T extends KubeObject>(line: string, resource: Resource<T>, w
     case 'BOOKMARK':
       return bookmark(object, what);
     case 'ERROR':
-      throw errorOf({ status: object?.code ?? 500, body: object, retryAfter: undefined, what, write: false });
+      throw toKubeError({ status: object?.code ?? 500, body: object, retryAfter: undefined, what, write: false });
     default:
       throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an event of type ${JSON.stringify(type)}`);
   }

@@ -9,7 +9,7 @@ export interface TestClient extends Registry, AsyncDisposable {
 }
 
 /** A client that may speak plain http to these servers, waits without waiting, and looks for linux/amd64. */
-export function clientOf(servers: readonly MisbehavingRegistry[], options: RegistryOptions = {}): TestClient {
+export function createTestClient(servers: readonly MisbehavingRegistry[], options: RegistryOptions = {}): TestClient {
   const clock = createTestClock();
   const platform = { os: 'linux', architecture: 'amd64' };
   const plainHttp = servers.map(({ host }) => host);

@@ -22,12 +22,12 @@ export interface TestImage {
   readonly layers: readonly Blob[];
 }
 
-export function blobOf(bytes: Buffer | string, mediaType: string): Blob {
+export function buildBlob(bytes: Buffer | string, mediaType: string): Blob {
   const buffer = Buffer.from(bytes);
   return { digest: `sha256:${createHash('sha256').update(buffer).digest('hex')}`, bytes: buffer, mediaType };
 }
 
-async function tarOf(entries: readonly TestEntry[]): Promise<Buffer> {
+async function packTar(entries: readonly TestEntry[]): Promise<Buffer> {
   const archive = pack();
   for (const { name, type = 'file', content = '', linkname = '' } of entries) {
     archive.entry({ name, type, linkname }, type === 'file' ? content : '');
@@ -46,32 +46,32 @@ const packings: Record<Packing, { suffix: string; pack: (bytes: Buffer) => Buffe
   none: { suffix: '', pack: (bytes) => bytes },
 };
 
-export async function layerOf(entries: readonly TestEntry[], packing: Packing = 'gzip'): Promise<Blob> {
+export async function buildLayer(entries: readonly TestEntry[], packing: Packing = 'gzip'): Promise<Blob> {
   const { suffix, pack } = packings[packing];
-  return blobOf(pack(await tarOf(entries)), `application/vnd.oci.image.layer.v1.tar${suffix}`);
+  return buildBlob(pack(await packTar(entries)), `application/vnd.oci.image.layer.v1.tar${suffix}`);
 }
 
-export const descriptorOf = ({ digest, bytes, mediaType }: Blob) => ({ mediaType, digest, size: bytes.length });
+export const toDescriptor = ({ digest, bytes, mediaType }: Blob) => ({ mediaType, digest, size: bytes.length });
 
-export function imageOf(
+export function buildImage(
   layers: readonly Blob[],
   { labels = {}, architecture = 'amd64' }: { labels?: Record<string, string>; architecture?: string } = {},
 ): TestImage {
-  const config = blobOf(
+  const config = buildBlob(
     JSON.stringify({ os: 'linux', architecture, config: { Labels: labels } }),
     'application/vnd.oci.image.config.v1+json',
   );
   const mediaType = 'application/vnd.oci.image.manifest.v1+json';
-  const document = { schemaVersion: 2, mediaType, config: descriptorOf(config), layers: layers.map(descriptorOf) };
-  return { manifest: blobOf(JSON.stringify(document), mediaType), config, layers };
+  const document = { schemaVersion: 2, mediaType, config: toDescriptor(config), layers: layers.map(toDescriptor) };
+  return { manifest: buildBlob(JSON.stringify(document), mediaType), config, layers };
 }
 
-export function indexOf(entries: readonly { manifest: Blob; architecture?: string }[]): Blob {
+export function buildIndex(entries: readonly { manifest: Blob; architecture?: string }[]): Blob {
   const mediaType = 'application/vnd.oci.image.index.v1+json';
   const manifests = entries.map(({ manifest, architecture }) =>
     architecture === undefined
-      ? descriptorOf(manifest)
-      : Object.assign(descriptorOf(manifest), { platform: { os: 'linux', architecture } }),
+      ? toDescriptor(manifest)
+      : Object.assign(toDescriptor(manifest), { platform: { os: 'linux', architecture } }),
   );
-  return blobOf(JSON.stringify({ schemaVersion: 2, mediaType, manifests }), mediaType);
+  return buildBlob(JSON.stringify({ schemaVersion: 2, mediaType, manifests }), mediaType);
 }

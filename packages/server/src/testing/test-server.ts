@@ -25,7 +25,7 @@ export interface TestServer extends AsyncDisposable {
 
 export const rendered = (digit: string, pool = 'worker'): string => `rendered-${pool}-${digit.repeat(32)}`;
 export const tokenText = (letter: string): string => letter.repeat(43);
-export const tokenOf = (letter: string, expires = '2999-01-01T00:00:00Z'): ProvisioningToken => ({
+export const buildToken = (letter: string, expires = '2999-01-01T00:00:00Z'): ProvisioningToken => ({
   token: tokenText(letter),
   created: '2026-01-01T00:00:00Z',
   expires,
@@ -53,7 +53,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const machineConfigs = new Map([[rendered('a'), machineConfig(rendered('a'), options.bytes)]]);
   let inputs: Inputs = {
     pools: new Map([['worker', rendered('a')]]),
-    tokens: new Map([['worker', [tokenOf('t')]]]),
+    tokens: new Map([['worker', [buildToken('t')]]]),
     node: { kubeconfig: 'kind: Config\n', caBundle: 'CA\n' },
     certificate: await makeSelfSigned('first'),
     problems: [],

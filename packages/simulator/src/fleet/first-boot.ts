@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { secrets } from '@slipway/api';
 import { type FileSystem, finishFirstBoot } from '@slipway/daemon';
-import { diskOf, RENDERED_VERSION, type RenderedIgnition } from '@slipway/fleet';
+import { buildDiskPlan, RENDERED_VERSION, type RenderedIgnition } from '@slipway/fleet';
 import { type Fetcher, parse, type Report, resolve, translate } from '@slipway/ignition';
 import type { Client, Log } from '@slipway/kube';
 import { SimulatorError } from '../errors.ts';
@@ -33,8 +33,8 @@ const MAX_BOOTS = 10;
 /** Resolves to the directory that is the machine. */
 export async function bear({ name, pool }: MachineName, options: ProvisionOptions): Promise<string> {
   const { directory, fetch, signal } = options;
-  const config = await fetchFirstConfig(name, await userDataOf(pool, options), { fetch, signal });
-  const plan = await diskOf(config);
+  const config = await fetchFirstConfig(name, await waitForUserData(pool, options), { fetch, signal });
+  const plan = await buildDiskPlan(config);
   const unborn = join(directory, `.${name}.unborn`);
   await rm(unborn, { recursive: true, force: true });
   await mkdir(unborn, { recursive: true, mode: 0o700 });
@@ -51,7 +51,7 @@ export async function bear({ name, pool }: MachineName, options: ProvisionOption
 }
 
 /** What a machine of this pool is started with; it comes a moment after its pool. */
-async function userDataOf(pool: string, { client, machineNamespace, signal }: ProvisionOptions): Promise<string> {
+async function waitForUserData(pool: string, { client, machineNamespace, signal }: ProvisionOptions): Promise<string> {
   const name = { namespace: machineNamespace, name: `${pool}-user-data-managed` };
   const giveUpAt = performance.now() + STUB_WITHIN_MS;
   for (;;) {
@@ -75,7 +75,8 @@ async function fetchFirstConfig(
   { fetch, signal }: { readonly fetch: Fetcher; readonly signal: AbortSignal },
 ): Promise<RenderedIgnition> {
   const stub = parse(userData);
-  if (stub.config === null) throw unborn(machine, `its user data is no Ignition config: ${firstOf(stub.report)}`);
+  if (stub.config === null)
+    throw unborn(machine, `its user data is no Ignition config: ${getFirstMessage(stub.report)}`);
   const resolved = await resolve(stub.config, {
     name: `user data of ${machine}`,
     fetch,
@@ -85,13 +86,13 @@ async function fetchFirstConfig(
     signal,
   });
   signal.throwIfAborted();
-  if (resolved.config === null) throw unborn(machine, firstOf(resolved.report));
+  if (resolved.config === null) throw unborn(machine, getFirstMessage(resolved.report));
   const { config, report } = translate(resolved.config, RENDERED_VERSION);
-  if (config === null) throw unborn(machine, firstOf(report));
+  if (config === null) throw unborn(machine, getFirstMessage(report));
   return config;
 }
 
-const firstOf = (report: readonly { message: string }[] | Report): string =>
+const getFirstMessage = (report: readonly { message: string }[] | Report): string =>
   report[0]?.message ?? 'no reason was given';
 
 function unborn(machine: string, why: string): SimulatorError {

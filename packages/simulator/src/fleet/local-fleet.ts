@@ -1,7 +1,7 @@
 // The simulated fleet of `npm start`, with what else a newcomer needs to see it at work.
 import { type MachineConfigPool, machineConfigPools, ROLE_LABEL } from '@slipway/api';
 import { createClient, createWriter, type KubeObject, type Resource } from '@slipway/kube';
-import { sharesOf } from './shares.ts';
+import { computeShares } from './shares.ts';
 import { type FleetOptions, type SimulatedFleet, startFleet } from './simulated-fleet.ts';
 
 export interface LocalFleetOptions extends Omit<FleetOptions, 'shares'> {
@@ -10,7 +10,7 @@ export interface LocalFleetOptions extends Omit<FleetOptions, 'shares'> {
 
 export async function startLocalFleet({ machines, ...options }: LocalFleetOptions): Promise<SimulatedFleet> {
   const write = createWriter(createClient(options.transport), { fieldManager: 'slipway-start' });
-  const shares = sharesOf(machines);
+  const shares = computeShares(machines);
   if (shares.some(({ pool }) => pool === 'infra')) await write.createIfAbsent(machineConfigPools, infraPool);
   await write.createIfAbsent(serviceAccounts, defaultAccount);
   return startFleet({ ...options, shares });

@@ -99,7 +99,7 @@ export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
         ...(pinSpreadMs !== undefined && { pinSpreadMs }),
       });
       const wakes = { step: () => configs.wake(nodeName), pin: () => pins.wake(nodeName) };
-      running.set(nodeName, runningOf(daemon, daemon.join(accessOf(nodeName)), wakes));
+      running.set(nodeName, trackDaemon(daemon, daemon.join(accessOf(nodeName)), wakes));
       wakes.step();
       wakes.pin();
     },
@@ -121,7 +121,7 @@ interface Wakes {
   readonly pin: () => void;
 }
 
-function runningOf(daemon: MachineDaemon, joined: JoinedDaemon, wakes: Wakes): RunningDaemon {
+function trackDaemon(daemon: MachineDaemon, joined: JoinedDaemon, wakes: Wakes): RunningDaemon {
   const { pinner } = joined;
   const listening = [joined.listen(wakes.step), pinner.listen(wakes.pin)];
   const under = new Set<Promise<unknown>>();

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '@slipway/kube';
 import type { ManyDaemons } from './many-daemons.ts';
-import { cutPower, hostOf, type SimulatedMachine, type Trouble } from './simulated-machine.ts';
+import { cutPower, createMachineHost, type SimulatedMachine, type Trouble } from './simulated-machine.ts';
 
 export interface PowerOptions {
   readonly daemons: ManyDaemons;
@@ -63,7 +63,7 @@ export function createPower({ daemons, bootMs, log, signal }: PowerOptions): Pow
   }
 
   async function startDaemon(machine: SimulatedMachine): Promise<void> {
-    const host = hostOf(machine, () => reboot(machine));
+    const host = createMachineHost(machine, () => reboot(machine));
     for (;;) {
       try {
         return await daemons.start({ nodeName: machine.name, host, root: machine.root });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sharesOf, DEFAULT_MACHINES } from './shares.ts';
+import { computeShares, DEFAULT_MACHINES } from './shares.ts';
 
 describe('a simulated fleet', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('a simulated fleet', () => {
     [DEFAULT_MACHINES, { master: 3, worker: 3, infra: 2 }],
     [1000, { master: 3, worker: 898, infra: 99 }],
   ])('of %i machines has %j', (total, expected) => {
-    const shares = Object.fromEntries(sharesOf(total).map(({ pool, machines }) => [pool, machines]));
+    const shares = Object.fromEntries(computeShares(total).map(({ pool, machines }) => [pool, machines]));
     expect(shares).toEqual(expected);
   });
 });

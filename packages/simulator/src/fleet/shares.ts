@@ -10,7 +10,7 @@ export interface PoolShare {
 }
 
 /** Three masters as soon as there are machines for them; then a tenth in the custom pool, and workers. */
-export function sharesOf(total: number): PoolShare[] {
+export function computeShares(total: number): PoolShare[] {
   const masters = total >= 5 ? 3 : Math.min(total, 1);
   const infra = total >= DEFAULT_MACHINES ? Math.max(2, Math.floor((total - masters) / 10)) : 0;
   const shares: PoolShare[] = [

@@ -42,7 +42,7 @@ export const simulatedDisk = (root: string): FileSystem => ({
   syncDirectory: async () => {},
 });
 
-export const hostOf = ({ root, files }: SimulatedMachine, onReboot: () => void): Host =>
+export const createMachineHost = ({ root, files }: SimulatedMachine, onReboot: () => void): Host =>
   createSimulatedHost({ root, files, onReboot });
 
 /** One that was under way to something goes on with it after the next boot. */

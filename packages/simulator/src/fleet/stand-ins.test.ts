@@ -1,6 +1,6 @@
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { budgetStatusOf, nextPodStep } from './stand-ins.ts';
+import { computeBudgetStatus, nextPodStep } from './stand-ins.ts';
 
 const podIn = (phase: string | undefined, deleted = false): Pod => ({
   metadata: { name: 'a', ...(deleted && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
@@ -57,11 +57,11 @@ describe('a budget', () => {
     ['of which two must run, with an eviction under way', budget({ minAvailable: 2 }, { a: 'now' }), three, 0],
     ['that selects no pod that is there', budget({ minAvailable: 1 }), [other], 0],
   ])('%s allows %#', (_, given, pods, allowed) => {
-    expect(budgetStatusOf(given, pods).disruptionsAllowed).toBe(allowed);
+    expect(computeBudgetStatus(given, pods).disruptionsAllowed).toBe(allowed);
   });
 
   it('counts its own pods alone, says which version of it was counted, and forgets evicted pods that are gone', () => {
-    expect(budgetStatusOf(budget({ minAvailable: 1 }, { gone: 'before', a: 'now' }), [...three, other])).toEqual({
+    expect(computeBudgetStatus(budget({ minAvailable: 1 }, { gone: 'before', a: 'now' }), [...three, other])).toEqual({
       expectedPods: 3,
       currentHealthy: 2,
       desiredHealthy: 1,

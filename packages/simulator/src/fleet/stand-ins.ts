@@ -22,7 +22,7 @@ import {
   type Stored,
   type Writer,
 } from '@slipway/kube';
-import { hostOf, type MachineName, type SimulatedMachine } from './simulated-machine.ts';
+import { createMachineHost, type MachineName, type SimulatedMachine } from './simulated-machine.ts';
 
 export interface StandInKubeletOptions {
   machineOf(this: void, name: string): SimulatedMachine | undefined;
@@ -44,15 +44,15 @@ export function standInKubelet({ machineOf, clientOf, onPower }: StandInKubeletO
     async reconcile(name, { write, now }) {
       const machine = machineOf(name);
       if (machine === undefined) return done();
-      const facts = await factsOf(machine);
+      const facts = await readMachineFacts(machine);
       const told = JSON.stringify(facts);
       if (told === machine.told) return done();
       const kubelet = clientOf(name);
       // Registered by an administrator, for a kubelet may give itself no role; and whole in one step, for a Node without a role
       // belongs to no pool, which somebody would be warned of.
-      const node = (await kubelet.find(nodes, { name })) ?? (await write.createIfAbsent(nodes, nodeOf(machine)));
-      const status = statusOf(facts, node?.status?.conditions ?? [], now());
-      await writerOf(kubelet).patchStatus(nodes, anyVersion({ name }), status);
+      const node = (await kubelet.find(nodes, { name })) ?? (await write.createIfAbsent(nodes, buildNode(machine)));
+      const status = buildNodeStatus(facts, node?.status?.conditions ?? [], now());
+      await createKubeletWriter(kubelet).patchStatus(nodes, anyVersion({ name }), status);
       machine.told = told;
       return done();
     },
@@ -66,19 +66,19 @@ export interface MachineFacts {
   readonly osImage: string;
 }
 
-async function factsOf(machine: SimulatedMachine): Promise<MachineFacts> {
-  const host = hostOf(machine, () => {});
+async function readMachineFacts(machine: SimulatedMachine): Promise<MachineFacts> {
+  const host = createMachineHost(machine, () => {});
   const { name, version } = await host.os.describe();
   return { isUp: machine.isUp, bootId: await host.bootId(), osImage: `${name} ${version}` };
 }
 
-const writerOf = (kubelet: Client): Writer => createWriter(kubelet, { fieldManager: 'stand-in-kubelet' });
+const createKubeletWriter = (kubelet: Client): Writer => createWriter(kubelet, { fieldManager: 'stand-in-kubelet' });
 
 const ZONES = 3;
 /** In the place of a version: `kubectl get nodes` shows it. */
 const VERSION = 'v0.0.0-simulated';
 
-const nodeOf = (machine: MachineName): Node => ({
+const buildNode = (machine: MachineName): Node => ({
   metadata: {
     name: machine.name,
     labels: {
@@ -99,7 +99,7 @@ const roleLabels = ({ pool }: MachineName): Record<string, string> => ({
 });
 
 /** `conditions` are those that the Node has: others than Ready are not ours. */
-const statusOf = (
+const buildNodeStatus = (
   { isUp, bootId, osImage }: MachineFacts,
   conditions: readonly NodeCondition[],
   now: Date,
@@ -128,7 +128,7 @@ const BY_NODE = 'by-node';
 export function standInPods({ machineOf, clientOf, onPower }: StandInKubeletOptions): ControllerDef {
   return {
     name: 'stand-in-pods',
-    reads: [{ resource: pods, project: trimPod, indexes: { [BY_NODE]: nodeNameOf }, keysOf: nodeNameOf }],
+    reads: [{ resource: pods, project: trimPod, indexes: { [BY_NODE]: indexByNodeName }, keysOf: indexByNodeName }],
     owns: [{ resource: pods }, { resource: pods, subresource: 'status' }],
     workers: 8,
     listen: onPower,
@@ -139,14 +139,15 @@ export function standInPods({ machineOf, clientOf, onPower }: StandInKubeletOpti
       for (const pod of read(pods).byIndex(BY_NODE, node)) {
         const step = nextPodStep(pod, machine.isUp);
         if (step === 'run') await run(kubelet, pod, now());
-        if (step === 'end') await writerOf(kubelet).remove(pods, anyVersion(pod.metadata), { gracePeriodSeconds: 0 });
+        if (step === 'end')
+          await createKubeletWriter(kubelet).remove(pods, anyVersion(pod.metadata), { gracePeriodSeconds: 0 });
       }
       return done();
     },
   };
 }
 
-const nodeNameOf = ({ spec }: Pod): string[] => (spec?.nodeName === undefined ? [] : [spec.nodeName]);
+const indexByNodeName = ({ spec }: Pod): string[] => (spec?.nodeName === undefined ? [] : [spec.nodeName]);
 
 export type PodStep = 'run' | 'end' | 'nothing';
 
@@ -159,7 +160,7 @@ export function nextPodStep({ metadata, status }: Pod, isUp: boolean): PodStep {
 
 async function run(kubelet: Client, pod: Stored<Pod>, now: Date): Promise<void> {
   try {
-    await writerOf(kubelet).patchStatus(pods, anyVersion(pod.metadata), runningStatus(now));
+    await createKubeletWriter(kubelet).patchStatus(pods, anyVersion(pod.metadata), runningStatus(now));
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
   }
@@ -196,19 +197,19 @@ function trimPod({ metadata, spec, status }: Stored<Pod>): Stored<Pod> {
 // Budgets: without a status of theirs the API server refuses every eviction that one of them has a say in.
 
 const BY_NAMESPACE = 'by-namespace';
-const namespaceOf = ({ metadata }: Pod | PodDisruptionBudget): string[] => [metadata.namespace ?? ''];
+const indexByNamespace = ({ metadata }: Pod | PodDisruptionBudget): string[] => [metadata.namespace ?? ''];
 
 export const standInBudgets: ControllerDef = {
   name: 'stand-in-budgets',
   reads: [
-    { resource: podDisruptionBudgets, indexes: { [BY_NAMESPACE]: namespaceOf } },
-    { resource: pods, project: trimPod, indexes: { [BY_NAMESPACE]: namespaceOf }, keysOf: budgetsNear },
+    { resource: podDisruptionBudgets, indexes: { [BY_NAMESPACE]: indexByNamespace } },
+    { resource: pods, project: trimPod, indexes: { [BY_NAMESPACE]: indexByNamespace }, keysOf: budgetsNear },
   ],
   owns: [{ resource: podDisruptionBudgets, subresource: 'status' }],
   async reconcile(key, { read, write }) {
     const budget = read(podDisruptionBudgets).get(key);
     if (budget === undefined) return done();
-    const status = budgetStatusOf(budget, read(pods).byIndex(BY_NAMESPACE, budget.metadata.namespace ?? ''));
+    const status = computeBudgetStatus(budget, read(pods).byIndex(BY_NAMESPACE, budget.metadata.namespace ?? ''));
     if (says(budget, status)) return done();
     // The API server counts evictions in the same status: what it has written meanwhile must not be lost.
     await write.patchStatus(podDisruptionBudgets, budget, status);
@@ -224,7 +225,7 @@ function budgetsNear({ metadata }: Pod, read: StoreReader): string[] {
 
 function says(
   { status }: PodDisruptionBudget,
-  { disruptedPods, ...wanted }: ReturnType<typeof budgetStatusOf>,
+  { disruptedPods, ...wanted }: ReturnType<typeof computeBudgetStatus>,
 ): boolean {
   const found = status ?? {};
   return (
@@ -243,7 +244,7 @@ type BudgetStatus = Required<Omit<NonNullable<PodDisruptionBudget['status']>, 'd
  * this in a cluster also asks the owners of pods how many there should be; here nobody makes pods anew, so those that are there
  * are those that are expected.
  */
-export function budgetStatusOf(budget: PodDisruptionBudget, pods: readonly Pod[]): BudgetStatus {
+export function computeBudgetStatus(budget: PodDisruptionBudget, pods: readonly Pod[]): BudgetStatus {
   const { generation = 0 } = budget.metadata;
   const matching = pods.filter(({ metadata }) => matchesSelector(budget.spec?.selector, metadata.labels));
   const leaving = Object.keys(budget.status?.disruptedPods ?? {});
@@ -251,7 +252,7 @@ export function budgetStatusOf(budget: PodDisruptionBudget, pods: readonly Pod[]
     status?.phase === 'Running' && metadata.deletionTimestamp === undefined && !leaving.includes(metadata.name);
   const expectedPods = matching.length;
   const currentHealthy = matching.filter(isHealthy).length;
-  const desiredHealthy = desiredOf(budget, expectedPods);
+  const desiredHealthy = computeDesiredHealthy(budget, expectedPods);
   const there = new Set(pods.map(({ metadata }) => metadata.name));
   return {
     expectedPods,
@@ -263,7 +264,7 @@ export function budgetStatusOf(budget: PodDisruptionBudget, pods: readonly Pod[]
   };
 }
 
-function desiredOf({ spec }: PodDisruptionBudget, expected: number): number {
+function computeDesiredHealthy({ spec }: PodDisruptionBudget, expected: number): number {
   const { minAvailable, maxUnavailable } = spec ?? {};
   if (maxUnavailable !== undefined) return Math.max(0, expected - share(maxUnavailable, expected));
   return minAvailable === undefined ? expected : share(minAvailable, expected);

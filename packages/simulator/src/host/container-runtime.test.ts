@@ -8,8 +8,8 @@ import { bootSimulatedMachine, makeSimulatedMachine } from './simulated-host.ts'
 
 const { signal } = new AbortController();
 const owners = ownOwners();
-const imageOf = (name: string, fill: string) => `quay.example/${name}@sha256:${fill.repeat(64)}`;
-const [A, B, C] = [imageOf('app', 'a'), imageOf('app', 'b'), imageOf('other', 'c')];
+const buildImageName = (name: string, fill: string) => `quay.example/${name}@sha256:${fill.repeat(64)}`;
+const [A, B, C] = [buildImageName('app', 'a'), buildImageName('app', 'b'), buildImageName('other', 'c')];
 
 let files: FileSystem;
 let containers: SimulatedRuntime;

@@ -6,7 +6,7 @@ import {
   type CalledRuntime,
   type ContainerRuntime,
   createCrioPins,
-  digestOf,
+  parseDigest,
   type FileSystem,
   type ImageStore,
   type Owners,
@@ -76,7 +76,7 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
   async function images(signal: AbortSignal): Promise<readonly RuntimeImage[]> {
     await ask('list its images', signal);
     const [names, pins] = [await readImages(files), await inTurn(pinnedNow)];
-    return names.map((name) => imageOf(name, isPinnedBy(pins, name)));
+    return names.map((name) => toRuntimeImage(name, isPinnedBy(pins, name)));
   }
 
   async function reload(signal: AbortSignal): Promise<void> {
@@ -97,7 +97,7 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
 
     async store(signal) {
       const { storeBytes } = await ask('tell where it keeps images', signal);
-      return storeOf(storeBytes, await readImages(files));
+      return computeStore(storeBytes, await readImages(files));
     },
 
     async pull(image, _, signal) {
@@ -107,7 +107,7 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
       const present = await readImages(files);
       if (present.includes(image)) return;
       const bytes = transferred(image, present);
-      if (2 * bytes > storeOf(storeBytes, present).freeBytes) throw pullFailure(image, FULL, null, CALLED);
+      if (2 * bytes > computeStore(storeBytes, present).freeBytes) throw pullFailure(image, FULL, null, CALLED);
       if (bytesPerSecond !== null) await pass((1000 * bytes) / bytesPerSecond, signal);
       if ((await readBehaviour(files)).isDown) throw pullFailure(image, DOWN, null, CALLED);
       await inTurn(async () => {
@@ -120,7 +120,7 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
   };
 }
 
-const imageOf = (name: string, isPinned: boolean): RuntimeImage => ({
+const toRuntimeImage = (name: string, isPinned: boolean): RuntimeImage => ({
   id: simulatedId(name),
   digests: [name],
   tags: [],
@@ -129,7 +129,7 @@ const imageOf = (name: string, isPinned: boolean): RuntimeImage => ({
 });
 
 /** What images share is on the disk once. */
-function storeOf(sizeBytes: number, images: readonly string[]): ImageStore {
+function computeStore(sizeBytes: number, images: readonly string[]): ImageStore {
   const layers = new Map(
     images.flatMap((image) => simulatedLayers(image).layers).map((layer) => [layer.digest, layer]),
   );
@@ -155,17 +155,17 @@ const SPREAD = 40_000_000;
 /** Two layers: one that all images of the repository share, and one of its own. */
 export function simulatedLayers(image: string): SizedImage {
   const [repository = ''] = image.split('@');
-  const [shared, own] = [hashOf(repository), hashOf(digestOf(image) || image)];
-  return { layers: [shared, own].map((hash) => ({ digest: `sha256:${hash}`, size: sizeOf(hash) })) };
+  const [shared, own] = [hashText(repository), hashText(parseDigest(image) || image)];
+  return { layers: [shared, own].map((hash) => ({ digest: `sha256:${hash}`, size: computeSize(hash) })) };
 }
 
 /** What it takes unpacked, as a runtime tells it. */
 const simulatedSize = (image: string): number =>
   2 * simulatedLayers(image).layers.reduce((sum, { size }) => sum + size, 0);
 
-const simulatedId = (image: string): string => hashOf(`config of ${image}`);
-const sizeOf = (hash: string): number => SMALLEST + (Number.parseInt(hash.slice(0, 8), 16) % SPREAD);
+const simulatedId = (image: string): string => hashText(`config of ${image}`);
+const computeSize = (hash: string): number => SMALLEST + (Number.parseInt(hash.slice(0, 8), 16) % SPREAD);
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

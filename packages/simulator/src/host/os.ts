@@ -10,7 +10,7 @@ import {
   changePackages,
   type Deployment,
   describeOS,
-  digestOf,
+  parseDigest,
   type FileSystem,
   makeDirectories,
   type OperatingSystem,
@@ -95,7 +95,7 @@ function changeDeployment(booted: Deployment, change: OSChange): Deployment {
     ...booted,
     checksum,
     image,
-    digest: image === booted.image ? booted.digest : digestOf(image),
+    digest: image === booted.image ? booted.digest : parseDigest(image),
     kernelArguments: changeKernelArguments(
       booted.kernelArguments,
       change.kernelArguments ?? { removed: [], added: [] },
@@ -115,7 +115,7 @@ export function freshState(options: {
     fips: options.fips ?? false,
     booted: {
       image,
-      digest: digestOf(image),
+      digest: parseDigest(image),
       version: 'simulated',
       kernelArguments: ['root=UUID=simulated', ...(options.kernelArguments ?? [])],
       packages: [],

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { type FileSystem, readText } from '@slipway/daemon/host';
-import { instantiate, parseUnitName, templateOf } from './units.ts';
+import { instantiate, parseUnitName, toTemplate } from './units.ts';
 
 export interface PresetRule {
   readonly action: 'enable' | 'disable' | 'ignore';
@@ -40,16 +40,16 @@ export function parsePresetRules(text: string): PresetRule[] {
 /** The first rule that fits counts. A unit that none fits is enabled. */
 export function askPresets(rules: readonly PresetRule[], unit: string): PresetDecision {
   for (const rule of rules) {
-    const units = unitsOf(rule, unit);
+    const units = matchUnits(rule, unit);
     if (units !== null) return { action: rule.action, units };
   }
   return { action: 'enable', units: [unit] };
 }
 
-function unitsOf(rule: PresetRule, unit: string): string[] | null {
+function matchUnits(rule: PresetRule, unit: string): string[] | null {
   if (rule.instances.length === 0) return matches(rule.pattern, unit) ? [unit] : null;
   if (matches(rule.pattern, unit)) return rule.instances.map((instance) => instantiate(unit, instance));
-  const template = templateOf(unit);
+  const template = toTemplate(unit);
   const isNamed = rule.instances.includes(parseUnitName(unit).instance ?? '');
   return template !== undefined && isNamed && matches(rule.pattern, template) ? [unit] : null;
 }

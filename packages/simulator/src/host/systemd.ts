@@ -22,7 +22,7 @@ import {
   readList,
   removeUnitLink,
   RUNTIME_DIRECTORY,
-  templateOf,
+  toTemplate,
   type UnitLookup,
   type UnitLink,
   type UnitSettings,
@@ -127,19 +127,19 @@ function whereNothingLeadsToIt(settings: UnitSettings): string {
 
 /** Names that a link to the unit has if `enable` made it. */
 function knownNames(unit: Unit): Set<string> {
-  return new Set([unit.name, ownName(unit), ...aliasesOf(unit)]);
+  return new Set([unit.name, ownName(unit), ...listAliases(unit)]);
 }
 
 function isOfUnit(link: UnitLink, unit: Unit): boolean {
   const name = ownName(unit);
-  if (link.isDependency) return [unit.name, name].includes(link.name) || templateOf(link.name) === unit.name;
+  if (link.isDependency) return [unit.name, name].includes(link.name) || toTemplate(link.name) === unit.name;
   return link.name !== unit.name && posix.basename(link.target) === unit.name;
 }
 
 /** None is enabled if one of them cannot be. */
 async function enableUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
   const units = await withAlso(files, names);
-  for (const [path, target] of units.flatMap(linksOf)) {
+  for (const [path, target] of units.flatMap(buildLinks)) {
     const inTheWay = await makeUnitLink(files, path, target, owners);
     if (inTheWay !== null) {
       throw new DaemonError(
@@ -177,8 +177,8 @@ function cannotEnable(name: string, found: 'not-found' | 'masked' | 'linked'): D
   return new DaemonError('SLW_DAEMON_UNIT', `Cannot enable ${name}: ${why}`);
 }
 
-function linksOf(unit: Unit): [path: string, target: string][] {
-  const aliases = aliasesOf(unit).map((alias): [string, string] => [`${CONFIG_DIRECTORY}/${alias}`, unit.path]);
+function buildLinks(unit: Unit): [path: string, target: string][] {
+  const aliases = listAliases(unit).map((alias): [string, string] => [`${CONFIG_DIRECTORY}/${alias}`, unit.path]);
   const dependencies = DEPENDENCIES.flatMap(([key, kind]) =>
     readList(unit.settings, key).map((by): [string, string] => {
       const directory = `${CONFIG_DIRECTORY}/${expandSpecifiers(by, unit.name)}.${kind}`;
@@ -189,7 +189,7 @@ function linksOf(unit: Unit): [path: string, target: string][] {
   return [...aliases, ...(parseUnitName(ownName(unit)).instance === '' ? [] : dependencies)];
 }
 
-function aliasesOf(unit: Unit): string[] {
+function listAliases(unit: Unit): string[] {
   return readList(unit.settings, 'Install.Alias').map((alias) => expandSpecifiers(alias, unit.name));
 }
 
@@ -229,7 +229,7 @@ async function namesToRemove(files: FileSystem, names: readonly string[]): Promi
 
 function leadsToOne(link: UnitLink, names: ReadonlySet<string>): boolean {
   if (link.target === '/dev/null') return false;
-  const candidates = [link.name, templateOf(link.name), posix.basename(link.target)];
+  const candidates = [link.name, toTemplate(link.name), posix.basename(link.target)];
   return candidates.some((name) => name !== undefined && names.has(name));
 }
 

@@ -42,7 +42,7 @@ export async function findUnit(files: FileSystem, name: string, hops = 0): Promi
     return hops > 8 ? { kind: 'not-found' } : findUnit(files, candidate.name, hops + 1);
   }
   if (candidate.kind !== 'file') return candidate;
-  const texts = [candidate.path, ...(await dropInsOf(files, name))].map((path) =>
+  const texts = [candidate.path, ...(await listDropIns(files, name))].map((path) =>
     readText(files, path, MAX_UNIT_BYTES),
   );
   const settings = readUnitSettings((await Promise.all(texts)).map((text) => text ?? ''));
@@ -50,7 +50,7 @@ export async function findUnit(files: FileSystem, name: string, hops = 0): Promi
 }
 
 async function firstCandidate(files: FileSystem, name: string): Promise<UnitCandidate> {
-  const template = templateOf(name);
+  const template = toTemplate(name);
   for (const wanted of template === undefined ? [name] : [name, template]) {
     for (const directory of UNIT_DIRECTORIES) {
       const candidate = await lookForUnit(files, posix.join(directory, wanted), wanted);
@@ -86,9 +86,9 @@ async function lookAtLink(
  * Each name from the first directory that has it. Those for all units of a type, or with the same first words, count for a
  * running unit but not for [Install], so they are left out.
  */
-async function dropInsOf(files: FileSystem, name: string): Promise<string[]> {
+async function listDropIns(files: FileSystem, name: string): Promise<string[]> {
   const byName = new Map<string, string>();
-  const template = templateOf(name);
+  const template = toTemplate(name);
   for (const folder of template === undefined ? [`${name}.d`] : [`${template}.d`, `${name}.d`]) {
     for (const directory of UNIT_DIRECTORIES.toReversed()) {
       const path = posix.join(directory, folder);
@@ -220,7 +220,7 @@ export function parseUnitName(name: string): UnitName {
 }
 
 /** `getty@.service` of `getty@tty1.service`; undefined for what is no instance. */
-export function templateOf(name: string): string | undefined {
+export function toTemplate(name: string): string | undefined {
   const { prefix, instance, suffix } = parseUnitName(name);
   return instance === undefined || instance === '' ? undefined : `${prefix}@${suffix}`;
 }

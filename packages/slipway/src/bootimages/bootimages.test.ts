@@ -1,5 +1,5 @@
 import { bootImagesReport } from '@slipway/fleet/reports';
-import { clusterFacts, entry, imageOf, report, workerA } from '@slipway/fleet/testing';
+import { clusterFacts, entry, sampleBootImage, report, workerA } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { bootImagesText, shortBootImage } from './bootimages.ts';
 
@@ -20,7 +20,7 @@ describe('the text about boot images', () => {
         }),
         entry({
           verdict: 'update',
-          image: imageOf('1'),
+          image: sampleBootImage('1'),
           stub: { current: 'worker-user-data', wanted: 'worker-user-data-managed' },
         }),
         entry({ resource: { ...workerA, name: 'worker-b' } }),

@@ -1,5 +1,5 @@
 import { bootImageHistoryReport } from '@slipway/fleet/reports';
-import { imageOf, sampleHistory, workerA } from '@slipway/fleet/testing';
+import { sampleBootImage, sampleHistory, workerA } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { historyText } from './history.ts';
 
@@ -9,8 +9,8 @@ describe('the history of a MachineSet', () => {
       resource: workerA,
       entries: [
         { at: '2026-05-02T08:11:40Z', version: '9.8.2-0', configMapGeneration: 3, image: null },
-        { at: '2025-11-04T10:00:12Z', version: '9.6.1-0', configMapGeneration: 2, image: imageOf('1') },
-        { at: '2025-11-04T10:00:12.123Z', version: null, configMapGeneration: null, image: imageOf('0') },
+        { at: '2025-11-04T10:00:12Z', version: '9.6.1-0', configMapGeneration: 2, image: sampleBootImage('1') },
+        { at: '2025-11-04T10:00:12.123Z', version: null, configMapGeneration: null, image: sampleBootImage('0') },
       ],
     });
   });
@@ -20,8 +20,8 @@ describe('the history of a MachineSet', () => {
       `MachineSet openshift-machine-api/worker-a of machine.openshift.io, the newest first
 SET                   VERSION  PAYLOAD  IMAGE
 2026-05-02 08:11:40Z  9.8.2-0  #3       -
-2025-11-04 10:00:12Z  9.6.1-0  #2       ${imageOf('1')}
-before                -        -        ${imageOf('0')}
+2025-11-04 10:00:12Z  9.6.1-0  #2       ${sampleBootImage('1')}
+before                -        -        ${sampleBootImage('0')}
 Images are kept of the last changes only: one without an image cannot be restored.
 `,
     );

@@ -14,12 +14,12 @@ import {
 import {
   type ClusterApiContext,
   type ClusterFacts,
-  clusterFactsOf,
+  readClusterFacts,
   decodeFailures,
   type Failures,
-  machineContextOf,
+  readMachineContext,
   readGolden,
-  regionOf,
+  readRegion,
   stampKeys,
 } from '@slipway/fleet/boot-images';
 import type { Client } from '@slipway/kube';
@@ -45,9 +45,9 @@ export async function readCluster(client: Client, namespace: string, now = Date.
   ]);
   const objects = { machineConfiguration, worker, infrastructure, clusterVersion };
   const golden = readGolden(configMap, stampedBy(configMap), now);
-  const context = { ...machineContextOf(objects), region: regionOf(infrastructure) };
+  const context = { ...readMachineContext(objects), region: readRegion(infrastructure) };
   return {
-    facts: clusterFactsOf(objects, golden, now),
+    facts: readClusterFacts(objects, golden, now),
     failures: decodeFailures(machineConfiguration?.metadata.annotations?.[bootImageFailuresAnnotation]),
     context: architecture === null ? context : { ...context, ownArchitecture: architecture },
   };

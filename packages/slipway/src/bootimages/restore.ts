@@ -22,9 +22,9 @@ import {
   restorationTo,
   type TemplateWriter,
 } from '@slipway/fleet/boot-images';
-import { keptImagesOf } from '@slipway/fleet/reports';
+import { readKeptImages } from '@slipway/fleet/reports';
 import { type Client, createWriter, isKubeError, type KubeObject, type Resource, type Stored } from '@slipway/kube';
-import { writerOf } from '../cli/cluster.ts';
+import { createCliWriter } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, writeLines } from '../cli/io.ts';
 import { DEFAULT_NAMESPACE } from '../cli/options.ts';
@@ -71,7 +71,7 @@ async function restoreIt(
   const { name, namespace, api } = resource;
   const which = { name, namespace, api: api === 'machine.openshift.io' ? 'mapi' : 'capi' } as const;
   const histories = await readHistories(client, which, options);
-  const plan = await planRestore(client, resource, to, histories.flatMap(keptImagesOf));
+  const plan = await planRestore(client, resource, to, histories.flatMap(readKeptImages));
   const { dryRun = false } = options;
   if (plan.steps.length > 0 && !dryRun) {
     await plan.prepare();
@@ -108,7 +108,7 @@ async function releaseIt(
   resource: MachineResource,
   { dryRun = false }: RestoreOptions,
 ): Promise<string[]> {
-  const object = await client.get(kindOf(resource), resource);
+  const object = await client.get(toResource(resource), resource);
   const held = object.metadata.annotations?.[bootImageHoldAnnotation];
   const what = resourceWords(resource);
   if (held === undefined) return [`Nobody holds ${what}: nothing was written.`];
@@ -119,7 +119,7 @@ async function releaseIt(
   ];
 }
 
-function kindOf({ api, kind }: MachineResource): Resource {
+function toResource({ api, kind }: MachineResource): Resource {
   if (api === 'machine.openshift.io') return machineSets;
   return kind === 'MachineSet' ? clusterApiMachineSets : machineDeployments;
 }
@@ -132,7 +132,7 @@ async function change(
   steps: readonly PatchStep[],
 ): Promise<void> {
   try {
-    await writerOf(client).jsonPatch(kindOf(resource), object, steps);
+    await createCliWriter(client).jsonPatch(toResource(resource), object, steps);
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
     throw new CommandError(
@@ -219,7 +219,7 @@ async function ofClusterApi(
       ...(clone === null ? [] : [{ op: 'replace', path, value: clone.metadata.name } as const]),
       ...holdSteps(object.metadata.annotations, hold),
     ],
-    note: noteOf(resource, object),
+    note: formatNote(resource, object),
     prepare: async () => (clone === null ? undefined : makeClone(clone, templateWriter(client, template.resource))),
   };
 }
@@ -232,7 +232,7 @@ function templateWriter(client: Client, resource: Resource<InfrastructureTemplat
   };
 }
 
-function noteOf({ kind }: MachineResource, { spec }: ClusterApiMachines): string {
+function formatNote({ kind }: MachineResource, { spec }: ClusterApiMachines): string {
   const note = replacementNote(kind, isJsonObject(spec) ? spec : undefined);
   return note === '' ? UNTOUCHED : `New machines boot it, and ${note}.`;
 }

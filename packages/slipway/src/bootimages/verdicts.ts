@@ -3,7 +3,7 @@ import { type MachineSet, secrets } from '@slipway/api';
 import {
   type ClusterApiContext,
   type ClusterApiMachines,
-  clusterApiUserDataOf,
+  readClusterApiUserData,
   decideResource,
   INFRASTRUCTURE_GROUP,
   type InfrastructureTemplate,
@@ -12,18 +12,18 @@ import {
   readMachineSet,
   readStubFacts,
   readTemplate,
-  referenceOf,
+  readTemplateReference,
   resourceFacts,
   type ResourceFacts,
   type StubReading,
   type StubSecret,
-  stubSecretOf,
+  toStubSecret,
   templateKind,
   templateQuestion,
-  templatesOf,
-  userDataOf,
+  toTemplateResource,
+  decideUserData,
 } from '@slipway/fleet/boot-images';
-import { type BootImageEntry, entryOf } from '@slipway/fleet/reports';
+import { type BootImageEntry, buildBootImageEntry } from '@slipway/fleet/reports';
 import { type Client, isKubeError, type Resource, type Stored } from '@slipway/kube';
 import { findWhereKnown } from '../cli/cluster.ts';
 import { type Machines, ofClusterApi, ofMachineApi } from './machine-resources.ts';
@@ -38,7 +38,7 @@ export async function readVerdicts(
     ...(await machineApiFacts(client, machines, cluster)),
     ...(await clusterApiFacts(client, machines, cluster)),
   ];
-  return facts.map((each) => entryOf(decideResource(each, cluster.facts), cluster.failures));
+  return facts.map((each) => buildBootImageEntry(decideResource(each, cluster.facts), cluster.failures));
 }
 
 async function machineApiFacts(client: Client, machines: Machines, { context }: ReadCluster): Promise<ResourceFacts[]> {
@@ -56,8 +56,8 @@ async function clusterApiFacts(client: Client, machines: Machines, { context }: 
   const readStub = createStubReader(client);
   const readMachine = createTemplateReader(client, context);
   const twins = new Map(machines.machineSets.map((set): [string, Stored<MachineSet>] => [set.metadata.name, set]));
-  const factsOf = async (resource: MachineResource, object: ClusterApiMachines): Promise<ResourceFacts> => {
-    const userData = clusterApiUserDataOf(object);
+  const readFacts = async (resource: MachineResource, object: ClusterApiMachines): Promise<ResourceFacts> => {
+    const userData = readClusterApiUserData(object);
     return {
       ...resourceFacts(resource, object, resource.kind === 'MachineSet' ? twins.get(resource.name) : undefined),
       machine: (await readMachine(resource, object)).machine,
@@ -65,9 +65,9 @@ async function clusterApiFacts(client: Client, machines: Machines, { context }: 
     };
   };
   const facts: ResourceFacts[] = [];
-  for (const set of machines.clusterApiMachineSets) facts.push(await factsOf(ofClusterApi('MachineSet')(set), set));
+  for (const set of machines.clusterApiMachineSets) facts.push(await readFacts(ofClusterApi('MachineSet')(set), set));
   for (const deployment of machines.machineDeployments) {
-    facts.push(await factsOf(ofClusterApi('MachineDeployment')(deployment), deployment));
+    facts.push(await readFacts(ofClusterApi('MachineDeployment')(deployment), deployment));
   }
   return facts;
 }
@@ -88,7 +88,7 @@ function createStubReader(client: Client) {
   return async ({ api, namespace }: MachineResource, reference: string): Promise<StubReading> => {
     try {
       const { facts } = await readStubFacts({ api, namespace }, reference, (name) => load(namespace, name));
-      return userDataOf(facts).reading;
+      return decideUserData(facts).reading;
     } catch (error) {
       if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
       return hidden(reference);
@@ -107,7 +107,7 @@ const hidden = (reference: string): StubReading => ({
 
 async function find(client: Client, namespace: string, name: string): Promise<StubSecret | null> {
   const secret = await client.find(secrets, { namespace, name });
-  return secret === undefined ? null : stubSecretOf(secret);
+  return secret === undefined ? null : toStubSecret(secret);
 }
 
 const crds: Resource = {
@@ -133,7 +133,7 @@ export interface ReadMachines {
 export function createTemplateReader(client: Client, context: ClusterApiContext) {
   const known = new Map<string, Labels>();
 
-  async function labelsOf(plural: string): Promise<Labels> {
+  async function readLabels(plural: string): Promise<Labels> {
     const crd = known.has(plural) ? undefined : await client.find(crds, { name: `${plural}.${INFRASTRUCTURE_GROUP}` });
     const labels = known.get(plural) ?? crd?.metadata.labels ?? {};
     known.set(plural, labels);
@@ -141,11 +141,11 @@ export function createTemplateReader(client: Client, context: ClusterApiContext)
   }
 
   return async (resource: MachineResource, machines: ClusterApiMachines): Promise<ReadMachines> => {
-    const read = referenceOf(resource, machines);
-    const labels = read.ok ? await labelsOf(templateKind(read.reference.kind).plural) : {};
+    const read = readTemplateReference(resource, machines);
+    const labels = read.ok ? await readLabels(templateKind(read.reference.kind).plural) : {};
     const question = templateQuestion(read, () => labels);
     if (!question.ok) return { machine: question.reading, template: null };
-    const templates = templatesOf(question.reference.kind, question.version);
+    const templates = toTemplateResource(question.reference.kind, question.version);
     const object = await findWhereKnown(client, templates, question.reference);
     const machine = readTemplate(machines, question, object, context);
     return { machine, template: object === undefined ? null : { resource: templates, object } };

@@ -15,8 +15,8 @@ import type { ManifestOptions, RegistryFlags } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 import { tellProblems } from '../cli/run.ts';
 import { readManifests } from '../manifests/documents.ts';
-import { findPool, type OfflineFleet, offlineFleetOf, type Rendering, sayRendering } from '../render/render.ts';
-import { filesOf, isBuiltIn, stubFile } from './bundle.ts';
+import { findPool, type OfflineFleet, buildOfflineFleet, type Rendering, sayRendering } from '../render/render.ts';
+import { buildBundleFiles, isBuiltIn, stubFile } from './bundle.ts';
 import { dayZeroStreams, readKept, readNodeAccess } from './inputs.ts';
 import { refuseFull, writeDirectory } from './write-directory.ts';
 
@@ -49,12 +49,12 @@ export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =
 
     const manifests = await readManifests(options.filename, io.stdin, namespace);
     const streams = await dayZeroStreams(options, manifests);
-    const offline = offlineFleetOf(manifests, options, streams?.streams);
+    const offline = buildOfflineFleet(manifests, options, streams?.streams);
     const renderings = await renderAll(offline, options.pool);
     const authority =
       kept === undefined ? await makeAuthority(now, settings.authority.validity) : withoutExpired(kept.authority, now);
     const tokens = tokensFor(renderings, kept?.tokens, now, settings.tokenLifetime);
-    const files = filesOf({
+    const files = buildBundleFiles({
       renderings,
       builtIn: offline.fleet.machineConfigs.filter(isBuiltIn),
       osImageStream: streams?.object,

@@ -17,17 +17,17 @@ import {
   type PoolStream,
   type ProvisioningToken,
   serverSecrets,
-  stubOf,
+  buildStub,
   trackedAnnotations,
 } from '@slipway/fleet';
 import {
   type Authority,
   authorityData,
-  bundleOf,
+  buildCaBundle,
   type ServingCertificate,
   servingData,
 } from '@slipway/base/certificates';
-import { apiVersionOf } from '@slipway/kube';
+import { formatApiVersion } from '@slipway/kube';
 import { bootstrapPaths } from '@slipway/server';
 import { toJson } from '../cli/io.ts';
 import { toYaml } from '../manifests/yaml.ts';
@@ -53,7 +53,7 @@ export interface Bundle {
 export const stubFile = (pool: string): string => `${pool}.ign`;
 export const AUTHORITY_MANIFEST = 'manifests/30-secret-machine-config-server-ca.yaml';
 
-export function filesOf(bundle: Bundle): DirectoryContents {
+export function buildBundleFiles(bundle: Bundle): DirectoryContents {
   return new Map([...servedFiles(bundle), ...stubFiles(bundle), ...manifestFiles(bundle)]);
 }
 
@@ -79,7 +79,7 @@ function stubFiles({ renderings, serverUrl, authority, tokens }: Bundle): [strin
   return renderings.map(({ pool }) => {
     const { name } = pool.metadata;
     const token = tokens.get(name)?.[0]?.token;
-    const stub = stubOf({ server: serverUrl, pool: name, caBundle: bundleOf(authority), token });
+    const stub = buildStub({ server: serverUrl, pool: name, caBundle: buildCaBundle(authority), token });
     return [stubFile(name), toJson(stub)];
   });
 }
@@ -115,9 +115,9 @@ function manifestFiles(bundle: Bundle): [string, string][] {
 
 /** The pool as its users wrote it, pointed at what was rendered for it. */
 function poolManifest({ pool, rendered, stream }: Rendering): MachineConfigPool {
-  const header = { apiVersion: apiVersionOf(machineConfigs), kind: machineConfigs.kind };
+  const header = { apiVersion: formatApiVersion(machineConfigs), kind: machineConfigs.kind };
   return {
-    apiVersion: apiVersionOf(machineConfigPools),
+    apiVersion: formatApiVersion(machineConfigPools),
     kind: machineConfigPools.kind,
     metadata: withStream(cleanMetadata(pool.metadata), stream),
     spec: { ...pool.spec, configuration: { ...header, name: rendered.name, source: rendered.sources } },
@@ -133,7 +133,7 @@ function withStream(metadata: ObjectMeta, stream: PoolStream | null): ObjectMeta
 
 function cleanMachineConfig({ metadata, spec }: MachineConfig): MachineConfig {
   return {
-    apiVersion: apiVersionOf(machineConfigs),
+    apiVersion: formatApiVersion(machineConfigs),
     kind: machineConfigs.kind,
     metadata: cleanMetadata(metadata),
     ...(spec === undefined ? {} : { spec }),

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeAuthority } from '@slipway/base/certificates';
-import { osImageOf } from '@slipway/fleet/testing';
+import { sampleOsImage } from '@slipway/fleet/testing';
 import { parse, validate } from '@slipway/ignition';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readYaml } from '../manifests/yaml.ts';
@@ -13,7 +13,7 @@ import { bootstrapCommand } from './command.ts';
 
 // Loaded before the clock of a test runs; the command itself loads it when called.
 
-const osImage = osImageOf('os', '9');
+const osImage = sampleOsImage('os', '9');
 let dir: string;
 let apiCa: string;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ const bootstrap = (out: string, ...more: string[]) =>
   ]);
 const read = (...path: string[]) => readFile(join(dir, ...path), 'utf8');
 const json = async (...path: string[]): Promise<unknown> => JSON.parse(await read(...path));
-const authorityOf = async (out: string) =>
+const readAuthority = async (out: string) =>
   readYaml('ca', await read(out, 'manifests/30-secret-machine-config-server-ca.yaml'));
 
 describe('slipway bootstrap', () => {
@@ -106,7 +106,7 @@ describe('slipway bootstrap', () => {
     });
     const serving = new X509Certificate(await read('boot/tls/tls.crt'));
     expect(serving.checkHost('boot.example.com')).toBe('boot.example.com');
-    const { data } = (await authorityOf('boot')) as { data: Record<string, string> };
+    const { data } = (await readAuthority('boot')) as { data: Record<string, string> };
     const ca = Buffer.from(data['tls.crt'] ?? '', 'base64').toString();
     expect(serving.verify(new X509Certificate(ca).publicKey)).toBe(true);
     const inStub = decodeURIComponent(JSON.stringify(stub)).replaceAll(/\s|\\n/g, '');
@@ -180,7 +180,7 @@ describe('slipway bootstrap', () => {
   it('goes on with the CA and tokens of an earlier one, so that its stubs stay good', async () => {
     const { code } = await bootstrap('again', '--keep-from', join(dir, 'boot'), '--pool', 'worker');
     expect(code).toBe(0);
-    expect(await authorityOf('again')).toEqual(await authorityOf('boot'));
+    expect(await readAuthority('again')).toEqual(await readAuthority('boot'));
     expect(await read('again/worker.ign')).toBe(await read('boot/worker.ign'));
     expect(await read('again/tls/tls.crt')).not.toBe(await read('boot/tls/tls.crt'));
     expect(await readdir(join(dir, 'again/pools'))).toEqual(['worker.json']);

@@ -11,21 +11,21 @@ import {
   type ProvisioningToken,
   readTokens,
   type Streams,
-  streamsOf,
+  toStreams,
 } from '@slipway/fleet';
 import {
   discoverStreams,
   nextStreamObject,
-  pairOf,
+  toImagePair,
   readSources,
   type StreamSources,
 } from '@slipway/fleet/stream-discovery';
-import { type Authority, authorityFields, readAuthority, validityOf } from '@slipway/base/certificates';
-import { apiVersionOf, loadKubeconfig } from '@slipway/kube';
+import { type Authority, authorityFields, readAuthority, readValidity } from '@slipway/base/certificates';
+import { formatApiVersion, loadKubeconfig } from '@slipway/kube';
 import { isRegistryError } from '@slipway/registry';
 import { bootstrapPaths } from '@slipway/server';
 import { CommandError, InputError } from '../cli/errors.ts';
-import { readSmallFile, reasonOf } from '../cli/io.ts';
+import { readSmallFile, describeSystemError } from '../cli/io.ts';
 import { openRegistry } from '../cli/registry.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { readYaml } from '../manifests/yaml.ts';
@@ -51,7 +51,7 @@ async function readInput(flag: string, file: string): Promise<string> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    throw bad(`${flag} ${file}`, `cannot be read: ${reasonOf(error)}`);
+    throw bad(`${flag} ${file}`, `cannot be read: ${describeSystemError(error)}`);
   }
   if (text.length > MAX_BYTES)
     throw bad(`${flag} ${file}`, `expected at most ${MAX_BYTES} bytes, found ${text.length}`);
@@ -108,12 +108,12 @@ export async function readKept(directory: string, now: Date): Promise<SavedCrede
     try {
       return await readFile(join(directory, file), 'utf8');
     } catch (error) {
-      return fail(file, reasonOf(error));
+      return fail(file, describeSystemError(error));
     }
   };
   const found = readAuthority(authorityIn(await read(AUTHORITY_MANIFEST)));
   if (!found.ok) return fail(AUTHORITY_MANIFEST, `data["${found.field}"]: ${found.problem}`);
-  if (validityOf(found.authority.certificate).to <= now.getTime()) fail(AUTHORITY_MANIFEST, 'the CA has expired');
+  if (readValidity(found.authority.certificate).to <= now.getTime()) fail(AUTHORITY_MANIFEST, 'the CA has expired');
   const tokens = tokensIn(await read(bootstrapPaths.tokens));
   return { authority: found.authority, tokens: tokens ?? fail(bootstrapPaths.tokens, 'expected tokens by pool') };
 }
@@ -178,8 +178,8 @@ export async function dayZeroStreams(
     releaseImage: null,
   });
   if (next.type === 'leave') throw new ProblemList([...next.problems, ...discovery.notes]);
-  const object = manifestOf(next.wanted);
-  const streams = streamsOf(object);
+  const object = buildStreamManifest(next.wanted);
+  const streams = toStreams(object);
   if (streams === null) throw new Error('an OSImageStream was made without a status');
   const notes = [...next.problems, ...discovery.notes].map((each) => `warning: ${formatProblem(each)}`);
   return { streams, object, notes };
@@ -189,9 +189,9 @@ function namedPairs(
   { osImage, osExtensionsImage }: BootstrapOptions,
   { osImages, releaseVersion }: DayZeroManifests,
 ): Pick<StreamSources, 'commandLine' | 'configMap'> {
-  const configMap = pairOf(osImages?.osImageURL, osImages?.baseOSExtensionsContainerImage);
+  const configMap = toImagePair(osImages?.osImageURL, osImages?.baseOSExtensionsContainerImage);
   return {
-    commandLine: pairOf(osImage, osExtensionsImage),
+    commandLine: toImagePair(osImage, osExtensionsImage),
     configMap: configMap === null ? null : { ...configMap, version: releaseVersion ?? null },
   };
 }
@@ -206,14 +206,14 @@ async function readAll(sources: StreamSources, options: BootstrapOptions): Retur
 }
 
 /** An API server takes no status with a new object: it is here for who renders from these manifests, and the controllers make it anew. */
-function manifestOf({
+function buildStreamManifest({
   spec,
   status,
   annotations,
 }: Extract<ReturnType<typeof nextStreamObject>, { type: 'write' }>['wanted']): OSImageStream {
   const kept = Object.entries(annotations).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
   return {
-    apiVersion: apiVersionOf(osImageStreams),
+    apiVersion: formatApiVersion(osImageStreams),
     kind: osImageStreams.kind,
     metadata: { name: SINGLETON_NAME, annotations: Object.fromEntries(kept) },
     spec,

@@ -16,7 +16,7 @@ export async function refuseFull(out: string): Promise<void> {
   try {
     names = await readdir(out);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
+    if (readErrorCode(error) === 'ENOENT') return;
     throw unusable(out, error);
   }
   if (names.length > 0) throw notEmpty(out);
@@ -36,7 +36,7 @@ export async function writeDirectory(out: string, contents: DirectoryContents): 
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    throw ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error)) ? notEmpty(out) : unusable(out, error);
+    throw ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(readErrorCode(error)) ? notEmpty(out) : unusable(out, error);
   }
 }
 
@@ -52,7 +52,7 @@ async function writePrivate(path: string, text: string): Promise<void> {
   }
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+const readErrorCode = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
 function notEmpty(out: string): CommandError {
   return new CommandError(

@@ -147,4 +147,4 @@ export const findOsImageStream = (client: Client): Promise<OSImageStream | undef
   findWhereKnown(client, osImageStreams, { name: SINGLETON_NAME });
 
 /** Notes the user's command as the owner of the fields that it sets. */
-export const writerOf = (client: Client): Writer => createWriter(client, { fieldManager: 'slipway' });
+export const createCliWriter = (client: Client): Writer => createWriter(client, { fieldManager: 'slipway' });

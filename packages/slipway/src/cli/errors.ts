@@ -64,7 +64,7 @@ const MAX_NAMES = 3;
 export function nearNames(asked: string, names: Iterable<string>): string[] {
   const farthest = Math.max(2, Math.floor(asked.length / 4));
   return [...new Set(names)]
-    .map((name) => ({ name, distance: distanceOf(asked, name) }))
+    .map((name) => ({ name, distance: computeDistance(asked, name) }))
     .filter(({ distance }) => distance <= farthest)
     .sort((a, b) => a.distance - b.distance)
     .slice(0, MAX_NAMES)
@@ -72,7 +72,7 @@ export function nearNames(asked: string, names: Iterable<string>): string[] {
 }
 
 /** None at all for a name that holds what was asked for; else how many letters must change. */
-function distanceOf(asked: string, name: string): number {
+function computeDistance(asked: string, name: string): number {
   if (asked.length >= 3 && name.includes(asked)) return 0;
   const [a, b] = [asked.slice(0, MAX_COMPARED), name.slice(0, MAX_COMPARED)];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

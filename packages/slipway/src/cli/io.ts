@@ -72,7 +72,7 @@ export async function readSmallFile(flag: string, path: string): Promise<Uint8Ar
     return Buffer.concat(chunks);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw bad(`it cannot be read: ${reasonOf(error)}`, error);
+    throw bad(`it cannot be read: ${describeSystemError(error)}`, error);
   }
 }
 
@@ -88,7 +88,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Why the system refused, in words. */
-export function reasonOf(error: unknown): string {
+export function describeSystemError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
   return reasons[code] ?? code;
 }

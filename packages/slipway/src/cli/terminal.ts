@@ -61,7 +61,7 @@ export function paintFor(stream: object, env: Readonly<Record<string, string | u
 export const isTerminal = (stream: object): boolean => 'isTTY' in stream && stream.isTTY === true;
 
 /** Undefined where it is no terminal, or does not say. */
-const widthOf = (stream: object): number | undefined =>
+const readWidth = (stream: object): number | undefined =>
   isTerminal(stream) && 'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0
     ? stream.columns
     : undefined;
@@ -73,7 +73,7 @@ export interface TextStyle {
   readonly width: number | undefined;
 }
 
-export const styleFor = (stream: object): TextStyle => ({ paint: paintFor(stream), width: widthOf(stream) });
+export const styleFor = (stream: object): TextStyle => ({ paint: paintFor(stream), width: readWidth(stream) });
 
 const WIDTH = 20;
 

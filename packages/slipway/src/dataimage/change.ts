@@ -2,7 +2,7 @@
 import { type BareMetalHost, dataImages } from '@slipway/api';
 import { driveEntry, type HostEntry, hostEntry, isInDrive } from '@slipway/fleet/reports';
 import { anyVersion, type Client, type Stored } from '@slipway/kube';
-import { writerOf } from '../cli/cluster.ts';
+import { createCliWriter } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
 import { type ClusterOptions, stopSignal } from '../cli/program.ts';
@@ -45,14 +45,14 @@ export async function runAttach(name: string, url: string, options: AttachOption
   const parsed = checkImageUrl(url);
   await withCluster(options, io, async (client) => {
     const host = { namespace: options.namespace, name };
-    const warnings = options.check ? await warningsOf(client, host, parsed, io) : [];
+    const warnings = options.check ? await warnAboutIso(client, host, parsed, io) : [];
     const outcome = await attach(client, host, { url, warnings }, options);
     await sayAndWait(client, outcome, `${url} is in the drive of ${host.namespace}/${name}.`, options, io);
   });
 }
 
 /** Said before anything is written, while Ctrl-C still helps. */
-async function warningsOf(client: Client, host: HostName, url: URL, io: Io): Promise<string[]> {
+async function warnAboutIso(client: Client, host: HostName, url: URL, io: Io): Promise<string[]> {
   // A host that is not there is worth no questions to anybody else.
   await getHost(client, host);
   const checked = await checkIso(url);
@@ -109,17 +109,17 @@ async function detach(client: Client, name: HostName, reboot: boolean): Promise<
   const host = await findHost(client, name);
   if (image === undefined && host === undefined) throw await noSuchHost(client, name);
   const said = `DataImage ${name.namespace}/${name.name}`;
-  if (image === undefined) return outcomeOf(name, `There is no ${said}: nothing is to be detached.`);
+  if (image === undefined) return buildUnchangedResult(name, `There is no ${said}: nothing is to be detached.`);
   const changed = image.metadata.deletionTimestamp === undefined;
-  if (changed) await writerOf(client).remove(dataImages, anyVersion(image.metadata));
+  if (changed) await createCliWriter(client).remove(dataImages, anyVersion(image.metadata));
   const left = await client.find(dataImages, name);
   if (left?.metadata.uid !== image.metadata.uid) {
-    return { ...outcomeOf(name, `${said} is gone; nothing of it was in the drive.`), changed };
+    return { ...buildUnchangedResult(name, `${said} is gone; nothing of it was in the drive.`), changed };
   }
   const rebooted = await rebootFor(client, host, reboot, said);
   const asked = { action: 'detach' as const, ...name, immediate: image.spec?.immediate === true, reboot: rebooted };
   return {
-    ...outcomeOf(name, changed ? `${said} is being deleted.` : `${said} was being deleted already.`),
+    ...buildUnchangedResult(name, changed ? `${said} is being deleted.` : `${said} was being deleted already.`),
     changed,
     rebooted,
     reached: null,
@@ -139,7 +139,7 @@ async function rebootFor(
 }
 
 /** Nothing was to be done. */
-const outcomeOf = ({ namespace, name }: HostName, message: string): DriveChangeResult => ({
+const buildUnchangedResult = ({ namespace, name }: HostName, message: string): DriveChangeResult => ({
   action: 'detach',
   namespace,
   host: name,
@@ -216,7 +216,7 @@ export function nextWords(asked: DriveChangeRequest, host: HostEntry | null): st
 function whatHappens(asked: DriveChangeRequest, host: HostEntry | null): string {
   const goes = asked.action === 'attach' ? 'It is attached' : 'The ISO is taken out, and the DataImage goes,';
   if (host === null) return 'There is no such host any more: the DataImage goes at once.';
-  return inTheWay(asked, host) ?? `${goes} ${whenOf(asked, host)}`;
+  return inTheWay(asked, host) ?? `${goes} ${describeTiming(asked, host)}`;
 }
 
 function inTheWay({ action }: DriveChangeRequest, host: HostEntry): string | null {
@@ -236,7 +236,7 @@ function inTheWay({ action }: DriveChangeRequest, host: HostEntry): string | nul
   return null;
 }
 
-function whenOf({ namespace, name, immediate, reboot, action }: DriveChangeRequest, host: HostEntry): string {
+function describeTiming({ namespace, name, immediate, reboot, action }: DriveChangeRequest, host: HostEntry): string {
   if (immediate) return 'at once; the host is not touched.';
   if (!host.isOn) {
     return host.shallBeOn

@@ -3,7 +3,7 @@ import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '
 import { REBOOT_ANNOTATION } from '@slipway/fleet/hosts';
 import { hostEntry } from '@slipway/fleet/reports';
 import { anyVersion, type Client, isKubeError, type Stored } from '@slipway/kube';
-import { writerOf } from '../cli/cluster.ts';
+import { createCliWriter } from '../cli/cluster.ts';
 import { CommandError, nearNames } from '../cli/errors.ts';
 
 export interface HostName {
@@ -38,11 +38,11 @@ export async function noSuchHost(client: Client, { namespace, name }: HostName):
   const all = await allHosts(client);
   return new CommandError(
     'SLW_CLI_NO_HOST',
-    `namespace ${namespace} has no BareMetalHost ${name}. ${hintOf({ namespace, name }, all)}`,
+    `namespace ${namespace} has no BareMetalHost ${name}. ${formatHint({ namespace, name }, all)}`,
   );
 }
 
-function hintOf({ namespace, name }: HostName, all: readonly HostName[]): string {
+function formatHint({ namespace, name }: HostName, all: readonly HostName[]): string {
   const elsewhere = all.filter((host) => host.name === name).map((host) => host.namespace);
   if (elsewhere.length > 0) return `There is one in ${elsewhere.join(', ')}: say --namespace ${elsewhere[0]}`;
   const here = all.filter((host) => host.namespace === namespace).map((host) => host.name);
@@ -95,7 +95,7 @@ async function tryWrite(
   host: HostName,
   { url, immediate }: DataImageRequest,
 ): Promise<DataImageWriteResult> {
-  const write = writerOf(client);
+  const write = createCliWriter(client);
   const before = await client.find(dataImages, host);
   if (before === undefined) {
     const spec = { url, ...(immediate ? { immediate } : {}) };
@@ -138,7 +138,7 @@ export async function askReboot(client: Client, host: Stored<BareMetalHost>, don
   }
   const body = { metadata: { annotations: { [REBOOT_ANNOTATION]: '' } } };
   try {
-    await writerOf(client).patch(bareMetalHosts, anyVersion(metadata), body);
+    await createCliWriter(client).patch(bareMetalHosts, anyVersion(metadata), body);
   } catch (error) {
     throw new CommandError(
       'SLW_CLI_DATA_IMAGE',

@@ -4,12 +4,12 @@ import { CommandError } from '../cli/errors.ts';
 const MAX_URL_CHARACTERS = 2048;
 
 export function checkImageUrl(text: string): URL {
-  const problem = problemOf(text);
+  const problem = parseImageUrl(text);
   if (typeof problem !== 'string') return problem;
   throw new CommandError('SLW_CLI_DATA_IMAGE', `the URL of the ISO: ${problem}`);
 }
 
-function problemOf(text: string): URL | string {
+function parseImageUrl(text: string): URL | string {
   if (text.length > MAX_URL_CHARACTERS)
     return `expected at most ${MAX_URL_CHARACTERS} characters, found ${text.length}`;
   const url = URL.parse(text);
@@ -44,7 +44,7 @@ export async function checkIso(url: URL, timeoutMs = 10_000): Promise<IsoCheck> 
     });
     return await checkAnswer(answer);
   } catch (error) {
-    return { ok: false, problem: `does not answer: ${reasonOf(error, timeoutMs)}` };
+    return { ok: false, problem: `does not answer: ${describeFetchError(error, timeoutMs)}` };
   }
 }
 
@@ -84,7 +84,7 @@ async function readAt(body: Response['body'], from: number): Promise<string> {
   return Buffer.concat(seen).subarray(from, end).toString('latin1');
 }
 
-function reasonOf(error: unknown, timeoutMs: number): string {
+function describeFetchError(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `nothing came within ${timeoutMs / 1000} s`;
   // fetch says "fetch failed"; why, says its cause.

@@ -60,7 +60,7 @@ export function driveText({ dataImages }: DriveReport, { paint = plain, width }:
     entry.url,
   ]);
   const sentences = dataImages
-    .flatMap(sentencesOf)
+    .flatMap(formatNotes)
     .flatMap((line) => wrapText(safeLine(line), width))
     .map((line) => `${line}\n`);
   const shown = table(['NAMESPACE', 'HOST', 'STATE', 'POWER', 'IN THE DRIVE', 'WANTED'], rows, paint);
@@ -94,10 +94,10 @@ function powerCell(host: HostEntry | null): string {
 }
 
 /** What is as it shall be needs none. */
-function sentencesOf(entry: DriveEntry): string[] {
+function formatNotes(entry: DriveEntry): string[] {
   const { namespace, name, state, host } = entry;
   const said = [
-    ...(state === 'attached' && !entry.isDeleting ? [] : [whyOf(entry)]),
+    ...(state === 'attached' && !entry.isDeleting ? [] : [formatReason(entry)]),
     ...(host?.isPaused
       ? ['the host is paused (annotation baremetalhost.metal3.io/paused): nothing happens to it']
       : []),
@@ -106,7 +106,7 @@ function sentencesOf(entry: DriveEntry): string[] {
   return said.map((text) => `${namespace}/${name}: ${text}`);
 }
 
-export function whyOf({ message, state }: DriveEntry): string {
+export function formatReason({ message, state }: DriveEntry): string {
   if (message !== '') return message;
   return state === 'not looked at'
     ? 'no controller has said anything about it as it is now: slipway controller --ironic-url does; its log says more'

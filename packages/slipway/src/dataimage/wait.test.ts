@@ -7,7 +7,7 @@ import { waitState } from './wait.ts';
 const deleting = { deletionTimestamp: '2026-11-16T12:00:00Z' };
 const attachedImage = sampleImage({ reason: 'Attached', attached: URL });
 
-const stateOf = (image: DataImage | null, wanted: string | null, reboot = false, host: HostSample = {}) => {
+const computeState = (image: DataImage | null, wanted: string | null, reboot = false, host: HostSample = {}) => {
   const found = sampleHost(host);
   const entry = image === null ? null : driveEntry(image, found);
   return waitState({ entry, host: hostEntry(found) }, { url: wanted, reboot });
@@ -15,7 +15,7 @@ const stateOf = (image: DataImage | null, wanted: string | null, reboot = false,
 
 describe('an attach has come about', () => {
   it('when the controller has verified this very ISO', () => {
-    expect(stateOf(attachedImage, URL)).toEqual({ type: 'done' });
+    expect(computeState(attachedImage, URL)).toEqual({ type: 'done' });
   });
 
   it.each([
@@ -24,32 +24,32 @@ describe('an attach has come about', () => {
     ['a failure that is tried again', sampleImage({ reason: 'AttachFailed', message: 'no such file' })],
     ['nothing', sampleImage()],
   ])('and not with %s', (_, image) => {
-    expect(stateOf(image, URL).type).toBe('waiting');
+    expect(computeState(image, URL).type).toBe('waiting');
   });
 
   it('and never will, where somebody wants something else or the BMC cannot', () => {
-    expect(stateOf(null, URL)).toEqual({ type: 'hopeless', why: 'somebody has deleted the DataImage' });
-    expect(stateOf(sampleImage({ metadata: deleting }), URL).type).toBe('hopeless');
-    expect(stateOf(sampleImage(), 'http://10.0.0.5/other.iso').type).toBe('hopeless');
+    expect(computeState(null, URL)).toEqual({ type: 'hopeless', why: 'somebody has deleted the DataImage' });
+    expect(computeState(sampleImage({ metadata: deleting }), URL).type).toBe('hopeless');
+    expect(computeState(sampleImage(), 'http://10.0.0.5/other.iso').type).toBe('hopeless');
     const unsupported = sampleImage({ reason: 'Unsupported', message: 'the driver cannot' });
-    expect(stateOf(unsupported, URL)).toEqual({ type: 'hopeless', why: 'the driver cannot' });
+    expect(computeState(unsupported, URL)).toEqual({ type: 'hopeless', why: 'the driver cannot' });
   });
 
   it('with a reboot only when the host was off and is on again', () => {
     const asked = { annotations: { 'reboot.metal3.io': '' } };
-    expect(stateOf(attachedImage, URL, true, asked)).toMatchObject({ why: 'the host is being switched off' });
-    expect(stateOf(attachedImage, URL, true, { poweredOn: false })).toMatchObject({
+    expect(computeState(attachedImage, URL, true, asked)).toMatchObject({ why: 'the host is being switched off' });
+    expect(computeState(attachedImage, URL, true, { poweredOn: false })).toMatchObject({
       why: 'the host is being switched on',
     });
-    expect(stateOf(attachedImage, URL, true)).toEqual({ type: 'done' });
-    expect(stateOf(attachedImage, URL, true, { poweredOn: false, online: false })).toEqual({ type: 'done' });
+    expect(computeState(attachedImage, URL, true)).toEqual({ type: 'done' });
+    expect(computeState(attachedImage, URL, true, { poweredOn: false, online: false })).toEqual({ type: 'done' });
   });
 });
 
 describe('a detach has come about', () => {
   it('when the DataImage is gone, also if somebody has made a new one', () => {
-    expect(stateOf(sampleImage({ metadata: deleting, reason: 'Detaching' }), null).type).toBe('waiting');
-    expect(stateOf(null, null)).toEqual({ type: 'done' });
-    expect(stateOf(sampleImage(), null)).toEqual({ type: 'done' });
+    expect(computeState(sampleImage({ metadata: deleting, reason: 'Detaching' }), null).type).toBe('waiting');
+    expect(computeState(null, null)).toEqual({ type: 'done' });
+    expect(computeState(sampleImage(), null)).toEqual({ type: 'done' });
   });
 });

@@ -6,7 +6,7 @@ import { CommandError } from '../cli/errors.ts';
 import { INTERRUPTED, type Io, write } from '../cli/io.ts';
 import { durationText, safeText } from '../cli/terminal.ts';
 import type { HostName } from './data-image.ts';
-import { whyOf } from './status.ts';
+import { formatReason } from './status.ts';
 
 interface WaitOptions {
   readonly transport: Transport;
@@ -137,7 +137,7 @@ export function waitState({ entry, host }: ObservedDrive, { url, reboot }: Await
 
 function whileDetaching(entry: DriveEntry | null): WaitState {
   // One that is not being deleted is a new one, of somebody who came after us.
-  return entry?.isDeleting === true ? waiting(`${entry.state}: ${whyOf(entry)}`) : { type: 'done' };
+  return entry?.isDeleting === true ? waiting(`${entry.state}: ${formatReason(entry)}`) : { type: 'done' };
 }
 
 function whileAttaching(entry: DriveEntry | null, url: string): WaitState {
@@ -146,8 +146,8 @@ function whileAttaching(entry: DriveEntry | null, url: string): WaitState {
   if (entry.url !== url) return hopeless(`somebody has changed the URL of the DataImage to ${entry.url}`);
   // Only the controller writes status, and not before it has seen the ISO in the drive.
   if (entry.state === 'attached' && entry.attached === url) return { type: 'done' };
-  if (entry.state === 'unsupported') return hopeless(whyOf(entry));
-  return waiting(`${entry.state}: ${whyOf(entry)}`);
+  if (entry.state === 'unsupported') return hopeless(formatReason(entry));
+  return waiting(`${entry.state}: ${formatReason(entry)}`);
 }
 
 /** Asked for, served, and on again if it shall be. */

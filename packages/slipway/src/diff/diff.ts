@@ -4,12 +4,12 @@ import { isRecord } from '@slipway/base/json';
 import { diffRendered, ProblemList } from '@slipway/fleet';
 import { formatDiff } from '@slipway/ignition';
 import { CommandError } from '../cli/errors.ts';
-import { type Io, reasonOf, toJson, write } from '../cli/io.ts';
+import { type Io, describeSystemError, toJson, write } from '../cli/io.ts';
 import type { RenderOptions } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { tellProblems, useCluster } from '../cli/run.ts';
 import {
-  documentsOf,
+  parseDocuments,
   type ManifestDocument,
   manifestsIn,
   readManifests,
@@ -17,7 +17,7 @@ import {
   STDIN,
 } from '../manifests/documents.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
-import { findPool, offlineFleetOf } from '../render/render.ts';
+import { findPool, buildOfflineFleet } from '../render/render.ts';
 
 interface SideOptions extends RenderOptions, ClusterOptions {
   pool?: string;
@@ -68,7 +68,7 @@ async function readSide(given: string, options: SideOptions, stdin: AsyncIterabl
     );
   }
   if (found === 'directory') return render(given, await readManifests([given], stdin, options.namespace), options);
-  const documents = documentsOf(given, await readText(given, stdin));
+  const documents = parseDocuments(given, await readText(given, stdin));
   return asItIs(documents) ?? render(given, manifestsIn(given, documents, options.namespace), options);
 }
 
@@ -77,7 +77,9 @@ async function kindOfPath(path: string): Promise<'file' | 'directory' | 'nothing
     return (await stat(path)).isDirectory() ? 'directory' : 'file';
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'nothing';
-    throw new CommandError('SLW_CLI_COMPARE', `${path} cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw new CommandError('SLW_CLI_COMPARE', `${path} cannot be read: ${describeSystemError(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -117,7 +119,7 @@ async function render(given: string, manifests: FleetManifests, options: SideOpt
       `${given} holds the manifests of a fleet; --pool NAME says which pool to render and compare`,
     );
   }
-  const offline = offlineFleetOf(manifests, options);
+  const offline = buildOfflineFleet(manifests, options);
   const { rendered } = await offline.render(findPool(offline.fleet, options.pool));
   return { title: `${given} (${rendered.name})`, spec: rendered.spec };
 }

@@ -31,13 +31,13 @@ afterAll(() => rm(dir, { recursive: true }));
 
 const explain = (...args: string[]) => runCommand(explainCommand, ['-f', dir, '--pool', 'infra', ...args]);
 /** Words of each line, however wide the columns are. */
-const rowsOf = (text: string) => text.split('\n').map((line) => line.trim().split(/ {2,}/));
+const parseRows = (text: string) => text.split('\n').map((line) => line.trim().split(/ {2,}/));
 
 describe('slipway explain', () => {
   it('shows for everything who set it and who was overridden', async () => {
     const { out, code } = await explain('--os-image', 'registry.example/os:1');
     expect(code).toBe(0);
-    const rows = rowsOf(out);
+    const rows = parseRows(out);
     expect(rows[0]).toEqual(['KIND', 'NAME', 'SET BY', 'OVERRODE']);
     expect(rows).toContainEqual(['file', '/etc/chrony.conf', '70-infra', '50-chrony']);
     expect(rows).toContainEqual(['drop-in', 'crio.service.d/10-a.conf', '60-units', '-']);
@@ -49,7 +49,7 @@ describe('slipway explain', () => {
 
   it('shows of a file each field, and the contents as a machine gets them, with nothing that moves the terminal', async () => {
     const { out } = await explain('/etc/chrony.conf');
-    const rows = rowsOf(out);
+    const rows = parseRows(out);
     expect(rows).toContainEqual(['mode', '0640', '70-infra', '50-chrony']);
     expect(out).toContain('set by 70-infra, over 50-chrony');
     expect(out).toContain('  pool \\u{1b}[31mb\n');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { diskOf, type DiskPlan, explain, type Explained, isSecretFile, UNIT_DIRECTORY } from '@slipway/fleet';
+import { buildDiskPlan, type DiskPlan, explain, type Explained, isSecretFile, UNIT_DIRECTORY } from '@slipway/fleet';
 import { CommandError, nearNames } from '../cli/errors.ts';
 import { type Io, toJson, write, writeLines } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
@@ -112,8 +112,8 @@ function overviewText(things: readonly Explained[]): string {
 }
 
 async function wholeText(things: readonly Explained[], { rendered }: Rendering, showSecrets: boolean): Promise<string> {
-  const plan = await diskOf(rendered.spec.config);
-  return things.map((thing) => thingText(thing, contentsOf(thing, plan, showSecrets))).join('\n');
+  const plan = await buildDiskPlan(rendered.spec.config);
+  return things.map((thing) => thingText(thing, formatContents(thing, plan, showSecrets))).join('\n');
 }
 
 /** One thing with its fields, and its contents where it has any. */
@@ -147,7 +147,7 @@ const DIRECTORY_OF: Readonly<Record<string, string>> = {
 };
 
 /** The contents of a file or unit as a machine gets them, as far as they may and can be shown; undefined for the rest. */
-function contentsOf({ noun, name }: Explained, plan: DiskPlan, showSecrets: boolean): string | undefined {
+function formatContents({ noun, name }: Explained, plan: DiskPlan, showSecrets: boolean): string | undefined {
   const directory = DIRECTORY_OF[noun];
   if (directory === undefined) return undefined;
   const path = `${directory}${name}`;
@@ -156,10 +156,10 @@ function contentsOf({ noun, name }: Explained, plan: DiskPlan, showSecrets: bool
   if (!showSecrets && isSecretFile(path, entry.mode)) {
     return `(${entry.bytes.length} bytes, hidden; --show-secrets shows them)`;
   }
-  return textOf(entry.bytes) ?? `(${entry.bytes.length} bytes, sha256 ${sha256(entry.bytes)})`;
+  return decodeUtf8(entry.bytes) ?? `(${entry.bytes.length} bytes, sha256 ${sha256(entry.bytes)})`;
 }
 
-function textOf(bytes: Uint8Array): string | undefined {
+function decodeUtf8(bytes: Uint8Array): string | undefined {
   if (bytes.length > MAX_SHOWN_BYTES || bytes.includes(0)) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

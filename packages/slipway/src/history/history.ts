@@ -1,5 +1,5 @@
 import { machineConfigs, poolLabel } from '@slipway/api';
-import { poolFactsOf } from '@slipway/fleet';
+import { readPoolFacts } from '@slipway/fleet';
 import {
   type Changes,
   type ConfigEntry,
@@ -7,7 +7,7 @@ import {
   historyReport,
   newestFirst,
   type RecordedConfig,
-  recordedConfigOf,
+  toRecordedConfig,
   type RolloutEntry,
 } from '@slipway/fleet/reports';
 import { formatDiff, type ItemDiff } from '@slipway/ignition';
@@ -38,7 +38,7 @@ export const runHistory = (name: string, options: HistoryOptions, io: Io): Promi
     io,
     load: async (client) => ({ pool: await readPool(client, name), rendered: await readRendered(client, name) }),
     report: ({ pool, rendered }) => {
-      const { pool: facts, history } = poolFactsOf(pool);
+      const { pool: facts, history } = readPoolFacts(pool);
       const { held, newest, state } = facts;
       return historyReport(
         { pool: name, target: held ?? newest, state, history, rendered },
@@ -55,7 +55,7 @@ const PAGE_SIZE = 10;
 async function readRendered(client: Client, pool: string): Promise<RecordedConfig[]> {
   const found: RecordedConfig[] = [];
   const which = { labelSelector: `${poolLabel}=${pool}`, pageSize: PAGE_SIZE };
-  for await (const object of client.list(machineConfigs, which)) found.push(recordedConfigOf(object));
+  for await (const object of client.list(machineConfigs, which)) found.push(toRecordedConfig(object));
   return found.sort(newestFirst);
 }
 

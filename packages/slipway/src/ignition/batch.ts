@@ -16,7 +16,7 @@ const MAX_LINE_BYTES = 256 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export async function runBatch(io: Io, maxLineBytes = MAX_LINE_BYTES): Promise<void> {
-  for await (const line of linesOf(io.stdin, maxLineBytes)) {
+  for await (const line of readLines(io.stdin, maxLineBytes)) {
     if (line !== null && line.trim() === '') continue;
     const answer = line === null ? tooLong(maxLineBytes) : answerLine(line);
     // Waiting for the write is what keeps a fast asker and a slow reader from filling the memory.
@@ -44,7 +44,7 @@ export function answerLine(line: string): BatchResponse {
 }
 
 /** Lines as text; null for one that is too long, of which nothing is kept. */
-async function* linesOf(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string | null> {
+async function* readLines(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string | null> {
   let parts: Uint8Array[] = [];
   let size = 0;
   const end = (): string | null => {

@@ -176,12 +176,12 @@ async function readBytes(name: string, source: AsyncIterable<Uint8Array>): Promi
     }
   } catch (failure) {
     if (failure instanceof InputError) throw failure;
-    throw new InputError(`${name} cannot be read: ${reasonOf(failure)}`);
+    throw new InputError(`${name} cannot be read: ${describeSystemError(failure)}`);
   }
   return Buffer.concat(chunks);
 }
 
-function reasonOf(failure: unknown): string {
+function describeSystemError(failure: unknown): string {
   const code = failure instanceof Error && 'code' in failure ? String(failure.code) : 'unknown reason';
   const known: Readonly<Record<string, string>> = {
     ENOENT: 'there is no such file',

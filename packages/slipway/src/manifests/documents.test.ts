@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { documentsOf, findManifestFiles } from './documents.ts';
+import { parseDocuments, findManifestFiles } from './documents.ts';
 
-const placesAndValues = (text: string) => documentsOf('fleet.yaml', text).map(({ place, value }) => [place, value]);
+const placesAndValues = (text: string) => parseDocuments('fleet.yaml', text).map(({ place, value }) => [place, value]);
 
 describe('the documents of a manifest file', () => {
   it.each<[string, string, [string, unknown][]]>([
@@ -42,7 +42,7 @@ describe('the documents of a manifest file', () => {
     ['aliases that unfold to far more than the file', bomb(), /^fleet\.yaml unfolds to too much/],
     ['nesting without end', '['.repeat(20_000), /^fleet\.yaml (is nested too deep|is neither JSON nor YAML)/],
   ])('of %s are refused', (_, text, message) => {
-    expect(() => documentsOf('fleet.yaml', text)).toThrow(message);
+    expect(() => parseDocuments('fleet.yaml', text)).toThrow(message);
   });
 });
 

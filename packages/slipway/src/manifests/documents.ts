@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import { isRecord } from '@slipway/base/json';
 import { ProblemList } from '@slipway/fleet';
 import { CommandError, InputError } from '../cli/errors.ts';
-import { reasonOf } from '../cli/io.ts';
+import { describeSystemError } from '../cli/io.ts';
 import { collectManifests, type FleetManifests } from './fleet-manifests.ts';
 import { readYamlDocuments } from './yaml.ts';
 
@@ -42,7 +42,7 @@ export async function readDocuments(
       const text = await readText(file, stdin);
       characters += text.length;
       if (characters > MAX_TOTAL_CHARACTERS) throw tooMuch();
-      documents.push(...documentsOf(file, text));
+      documents.push(...parseDocuments(file, text));
     } catch (error) {
       if (!(error instanceof CommandError) || characters > MAX_TOTAL_CHARACTERS) throw error;
       problems.push(error.message);
@@ -160,7 +160,9 @@ async function look(path: string): Promise<Stats> {
   try {
     return await stat(path);
   } catch (error) {
-    throw new CommandError('SLW_CLI_MANIFEST', `${path} cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw new CommandError('SLW_CLI_MANIFEST', `${path} cannot be read: ${describeSystemError(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -190,7 +192,7 @@ export async function readText(file: string, stdin: AsyncIterable<Uint8Array>): 
     }
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError('SLW_CLI_MANIFEST', `${nameOfFile(file)} cannot be read: ${reasonOf(error)}`, {
+    throw new CommandError('SLW_CLI_MANIFEST', `${nameOfFile(file)} cannot be read: ${describeSystemError(error)}`, {
       cause: error,
     });
   }
@@ -200,9 +202,9 @@ export async function readText(file: string, stdin: AsyncIterable<Uint8Array>): 
 const nameOfFile = (file: string): string => (file === STDIN ? 'stdin' : file);
 
 /** What a file holds, lists taken apart. Throws where it is neither JSON nor YAML. */
-export function documentsOf(file: string, text: string): ManifestDocument[] {
+export function parseDocuments(file: string, text: string): ManifestDocument[] {
   const name = nameOfFile(file);
-  const values = valuesOf(name, text);
+  const values = parseValues(name, text);
   return values.flatMap((value, index) => {
     if (value === undefined || value === null) return [];
     const place = values.length === 1 ? name : `${name}, document ${index + 1}`;
@@ -210,7 +212,7 @@ export function documentsOf(file: string, text: string): ManifestDocument[] {
   });
 }
 
-function valuesOf(name: string, text: string): unknown[] {
+function parseValues(name: string, text: string): unknown[] {
   if (/^\s*[{[]/.test(text)) {
     try {
       return [JSON.parse(text)];

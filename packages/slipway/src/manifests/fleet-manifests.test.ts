@@ -23,7 +23,7 @@ const osImages = (data: object, namespace?: string) => ({
 const collect = (...values: unknown[]) =>
   collectManifests(values.map((value, index) => ({ place: `f.yaml, document ${index + 1}`, value })));
 
-const problemsOf = (...values: unknown[]) => {
+const listProblems = (...values: unknown[]) => {
   const collected = collect(...values);
   return collected.ok ? [] : collected.problems;
 };
@@ -104,6 +104,6 @@ describe('the manifests of a fleet', () => {
       ],
     ],
   ])('%s', (_, values, problems) => {
-    expect(problemsOf(...values)).toEqual(problems);
+    expect(listProblems(...values)).toEqual(problems);
   });
 });

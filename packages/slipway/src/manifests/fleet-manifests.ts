@@ -76,7 +76,7 @@ class Collector {
 
   take(document: ManifestDocument): void {
     const { value } = document;
-    const header = headerOf(value);
+    const header = parseHeader(value);
     const shelf = [this.#machineConfigs, this.#pools, this.#osImageStreams].find((each) => each.isFor(header));
     if (shelf !== undefined) this.problems.push(...shelf.put(document));
     else if (header.kind === configMaps.kind && this.#isOsImages(value)) this.#takeOsImages(document);
@@ -117,7 +117,7 @@ interface Header {
 }
 
 /** Which kind of object it says to be; `no kind` where it says nothing. */
-export function headerOf(value: unknown): Header {
+export function parseHeader(value: unknown): Header {
   const { apiVersion, kind } = isRecord(value) ? value : {};
   const group = typeof apiVersion === 'string' && apiVersion.includes('/') ? (apiVersion.split('/', 1)[0] ?? '') : '';
   return { group, kind: typeof kind === 'string' && kind !== '' ? kind : 'no kind' };

@@ -27,7 +27,7 @@ export function readYamlDocuments(name: string, text: string, maxCharacters = MA
   if (text.length > maxCharacters) throw new InputError(`${name} is larger than ${maxCharacters} characters of YAML`);
   const documents = parseYaml(name, text);
   return documents.map((each) =>
-    each.contents === null && each.errors.length === 0 ? undefined : valueOf(name, each),
+    each.contents === null && each.errors.length === 0 ? undefined : toJsValue(name, each),
   );
 }
 
@@ -49,7 +49,7 @@ function tagsOfKubernetes(tags: Tags): Tags {
   return [octal, ...tags.filter(isWanted)];
 }
 
-function valueOf(name: string, document: Document): unknown {
+function toJsValue(name: string, document: Document): unknown {
   const [problem] = document.errors;
   if (problem !== undefined) {
     const { line, col } = problem.linePos?.[0] ?? { line: 1, col: 1 };

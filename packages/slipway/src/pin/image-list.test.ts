@@ -4,7 +4,7 @@ import { readImageList } from './image-list.ts';
 
 const image = (name: string, digit = 'a'): string => `registry.example.com/shop/${name}@sha256:${digit.repeat(64)}`;
 
-function problemsOf(text: string): string[] {
+function listProblems(text: string): string[] {
   try {
     readImageList(text);
   } catch (error) {
@@ -26,12 +26,12 @@ describe('a list of images', () => {
     ['two on a line', `${image('cart')} ${image('api')}`, ['line 1']],
     ['too many', Array.from({ length: 10_001 }, (_, index) => image(`a${index}`)).join('\n'), ['at most 10000']],
   ])('with %s is refused, with the line', (_, text, words) => {
-    const [problem = ''] = problemsOf(text);
+    const [problem = ''] = listProblems(text);
     expect(problem).toMatch(/^SLW_CLI_PIN_IMAGES /);
     for (const word of words) expect(problem).toContain(word);
   });
 
   it('is told of every line that cannot be used, at once', () => {
-    expect(problemsOf('a\nb\nc\n')).toHaveLength(3);
+    expect(listProblems('a\nb\nc\n')).toHaveLength(3);
   });
 });

@@ -6,7 +6,7 @@ import { imageSizes } from './image-list.ts';
 const found = (digest: string): Layer[] => [{ digest, mediaType: '', size: 1 }];
 const images = Array.from({ length: 50 }, (_, index) => `image-${index}`);
 
-async function problemsOf(asking: Promise<unknown>): Promise<readonly { code: string; message: string }[]> {
+async function listProblems(asking: Promise<unknown>): Promise<readonly { code: string; message: string }[]> {
   const error: unknown = await asking.catch((failure: unknown) => failure);
   return error instanceof ProblemList ? error.problems : [];
 }
@@ -37,7 +37,7 @@ describe('asking a registry for the sizes of images', () => {
       }
       return found(reference);
     };
-    expect(await problemsOf(imageSizes(images, { layers }, () => {}))).toEqual([
+    expect(await listProblems(imageSizes(images, { layers }, () => {}))).toEqual([
       { code: 'SLW_REGISTRY_NOT_FOUND', message: 'no image-7' },
       { code: 'SLW_REGISTRY_NOT_FOUND', message: 'no image-30' },
     ]);
@@ -49,7 +49,7 @@ describe('asking a registry for the sizes of images', () => {
       asked += 1;
       throw new RegistryError('SLW_REGISTRY_UNREACHABLE', 'down');
     };
-    expect(await problemsOf(imageSizes(images, { layers }, () => {}))).not.toEqual([]);
+    expect(await listProblems(imageSizes(images, { layers }, () => {}))).not.toEqual([]);
     expect(asked).toBeLessThanOrEqual(8);
   });
 });

@@ -4,7 +4,7 @@ import { type MachineConfigPool, pinnedImageSets } from '@slipway/api';
 import type { PinSnapshot } from '@slipway/fleet/reports';
 import type { Client } from '@slipway/kube';
 import { silentProgress, terminalProgress } from '@slipway/tools/controlplane';
-import { noSuchPool, readGate, writerOf } from '../cli/cluster.ts';
+import { noSuchPool, readGate, createCliWriter } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, readSmallFile, toJson, write } from '../cli/io.ts';
 import type { RegistryFlags } from '../cli/options.ts';
@@ -15,7 +15,7 @@ import { isTerminal, safeText, styleFor } from '../cli/terminal.ts';
 import { nameFrom } from './command.ts';
 import { imageSizes, readImageList, releaseImages } from './image-list.ts';
 import { pinPlanText } from './plan-text.ts';
-import { exitCodeOf, labelsMatching, type NewSet, type PinPlan, planSets, type DesiredImages } from './plan.ts';
+import { toExitCode, labelsMatching, type NewSet, type PinPlan, planSets, type DesiredImages } from './plan.ts';
 import { readPins } from './status.ts';
 
 interface MakeOptions extends ClusterOptions {
@@ -32,9 +32,9 @@ export interface ReleaseOptions extends MakeOptions, RegistryFlags {
 }
 
 export const runPinRelease = (image: string, options: ReleaseOptions, io: Io): Promise<void> =>
-  tellProblems(io, () => makeSets(() => imagesOf(image, options, io), options, io));
+  tellProblems(io, () => makeSets(() => readReleaseImages(image, options, io), options, io));
 
-async function imagesOf(asked: string, options: ReleaseOptions, io: Io): Promise<DesiredImages> {
+async function readReleaseImages(asked: string, options: ReleaseOptions, io: Io): Promise<DesiredImages> {
   const registry = await openRegistry(options);
   const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
   try {
@@ -56,17 +56,17 @@ async function imagesOf(asked: string, options: ReleaseOptions, io: Io): Promise
 export const runPinImages = (file: string, options: ReleaseOptions, io: Io): Promise<void> =>
   tellProblems(io, async () => {
     const images = readImageList(new TextDecoder().decode(await readSmallFile('FILE', file)));
-    const name = nameOf(file, options);
+    const name = deriveSetName(file, options);
     const ask = async (): Promise<DesiredImages> => ({
       source: { file },
       name,
       images,
-      sizes: options.sizes ? await sizesOf(images, options, io) : null,
+      sizes: options.sizes ? await readSizes(images, options, io) : null,
     });
     await makeSets(ask, options, io);
   });
 
-function nameOf(file: string, { name, pool }: ReleaseOptions): string {
+function deriveSetName(file: string, { name, pool }: ReleaseOptions): string {
   if (name !== undefined) return name;
   const from = nameFrom(basename(file).replace(/\.[^.]*$/, ''));
   if (from !== '') return `${from}-${pool}`;
@@ -76,7 +76,7 @@ function nameOf(file: string, { name, pool }: ReleaseOptions): string {
   );
 }
 
-async function sizesOf(images: readonly string[], options: ReleaseOptions, io: Io): Promise<DesiredImages['sizes']> {
+async function readSizes(images: readonly string[], options: ReleaseOptions, io: Io): Promise<DesiredImages['sizes']> {
   const registry = await openRegistry(options);
   const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
   try {
@@ -128,14 +128,14 @@ async function showAndMake(
   // It says what was done, so it comes after that.
   if (isText) await write(io.stdout, `\n${safeText(lastWords(plan, isDue, isMeant))}\n`);
   else await write(io.stdout, toJson({ ...plan, written: isMeant }));
-  if (plan.dryRun) io.setExitCode(exitCodeOf(plan));
+  if (plan.dryRun) io.setExitCode(toExitCode(plan));
   if (isDue && !isMeant) io.setExitCode(1);
 }
 
 /** Others may have changed it since it was looked at: then the plan is not about it, and the API refuses. */
 async function writeSet(client: Client, { object, before, change }: NewSet): Promise<void> {
   if (change === 'none') return;
-  const write = writerOf(client);
+  const write = createCliWriter(client);
   if (before === null) await write.create(pinnedImageSets, object);
   else await write.patch(pinnedImageSets, before, { metadata: { labels: object.metadata.labels }, spec: object.spec });
 }

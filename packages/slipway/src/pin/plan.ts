@@ -1,7 +1,7 @@
 // What making the PinnedImageSets of a list of images means for a pool and each of its machines.
 import type { MachineConfigPool, PinnedImageSet } from '@slipway/api';
 import {
-  bytesOf,
+  sumImageBytes,
   diskBytesFor,
   type GateFinding,
   holds,
@@ -12,8 +12,8 @@ import {
   type NodeFit,
   nodeFit,
   type PinNode,
-  pinNodeOf,
-  progressOf,
+  readPinNode,
+  readPinProgress,
   type SizedImage,
   takesSet,
 } from '@slipway/fleet';
@@ -45,7 +45,7 @@ export function planSets({ pool, wanted, now, gate, dryRun }: PlanRequest): { pl
   const sets = newSets({ name, images, labels: labelsMatching(pool), present: now.sets });
   checkRoom(pool, sets);
   const pools = now.fleet.pools.filter((each) => sets.some(({ object }) => takesSet(each, object)));
-  const bytes = sizes === null ? null : bytesOf(sizes.values());
+  const bytes = sizes === null ? null : sumImageBytes(sizes.values());
   const plan: PinPlan = {
     source,
     pool: pool.metadata.name,
@@ -61,8 +61,8 @@ export function planSets({ pool, wanted, now, gate, dryRun }: PlanRequest): { pl
       removed,
       images: object.spec.pinnedImages.map((image) => image.name),
     })),
-    nodes: fitsOf(pools, wanted, sets, now),
-    notes: notesOf(gate, leftOver({ name, images, present: now.sets })),
+    nodes: computeFits(pools, wanted, sets, now),
+    notes: formatNotes(gate, leftOver({ name, images, present: now.sets })),
     dryRun,
     written: false,
   };
@@ -79,7 +79,7 @@ function checkRoom({ metadata, spec }: MachineConfigPool, sets: readonly NewSet[
   );
 }
 
-function fitsOf(
+function computeFits(
   pools: readonly MachineConfigPool[],
   { sizes }: DesiredImages,
   sets: readonly NewSet[],
@@ -90,10 +90,10 @@ function fitsOf(
     .filter((node) => pools.some((pool) => isMember(node, pool)))
     .map(({ metadata: { name: node } }) => {
       const record = fleet.machineConfigNodes.get(node);
-      const held = heldSets(pinNodeOf(node, record), present).flatMap(({ spec }) => spec.pinnedImages);
+      const held = heldSets(readPinNode(node, record), present).flatMap(({ spec }) => spec.pinnedImages);
       return nodeFit({
         node,
-        progress: progressOf(record),
+        progress: readPinProgress(record),
         wanted: sizes,
         held: new Set(held.map((image) => image.name)),
         sets: names,
@@ -104,7 +104,7 @@ function fitsOf(
 const heldSets = (node: PinNode, present: PinSnapshot['sets']): Stored<PinnedImageSet>[] =>
   [...present.values()].filter(({ metadata: { name, uid, generation = 1 } }) => holds(node, { name, uid, generation }));
 
-function notesOf(gate: GateFinding | null, left: readonly string[]): string[] {
+function formatNotes(gate: GateFinding | null, left: readonly string[]): string[] {
   return [
     ...(gate?.isOn === false
       ? [
@@ -152,7 +152,7 @@ export interface PlannedSet {
 }
 
 /** For a script that asks before it pins: 2 where some machine may not take it, or is not known to. */
-export const exitCodeOf = ({ nodes }: Pick<PinPlan, 'nodes'>): number =>
+export const toExitCode = ({ nodes }: Pick<PinPlan, 'nodes'>): number =>
   nodes.every(({ verdict }) => verdict === 'fits') ? 0 : 2;
 
 export interface NewSet {

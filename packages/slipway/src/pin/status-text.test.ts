@@ -22,13 +22,13 @@ const at = (images: number, bytes: number, more: Partial<SamplePinNode> = {}): S
 });
 const done: SamplePinNode = { ...at(200, 16 * GB, { isPulling: false }), held: { [release.metadata.name]: 1 } };
 const failure = `release-4.22.0-worker: registry.example.com/a@sha256:${'0'.repeat(64)}: denied [SLW_PINNING_PULL]`;
-const reportOf = (nodes: Record<string, SamplePinNode | null>, gate: PinReport['gate'] = null): PinReport =>
+const buildReport = (nodes: Record<string, SamplePinNode | null>, gate: PinReport['gate'] = null): PinReport =>
   pinReport(samplePins({ sets: told, nodes, maxPulling: '10' }), gate, null);
 
 describe('pinned images for people', () => {
   it('are a bar for the pool, its sets, and every machine', () => {
     const text = pinText(
-      reportOf({
+      buildReport({
         'worker-0': done,
         'worker-1': at(100, 8 * GB),
         'worker-2': { ...at(3, 1e6), failure, failing: [release.metadata.name] },
@@ -55,14 +55,14 @@ describe('pinned images for people', () => {
       ['worker-50', at(1, 1)],
       ['worker-51', { ...at(1, 1), failure, failing: [release.metadata.name] }],
     ]);
-    const rows = pinText(reportOf(nodes))
+    const rows = pinText(buildReport(nodes))
       .split('\n')
       .filter((line) => /^ {2}worker-\d/.test(line));
     expect(rows.map((row) => row.trim().split(/ +/).slice(0, 2))).toEqual([
       ['worker-51', 'degraded'],
       ['worker-50', 'pulling'],
     ]);
-    expect(pinText(reportOf(nodes), { allNodes: true })).toContain('worker-10');
+    expect(pinText(buildReport(nodes), { allNodes: true })).toContain('worker-10');
   });
 
   it('say how to begin where there are none, and that the gate is off', () => {
@@ -71,14 +71,14 @@ describe('pinned images for people', () => {
   });
 
   it('move no cursor', () => {
-    expect(pinText(reportOf({ 'worker-0': { ...at(1, 1), failure: 'bad \u001b[2J' } }))).not.toContain('\u001b');
+    expect(pinText(buildReport({ 'worker-0': { ...at(1, 1), failure: 'bad \u001b[2J' } }))).not.toContain('\u001b');
   });
 });
 
 describe('changes of pinned images', () => {
   const [before, after] = [
-    reportOf({ 'worker-0': at(1, 1 * GB), 'worker-1': at(1, 1 * GB) }),
-    reportOf({ 'worker-0': done, 'worker-1': at(1, 1 * GB) }),
+    buildReport({ 'worker-0': at(1, 1 * GB), 'worker-1': at(1, 1 * GB) }),
+    buildReport({ 'worker-0': done, 'worker-1': at(1, 1 * GB) }),
   ];
 
   it('are all there is at first, and then what is new', () => {

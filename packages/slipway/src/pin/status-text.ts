@@ -148,13 +148,13 @@ function nodeTable(nodes: readonly NodePins[], paint: Paint): string {
     amountText(node.bytes),
     node.bytesPerSecond === null ? '-' : `${byteSize(node.bytesPerSecond)}/s`,
     node.secondsLeft === null ? '-' : durationText(node.secondsLeft),
-    shortImages(whyOf(node)),
+    shortImages(formatReason(node)),
   ]);
   return table(['NODE', 'STATE', 'PROGRESS', 'IMAGES', 'BYTES', 'RATE', 'LEFT', 'WHY'], rows, paint);
 }
 
 /** What a person wants to know of it, beside how far it is. */
-function whyOf({ waitsFor, lastError, phase }: NodePins): string {
+function formatReason({ waitsFor, lastError, phase }: NodePins): string {
   if (phase === 'pinned') return '';
   const reason = phase === 'degraded' || waitsFor === '' ? lastError : `waits for ${waitsFor}`;
   return oneLine(reason);
@@ -195,6 +195,6 @@ function nodeLine(pool: string, old: NodePins | undefined, now: NodePins): strin
 }
 
 function nodeWords(node: NodePins): string {
-  const why = whyOf(node);
+  const why = formatReason(node);
   return `${node.phase}: ${amountsLine(node)}${why === '' ? '' : `: ${why}`}`;
 }

@@ -6,7 +6,7 @@ import {
   applyManifests,
   type EvictedPod,
   evictedPod,
-  exitCodeOf,
+  toExitCode,
   type FleetPlan,
   type FleetState,
   type Machines,
@@ -45,7 +45,7 @@ export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
     await writeLines(io.stderr, [...notes, ...plan.warnings.map((warning) => `warning: ${warning}`)]);
     const verbose = options.verbose ?? false;
     await write(io.stdout, options.output === 'json' ? toJson(plan) : planText(plan, { verbose }));
-    io.setExitCode(exitCodeOf(plan));
+    io.setExitCode(toExitCode(plan));
     if (plan.problems.length > 0) throw new ProblemList(plan.problems);
   });
 
@@ -119,7 +119,7 @@ async function planOffline(options: PlanOptions, io: Io, progress: Progress): Pr
   const after = await readOffline(options.filename, io.stdin, options);
   const now = options.from === undefined ? undefined : await readOffline([options.from], io.stdin, options);
   const { before, applied } = now === undefined ? asTheyStand(after) : compared(now, after);
-  const { dump, machines } = machinesOf(now, after);
+  const { dump, machines } = selectMachines(now, after);
   const read = await readConfigs([before, applied.state], machineConfigReader(options), progress);
   const plan = await planChange(before, applied, { machines, read, showSecrets: options.showSecrets });
   const pods = dump.pods.map(evictedPod).filter((pod): pod is EvictedPod => pod !== null);
@@ -131,7 +131,7 @@ async function planOffline(options: PlanOptions, io: Io, progress: Progress): Pr
 }
 
 /** Those of the fleet as it is, else those beside the manifests. */
-function machinesOf(now: OfflineFleet | undefined, after: OfflineFleet): { dump: Dump; machines: Machines } {
+function selectMachines(now: OfflineFleet | undefined, after: OfflineFleet): { dump: Dump; machines: Machines } {
   const dump = now !== undefined && now.dump.nodes.length > 0 ? now.dump : after.dump;
   const rendered = new Map([...after.rendered, ...(now?.rendered ?? [])]);
   return { dump, machines: { nodes: dump.nodes, rendered, controllerNode: null } };

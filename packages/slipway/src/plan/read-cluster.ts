@@ -22,11 +22,11 @@ import {
   builtInMachineConfigs,
   clusterImages,
   namedImages,
-  nodeFactsOf,
+  readNodeFacts,
   type PlannedConfig,
   runningIn,
   type Streams,
-  streamsOf,
+  toStreams,
 } from '@slipway/fleet';
 import { type EvictedPod, evictedPod, type FleetState, type Machines } from '@slipway/fleet/plan';
 import { slimNode } from '@slipway/fleet/reports';
@@ -108,7 +108,7 @@ async function readStreams(client: Client): Promise<{ found: Streams | null; not
   try {
     const object = await findOsImageStream(client);
     const gate = object === undefined ? null : await readGate(client, 'OSStreams');
-    return { found: object === undefined || gate?.isOn === false ? null : streamsOf(object), notes: [] };
+    return { found: object === undefined || gate?.isOn === false ? null : toStreams(object), notes: [] };
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
     return {
@@ -132,7 +132,7 @@ async function readRendered(
       spec.configuration?.name,
       metadata.annotations?.[targetConfigAnnotation],
     ]),
-    ...members.map((node) => nodeFactsOf(node).current),
+    ...members.map((node) => readNodeFacts(node).current),
   ]);
   const found = new Map<string, PlannedConfig['spec']>();
   for (const name of names) {

@@ -2,7 +2,7 @@
 import { type MachineConfig, type Secret, secrets } from '@slipway/api';
 import { needsRemoteContent, type ReadInput, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
 import type { FleetState, ReadConfigs } from '@slipway/fleet/plan';
-import { loadSnapshot, REMOTE_CONTENT_LABEL, snapshotStateOf } from '@slipway/fleet/remote-content';
+import { loadSnapshot, REMOTE_CONTENT_LABEL, readSnapshotState } from '@slipway/fleet/remote-content';
 import { type Client, isKubeError } from '@slipway/kube';
 import type { Progress } from '../cli/io.ts';
 import type { ReadMachineConfig } from '../render/remote-content.ts';
@@ -46,7 +46,7 @@ export function snapshotReader(
     if (uid === undefined) return null;
     indexes ??= listIndexes(client, namespace, notes);
     const index = (await indexes).find(({ metadata }) => metadata.name.endsWith(uid));
-    const state = snapshotStateOf(machineConfig, index);
+    const state = readSnapshotState(machineConfig, index);
     if (state.state !== 'ready') return null;
     const loaded = await loadSnapshot(client, namespace, state);
     if (loaded.ok) return readMachineConfig(machineConfig, loaded.config);

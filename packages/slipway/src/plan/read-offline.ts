@@ -22,7 +22,7 @@ import type { Stored } from '@slipway/kube';
 import type { RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 import { type ManifestDocument, manifestsIn, readDocuments } from '../manifests/documents.ts';
-import { collectManifests, headerOf } from '../manifests/fleet-manifests.ts';
+import { collectManifests, parseHeader } from '../manifests/fleet-manifests.ts';
 import { completeFleet, sayFleet } from '../render/render.ts';
 
 export interface OfflineFleet {
@@ -89,7 +89,7 @@ export function appliedManifests(
     ...[...problems, ...(collected.ok ? [] : collected.problems), ...(settings.ok ? [] : settings.problems)].map(
       (message) => ({ code: 'SLW_CLI_MANIFEST', message }),
     ),
-    ...documents.flatMap(refusalOf),
+    ...documents.flatMap(findDocumentProblems),
     ...(documents.length + problems.length === 0 ? [NOTHING] : []),
   ];
   if (wrong.length > 0 || !collected.ok || !settings.ok) throw new ProblemList(wrong);
@@ -103,8 +103,8 @@ const NOTHING: CodedProblem = {
     'the manifests of -f hold no object; expected a MachineConfig, MachineConfigPool or MachineConfiguration in .yaml, .yml or .json files',
 };
 
-function refusalOf({ place, value }: ManifestDocument): CodedProblem[] {
-  const { group, kind } = headerOf(value);
+function findDocumentProblems({ place, value }: ManifestDocument): CodedProblem[] {
+  const { group, kind } = parseHeader(value);
   const name = nameIn(value);
   if (!PLANNED.some((each) => each.group === group && each.kind === kind)) {
     return [
@@ -133,7 +133,7 @@ type Settings = { ok: true; object: MachineConfiguration | undefined } | { ok: f
 /** The MachineConfiguration `cluster`, of which there is one. */
 function settingsIn(documents: readonly ManifestDocument[]): Settings {
   const { group, kind } = machineConfigurationKind;
-  const found = documents.filter(({ value }) => headerOf(value).group === group && headerOf(value).kind === kind);
+  const found = documents.filter(({ value }) => parseHeader(value).group === group && parseHeader(value).kind === kind);
   const problems = found.flatMap(({ place, value }, index) => {
     const name = nameIn(value);
     if (name !== SINGLETON_NAME)
@@ -165,7 +165,7 @@ function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; probl
   const problems: string[] = [];
   const take = <T>(resource: { group: string; kind: string }, isIt: (value: unknown) => value is T): T[] =>
     documents.flatMap(({ place, value }) => {
-      const { group, kind } = headerOf(value);
+      const { group, kind } = parseHeader(value);
       if (group !== resource.group || kind !== resource.kind) return [];
       if (isIt(value)) return [value];
       problems.push(`${place}: ${kind}: expected an object as the API server gives it, found something else`);

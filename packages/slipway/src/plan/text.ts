@@ -125,7 +125,7 @@ const MAX_REASONS = 5;
 
 /** What costs most is said first: of many reasons a few will do, and one of them must be it. */
 function reasonLines({ causes, irreconcilable, tolerated }: PlannedUpdate, { verbose }: TextOptions): string[] {
-  const sorted = [...causes].sort((a, b) => rankOf(a) - rankOf(b));
+  const sorted = [...causes].sort((a, b) => computeRank(a) - computeRank(b));
   const shown = verbose ? sorted : sorted.slice(0, MAX_REASONS);
   const more = sorted.length - shown.length;
   return [
@@ -141,7 +141,7 @@ function causeText({ item, actions, because }: Cause): string {
   return `    ${item.kind} ${item.name}: ${cost} (${because})`;
 }
 
-function rankOf({ actions }: Cause): number {
+function computeRank({ actions }: Cause): number {
   if (needsReboot(actions)) return 0;
   return actions.length === 0 ? 2 : 1;
 }

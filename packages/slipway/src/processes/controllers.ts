@@ -77,7 +77,7 @@ export interface RuntimeDeps {
 }
 
 /** Every controller there is; one folder each in packages/controllers. */
-function controllersOf(
+function buildControllers(
   namespace: string,
   settings: ControllerSettings,
   { gates, metrics }: RuntimeDeps,
@@ -163,7 +163,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
   await gates.known;
   const manager = createManager({
     client,
-    controllers: controllersOf(namespace, options.settings, { gates, metrics }),
+    controllers: buildControllers(namespace, options.settings, { gates, metrics }),
     events,
     log,
     metrics,

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  crdNameOf,
-  crdOf,
+  formatCrdName,
+  buildCrd,
   customResourceDefinitions,
   daemonAccess,
   type Kind,
   kinds,
   policies,
-  policyObjectsOf,
+  buildPolicyObjects,
 } from '@slipway/api';
 import {
   anyVersion,
@@ -73,7 +73,7 @@ export async function install(
   );
   // Policies before permissions: nobody shall have a right for a moment without what limits it.
   const access = daemonAccess(namespace);
-  const manifests = [...policies(namespace).flatMap(policyObjectsOf), ...access];
+  const manifests = [...policies(namespace).flatMap(buildPolicyObjects), ...access];
   for (const [index, manifest] of manifests.entries()) {
     onProgress(`admission policies and access control ${index + 1}/${manifests.length}`);
     const resource: Resource = { ...manifestKinds[manifest.kind], version: 'v1', kind: manifest.kind };
@@ -104,7 +104,7 @@ export function planCrds(kinds: readonly Kind[], existing: ReadonlySet<string>):
   return kinds
     .filter((kind) => kind.install !== 'test')
     .map((kind) => {
-      const name = crdNameOf(kind);
+      const name = formatCrdName(kind);
       if (kind.install === 'own') return { kind, name, action: 'apply' };
       return { kind, name, action: existing.has(name) ? 'leave' : 'create' };
     });
@@ -114,8 +114,8 @@ async function carryOut(write: Writer, { kind, name, action }: CrdStep): Promise
   if (action === 'leave') return;
   try {
     // Made by somebody else since we looked: theirs it is.
-    if (action === 'create') await write.createIfAbsent(crds, crdOf(kind));
-    else await write.apply(crds, anyVersion({ name }), crdOf(kind));
+    if (action === 'create') await write.createIfAbsent(crds, buildCrd(kind));
+    else await write.apply(crds, anyVersion({ name }), buildCrd(kind));
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
     throw new CommandError(

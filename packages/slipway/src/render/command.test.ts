@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { osImageOf } from '@slipway/fleet/testing';
+import { sampleOsImage } from '@slipway/fleet/testing';
 import * as fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readYaml } from '../manifests/yaml.ts';
@@ -35,8 +35,8 @@ describe('slipway render', () => {
   it('gives a pool the images of its OS image stream, where the manifests have an OSImageStream', async () => {
     const stream = (name: string) => ({
       name,
-      osImage: osImageOf('os', name.at(-1) ?? ''),
-      osExtensionsImage: osImageOf('ext', '0'),
+      osImage: sampleOsImage('os', name.at(-1) ?? ''),
+      osExtensionsImage: sampleOsImage('ext', '0'),
     });
     const osImageStream = {
       apiVersion: 'machineconfiguration.openshift.io/v1',
@@ -51,11 +51,11 @@ describe('slipway render', () => {
     const { out, err } = await render(['-f', dir, '--pool', 'infra', '--os-image', 'registry.example/other:1']);
     expect(readYaml('out', out)).toMatchObject({
       metadata: { annotations: { 'slipway.dev/os-image-stream': 'rhel-10' } },
-      spec: { osImageURL: osImageOf('os', '0'), baseOSExtensionsContainerImage: osImageOf('ext', '0') },
+      spec: { osImageURL: sampleOsImage('os', '0'), baseOSExtensionsContainerImage: sampleOsImage('ext', '0') },
     });
     expect(err).toContain('OS image stream rhel-10');
     const worker = await render(['-f', dir, '--pool', 'worker']);
-    expect(readYaml('out', worker.out)).toMatchObject({ spec: { osImageURL: osImageOf('os', '9') } });
+    expect(readYaml('out', worker.out)).toMatchObject({ spec: { osImageURL: sampleOsImage('os', '9') } });
     const without = await render(['-f', join(dir, 'a.json'), '-f', join(dir, 'p.json'), '--pool', 'infra']);
     expect(readYaml('out', without.out)).not.toHaveProperty('spec.osImageURL');
     expect(without.err).toContain('spec.osImageStream of infra is ignored');

@@ -15,7 +15,7 @@ const manifests = (more: Partial<FleetManifests> = {}): FleetManifests => ({
   ...more,
 });
 const options = { osImages: {}, controllerVersion: '1.2.3' };
-const namesOf = (objects: { metadata: { name: string } }[]) => objects.map(({ metadata }) => metadata.name);
+const listNames = (objects: { metadata: { name: string } }[]) => objects.map(({ metadata }) => metadata.name);
 
 describe('a fleet from manifests', () => {
   it('has the default pools and the operator’s own MachineConfigs, and says that they were assumed', () => {
@@ -23,8 +23,8 @@ describe('a fleet from manifests', () => {
       manifests({ machineConfigs: [machineConfig('99-x')], pools: [pool('infra')] }),
       options,
     );
-    expect(namesOf(fleet.pools)).toEqual(['infra', 'master', 'worker']);
-    expect(namesOf(fleet.machineConfigs)).toEqual(['00-master', '00-worker', '99-x']);
+    expect(listNames(fleet.pools)).toEqual(['infra', 'master', 'worker']);
+    expect(listNames(fleet.machineConfigs)).toEqual(['00-master', '00-worker', '99-x']);
     expect([...fleet.assumedPools]).toEqual(['master', 'worker']);
     expect(fleet.assumptions).toEqual([
       '00-master, 00-worker: not in the manifests; this program’s own are used (version 1.2.3)',

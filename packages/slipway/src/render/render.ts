@@ -22,7 +22,7 @@ import {
   renderPool,
   type RenderResult,
   type Streams,
-  streamsOf,
+  toStreams,
 } from '@slipway/fleet';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
@@ -98,11 +98,11 @@ export interface OfflineFleet {
 }
 
 export async function offlineFleet(options: ManifestOptions, stdin: AsyncIterable<Uint8Array>): Promise<OfflineFleet> {
-  return offlineFleetOf(await readManifests(options.filename, stdin, options.namespace), options);
+  return buildOfflineFleet(await readManifests(options.filename, stdin, options.namespace), options);
 }
 
 /** `streams` before those of the manifests. */
-export function offlineFleetOf(manifests: FleetManifests, options: RenderOptions, streams?: Streams): OfflineFleet {
+export function buildOfflineFleet(manifests: FleetManifests, options: RenderOptions, streams?: Streams): OfflineFleet {
   const read = machineConfigReader(options);
   const controllerVersion = options.controllerVersion ?? version;
   const fleet = completeFleet(manifests, {
@@ -252,7 +252,7 @@ function sayOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): 
 }
 
 const givenStreams = ({ osImageStream }: FleetManifests): Streams | null =>
-  osImageStream === undefined ? null : streamsOf(osImageStream);
+  osImageStream === undefined ? null : toStreams(osImageStream);
 
 /** A pool asks for something that nobody here can look up. */
 function sayNoStreams({ pools }: FleetManifests): string[] {

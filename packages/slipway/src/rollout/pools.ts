@@ -7,7 +7,7 @@ import {
   stopRolloutsAnnotation,
 } from '@slipway/api';
 import { anyVersion, type Client, isKubeError, retryOnConflict, type Stored } from '@slipway/kube';
-import { readPool, writerOf } from '../cli/cluster.ts';
+import { readPool, createCliWriter } from '../cli/cluster.ts';
 
 export interface PoolChange {
   readonly before: Stored<MachineConfigPool>;
@@ -28,7 +28,7 @@ export function changePool(
     const before = await readPool(client, name);
     const body = change(before);
     if (body === null) return { before, after: before };
-    return { before, after: await writerOf(client).patch(machineConfigPools, before, body) };
+    return { before, after: await createCliWriter(client).patch(machineConfigPools, before, body) };
   }, MAX_TRIES);
 }
 
@@ -62,7 +62,7 @@ export async function readStopSwitch(client: Client): Promise<string | null> {
 export async function setStopSwitch(client: Client, reason: string | null): Promise<string | null> {
   const before = await readStopSwitch(client);
   if (before === reason) return before;
-  const write = writerOf(client);
+  const write = createCliWriter(client);
   const name = SINGLETON_NAME;
   const annotations = { [stopRolloutsAnnotation]: reason };
   try {

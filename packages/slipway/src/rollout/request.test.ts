@@ -1,6 +1,6 @@
 import { samplePool } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { type RolloutAnswer, type PoolRequestState, askedOf } from './request.ts';
+import { type RolloutAnswer, type PoolRequestState, readRequestState } from './request.ts';
 
 const old: RolloutAnswer = { request: 'cancel', at: '2026-01-02T03:00:00.000Z', ok: false, text: 'nothing to cancel' };
 const answer: RolloutAnswer = { request: 'cancel', at: '2026-01-02T03:05:00.000Z', ok: true, text: 'cancelled' };
@@ -22,6 +22,6 @@ describe('a request to a pool', () => {
     ['is gone where another one stands', samplePool({ request: 'resume', state: {} }), { type: 'gone' }],
     ['is gone where nothing is remembered', samplePool({}), { type: 'gone' }],
   ])('%s', (_, pool, asked) => {
-    expect(askedOf(pool, 'cancel', old)).toEqual(asked);
+    expect(readRequestState(pool, 'cancel', old)).toEqual(asked);
   });
 });

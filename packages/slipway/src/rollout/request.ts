@@ -1,6 +1,6 @@
 // A person's request to the rollout controller: an annotation on the pool, that it answers and takes away.
 import { type MachineConfigPool, machineConfigPools, rolloutRequestAnnotation } from '@slipway/api';
-import { poolFactsOf, type RolloutState } from '@slipway/fleet';
+import { readPoolFacts, type RolloutState } from '@slipway/fleet';
 import { type Client, createInformer } from '@slipway/kube';
 import { CommandError } from '../cli/errors.ts';
 import { INTERRUPTED, type Io, toJson, write } from '../cli/io.ts';
@@ -89,7 +89,7 @@ async function askPool(options: PoolRequestOptions): Promise<PoolRequestResult> 
   const { before } = await changePool(client, pool, () => ({
     metadata: { annotations: { [rolloutRequestAnnotation]: request } },
   }));
-  const seen = await waitForAnswer(options, answerOf(before));
+  const seen = await waitForAnswer(options, readAnswer(before));
   if (seen.type !== 'interrupted') return seen;
   await takeBack(client, pool, request);
   return { type: 'taken back' };
@@ -119,7 +119,7 @@ function waitForAnswer(
       reject(takenAway(pool, request, 'the pool was deleted'));
       return;
     }
-    const asked = askedOf(change.object, request, last);
+    const asked = readRequestState(change.object, request, last);
     if (asked.type === 'answered') resolve(asked);
     else if (asked.type === 'waiting') stood = true;
     else if (stood)
@@ -159,14 +159,18 @@ export type PoolRequestState =
   | { readonly type: 'gone' };
 
 /** `last` is the answer that the pool had before the request was made. */
-export function askedOf(pool: MachineConfigPool, request: string, last: RolloutAnswer | null): PoolRequestState {
+export function readRequestState(
+  pool: MachineConfigPool,
+  request: string,
+  last: RolloutAnswer | null,
+): PoolRequestState {
   if (pool.metadata.annotations?.[rolloutRequestAnnotation] === request) return { type: 'waiting' };
-  const answer = answerOf(pool);
+  const answer = readAnswer(pool);
   const isNew = answer !== null && answer.request === request && answer.at !== last?.at;
   return isNew ? { type: 'answered', answer } : { type: 'gone' };
 }
 
-const answerOf = (pool: MachineConfigPool): RolloutAnswer | null => poolFactsOf(pool).pool.state?.answer ?? null;
+const readAnswer = (pool: MachineConfigPool): RolloutAnswer | null => readPoolFacts(pool).pool.state?.answer ?? null;
 
 function noAnswer(pool: string, request: string, waitMs: number): CommandError {
   return new CommandError(

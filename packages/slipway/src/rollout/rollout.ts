@@ -1,6 +1,6 @@
 // What pause, resume, cancel and rollback do.
 import { type MachineConfigPool, machineConfigs, poolLabel } from '@slipway/api';
-import { poolFactsOf, type RolloutState } from '@slipway/fleet';
+import { readPoolFacts, type RolloutState } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { readPool } from '../cli/cluster.ts';
 import { CommandError } from '../cli/errors.ts';
@@ -127,13 +127,13 @@ export const runRollback = (pool: string, options: RollbackOptions, io: Io): Pro
     const request =
       options.to === undefined
         ? 'rollback'
-        : `rollback=${findTarget(options.to, pool, await renderedOf(client, pool))}`;
+        : `rollback=${findTarget(options.to, pool, await listRendered(client, pool))}`;
     const moving = `slipway status ${pool} --watch shows it; slipway resume ${pool} rolls the newest config out again.`;
     const next = nextWords(pool, brakes, moving);
     await askAndSay({ client, pool, action: 'rollback', request, next, signal: stopSignal() }, options, io);
   });
 
-async function renderedOf(client: Client, pool: string): Promise<string[]> {
+async function listRendered(client: Client, pool: string): Promise<string[]> {
   const found: { name: string; at: string }[] = [];
   for await (const { metadata } of client.list(machineConfigs, {
     labelSelector: `${poolLabel}=${pool}`,
@@ -167,20 +167,20 @@ export interface NextResume {
 }
 
 export function nextResume(pool: MachineConfigPool): NextResume {
-  const { isPaused, held, state } = poolFactsOf(pool).pool;
-  return { isPaused, ask: haltOf(state) ?? holdOf(held) ?? (isPaused ? null : moveOf(state)) };
+  const { isPaused, held, state } = readPoolFacts(pool).pool;
+  return { isPaused, ask: describeHalt(state) ?? describeHold(held) ?? (isPaused ? null : describeProgress(state)) };
 }
 
-const haltOf = (state: RolloutState | null): string | null =>
+const describeHalt = (state: RolloutState | null): string | null =>
   state === null || state.halted === null ? null : `halted because of node ${state.halted.node}`;
 
-const holdOf = (held: string | null): string | null => (held === null ? null : `held at ${held}`);
+const describeHold = (held: string | null): string | null => (held === null ? null : `held at ${held}`);
 
 /** Whether it waits for a machine that is away, and can go on without it, is for the controller to say. */
-const moveOf = (state: RolloutState | null): string | null =>
+const describeProgress = (state: RolloutState | null): string | null =>
   state === null || state.endedAt !== null ? null : `on its way to ${state.target}`;
 
-const hashOf = (name: string): string => name.slice(name.lastIndexOf('-') + 1);
+const parseHash = (name: string): string => name.slice(name.lastIndexOf('-') + 1);
 
 const MAX_NAMED = 10;
 
@@ -188,7 +188,7 @@ const MAX_NAMED = 10;
 export function findTarget(asked: string, pool: string, names: readonly string[]): string {
   const found = names.includes(asked)
     ? [asked]
-    : names.filter((name) => name.startsWith(asked) || hashOf(name).startsWith(asked));
+    : names.filter((name) => name.startsWith(asked) || parseHash(name).startsWith(asked));
   const [first, ...others] = found;
   if (first !== undefined && others.length === 0 && asked !== '') return first;
   const [what, shown] = first === undefined ? ['no', names] : ['more than one', found];

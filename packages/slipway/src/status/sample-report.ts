@@ -49,7 +49,7 @@ export const poolReport = (nodes: readonly NodeReport[], more: Partial<PoolRepor
   ...more,
 });
 
-export const statusOf = (pools: readonly PoolReport[], more: Partial<StatusReport> = {}): StatusReport => ({
+export const buildStatusReport = (pools: readonly PoolReport[], more: Partial<StatusReport> = {}): StatusReport => ({
   stopped: null,
   pools,
   nodesWithoutPool: [],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { paintFor } from '../cli/terminal.ts';
-import { newConfig, nodeReport, oldConfig, poolReport, statusOf, waiting } from './sample-report.ts';
+import { newConfig, nodeReport, oldConfig, poolReport, buildStatusReport, waiting } from './sample-report.ts';
 import { changeLines, statusText } from './text.ts';
 
 const draining = nodeReport('worker-0', {
@@ -14,7 +14,7 @@ const draining = nodeReport('worker-0', {
 
 describe('slipway status for people', () => {
   it('shows a pool with its progress, wave, time left and nodes', () => {
-    const text = statusText(statusOf([poolReport([draining, waiting('worker-1'), nodeReport('worker-2')])]));
+    const text = statusText(buildStatusReport([poolReport([draining, waiting('worker-1'), nodeReport('worker-2')])]));
     expect(text).toBe(
       [
         'worker: updating  rendered-worker-22222222…',
@@ -33,14 +33,14 @@ describe('slipway status for people', () => {
 
   it('breaks sentences where the terminal ends, and not the table', () => {
     const summary = 'the first part of a sentence, and the second part of it';
-    const text = statusText(statusOf([poolReport([draining], { summary })]), { width: 40 });
+    const text = statusText(buildStatusReport([poolReport([draining], { summary })]), { width: 40 });
     expect(text).toContain('\n  the first part of a sentence, and the\n  second part of it\n');
     expect(text).toContain('pod shop/web-1: budget shop/web allows no disruption)\n');
   });
 
   it('of a pool with many nodes counts them, and shows only those that are under way or in trouble', () => {
     const many = Array.from({ length: 100 }, (_, number) => waiting(`worker-${number + 1}`));
-    const report = statusOf([poolReport([draining, ...many, nodeReport('done-1')])]);
+    const report = buildStatusReport([poolReport([draining, ...many, nodeReport('done-1')])]);
     const text = statusText(report);
     expect(text).toContain('  nodes: 1 updating, 100 waiting, 1 updated\n');
     expect(text).toContain('worker-0  updating');
@@ -50,11 +50,11 @@ describe('slipway status for people', () => {
 
   it('says how many more there are where hundreds are under way', () => {
     const many = Array.from({ length: 300 }, (_, number) => ({ ...draining, name: `worker-${number}` }));
-    expect(statusText(statusOf([poolReport(many)]))).toContain('… and 250 more; --all-nodes shows every node');
+    expect(statusText(buildStatusReport([poolReport(many)]))).toContain('… and 250 more; --all-nodes shows every node');
   });
 
   it('says first that everything is stopped, and why, and how it goes on', () => {
-    expect(statusText(statusOf([poolReport([])], { stopped: 'storage maintenance' }))).toMatch(
+    expect(statusText(buildStatusReport([poolReport([])], { stopped: 'storage maintenance' }))).toMatch(
       /^All rollouts are stopped: storage maintenance\. slipway resume --all goes on\n/,
     );
   });
@@ -67,7 +67,7 @@ describe('slipway status for people', () => {
       request: 'resume',
       problems: ['annotation slipway.dev/rollout-soak: expected 10m, found "x" [SLW_ROLLOUT_POLICY]'],
     });
-    const text = statusText(statusOf([pool]));
+    const text = statusText(buildStatusReport([pool]));
     expect(text).toContain('  held (cancel): somebody asked; newest is rendered-worker-22222222…\n');
     expect(text).toContain('  asked for and not answered yet: resume\n');
     expect(text).toContain('found "x" [SLW_ROLLOUT_POLICY]\n');
@@ -75,30 +75,30 @@ describe('slipway status for people', () => {
 
   it('names nodes that are in no pool, with the way out', () => {
     const outside = { name: 'n1', code: 'SLW_POOL_NONE', message: 'Node n1 is selected by no pool: label it' };
-    expect(statusText(statusOf([], { nodesWithoutPool: [outside] }))).toContain(
+    expect(statusText(buildStatusReport([], { nodesWithoutPool: [outside] }))).toContain(
       'Node n1 is selected by no pool: label it [SLW_POOL_NONE]\n',
     );
   });
 
   it('lets nothing that a node says move the cursor', () => {
     const text = statusText(
-      statusOf([poolReport([nodeReport('n1', { phase: 'failed', why: 'x\u001b[2J', blockedBy: 'a\nb' })])]),
+      buildStatusReport([poolReport([nodeReport('n1', { phase: 'failed', why: 'x\u001b[2J', blockedBy: 'a\nb' })])]),
     );
     expect(text).not.toContain('\u001b');
     expect(text).toContain('x\\u{1b}[2J (a\\nb)');
   });
 
   it('has colours only where they are asked for', () => {
-    const report = statusOf([poolReport([nodeReport('n1', { phase: 'failed' })])]);
+    const report = buildStatusReport([poolReport([nodeReport('n1', { phase: 'failed' })])]);
     expect(statusText(report)).not.toContain('\u001b');
     expect(statusText(report, { paint: paintFor({ isTTY: true }, {}) })).toContain('\u001b[31mfailed\u001b[39m');
   });
 });
 
-const before = statusOf([poolReport([waiting('worker-0'), waiting('worker-1'), nodeReport('worker-2')])]);
+const before = buildStatusReport([poolReport([waiting('worker-0'), waiting('worker-1'), nodeReport('worker-2')])]);
 
 const withFirst = (first: Parameters<typeof nodeReport>[1]) =>
-  statusOf([poolReport([nodeReport('worker-0', first), waiting('worker-1'), nodeReport('worker-2')])]);
+  buildStatusReport([poolReport([nodeReport('worker-0', first), waiting('worker-1'), nodeReport('worker-2')])]);
 
 describe('a fleet that is watched in a pipe', () => {
   it('says at first how pools are, and nodes that have not arrived', () => {
@@ -122,10 +122,10 @@ describe('a fleet that is watched in a pipe', () => {
   });
 
   it('says that a node left, a pool was deleted, a node is in no pool, and that everything stopped', () => {
-    const none = statusOf([poolReport([waiting('worker-0'), waiting('worker-1')])]);
+    const none = buildStatusReport([poolReport([waiting('worker-0'), waiting('worker-1')])]);
     expect(changeLines(before, none)).toContain('worker/worker-2: left the pool');
     const message = 'Node worker-2 is selected by no pool';
-    const stopped = statusOf([], {
+    const stopped = buildStatusReport([], {
       stopped: 'fire\u001b[2J',
       nodesWithoutPool: [{ name: 'worker-2', code: 'SLW_POOL_NONE', message }],
     });

@@ -93,13 +93,15 @@ function poolText(pool: PoolReport, options: StatusTextOptions & { readonly pain
 
 function progressLine({ wave, secondsLeft, phase }: PoolReport): string[] {
   const parts = [
-    ...(wave === null || wave.of === 1 ? [] : [`wave ${wave.number} of ${wave.of}, up to ${machinesOf(wave.size)}`]),
+    ...(wave === null || wave.of === 1
+      ? []
+      : [`wave ${wave.number} of ${wave.of}, up to ${formatMachineCount(wave.size)}`]),
     ...(secondsLeft === null ? [] : [`about ${durationText(secondsLeft)} left`]),
   ];
   return phase === 'updated' || parts.length === 0 ? [] : [parts.join(', ')];
 }
 
-const machinesOf = (count: number): string => (count === 1 ? '1 machine' : `${count} machines`);
+const formatMachineCount = (count: number): string => (count === 1 ? '1 machine' : `${count} machines`);
 
 function nodesText({ nodes }: PoolReport, paint: Paint, allNodes: boolean): string[] {
   if (nodes.length === 0) return [];
@@ -131,13 +133,13 @@ function nodeTable(nodes: readonly NodeReport[], paint: Paint): string {
     { text: node.phase, colour: PHASE_COLOURS[node.phase] },
     node.step || '-',
     shortConfig(node.current),
-    shortConfigs(whyOf(node)),
+    shortConfigs(formatReason(node)),
   ]);
   return table(['NODE', 'PHASE', 'STEP', 'HAS', 'WHY'], rows, paint).replaceAll(/^(?=.)/gm, '  ');
 }
 
 /** Where something is in the way, that is what a person wants to know. */
-function whyOf({ why, blockedBy, phase }: NodeReport): string {
+function formatReason({ why, blockedBy, phase }: NodeReport): string {
   if (phase === 'updated') return '';
   return blockedBy === '' || why.includes(blockedBy) ? why : `${why} (${blockedBy})`;
 }

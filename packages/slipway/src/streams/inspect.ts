@@ -1,4 +1,10 @@
-import { type CodedProblem, defaultStreamOf, formatProblem, ProblemList, type StreamLifecycle } from '@slipway/fleet';
+import {
+  type CodedProblem,
+  selectDefaultStream,
+  formatProblem,
+  ProblemList,
+  type StreamLifecycle,
+} from '@slipway/fleet';
 import {
   discoverStreams,
   type Discovery,
@@ -34,7 +40,7 @@ export interface InspectOptions extends RegistryFlags {
 
 export const runInspect = (image: string | undefined, options: InspectOptions, io: Io): Promise<void> =>
   tellProblems(io, async () => {
-    const release = await releaseOf(image, options);
+    const release = await readRelease(image, options);
     const registry = await openRegistry(options);
     const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
     let report: InspectReport;
@@ -48,7 +54,7 @@ export const runInspect = (image: string | undefined, options: InspectOptions, i
     await write(io.stdout, text);
   });
 
-async function releaseOf(
+async function readRelease(
   image: string | undefined,
   { imageReferences }: InspectOptions,
 ): Promise<NonNullable<StreamSources['release']>> {
@@ -134,9 +140,9 @@ export function inspectReport(
   images: ReadonlyMap<string, Pick<InspectedImage, 'labels' | 'size'>>,
 ): InspectReport {
   const available = found.map(({ stream }) => stream);
-  const chosen = available.length === 0 ? null : defaultStreamOf({ version, available, override: null });
+  const chosen = available.length === 0 ? null : selectDefaultStream({ version, available, override: null });
   const defaultStream = chosen?.ok === true ? chosen.name : null;
-  const imageOf = (image: string): StreamImage => {
+  const toStreamImage = (image: string): StreamImage => {
     const { labels = {}, size = 0 } = images.get(image) ?? {};
     return { image, version: labels['org.opencontainers.image.version'] ?? labels['version'] ?? null, bytes: size };
   };
@@ -148,8 +154,8 @@ export function inspectReport(
       name: stream.name,
       isDefault: stream.name === defaultStream,
       lifecycle,
-      os: imageOf(stream.osImage),
-      extensions: imageOf(stream.osExtensionsImage),
+      os: toStreamImage(stream.osImage),
+      extensions: toStreamImage(stream.osExtensionsImage),
     })),
     notes,
     problems: chosen?.ok === false ? [chosen.problem] : [],

@@ -1,7 +1,7 @@
 import { planSample, poolOnStream, rhel10, sampleStreams } from '@slipway/fleet/testing';
 import type { InspectedImage } from '@slipway/registry';
 import { describe, expect, it } from 'vitest';
-import { type Download, downloadOf, migrateText } from './migrate.ts';
+import { type Download, inspectDownload, migrateText } from './migrate.ts';
 
 const plan = await planSample(
   {
@@ -74,8 +74,8 @@ const failing = (error: Error) => ({
 
 describe('what a machine fetches for another OS', () => {
   it('is the OS image, and that of extensions where the pool has some', async () => {
-    expect(await downloadOf(rhel10, true, registry)).toMatchObject({ osBytes: 1000, bytesPerMachine: 1020 });
-    expect(await downloadOf(rhel10, false, registry)).toMatchObject({
+    expect(await inspectDownload(rhel10, true, registry)).toMatchObject({ osBytes: 1000, bytesPerMachine: 1020 });
+    expect(await inspectDownload(rhel10, false, registry)).toMatchObject({
       osExtensionsImage: null,
       extensionsBytes: null,
       bytesPerMachine: 1000,
@@ -84,11 +84,11 @@ describe('what a machine fetches for another OS', () => {
 
   it('is not known where the registry cannot be asked, and it says why', async () => {
     const refused = Object.assign(new Error('no access'), { code: 'SLW_REGISTRY_UNAUTHORIZED' });
-    expect(await downloadOf(rhel10, true, failing(refused))).toMatchObject({
+    expect(await inspectDownload(rhel10, true, failing(refused))).toMatchObject({
       osImage: rhel10.osImage,
       bytesPerMachine: null,
       problem: 'no access [SLW_REGISTRY_UNAUTHORIZED]',
     });
-    await expect(downloadOf(rhel10, true, failing(new TypeError('a bug')))).rejects.toThrow('a bug');
+    await expect(inspectDownload(rhel10, true, failing(new TypeError('a bug')))).rejects.toThrow('a bug');
   });
 });

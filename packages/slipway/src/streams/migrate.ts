@@ -1,6 +1,6 @@
 import { count } from '@slipway/base/text';
 import { formatProblem, ProblemList, type Stream } from '@slipway/fleet';
-import { exitCodeOf, type FleetPlan } from '@slipway/fleet/plan';
+import { toExitCode, type FleetPlan } from '@slipway/fleet/plan';
 import type { Client } from '@slipway/kube';
 import type { Registry } from '@slipway/registry';
 import { CommandError, isForeseen } from '../cli/errors.ts';
@@ -13,7 +13,7 @@ import { byteSize, safeText, shortImage } from '../cli/terminal.ts';
 import { planCluster, type PlanResult } from '../plan/plan.ts';
 import { planText, type TextOptions } from '../plan/text.ts';
 import { changePool, nextWords, readBrakes } from '../rollout/pools.ts';
-import { type Migration, migrationOf } from './migration.ts';
+import { type Migration, buildMigration } from './migration.ts';
 
 export interface MigrateOptions extends ClusterOptions, RegistryFlags {
   namespace: string;
@@ -64,7 +64,7 @@ async function migrate(client: Client, pool: string, stream: string, options: Mi
     await write(io.stdout, toJson(report));
   }
   if (plan.problems.length > 0) throw new ProblemList(plan.problems);
-  if (dryRun) io.setExitCode(exitCodeOf(plan));
+  if (dryRun) io.setExitCode(toExitCode(plan));
 }
 
 async function inText(
@@ -93,7 +93,7 @@ async function planMigration(
 ): Promise<PlanResult & { migration: Migration }> {
   let migration: Migration | undefined;
   const planned = await planCluster(client, { namespace, ...REMOTE }, createProgress(io.stderr), (before) => {
-    migration = migrationOf(before, pool, stream);
+    migration = buildMigration(before, pool, stream);
     return migration.applied;
   });
   if (migration === undefined) throw new Error('a plan was made of nothing');
@@ -170,7 +170,7 @@ export interface Download {
 }
 
 /** A registry that cannot be asked is no reason not to say the rest. */
-export async function downloadOf(
+export async function inspectDownload(
   { osImage, osExtensionsImage }: Stream,
   needsExtensions: boolean,
   registry: Pick<Registry, 'inspect'>,
@@ -192,7 +192,7 @@ async function askDownload({ to, needsExtensions }: Migration, options: MigrateO
   // The sizes are worth a moment, and no more.
   const registry = await openRegistry(options, { retries: 1, silenceMs: 5000 });
   try {
-    return await downloadOf(to, needsExtensions, registry);
+    return await inspectDownload(to, needsExtensions, registry);
   } finally {
     await registry.close();
   }

@@ -2,7 +2,7 @@ import { ProblemList } from '@slipway/fleet';
 import type { FleetState } from '@slipway/fleet/plan';
 import { machineConfig, poolOnStream, rhel10, sampleStreams } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { migrationOf } from './migration.ts';
+import { buildMigration } from './migration.ts';
 
 const state = (more: Partial<FleetState> = {}): FleetState => ({
   pools: [poolOnStream('worker', { tracked: 'rhel-9' }), poolOnStream('infra', { tracked: 'rhel-9' })],
@@ -26,7 +26,7 @@ const refusal = (run: () => unknown): string => {
 describe('the move of a pool to a stream', () => {
   it('sets the stream by the name that the payload has for it, in that pool alone', () => {
     const before = state();
-    const { applied, from, to, askedBefore } = migrationOf(before, 'infra', 'rhel10-coreos');
+    const { applied, from, to, askedBefore } = buildMigration(before, 'infra', 'rhel10-coreos');
     expect({ from, to, askedBefore }).toEqual({ from: 'rhel-9', to: rhel10, askedBefore: null });
     expect(applied.objects).toEqual([{ kind: 'MachineConfigPool', name: 'infra', change: 'changed' }]);
     expect(applied.state.pools[0]).toBe(before.pools[0]);
@@ -39,7 +39,7 @@ describe('the move of a pool to a stream', () => {
   it('is none for a pool that asks for it already', () => {
     const pool = poolOnStream('infra', { tracked: 'rhel-10', asked: 'rhel-10' });
     const before = state({ pools: [pool] });
-    const { applied } = migrationOf(before, 'infra', 'rhel-10');
+    const { applied } = buildMigration(before, 'infra', 'rhel-10');
     expect(applied).toEqual({
       state: before,
       objects: [{ kind: 'MachineConfigPool', name: 'infra', change: 'same' }],
@@ -48,8 +48,8 @@ describe('the move of a pool to a stream', () => {
 
   it('knows whether machines need the image of OS extensions', () => {
     const machineConfigs = [machineConfig('50-kdump', 'worker', { extensions: ['kdump'] })];
-    expect(migrationOf(state({ machineConfigs }), 'worker', 'rhel-10').needsExtensions).toBe(true);
-    expect(migrationOf(state(), 'worker', 'rhel-10').needsExtensions).toBe(false);
+    expect(buildMigration(state({ machineConfigs }), 'worker', 'rhel-10').needsExtensions).toBe(true);
+    expect(buildMigration(state(), 'worker', 'rhel-10').needsExtensions).toBe(false);
   });
 
   it.each<[string, Partial<FleetState>, [string, string], string]>([
@@ -69,6 +69,6 @@ describe('the move of a pool to a stream', () => {
       'SLW_CLI_STREAM',
     ],
   ])('is refused for %s', (_, more, [pool, stream], code) => {
-    expect(refusal(() => migrationOf(state(more), pool, stream))).toBe(code);
+    expect(refusal(() => buildMigration(state(more), pool, stream))).toBe(code);
   });
 });

@@ -27,7 +27,7 @@ export interface Migration {
 }
 
 /** Throws what is against it, in the words of the controllers. */
-export function migrationOf(before: FleetState, name: string, stream: string): Migration {
+export function buildMigration(before: FleetState, name: string, stream: string): Migration {
   const pool = before.pools.find(({ metadata }) => metadata.name === name);
   if (pool === undefined) {
     throw noSuchPool(

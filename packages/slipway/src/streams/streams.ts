@@ -1,5 +1,5 @@
 import { machineConfigPools } from '@slipway/api';
-import { formatProblem, type StreamLifecycle, streamsOf } from '@slipway/fleet';
+import { formatProblem, type StreamLifecycle, toStreams } from '@slipway/fleet';
 import { type PoolEntry, type StreamEntry, type StreamsReport, streamsReport } from '@slipway/fleet/reports';
 import type { Client } from '@slipway/kube';
 import { findOsImageStream, readGate, whereInstalled } from '../cli/cluster.ts';
@@ -28,7 +28,7 @@ const readReport = (client: Client): Promise<StreamsReport> =>
   whereInstalled(client, async () => {
     const pools = await Array.fromAsync(client.list(machineConfigPools));
     const found = await findOsImageStream(client);
-    return streamsReport(found === undefined ? null : streamsOf(found), pools, await readGate(client, 'OSStreams'));
+    return streamsReport(found === undefined ? null : toStreams(found), pools, await readGate(client, 'OSStreams'));
   });
 
 export function streamsText(report: StreamsReport, { paint = plain, width }: Partial<TextStyle> = {}): string {

@@ -1,7 +1,7 @@
 import { drainBlockedAnnotation, targetReasonAnnotation } from '@slipway/api';
 import { decideFleet } from '@slipway/fleet';
 import { type WhyInPool, type WhyReport, whyReport } from '@slipway/fleet/reports';
-import { recordIn, type SampleFleet, sampleFleet, sampleNode, samplePoolOf } from '@slipway/fleet/testing';
+import { recordIn, type SampleFleet, sampleFleet, sampleNode, sampleMachineConfigPool } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { noSuchNode, whyText } from './why.ts';
 
@@ -63,7 +63,7 @@ describe('slipway why', () => {
     ['works', { nodes: [sampleNode('worker-0', { current: 'rendered-worker-2' })] }, /^Nothing is to be done\.$/],
     [
       'is in a paused pool',
-      { pools: [samplePoolOf('worker', { paused: true })], nodes: [sampleNode('worker-0')] },
+      { pools: [sampleMachineConfigPool('worker', { paused: true })], nodes: [sampleNode('worker-0')] },
       /slipway resume worker/,
     ],
     ['is in a stopped fleet', { nodes: [sampleNode('worker-0')], stopped: 'fire' }, /slipway resume --all/],

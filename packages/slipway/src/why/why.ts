@@ -35,7 +35,7 @@ export function noSuchNode(name: string, { nodes }: FleetSnapshot): CommandError
 
 export function whyText(report: WhyReport, paint: Paint = plain): string {
   if (report.pool === null) return `${formatProblem({ code: report.code, message: safeText(report.why) })}\n`;
-  const rows = rowsOf(report).filter(([, text]) => text !== '');
+  const rows = buildRows(report).filter(([, text]) => text !== '');
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, text]) => `  ${name.padEnd(width)}  ${safeLine(text)}`);
   return [
@@ -49,10 +49,10 @@ export function whyText(report: WhyReport, paint: Paint = plain): string {
   ].join('\n');
 }
 
-function rowsOf(report: WhyInPool): [string, string][] {
+function buildRows(report: WhyInPool): [string, string][] {
   const { given } = report;
   return [
-    ['has', `${report.current ?? 'a config that is not known yet'} (${conditionOf(report)})`],
+    ['has', `${report.current ?? 'a config that is not known yet'} (${formatCondition(report)})`],
     ['was told', report.desired ?? 'nothing yet'],
     ['when and why', given === null ? '' : `${given.at}: ${shortConfigs(given.why)}`],
     ['pool is for', report.target ?? 'nothing yet: no config was rendered'],
@@ -63,7 +63,7 @@ function rowsOf(report: WhyInPool): [string, string][] {
   ];
 }
 
-function conditionOf({ state, isReady, notReady, isCordoned, isCordonedByUs }: WhyInPool): string {
+function formatCondition({ state, isReady, notReady, isCordoned, isCordonedByUs }: WhyInPool): string {
   const cordoned = isCordonedByUs ? 'cordoned for its update' : 'cordoned by somebody';
   return [
     `state ${state ?? 'not known'}`,

@@ -7,7 +7,7 @@ import {
   clusterOperators,
   clusterVersions,
   configMaps,
-  crdOf,
+  buildCrd,
   infrastructures,
   machineConfigPools,
   machineConfigs,
@@ -21,7 +21,12 @@ import {
   releasePayloadImageAnnotation,
   secrets,
 } from '@slipway/api';
-import { type MachineManager, type ResourceVerdict, templateKinds, templatesOf } from '@slipway/fleet/boot-images';
+import {
+  type MachineManager,
+  type ResourceVerdict,
+  templateKinds,
+  toTemplateResource,
+} from '@slipway/fleet/boot-images';
 import {
   type Client,
   createClient,
@@ -235,7 +240,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
     },
     configuration: () => client.get(machineConfigurations, { name: 'cluster' }),
     async withoutClusterApi(work) {
-      const definitions = [clusterApiMachineSetKind, machineDeploymentKind].map((kind) => crdOf(kind));
+      const definitions = [clusterApiMachineSetKind, machineDeploymentKind].map((kind) => buildCrd(kind));
       for (const { metadata } of definitions) {
         await client.delete(customResourceDefinitions, metadata, {});
         await until(async () => {
@@ -250,7 +255,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
       }
     },
     async clear() {
-      const templates = templateKinds.map(({ kind, versions }) => templatesOf(kind, versions.at(-1) ?? ''));
+      const templates = templateKinds.map(({ kind, versions }) => toTemplateResource(kind, versions.at(-1) ?? ''));
       await removeAll(
         client,
         machineSets,

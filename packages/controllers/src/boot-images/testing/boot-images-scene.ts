@@ -83,7 +83,7 @@ export interface MachineSetOptions {
 }
 
 /** As an installer makes it, with more around the spec than anybody here looks at. */
-const machineSetOf = (name: string, providerSpec: JsonObject, wish: MachineSetOptions = {}): MachineSet => ({
+const buildMachineSet = (name: string, providerSpec: JsonObject, wish: MachineSetOptions = {}): MachineSet => ({
   metadata: {
     name,
     namespace: places.machineApi,
@@ -111,7 +111,7 @@ export const addMachineSet = (
   name: string,
   providerSpec: JsonObject,
   wish?: MachineSetOptions,
-): Promise<Stored<MachineSet>> => cluster.client.create(machineSets, machineSetOf(name, providerSpec, wish));
+): Promise<Stored<MachineSet>> => cluster.client.create(machineSets, buildMachineSet(name, providerSpec, wish));
 
 export const machineSet = (name: string): Promise<Stored<MachineSet>> =>
   cluster.client.get(machineSets, { namespace: places.machineApi, name });
@@ -121,7 +121,7 @@ export const providerSpecOf = ({ spec }: MachineSet): Record<string, unknown> | 
 
 export const gcpImage = (version: string): string =>
   `projects/rhcos-cloud/global/images/rhcos-${version.replaceAll('.', '-')}-gcp-x86-64`;
-export const gcpImageOf = (set: MachineSet): string | undefined =>
+export const readGcpImage = (set: MachineSet): string | undefined =>
   (providerSpecOf(set)?.['disks'] as { image?: string }[] | undefined)?.[0]?.image;
 
 /** An object as the server sends it, as text, without what changes with every write, our annotations, and the fields at `paths`. */
@@ -139,7 +139,7 @@ export function withoutOurs(object: Stored<KubeObject>, ...paths: readonly (read
 }
 
 /** As a tool makes it that uses no bootstrap provider. */
-export const clusterApiSetOf = (
+export const buildClusterApiSet = (
   name: string,
   template: { kind: string; apiVersion: string; name: string },
   { labels = {}, annotations = {}, owner }: MachineSetOptions = {},

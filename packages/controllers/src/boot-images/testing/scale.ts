@@ -5,12 +5,12 @@ import { bootImagesData, gcpSpec, olderStream, rhel9 } from '@slipway/fleet/boot
 import { until } from '@slipway/testing/wait';
 import { expect } from 'vitest';
 import { places } from './boot-images-cluster.ts';
-import { addMachineSet, cluster, gcpImage, gcpImageOf, opt, prepare, run } from './boot-images-scene.ts';
+import { addMachineSet, cluster, gcpImage, readGcpImage, opt, prepare, run } from './boot-images-scene.ts';
 
 /** With the stub that we keep already. */
 const managedSpec: JsonObject = { ...gcpSpec, userDataSecret: { name: 'worker-user-data-managed' } };
 
-const historiesOf = async (version: string): Promise<number> => {
+const countHistories = async (version: string): Promise<number> => {
   const histories = await Array.fromAsync(cluster.client.list(bootImageHistories, { namespace: places.machineApi }));
   return histories.filter(({ status }) => status?.details?.at(-1)?.bootImageVersion === version).length;
 };
@@ -43,10 +43,10 @@ export async function rollOutImages(count: number): Promise<number> {
         message: expect.stringContaining(`Reconciled ${count} of ${count}`) as string,
       }),
     );
-    expect(await historiesOf(rhel9.version)).toBe(count);
+    expect(await countHistories(rhel9.version)).toBe(count);
   }, 120_000);
   const sets = await Array.fromAsync(cluster.client.list(machineSets, { namespace: places.machineApi }));
-  expect(sets.filter((set) => gcpImageOf(set) === gcpImage(rhel9.version))).toHaveLength(count);
+  expect(sets.filter((set) => readGcpImage(set) === gcpImage(rhel9.version))).toHaveLength(count);
   const writes = await first.writes();
   const patches = writes.filter(({ resource }) => resource === 'machinesets');
   expect(patches.map(({ text }) => text).toSorted()).toEqual(

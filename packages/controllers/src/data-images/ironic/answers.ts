@@ -23,8 +23,8 @@ const MAX_DEVICES = 64;
 type Fields = Readonly<Record<string, unknown>>;
 
 export function readNode(body: unknown, asked: string): KnownNode {
-  const node = recordOf(body, 'a node', asked);
-  const uuid = textOf(node, 'uuid', asked);
+  const node = parseRecord(body, 'a node', asked);
+  const uuid = parseText(node, 'uuid', asked);
   // It becomes part of paths.
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid)) throw unexpected('uuid', 'a UUID', uuid, asked);
   const lastError = textOrNull(node, 'last_error', asked);
@@ -32,7 +32,7 @@ export function readNode(body: unknown, asked: string): KnownNode {
   if (typeof maintenance !== 'boolean') throw unexpected('maintenance', 'true or false', maintenance, asked);
   return {
     uuid,
-    provisionState: textOf(node, 'provision_state', asked),
+    provisionState: parseText(node, 'provision_state', asked),
     targetProvisionState: textOrNull(node, 'target_provision_state', asked),
     powerState: textOrNull(node, 'power_state', asked),
     targetPowerState: textOrNull(node, 'target_power_state', asked),
@@ -58,8 +58,8 @@ export function readDrive(body: unknown, asked: string): Drive {
   if (!Array.isArray(body) || body.length > MAX_DEVICES) {
     throw unexpected('virtual media', `a list of at most ${MAX_DEVICES} devices`, body, asked);
   }
-  const devices = body.map((device) => recordOf(device, 'a device', asked));
-  const drives = devices.filter(takesDiscs).map((device) => driveOf(device, asked));
+  const devices = body.map((device) => parseRecord(device, 'a device', asked));
+  const drives = devices.filter(takesDiscs).map((device) => parseDrive(device, asked));
   const drive = drives.find(({ inserted }) => inserted) ?? drives[0];
   if (drive !== undefined) return drive;
   const text = `expected a CD or DVD drive among the virtual media of the BMC, found ${devices.length} devices and none of them. Check the licence and the settings of the BMC`;
@@ -69,7 +69,7 @@ export function readDrive(body: unknown, asked: string): Drive {
 const takesDiscs = ({ media_types: types }: Fields): boolean =>
   Array.isArray(types) && types.some((type) => type === 'CD' || type === 'DVD');
 
-function driveOf(device: Fields, asked: string): Drive {
+function parseDrive(device: Fields, asked: string): Drive {
   // Some BMCs leave out what is not there.
   const { inserted = null, image = null } = device;
   if (inserted !== null && typeof inserted !== 'boolean')
@@ -80,7 +80,7 @@ function driveOf(device: Fields, asked: string): Drive {
   return { inserted: inserted ?? false, image: image ?? '' };
 }
 
-function textOf(fields: Fields, name: string, asked: string): string {
+function parseText(fields: Fields, name: string, asked: string): string {
   const value = fields[name];
   if (typeof value !== 'string' || value === '') throw unexpected(name, 'text', value, asked);
   return value;
@@ -93,7 +93,7 @@ function textOrNull(fields: Fields, name: string, asked: string): string | null 
   return value === '' ? null : value;
 }
 
-function recordOf(value: unknown, what: string, asked: string): Fields {
+function parseRecord(value: unknown, what: string, asked: string): Fields {
   if (!isRecord(value)) throw unexpected(what, 'an object', value, asked);
   return value;
 }

@@ -1,4 +1,4 @@
-import { isIronicMissing, isoOf } from '@slipway/tools/ironic';
+import { isIronicMissing, buildIso } from '@slipway/tools/ironic';
 import { describe, expect, it } from 'vitest';
 import { startRealIronic } from './testing/real-ironic.ts';
 
@@ -8,7 +8,7 @@ describe.skipIf(missing)('what goes down', () => {
   it('an Ironic that is killed in the middle of an attach forgets the lock, and the BMC after it is told from an empty one', async () => {
     await using real = await startRealIronic(['killed']);
     const uuid = await real.adopted('killed');
-    const url = real.isos.put('killed.iso', isoOf('for the killed'));
+    const url = real.isos.put('killed.iso', buildIso('for the killed'));
     real.isos.fail('killed.iso', 'hang');
     await real.ironic.attach(uuid, url);
     await expect.poll(() => real.isos.seen).toContain('GET /killed.iso');

@@ -2,7 +2,7 @@ import type { Ironic } from '@slipway/fleet/hosts';
 import { always, firstTimes } from '@slipway/testing/fake-http-server';
 import { describe, expect, it } from 'vitest';
 import { createIronic, negotiate } from './client.ts';
-import { BMC_PASSWORD, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
+import { BMC_PASSWORD, createTestClient, expectFailure, talkTo, wanted } from './testing/ironic-client.ts';
 import { says, UUID } from './testing/misbehaving-ironic.ts';
 
 describe('what is sent', () => {
@@ -73,7 +73,7 @@ describe('what is sent', () => {
     ]);
     const { server } = talk;
     const url = `${server.url}/baremetal/v1/`;
-    await using known = clientOf({ url }, { auth: { username: 'ü', password: 'a:b' } });
+    await using known = createTestClient({ url }, { auth: { username: 'ü', password: 'a:b' } });
     await known.detach(UUID);
     expect(server.calls.at(-1)).toBe(`DELETE /baremetal/v1/nodes/${UUID}/vmedia?device_types=cdrom`);
     expect(server.requests.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from('ü:a:b').toString('base64')}`);
@@ -91,7 +91,7 @@ describe('a node', () => {
       always(/nodes/, (response) => response.writeHead(404).end('not found')),
     ]);
     expect(await talk.ironic.node('a~b')).toBeNull();
-    expect((await failureOf(talk.ironic.node('a~b'))).code).toBe('SLW_IRONIC_ANSWER');
+    expect((await expectFailure(talk.ironic.node('a~b'))).code).toBe('SLW_IRONIC_ANSWER');
   });
 
   it('that is gone already is removed', async () => {
@@ -111,7 +111,7 @@ describe('a node', () => {
 
   it('that stays locked is left alone, and the error says who is in the way', async () => {
     await using talk = await talkTo([always(/PUT/, locked)], { conflictRetries: 2 });
-    const failure = await failureOf(talk.ironic.power(UUID, 'power on'));
+    const failure = await expectFailure(talk.ironic.power(UUID, 'power on'));
     expect(failure).toMatchObject({ code: 'SLW_IRONIC_CONFLICT', isRefusal: false, status: 409 });
     expect(failure.message).toContain('locked by host a');
     expect(talk.server.calls).toHaveLength(3);
@@ -119,7 +119,7 @@ describe('a node', () => {
 
   it('has a time of its own for its drive, since Ironic asks the BMC', async () => {
     await using talk = await talkTo([always(/vmedia/, () => {})], { driveTimeoutMs: 100 });
-    expect((await failureOf(talk.ironic.drive(UUID))).code).toBe('SLW_IRONIC_SILENT');
+    expect((await expectFailure(talk.ironic.drive(UUID))).code).toBe('SLW_IRONIC_SILENT');
   });
 });
 
@@ -137,7 +137,7 @@ describe('a client', () => {
     ['a password in the URL', { url: `http://admin:${BMC_PASSWORD}@ironic.example` }],
     ['a query', { url: 'http://ironic.example/?a=b' }],
   ])('with %s is refused at once', async (_, options) => {
-    const failure = await failureOf(
+    const failure = await expectFailure(
       Promise.resolve().then(() => createIronic({ url: 'http://ironic.example', ...options })),
     );
     expect(failure.code).toBe('SLW_IRONIC_OPTIONS');
@@ -166,7 +166,7 @@ describe('the version of the API', () => {
   ])('from %s to %s will not do, and nothing is sent', async (minimum, maximum, code, message) => {
     const offers = always(ASKS_FOR_VERSIONS, (response) => response.writeHead(200, offer(minimum, maximum)).end('{}'));
     await using talk = await talkTo([offers]);
-    const failure = await failureOf(talk.ironic.power(UUID, 'power on'));
+    const failure = await expectFailure(talk.ironic.power(UUID, 'power on'));
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(message);
     expect(talk.server.calls).toEqual([]);
@@ -183,7 +183,7 @@ describe('the version of the API', () => {
 
   it('is asked for again where that failed', async () => {
     await using talk = await talkTo([firstTimes(1, ASKS_FOR_VERSIONS, (response) => response.writeHead(503).end())]);
-    expect((await failureOf(talk.ironic.node('a'))).code).toBe('SLW_IRONIC_SERVER');
+    expect((await expectFailure(talk.ironic.node('a'))).code).toBe('SLW_IRONIC_SERVER');
     expect(await talk.ironic.node('a')).toMatchObject({ uuid: UUID });
   });
 

@@ -16,8 +16,8 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Which version to speak with an Ironic that says this of itself: the oldest that will do, whose meaning is settled. */
 export function negotiate(headers: Headers, asked: string): string {
-  const least = minorOf(headers[header('minimum')]);
-  const most = minorOf(headers[header('maximum')]);
+  const least = parseMinorVersion(headers[header('minimum')]);
+  const most = parseMinorVersion(headers[header('maximum')]);
   if (least === undefined || most === undefined) {
     const text = `expected the versions of its API in its headers, found none. Check that this is the address of an Ironic, and that a proxy between passes its headers on`;
     throw new IronicError('SLW_IRONIC_ANSWER', text, { asked });
@@ -29,7 +29,7 @@ export function negotiate(headers: Headers, asked: string): string {
   return `1.${Math.max(MIN_MINOR_VERSION, least)}`;
 }
 
-function minorOf(value: string | readonly string[] | undefined): number | undefined {
+function parseMinorVersion(value: string | readonly string[] | undefined): number | undefined {
   const found = typeof value === 'string' ? /^1\.(\d{1,6})$/.exec(value) : null;
   return found === null ? undefined : Number(found[1]);
 }
@@ -46,7 +46,7 @@ export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'>
   let version: Promise<string> | undefined;
 
   /** Asked once; many calls at the beginning share the answer, and a failure is forgotten. */
-  function versionOf(): Promise<string> {
+  function getVersion(): Promise<string> {
     version ??= transport
       .send({ method: 'GET', path: '/v1', timeoutMs })
       .then(({ headers, asked }) => negotiate(headers, asked))
@@ -58,7 +58,7 @@ export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'>
   }
 
   async function sendOnce(call: Call): Promise<IronicResponse> {
-    return transport.send({ ...call, headers: { [VERSION_HEADER]: await versionOf() } });
+    return transport.send({ ...call, headers: { [VERSION_HEADER]: await getVersion() } });
   }
 
   /** Another Ironic may stand at the address by now, older or newer: then it is asked anew. */
@@ -87,7 +87,7 @@ export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'>
 
   return {
     async node(id, signal) {
-      const path = `${pathOf(id)}?fields=${nodeFields}`;
+      const path = `${formatNodePath(id)}?fields=${nodeFields}`;
       try {
         const { body, asked } = await send({ method: 'GET', path, timeoutMs, signal });
         return readNode(body, asked);
@@ -97,55 +97,71 @@ export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'>
       }
     },
     register({ name, ...wanted }, signal) {
-      const body = { name, driver: wanted.driver, driver_info: wanted.driverInfo, extra: { slipway: oursOf(wanted) } };
-      return change({ method: 'POST', path: '/v1/nodes', body, signal, secrets: secretsOf(wanted) });
+      const body = {
+        name,
+        driver: wanted.driver,
+        driver_info: wanted.driverInfo,
+        extra: { slipway: buildOwnExtra(wanted) },
+      };
+      return change({ method: 'POST', path: '/v1/nodes', body, signal, secrets: listSecrets(wanted) });
     },
     update(uuid, wanted, signal) {
       // `add` also replaces. One document: Ironic takes all of it or nothing.
       const body = [
         { op: 'add', path: '/driver', value: wanted.driver },
         { op: 'add', path: '/driver_info', value: wanted.driverInfo },
-        { op: 'add', path: '/extra/slipway', value: oursOf(wanted) },
+        { op: 'add', path: '/extra/slipway', value: buildOwnExtra(wanted) },
       ];
-      return change({ method: 'PATCH', path: pathOf(uuid), body, signal, secrets: secretsOf(wanted) });
+      return change({ method: 'PATCH', path: formatNodePath(uuid), body, signal, secrets: listSecrets(wanted) });
     },
     provision: (uuid, target, signal) =>
-      change({ method: 'PUT', path: `${pathOf(uuid)}/states/provision`, body: { target }, signal }),
+      change({ method: 'PUT', path: `${formatNodePath(uuid)}/states/provision`, body: { target }, signal }),
     power(uuid, target, { withinMs, signal } = {}) {
       const timeout = withinMs === undefined ? {} : { timeout: Math.max(1, Math.ceil(withinMs / 1000)) };
-      return change({ method: 'PUT', path: `${pathOf(uuid)}/states/power`, body: { target, ...timeout }, signal });
+      return change({
+        method: 'PUT',
+        path: `${formatNodePath(uuid)}/states/power`,
+        body: { target, ...timeout },
+        signal,
+      });
     },
     setMaintenance(uuid, maintenance, signal) {
-      const path = `${pathOf(uuid)}/maintenance`;
+      const path = `${formatNodePath(uuid)}/maintenance`;
       return maintenance
         ? change({ method: 'PUT', path, body: { reason: 'Slipway is about to delete this node' }, signal })
         : change({ method: 'DELETE', path, signal });
     },
     async remove(uuid, signal) {
-      await change({ method: 'DELETE', path: pathOf(uuid), signal }).catch((error: unknown) => {
+      await change({ method: 'DELETE', path: formatNodePath(uuid), signal }).catch((error: unknown) => {
         if (!isIronicError(error, 'SLW_IRONIC_NOT_FOUND')) throw error;
       });
     },
     async drive(uuid, signal) {
-      const call = { method: 'GET', path: `${pathOf(uuid)}/vmedia`, timeoutMs: driveTimeoutMs, signal } as const;
+      const call = {
+        method: 'GET',
+        path: `${formatNodePath(uuid)}/vmedia`,
+        timeoutMs: driveTimeoutMs,
+        signal,
+      } as const;
       const { body, asked } = await send(call);
       return readDrive(body, asked);
     },
     attach(uuid, url, signal) {
       const body = { device_type: 'cdrom', image_url: url };
-      return change({ method: 'POST', path: `${pathOf(uuid)}/vmedia`, body, signal });
+      return change({ method: 'POST', path: `${formatNodePath(uuid)}/vmedia`, body, signal });
     },
-    detach: (uuid, signal) => change({ method: 'DELETE', path: `${pathOf(uuid)}/vmedia?device_types=cdrom`, signal }),
+    detach: (uuid, signal) =>
+      change({ method: 'DELETE', path: `${formatNodePath(uuid)}/vmedia?device_types=cdrom`, signal }),
     close: () => transport.close(),
   };
 }
 
-const pathOf = (id: string): string => `/v1/nodes/${encodeURIComponent(id)}`;
+const formatNodePath = (id: string): string => `/v1/nodes/${encodeURIComponent(id)}`;
 
-const oursOf = ({ hostUid, digest }: Omit<DesiredNode, 'name'>) => ({ uid: hostUid, digest });
+const buildOwnExtra = ({ hostUid, digest }: Omit<DesiredNode, 'name'>) => ({ uid: hostUid, digest });
 
 /** What Ironic itself hides when it shows a node. */
-const secretsOf = ({ driverInfo }: Omit<DesiredNode, 'name'>): string[] =>
+const listSecrets = ({ driverInfo }: Omit<DesiredNode, 'name'>): string[] =>
   Object.entries(driverInfo).flatMap(([key, value]) =>
     key.includes('password') && typeof value === 'string' ? [value] : [],
   );

@@ -52,14 +52,14 @@ export function readFault(text: string): string | undefined {
 }
 
 /** The error that a status means which is not a success. */
-export function faultOf(status: number, words: string | undefined, asked: string): IronicError {
-  const code = codeOf(status, words);
+export function toIronicError(status: number, words: string | undefined, asked: string): IronicError {
+  const code = toErrorCode(status, words);
   const found =
     words === undefined ? `status ${status}` : `status ${status}: ${printableLine(words, MAX_FAULT_LENGTH)}`;
   return new IronicError(code, `expected a yes, found ${found}. ${wayOut[code] ?? ''}`.trim(), { asked, status });
 }
 
-function codeOf(status: number, words: string | undefined): IronicErrorCode {
+function toErrorCode(status: number, words: string | undefined): IronicErrorCode {
   if (status === 401 || status === 403) return 'SLW_IRONIC_UNAUTHORIZED';
   if (status === 408 || status === 429 || status >= 500) return 'SLW_IRONIC_SERVER';
   // Anything else counts only out of Ironic's own mouth: that a proxy knows no such path does not mean that a node is gone.

@@ -5,7 +5,7 @@ import type { IronicOptions } from '@slipway/fleet/hosts';
 import { always } from '@slipway/testing/fake-http-server';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BMC_PASSWORD, clientOf, failureOf, talkTo, wanted } from './testing/ironic-client.ts';
+import { BMC_PASSWORD, createTestClient, expectFailure, talkTo, wanted } from './testing/ironic-client.ts';
 import { nodeAnswer, says, startMisbehavingIronic, UUID } from './testing/misbehaving-ironic.ts';
 import { parseAuth, parseEndpoint } from './transport.ts';
 
@@ -105,7 +105,7 @@ describe('an Ironic that answers a change', () => {
     'with %s is asked once, and the error says what it means',
     async (_, { answer, code, message, isRefusal = false, options }) => {
       await using talk = await talkTo([always(POWER, answer)], options);
-      const failure = await failureOf(talk.ironic.power(UUID, 'power on'));
+      const failure = await expectFailure(talk.ironic.power(UUID, 'power on'));
       expect(failure).toMatchObject({ code: `SLW_IRONIC_${code}`, isRefusal });
       expect(failure.message).toMatch(message);
       expect(failure.message).toContain(`Ironic at ${talk.server.host}: PUT /v1/nodes/${UUID}/states/power: `);
@@ -118,14 +118,14 @@ describe('an Ironic that answers a change', () => {
     const repeats = always(/POST|PATCH/, says(400, `bad: ${BMC_PASSWORD} swordfish`));
     await using talk = await talkTo([repeats], { auth: { username: 'slipway', password: 'swordfish' } });
     for (const failing of [talk.ironic.register({ ...wanted, name: 'a' }), talk.ironic.update(UUID, wanted)]) {
-      const { message } = await failureOf(failing);
+      const { message } = await expectFailure(failing);
       expect(message).toContain('bad: *** ***');
     }
   });
 
   it('with a screen full of text is quoted in one line', async () => {
     await using talk = await talkTo([always(POWER, says(400, `one\n\u001b[31mtwo\n${'x'.repeat(5000)}`))]);
-    const { message } = await failureOf(talk.ironic.power(UUID, 'power on'));
+    const { message } = await expectFailure(talk.ironic.power(UUID, 'power on'));
     expect(message).toContain('status 400: one [31mtwo xxx');
     expect(message).not.toMatch(/\p{Cc}/u);
     expect(message.length).toBeLessThan(1000);
@@ -143,7 +143,7 @@ describe('an Ironic that is asked about a node', () => {
     ['half a document', '{"uuid":', 'SLW_IRONIC_ANSWER', /expected JSON/],
   ])('and answers with %s is not believed', async (_, body, code, message) => {
     await using talk = await talkTo([always(/GET .*nodes/, (response) => response.end(body))]);
-    const failure = await failureOf(talk.ironic.node('a~b'));
+    const failure = await expectFailure(talk.ironic.node('a~b'));
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(message);
   });
@@ -153,8 +153,8 @@ describe('the way to Ironic', () => {
   it('that leads nowhere says so', async () => {
     const server = await startMisbehavingIronic();
     await server[Symbol.asyncDispose]();
-    await using ironic = clientOf(server);
-    const failure = await failureOf(ironic.node('a'));
+    await using ironic = createTestClient(server);
+    const failure = await expectFailure(ironic.node('a'));
     expect(failure).toMatchObject({ code: 'SLW_IRONIC_UNREACHABLE', isRefusal: false });
     expect(failure.message).toContain('(ECONNREFUSED)');
   });
@@ -164,18 +164,18 @@ describe('the way to Ironic', () => {
     const authority = await makeAuthority(now, 3_600_000);
     const { leaf, key } = await issueServing(authority, ['127.0.0.1'], now, 3_600_000);
     await using server = await startMisbehavingIronic({ cert: leaf, key });
-    await using trusting = clientOf(server, { ca: authority.certificate });
+    await using trusting = createTestClient(server, { ca: authority.certificate });
     expect(await trusting.node('a')).toMatchObject({ uuid: UUID });
-    await using careful = clientOf(server);
-    expect((await failureOf(careful.node('a'))).code).toBe('SLW_IRONIC_TLS');
-    await using mistaken = clientOf({ url: server.url.replace('https', 'http') });
-    expect((await failureOf(mistaken.node('a'))).code).toMatch(/SLW_IRONIC_(CUT|ANSWER)/);
+    await using careful = createTestClient(server);
+    expect((await expectFailure(careful.node('a'))).code).toBe('SLW_IRONIC_TLS');
+    await using mistaken = createTestClient({ url: server.url.replace('https', 'http') });
+    expect((await expectFailure(mistaken.node('a'))).code).toMatch(/SLW_IRONIC_(CUT|ANSWER)/);
   });
 
   it('of plain http, spoken to in TLS, says that', async () => {
     await using server = await startMisbehavingIronic();
-    await using ironic = clientOf({ url: server.url.replace('http', 'https') });
-    expect((await failureOf(ironic.node('a'))).code).toBe('SLW_IRONIC_TLS');
+    await using ironic = createTestClient({ url: server.url.replace('http', 'https') });
+    expect((await expectFailure(ironic.node('a'))).code).toBe('SLW_IRONIC_TLS');
   });
 
   it('is given up when somebody says so, with their reason', async () => {
@@ -191,7 +191,7 @@ describe('the way to Ironic', () => {
         void talk.ironic.close();
       }),
     );
-    expect((await failureOf(talk.ironic.power(UUID, 'power on'))).code).toBe('SLW_IRONIC_CLOSED');
+    expect((await expectFailure(talk.ironic.power(UUID, 'power on'))).code).toBe('SLW_IRONIC_CLOSED');
   });
 });
 

@@ -2,7 +2,7 @@ import { classifyFailure, createAgent, createDeadline, inspectCertificates, read
 import { parseJson } from '@slipway/base/json';
 import type { IronicAuth } from '@slipway/fleet/hosts';
 import type { Dispatcher } from 'undici';
-import { faultOf, IronicError, readFault } from './ironic-error.ts';
+import { toIronicError, IronicError, readFault } from './ironic-error.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -60,7 +60,7 @@ export function createTransport({ endpoint, ca, auth }: TransportOptions): Trans
       const isFine = statusCode >= 200 && statusCode < 300;
       const text = await readText(response, isFine ? MAX_BYTES : MAX_FAULT_BYTES, asked, stopped);
       if (isFine) return { headers, body: parseBody(text, asked), asked };
-      throw faultOf(statusCode, mask(readFault(text), [...hidden, ...(call.secrets ?? [])]), asked);
+      throw toIronicError(statusCode, mask(readFault(text), [...hidden, ...(call.secrets ?? [])]), asked);
     } finally {
       deadline.cancel();
     }

@@ -53,7 +53,7 @@ export async function startFaultyRegistry(real: RegistryAccess): Promise<FaultyR
     spoil({ status, body }, response) {
       if (status !== 200) return false;
       known.set(path, body);
-      const part = partOf(path, body);
+      const part = classifyPart(path, body);
       const fault = takeFault(part);
       requests.push({ part, path, at: Date.now(), isSpoilt: fault !== undefined });
       fault?.({ part, body }, response);
@@ -71,7 +71,7 @@ export async function startFaultyRegistry(real: RegistryAccess): Promise<FaultyR
 }
 
 /** A config is JSON, and no layer begins like that. */
-function partOf(path: string, body: Buffer): ImagePart {
+function classifyPart(path: string, body: Buffer): ImagePart {
   if (path.includes('/manifests/')) return 'manifest';
   return body[0] === '{'.charCodeAt(0) ? 'config' : 'layer';
 }

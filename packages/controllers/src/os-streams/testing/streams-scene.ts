@@ -49,7 +49,7 @@ export function run(wish?: ControllerRunOptions): Running {
   return started;
 }
 
-export const osOf = (payload: Payload, name: string): string => payload.os.get(name)?.osImage ?? 'none';
+export const findOsImage = (payload: Payload, name: string): string => payload.os.get(name)?.osImage ?? 'none';
 
 /** Pools as a cluster has them. */
 export async function start(payload: Payload, wish?: ControllerRunOptions): Promise<Running> {
@@ -69,7 +69,7 @@ export const untilStreams = (names: readonly string[], defaultStream: string) =>
 /** The pool is rendered with the OS of that stream of that payload, and says so. */
 export const untilOs = (pool: string, name: string, payload: Payload) =>
   until(async () => {
-    expect(await cluster.renderedOs(pool)).toEqual({ image: osOf(payload, name), stream: name });
+    expect(await cluster.renderedOs(pool)).toEqual({ image: findOsImage(payload, name), stream: name });
     expect((await cluster.pool(pool)).metadata.annotations).toMatchObject({ [STREAM]: name });
   });
 

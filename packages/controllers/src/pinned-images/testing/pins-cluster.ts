@@ -61,7 +61,7 @@ export interface PinsCluster {
 
 const digest = (text: string): string => Buffer.from(text.padEnd(32, '.')).toString('hex').slice(0, 64);
 export const imageNamed = (name: string): string => `registry.example.com/team/${name}@sha256:${digest(name)}`;
-const imagesOf = (names: readonly string[]) => names.map((name) => ({ name: imageNamed(name) }));
+const toPinnedImages = (names: readonly string[]) => names.map((name) => ({ name: imageNamed(name) }));
 
 export async function startPinsCluster(): Promise<PinsCluster> {
   const { operator: client, stop } = await startTestCluster();
@@ -80,10 +80,10 @@ export async function startPinsCluster(): Promise<PinsCluster> {
     addSet: (name, role, images = [name]) =>
       client.create(pinnedImageSets, {
         metadata: { name, labels: { [ROLE_LABEL]: role } },
-        spec: { pinnedImages: imagesOf(images) },
+        spec: { pinnedImages: toPinnedImages(images) },
       }),
     async editSet(name, images) {
-      await client.patch(pinnedImageSets, { name }, merge({ spec: { pinnedImages: imagesOf(images) } }), {});
+      await client.patch(pinnedImageSets, { name }, merge({ spec: { pinnedImages: toPinnedImages(images) } }), {});
     },
     removeSet: (name) => client.delete(pinnedImageSets, { name }, {}),
     addNode: (name, ...pools) => addReadyNode(client, node(name, { pools })),
@@ -93,7 +93,10 @@ export async function startPinsCluster(): Promise<PinsCluster> {
     },
     async says(name, said) {
       const before = await client.get(machineConfigNodes, { name });
-      const body = { metadata: { resourceVersion: before.metadata.resourceVersion }, status: statusOf(before, said) };
+      const body = {
+        metadata: { resourceVersion: before.metadata.resourceVersion },
+        status: buildNodeStatus(before, said),
+      };
       await client.patch(machineConfigNodes, { name }, merge(body), {}, { subresource: 'status' });
     },
     async obeys(...names) {
@@ -108,7 +111,10 @@ export async function startPinsCluster(): Promise<PinsCluster> {
   return cluster;
 }
 
-function statusOf({ status }: MachineConfigNode, { sets = {}, failing = [], failure = '' }: DaemonReport): object {
+function buildNodeStatus(
+  { status }: MachineConfigNode,
+  { sets = {}, failing = [], failure = '' }: DaemonReport,
+): object {
   const failed = { lastFailedGeneration: 1, lastFailedGenerationError: failure };
   const entries = Object.entries(sets).map(([name, current]) =>
     Object.assign(

@@ -3,7 +3,7 @@ import { machineConfigPools, nodeAnnotations, nodes, rolloutPolicyAnnotations } 
 import { resourceId } from '@slipway/kube';
 import { expect } from 'vitest';
 import { drainController } from '../../drain/controller.ts';
-import { annotationsOf, targetOf } from '../../testing/simulation/fleet-rules.ts';
+import { annotationsOf, readTargetConfig } from '../../testing/simulation/fleet-rules.ts';
 import { untilConverged } from '../../testing/simulation/rollout-scenario.ts';
 import { createCluster, type SimulatedCluster } from '../../testing/simulation/simulated-cluster.ts';
 import { rolloutController } from '../controller.ts';
@@ -65,7 +65,7 @@ export async function expectAllReturned(seeds: readonly number[]): Promise<void>
     await untilConverged(cluster);
     expect(cluster.referee.violations, `seed ${seed}`).toEqual([]);
     expect(touched.size, `seed ${seed}`).toBe(1);
-    expect(cluster.api.list(machineConfigPools).map(targetOf)).toEqual([good]);
+    expect(cluster.api.list(machineConfigPools).map(readTargetConfig)).toEqual([good]);
     expect(new Set(cluster.api.list(nodes).map((node) => annotationsOf(node)[currentConfig]))).toEqual(new Set([good]));
   }
 }

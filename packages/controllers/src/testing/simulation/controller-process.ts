@@ -72,7 +72,7 @@ function startController(def: ControllerDef, options: ProcessOptions, life: Abor
     const way = client.last();
     // Which of the keys that are ready gets ahead is left to chance, because nothing may depend on it.
     await new Promise<void>((resolve) => void time.after(random.int(0, 5), resolve));
-    const run = runOf(def.name, key, [...views.values()]);
+    const run = createRun(def.name, key, [...views.values()]);
     way.run = run;
     try {
       return await def.reconcile(key, context);
@@ -186,7 +186,7 @@ function followed(view: View, { api, time, random, lagMs }: ProcessOptions, dead
   };
 }
 
-function runOf(controller: string, key: Key, views: readonly View[]): Run {
+function createRun(controller: string, key: Key, views: readonly View[]): Run {
   const seen = new Map(views.map((view) => [resourceId(view.source.resource), view.seen()]));
   return {
     controller,

@@ -27,7 +27,7 @@ const { desiredDrain, lastAppliedDrain } = nodeAnnotations;
 
 export function createDrainPromises(api: MemoryApi, report: (what: string) => void): DrainPromises {
   const byUid = new Map<string, DrainRequestCounts>();
-  const wishesOf = (uid: string): DrainRequestCounts => {
+  const getRequestCounts = (uid: string): DrainRequestCounts => {
     const wishes = byUid.get(uid) ?? { now: 0, answered: 0, cordoned: 0 };
     byUid.set(uid, wishes);
     return wishes;
@@ -36,7 +36,7 @@ export function createDrainPromises(api: MemoryApi, report: (what: string) => vo
   function onAnswer(node: Stored<Node>): void {
     const { name, uid } = node.metadata;
     const { [desiredDrain]: wanted, [lastAppliedDrain]: answer } = annotationsOf(node);
-    const wishes = wishesOf(uid);
+    const wishes = getRequestCounts(uid);
     if (answer !== wanted) report(`${name}: ${answer} was not asked for`);
     if (wishes.answered === wishes.now) report(`${name}: ${answer} was answered twice`);
     wishes.answered = wishes.now;
@@ -44,7 +44,7 @@ export function createDrainPromises(api: MemoryApi, report: (what: string) => vo
 
   function onCordon(node: Stored<Node>): void {
     const { name, uid } = node.metadata;
-    const wishes = wishesOf(uid);
+    const wishes = getRequestCounts(uid);
     if (!isBeingDrained(node)) report(`${name}: cordoned, and nobody asked for a drain`);
     if (wishes.cordoned === wishes.now) report(`${name}: cordoned twice for one drain`);
     wishes.cordoned = wishes.now;
@@ -52,7 +52,8 @@ export function createDrainPromises(api: MemoryApi, report: (what: string) => vo
 
   return {
     onDaemon(node, old) {
-      if (annotationsOf(node)[desiredDrain] !== annotationsOf(old)[desiredDrain]) wishesOf(node.metadata.uid).now += 1;
+      if (annotationsOf(node)[desiredDrain] !== annotationsOf(old)[desiredDrain])
+        getRequestCounts(node.metadata.uid).now += 1;
     },
     onWrite(node, old) {
       if (annotationsOf(node)[lastAppliedDrain] !== annotationsOf(old)[lastAppliedDrain]) onAnswer(node);
@@ -66,7 +67,7 @@ export function createDrainPromises(api: MemoryApi, report: (what: string) => vo
       report(`${name}: ${pod.metadata.name} was evicted, and nobody asked for a drain`);
     },
     wasUncordoned(uid) {
-      wishesOf(uid).cordoned = -1;
+      getRequestCounts(uid).cordoned = -1;
     },
   };
 }

@@ -38,7 +38,7 @@ export function isBeingDrained(node: Node): boolean {
   return wanted.startsWith('drain-') && wanted !== applied;
 }
 
-export const targetOf = ({ metadata, spec }: MachineConfigPool): string | undefined =>
+export const readTargetConfig = ({ metadata, spec }: MachineConfigPool): string | undefined =>
   metadata.annotations?.[targetConfigAnnotation] ?? spec.configuration?.name;
 
 /** Which machines of a control plane stand for each other. */

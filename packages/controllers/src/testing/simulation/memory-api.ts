@@ -2,7 +2,7 @@
 // them, for the kinds that a rollout touches. e2e/in-memory-api.e2e.test.ts holds it against the real one.
 import { type PodDisruptionBudget, podDisruptionBudgets, pods } from '@slipway/api';
 import {
-  apiVersionOf,
+  formatApiVersion,
   type DeleteOptions,
   keyOf,
   KubeError,
@@ -55,14 +55,14 @@ export function createMemoryApi(now: () => number): MemoryApi {
   let version = 1000;
   let uids = 0;
 
-  function objectsOf<T extends KubeObject>(resource: Resource<T>): Map<string, Stored<T>> {
+  function getObjects<T extends KubeObject>(resource: Resource<T>): Map<string, Stored<T>> {
     const id = resourceId(resource);
     const there = kinds.get(id) ?? new Map<string, Stored<KubeObject>>();
     kinds.set(id, there);
     return there as Map<string, Stored<T>>;
   }
 
-  function changesOf(resource: Resource): LoggedChange[] {
+  function getChanges(resource: Resource): LoggedChange[] {
     const id = resourceId(resource);
     const changes = logs.get(id) ?? [];
     logs.set(id, changes);
@@ -79,19 +79,19 @@ export function createMemoryApi(now: () => number): MemoryApi {
     type: LoggedChange['type'],
   ): Stored<T> {
     version += 1;
-    const objects = objectsOf(resource);
+    const objects = getObjects(resource);
     const object = freeze({ ...next, metadata: { ...next.metadata, resourceVersion: String(version) } } as Stored<T>);
     const key = keyOf(object);
     const change: LoggedChange = { resource, type, object, old: objects.get(key) };
     if (type === 'DELETED') objects.delete(key);
     else objects.set(key, object);
-    changesOf(resource).push(change);
+    getChanges(resource).push(change);
     for (const listener of listeners) listener(change);
     return object;
   }
 
   function existing<T extends KubeObject>(resource: Resource<T>, name: Name, precondition: Precondition): Stored<T> {
-    const found = objectsOf(resource).get(keyOf({ metadata: name }));
+    const found = getObjects(resource).get(keyOf({ metadata: name }));
     if (found === undefined) throw new KubeError('SLW_KUBE_NOT_FOUND', `${resource.kind} ${name.name} not found`);
     const { uid, resourceVersion } = found.metadata;
     const isOther =
@@ -100,7 +100,7 @@ export function createMemoryApi(now: () => number): MemoryApi {
     throw new KubeError('SLW_KUBE_CONFLICT', `${resource.kind} ${name.name} is another one, or has changed`);
   }
 
-  function patchOf<T extends KubeObject>(old: Stored<T>, patch: Patch): Stored<T> {
+  function applyPatch<T extends KubeObject>(old: Stored<T>, patch: Patch): Stored<T> {
     const patched = patch.type === 'json' ? jsonPatch(old, patch.body) : mergePatch(old, patch.body);
     if (patched === undefined) throw new KubeError('SLW_KUBE_INVALID', 'the JSON patch does not fit the object');
     const { metadata, ...rest } = patched as Stored<T>;
@@ -108,32 +108,32 @@ export function createMemoryApi(now: () => number): MemoryApi {
     return { ...rest, metadata: { ...metadata, name, uid, resourceVersion } } as Stored<T>;
   }
 
-  const budgetsOf = (pod: KubeObject): Stored<PodDisruptionBudget>[] =>
-    [...objectsOf(podDisruptionBudgets).values()].filter((budget) => isHeldByBudgets(pod) && isBlocking(budget, pod));
+  const findBlockingBudgets = (pod: KubeObject): Stored<PodDisruptionBudget>[] =>
+    [...getObjects(podDisruptionBudgets).values()].filter((budget) => isHeldByBudgets(pod) && isBlocking(budget, pod));
 
   const api: MemoryApi = {
-    changesOf,
+    changesOf: getChanges,
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    find: (resource, name) => objectsOf(resource).get(keyOf({ metadata: name })),
+    find: (resource, name) => getObjects(resource).get(keyOf({ metadata: name })),
     get: (resource, name) => existing(resource, name, {}),
-    list: (resource) => [...objectsOf(resource).values()],
+    list: (resource) => [...getObjects(resource).values()],
     create(resource, object) {
       const { name } = object.metadata;
-      if (objectsOf(resource).has(keyOf(object))) {
+      if (getObjects(resource).has(keyOf(object))) {
         throw new KubeError('SLW_KUBE_ALREADY_EXISTS', `${resource.kind} ${name} exists already`);
       }
       uids += 1;
       const uid = `00000000-0000-4000-8000-${uids.toString(16).padStart(12, '0')}`;
-      const identity = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+      const identity = { apiVersion: formatApiVersion(resource), kind: resource.kind };
       const metadata = { ...object.metadata, uid, creationTimestamp: timestamp() };
       return store(resource, startsAs(resource, { ...object, ...identity, metadata }), 'ADDED');
     },
     patch(resource, name, patch, precondition = {}, subresource = '') {
       const old = existing(resource, name, precondition);
-      const next = keepsItsRules(resource, old, patchOf(old, patch), subresource);
+      const next = keepsItsRules(resource, old, applyPatch(old, patch), subresource);
       if (isDeepStrictEqual(next, old)) return old;
       const isGone = next.metadata.deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0;
       const waitedForThat = (old.metadata.finalizers ?? []).length > 0;
@@ -141,7 +141,7 @@ export function createMemoryApi(now: () => number): MemoryApi {
     },
     delete(resource, name, precondition = {}, options = {}) {
       const old = existing(resource, name, precondition);
-      const grace = graceOf(resource, old, options);
+      const grace = computeGraceSeconds(resource, old, options);
       const waits = (old.metadata.finalizers ?? []).length > 0 || grace > 0;
       if (!waits) store(resource, old, 'DELETED');
       else if (old.metadata.deletionTimestamp === undefined) {
@@ -155,7 +155,7 @@ export function createMemoryApi(now: () => number): MemoryApi {
       // As the real one: the budget is asked, and counts, before it is looked whether this is the pod that was meant.
       const pod = existing(pods, name, {});
       if (pod.metadata.deletionTimestamp !== undefined) return;
-      const [budget] = budgetsOf(pod);
+      const [budget] = findBlockingBudgets(pod);
       if (budget !== undefined) {
         const disruptionsAllowed = budget.status?.disruptionsAllowed ?? 0;
         if (disruptionsAllowed === 0) {
@@ -172,7 +172,7 @@ export function createMemoryApi(now: () => number): MemoryApi {
 }
 
 /** Seconds that a pod has on its node to end; others have none. */
-function graceOf(resource: Resource, object: KubeObject, { gracePeriodSeconds }: DeleteOptions): number {
+function computeGraceSeconds(resource: Resource, object: KubeObject, { gracePeriodSeconds }: DeleteOptions): number {
   if (resource.plural !== pods.plural) return 0;
   const { spec } = object as { spec?: { nodeName?: string; terminationGracePeriodSeconds?: number } };
   if (spec?.nodeName === undefined) return 0;

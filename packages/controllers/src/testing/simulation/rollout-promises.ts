@@ -16,7 +16,7 @@ import {
   nodes,
   stopRolloutsAnnotation,
 } from '@slipway/api';
-import { poolOf } from '@slipway/fleet';
+import { selectPool } from '@slipway/fleet';
 import type { Stored } from '@slipway/kube';
 import type { Run } from './controller-process.ts';
 import {
@@ -74,13 +74,13 @@ function failed({ node, target, pool, run }: AssignedTarget): string[] {
 function tooMany(api: MemoryApi, { node, pool, run }: AssignedTarget): string[] {
   const pools = run.saw(machineConfigPools);
   const key = pool.metadata.name;
-  const poolNameOf = (member: Stored<Node>): string => {
-    const chosen = poolOf(member.metadata, pools.values());
+  const findPoolName = (member: Stored<Node>): string => {
+    const chosen = selectPool(member.metadata, pools.values());
     return chosen.ok ? chosen.pool : '';
   };
   // Masters and arbiters stand for each other.
   const isPeer = (member: Stored<Node>): boolean => {
-    const other = poolNameOf(member);
+    const other = findPoolName(member);
     return other === key || (isControlPlane(key) && isControlPlane(other));
   };
   const seen = [...run.saw(nodes).values()];
@@ -90,7 +90,7 @@ function tooMany(api: MemoryApi, { node, pool, run }: AssignedTarget): string[] 
     if (isAnother || !isPeer(now)) return false;
     return isUnavailable(now) && (isOutThroughUs(now) || isUnavailable(before));
   });
-  const allowed = allowedOut(pool, seen.filter((member) => poolNameOf(member) === key).length);
+  const allowed = allowedOut(pool, seen.filter((member) => findPoolName(member) === key).length);
   if (out.length + 1 <= allowed) return [];
   const others = out.map(({ metadata }) => metadata.name).join(', ');
   return [

@@ -9,11 +9,19 @@ import {
   rolloutRequestAnnotation,
   targetConfigAnnotation,
 } from '@slipway/api';
-import { poolOf } from '@slipway/fleet';
+import { selectPool } from '@slipway/fleet';
 import { type ControllerDef, resourceId } from '@slipway/kube';
 import type { Random } from '@slipway/testing/random';
 import { disturb, maxUnavailables, type Simulation, waves } from './disturbance.ts';
-import { allowedOut, annotationsOf, isCordoned, isReady, isUnavailable, isWell, targetOf } from './fleet-rules.ts';
+import {
+  allowedOut,
+  annotationsOf,
+  isCordoned,
+  isReady,
+  isUnavailable,
+  isWell,
+  readTargetConfig,
+} from './fleet-rules.ts';
 import { createCluster, type SimulatedCluster } from './simulated-cluster.ts';
 import { startWorkload } from './simulated-workload.ts';
 import type { Fate } from './wire.ts';
@@ -72,7 +80,7 @@ function makeScene(seed: number, controllers: () => readonly ControllerDef[]): S
     seed,
     controllers,
     stuckShare: 0.05,
-    fateOf: () => fateOf(cluster.random, seed),
+    fateOf: () => drawFate(cluster.random, seed),
     lagMs: (random) => {
       if (lag === 0) return random.int(1, 50);
       return lag === 2 && random.chance(0.05) ? random.int(1, 10 * MINUTE) : random.int(1, 2000);
@@ -109,7 +117,7 @@ function addPool(cluster: SimulatedCluster, pool: string, machines: number): voi
 }
 
 /** Of a tenth of the seeds every third write goes wrong. */
-function fateOf(random: Random, seed: number): Fate {
+function drawFate(random: Random, seed: number): Fate {
   const draw = random.next() * (seed % 10 === 1 ? 1 : 10);
   if (draw < 0.1) return 'is refused';
   if (draw < 0.15) return 'unknown, landed';
@@ -123,7 +131,7 @@ function checkAlways({ api, referee }: SimulatedCluster): void {
   const pools = api.list(machineConfigPools);
   for (const pool of pools) {
     const { name } = pool.metadata;
-    const members = membersOf({ api }, name);
+    const members = listMembers({ api }, name);
     const out = members.filter(isUnavailable).map(({ metadata }) => metadata.name);
     const allowed = allowedOut(pool, members.length);
     if (out.length > allowed)
@@ -131,10 +139,10 @@ function checkAlways({ api, referee }: SimulatedCluster): void {
   }
 }
 
-function membersOf({ api }: Pick<SimulatedCluster, 'api'>, pool: string) {
+function listMembers({ api }: Pick<SimulatedCluster, 'api'>, pool: string) {
   const pools = api.list(machineConfigPools);
   return api.list(nodes).filter((node) => {
-    const chosen = poolOf(node.metadata, pools);
+    const chosen = selectPool(node.metadata, pools);
     return chosen.ok && chosen.pool === pool;
   });
 }
@@ -166,7 +174,7 @@ function goOn(cluster: SimulatedCluster): void {
 /** What is bad is replaced, and what is held or halted goes on. */
 function resume(cluster: SimulatedCluster, pool: MachineConfigPool): void {
   const { name } = pool.metadata;
-  const configs = [pool.spec.configuration?.name, targetOf(pool)];
+  const configs = [pool.spec.configuration?.name, readTargetConfig(pool)];
   if (configs.some((config) => config !== undefined && cluster.isBad(config))) cluster.render(name);
   cluster.patchPool(name, { metadata: { annotations: { [rolloutRequestAnnotation]: 'resume' } } });
 }
@@ -188,11 +196,11 @@ function laggards({ api }: SimulatedCluster): string[] {
   return api.list(machineConfigPools).flatMap((pool) => {
     const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
     if (request !== undefined) return [`${pool.metadata.name} has no answer to ${request}`];
-    return membersOf({ api }, pool.metadata.name)
-      .filter((node) => !isWell(node, targetOf(pool)))
+    return listMembers({ api }, pool.metadata.name)
+      .filter((node) => !isWell(node, readTargetConfig(pool)))
       .map((node) => {
         const is = `ready ${isReady(node)}, cordoned ${isCordoned(node)}, ${JSON.stringify(annotationsOf(node))}`;
-        return `${node.metadata.name} is not at ${targetOf(pool)}: ${is}`;
+        return `${node.metadata.name} is not at ${readTargetConfig(pool)}: ${is}`;
       });
   });
 }

@@ -18,14 +18,14 @@ const ofKinds: Readonly<Record<string, Rules>> = {
   [resourceId(podDisruptionBudgets)]: { createsStatus: false, statusTakesMetadata: true, hasGeneration: true },
 };
 
-const rulesOf = (resource: Resource): Rules => ofKinds[resourceId(resource)] ?? ofCustomKinds;
+const findRules = (resource: Resource): Rules => ofKinds[resourceId(resource)] ?? ofCustomKinds;
 
 interface WithStatus extends KubeObject {
   status?: unknown;
 }
 
 export function startsAs<T extends KubeObject>(resource: Resource<T>, object: T): T {
-  const { createsStatus, hasGeneration } = rulesOf(resource);
+  const { createsStatus, hasGeneration } = findRules(resource);
   const { status: _, ...rest }: WithStatus = object;
   const kept = createsStatus ? object : (rest as T);
   const first = resourceId(resource) === resourceId(pods) ? { ...kept, status: { phase: 'Pending' } } : kept;
@@ -34,18 +34,18 @@ export function startsAs<T extends KubeObject>(resource: Resource<T>, object: T)
 
 /** What of a change lands: a write of the status changes the status, any other write everything else. */
 export function keepsItsRules<T extends KubeObject>(resource: Resource<T>, old: T, wanted: T, subresource: string): T {
-  const { statusTakesMetadata, hasGeneration } = rulesOf(resource);
+  const { statusTakesMetadata, hasGeneration } = findRules(resource);
   if (subresource === 'status') {
     const metadata = statusTakesMetadata ? wanted.metadata : old.metadata;
-    return withStatusOf({ ...old, metadata }, wanted);
+    return withStatusFrom({ ...old, metadata }, wanted);
   }
-  const next = withStatusOf(wanted, old);
+  const next = withStatusFrom(wanted, old);
   if (!hasGeneration) return next;
   const generation = (old.metadata.generation ?? 0) + (wantsOther(old, next) ? 1 : 0);
   return { ...next, metadata: { ...next.metadata, generation } };
 }
 
-function withStatusOf<T extends KubeObject>(object: T, other: T): T {
+function withStatusFrom<T extends KubeObject>(object: T, other: T): T {
   const { status: _, ...rest }: WithStatus = object;
   const { status }: WithStatus = other;
   return (status === undefined ? rest : { ...rest, status }) as T;
@@ -53,6 +53,7 @@ function withStatusOf<T extends KubeObject>(object: T, other: T): T {
 
 /** Parts that a patch does not touch are the same ones: there is nothing to compare in them. */
 function wantsOther(old: KubeObject, next: KubeObject): boolean {
-  const wantedOf = ({ metadata: _metadata, status: _status, ...rest }: WithStatus): string => JSON.stringify(rest);
-  return wantedOf(old) !== wantedOf(next);
+  const serializeDesired = ({ metadata: _metadata, status: _status, ...rest }: WithStatus): string =>
+    JSON.stringify(rest);
+  return serializeDesired(old) !== serializeDesired(next);
 }

@@ -11,12 +11,12 @@ export interface Selection {
 export function selects({ namespace, labelSelector, fieldSelector }: Selection, object: KubeObject): boolean {
   return (
     (namespace === undefined || object.metadata.namespace === namespace) &&
-    requirementsOf(labelSelector).every((each) => matchesLabel(each, object.metadata.labels ?? {})) &&
-    requirementsOf(fieldSelector).every((each) => matchesField(each, object))
+    parseRequirements(labelSelector).every((each) => matchesLabel(each, object.metadata.labels ?? {})) &&
+    parseRequirements(fieldSelector).every((each) => matchesField(each, object))
   );
 }
 
-const requirementsOf = (selector = ''): string[] => (selector === '' ? [] : selector.split(','));
+const parseRequirements = (selector = ''): string[] => (selector === '' ? [] : selector.split(','));
 
 function matchesLabel(requirement: string, labels: Readonly<Record<string, string>>): boolean {
   const parsed = /^(!?)([\w./-]+?)(?:(!?=)=?([\w./-]*))?$/.exec(requirement);

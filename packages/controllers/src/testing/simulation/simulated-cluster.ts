@@ -12,7 +12,7 @@ import {
   stopRolloutsAnnotation,
 } from '@slipway/api';
 import {
-  apiVersionOf,
+  formatApiVersion,
   type ControllerDef,
   isKubeError,
   resourceId,
@@ -21,7 +21,7 @@ import {
 } from '@slipway/kube';
 import { createRandom, type Random } from '@slipway/testing/random';
 import { type ControllerProcess, startProcess } from './controller-process.ts';
-import { targetOf } from './fleet-rules.ts';
+import { readTargetConfig } from './fleet-rules.ts';
 import { createMemoryApi, type MemoryApi } from './memory-api.ts';
 import { type Change, type ChangeOf } from './model-daemon.ts';
 import { createReferee, type Referee } from './referee.ts';
@@ -80,7 +80,7 @@ const START = Date.parse('2026-01-05T08:00:00Z');
 const MINUTE = 60_000;
 const role = (pool: string): string => `node-role.kubernetes.io/${pool}`;
 /** A machine of a custom pool is a worker first. */
-const rolesOf = (pool: string): Record<string, string> =>
+const buildRoleLabels = (pool: string): Record<string, string> =>
   ['worker', 'master', 'arbiter'].includes(pool) ? { [role(pool)]: '' } : { [role('worker')]: '', [role(pool)]: '' };
 
 export function createCluster(options: ClusterOptions): SimulatedCluster {
@@ -122,22 +122,22 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
     });
   }
 
-  const chanceOf = (...words: string[]): number => createRandom(hash(salt, words.join(' '))).next();
+  const drawChance = (...words: string[]): number => createRandom(hash(salt, words.join(' '))).next();
 
   function usualChange(from: string, to: string): Change {
-    const draw = chanceOf(from, to);
+    const draw = drawChance(from, to);
     return { isEmpty: draw < 0.05, needsDrain: draw < 0.7, reboots: draw > 0.4, end: 'works' };
   }
 
-  function changeOf(node: string, from: string, to: string): Change {
+  function decideChange(node: string, from: string, to: string): Change {
     const change = (options.changeOf ?? usualChange)(from, to);
     const breaks = bad.get(to);
-    return breaks !== undefined && chanceOf(node, to) < breaks.share
+    return breaks !== undefined && drawChance(node, to) < breaks.share
       ? { ...change, isEmpty: false, end: breaks.end }
       : change;
   }
 
-  function siteOf({ metadata: { name, uid } }: Stored<Node>): MachineEnvironment {
+  function createEnvironment({ metadata: { name, uid } }: Stored<Node>): MachineEnvironment {
     const { int, chance } = ofMachines;
     const write = (body: object, subresource?: string): Promise<void> => {
       try {
@@ -156,7 +156,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
       },
       say: (annotations) => write({ metadata: { annotations } }),
       setReady: (isReady) => write({ status: { conditions: [ready(isReady, time.now())] } }, 'status'),
-      changeOf: (from, to) => changeOf(name, from, to),
+      changeOf: (from, to) => decideChange(name, from, to),
       takes: {
         notice: () => int(10, 2000),
         prepare: () => int(1000, MINUTE),
@@ -199,7 +199,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
       const name = `rendered-${pool}-${String(made).padStart(4, '0')}`;
       if (breaks !== undefined) bad.set(name, breaks);
       api.create(machineConfigs, { metadata: { name, labels: { [poolLabel]: pool } }, spec: {} });
-      const kind = { apiVersion: apiVersionOf(machineConfigs), kind: machineConfigs.kind };
+      const kind = { apiVersion: formatApiVersion(machineConfigs), kind: machineConfigs.kind };
       const configuration = { ...kind, name, source: [{ ...kind, name: `50-change-${made}` }] };
       api.patch(machineConfigPools, { name: pool }, { type: 'merge', body: { spec: { configuration } } });
       return name;
@@ -212,14 +212,14 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
     },
     addNode(pool, { zone, name, isSettled = false } = {}) {
       made += 1;
-      const born = targetOf(api.get(machineConfigPools, { name: pool })) ?? '';
-      const labels = { ...rolesOf(pool), ...(zone !== undefined && { 'topology.kubernetes.io/zone': zone }) };
+      const born = readTargetConfig(api.get(machineConfigPools, { name: pool })) ?? '';
+      const labels = { ...buildRoleLabels(pool), ...(zone !== undefined && { 'topology.kubernetes.io/zone': zone }) };
       const annotations = isSettled ? settledAt(born) : {};
       const node = api.create(nodes, {
         metadata: { name: name ?? `${pool}-${made}`, labels, annotations },
         status: { conditions: [ready(true, time.now())] },
       });
-      const machine = runMachine(siteOf(node), born);
+      const machine = runMachine(createEnvironment(node), born);
       machines.set(node.metadata.uid, machine);
       machine.wake();
     },
@@ -228,7 +228,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
       const { metadata } = api.get(nodes, { name });
       const gone = Object.keys(metadata.labels ?? {}).filter((label) => label.startsWith(role('')));
       patchNode(name, {
-        metadata: { labels: { ...Object.fromEntries(gone.map((label) => [label, null])), ...rolesOf(pool) } },
+        metadata: { labels: { ...Object.fromEntries(gone.map((label) => [label, null])), ...buildRoleLabels(pool) } },
       });
     },
     setReady: (name, isReady) =>

@@ -1,6 +1,6 @@
 // What a controller sees of a kind: the changes of the log up to some place of it, never out of order, often not the last ones.
 import {
-  apiVersionOf,
+  formatApiVersion,
   type Change,
   isSameButVersion,
   keyOf,
@@ -97,7 +97,7 @@ export function openView(api: MemoryApi, source: Source): View {
 
 /** A projection that changes what it is given would break here: objects in the store are frozen. */
 function keep({ resource, as, project }: Source, object: Stored<KubeObject>): Stored<KubeObject> {
-  const metadataOnly = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: object.metadata };
+  const metadataOnly = { apiVersion: formatApiVersion(resource), kind: resource.kind, metadata: object.metadata };
   const sent = as === 'metadata' ? metadataOnly : object;
   return project === undefined ? sent : project(sent);
 }

@@ -17,23 +17,23 @@ export async function makeSampleMachine(files: FileSystem, { from }: SampleUpdat
   await writeCurrentConfig(files, nothing);
   const quiet = { files: [{ path: '/', actions: [{ type: 'None' as const }] }] };
   const plan = await planUpdate({ current: nothing, desired: from, policy: quiet });
-  const result = await endOf(files, null, (updater) => updater.apply({ from: nothing, to: from, plan }));
+  const result = await runToEnd(files, null, (updater) => updater.apply({ from: nothing, to: from, plan }));
   if (result.outcome !== 'new') throw new Error(`the sample machine cannot be made: ${JSON.stringify(result)}`);
 }
 
 /** From the old config, with all reboots on the way, to where it ends. */
 export function updateToEnd(files: FileSystem, update: SampleUpdate): Promise<UpdateResult> {
-  return endOf(files, update, (updater) => updater.apply(update));
+  return runToEnd(files, update, (updater) => updater.apply(update));
 }
 
 /** As a daemon does that starts: goes on with what was under way. */
 export function recoverToEnd(files: FileSystem, update: SampleUpdate): Promise<UpdateResult> {
-  return endOf(files, update, (updater) => updater.recover());
+  return runToEnd(files, update, (updater) => updater.recover());
 }
 
 type Updater = ReturnType<typeof createUpdater>;
 
-async function endOf(
+async function runToEnd(
   files: FileSystem,
   update: SampleUpdate | null,
   start: (updater: Updater) => Promise<UpdateResult>,

@@ -37,7 +37,7 @@ export const machineOptions: SimulatedMachineOptions = { files: osFiles, kernelA
 export const OLD_DIRECTORY = '/etc/app/old.d';
 
 /** Of a machine on which nothing is configured but that directory. */
-export const nothing = configOf('nothing', { storage: { directories: [{ path: OLD_DIRECTORY, mode: 0o750 }] } });
+export const nothing = buildConfig('nothing', { storage: { directories: [{ path: OLD_DIRECTORY, mode: 0o750 }] } });
 
 export async function sampleUpdate(name: SampleName): Promise<SampleUpdate> {
   const reboots = name.startsWith('update with reboot');
@@ -72,7 +72,7 @@ const settings = (count: number, text: string): object[] =>
 
 /** 20 files: 12 of one kind, and 8 of which each is there for something. */
 function oldConfig(): StoredConfig {
-  return configOf(
+  return buildConfig(
     'old',
     {
       passwd: { users: [{ name: 'core', passwordHash: '$6$old', sshAuthorizedKeys: ['ssh-ed25519 AAAA old'] }] },
@@ -104,7 +104,7 @@ function oldConfig(): StoredConfig {
 
 function newConfig(has: { readonly kernelArguments: boolean; readonly brokenUnit: boolean }): StoredConfig {
   const start = has.brokenUnit ? '/usr/bin/false' : '/usr/bin/app --new';
-  return configOf(
+  return buildConfig(
     'new',
     {
       passwd: { users: [{ name: 'core', passwordHash: '$6$new', sshAuthorizedKeys: ['ssh-ed25519 AAAA new'] }] },
@@ -141,7 +141,7 @@ function unit(start: string, wantedBy: string): string {
   return `[Service]\nExecStart=${start}\n[Install]\nWantedBy=${wantedBy}\n`;
 }
 
-function configOf(name: string, config: object, kernelArguments = KERNEL_ARGUMENTS): StoredConfig {
+function buildConfig(name: string, config: object, kernelArguments = KERNEL_ARGUMENTS): StoredConfig {
   return {
     name: `rendered-worker-${name}`,
     spec: { config: { ignition: { version: '3.5.0' }, ...config }, kernelArguments },

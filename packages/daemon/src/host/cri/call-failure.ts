@@ -62,7 +62,7 @@ export function pullFailure(
   credential: RegistryCredential | null,
   runtime: CalledRuntime,
 ): DaemonError {
-  const words = wordsOf(said, credential);
+  const words = sanitizeMessage(said, credential);
   if (FULL.test(said)) {
     return new DaemonError(
       'SLW_PINNING_NO_SPACE',
@@ -80,7 +80,7 @@ export function pullFailure(
 /** Of a call that has nothing to do with a registry: whatever comes back, the runtime does not do its work. */
 export function runtimeFailure(what: string, { code, said }: CallFailure, runtime: CalledRuntime): DaemonError {
   if (code === DEADLINE_EXCEEDED) return noAnswer(what, 'it took too long', runtime);
-  const words = wordsOf(said, null);
+  const words = sanitizeMessage(said, null);
   if (NO_ANSWER.has(code)) return noAnswer(what, words, runtime);
   return new DaemonError(
     'SLW_PINNING_RUNTIME',
@@ -102,9 +102,9 @@ function noAnswer(what: string, words: string, { name, unit, socket }: CalledRun
  * In one line; without what opens a registry, which are our credentials and what stands in addresses with a signature; and without
  * what is another one at every try, such as ports: who tells of it tells what is new.
  */
-function wordsOf(said: string, credential: RegistryCredential | null): string {
+function sanitizeMessage(said: string, credential: RegistryCredential | null): string {
   let words = said;
-  for (const secret of secretsOf(credential)) words = words.replaceAll(secret, '…');
+  for (const secret of listSecrets(credential)) words = words.replaceAll(secret, '…');
   for (const [pattern, instead] of REWORDED) words = words.replaceAll(pattern, instead);
   return shorten(words, MAX_MESSAGE_CHARS).replace(/\.$/, '') || 'it said nothing';
 }
@@ -118,7 +118,7 @@ const REWORDED: readonly (readonly [RegExp, string])[] = [
   [/[\s\p{Cc}]+/gu, ' '],
 ];
 
-function secretsOf(credential: RegistryCredential | null): string[] {
+function listSecrets(credential: RegistryCredential | null): string[] {
   if (credential === null) return [];
   const { username, password } = credential;
   const pair = Buffer.from(`${username}:${password}`).toString('base64');

@@ -10,8 +10,8 @@ const { parts } = inject('crio');
 const { signal } = new AbortController();
 const MEGABYTE = 2 ** 20;
 
-const layerOf = (bytes: number) => ({ files: [{ path: 'data', randomBytes: bytes }] });
-const failureOf = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
+const buildLayer = (bytes: number) => ({ files: [{ path: 'data', randomBytes: bytes }] });
+const catchError = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 
 describe.skipIf(parts === undefined)('CRI-O', () => {
   let registry: RunningRegistry;
@@ -21,7 +21,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
   let crio: Crio;
   let image: string;
   let sizeBehindDoor = 8 * MEGABYTE;
-  const clientOf = (of: RunningCrio): Crio =>
+  const openCrio = (of: RunningCrio): Crio =>
     createCrio({ root: of.root, files: createDisk({ root: of.root }), reload: () => of.reload() });
   const credential = () => ({ username: registry.username, password: registry.password });
   const listed = async () =>
@@ -31,7 +31,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
   const pushBehindDoor = async (name: string) => {
     // Of another size each: what is random in a layer comes from its size, and CRI-O has what it pulled before.
     sizeBehindDoor += 1;
-    const pushed = await pushImage(plain, name, { layers: [layerOf(sizeBehindDoor)] });
+    const pushed = await pushImage(plain, name, { layers: [buildLayer(sizeBehindDoor)] });
     return pushed.replace(plain.host, door.host);
   };
 
@@ -39,9 +39,9 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     if (parts === undefined) return;
     [registry, plain] = await Promise.all([startRegistry(), startRegistry({ tls: false, auth: 'none' })]);
     door = await openDoor(plain.port);
-    image = await pushImage(registry, 'team/app', { layers: [layerOf(1000)] });
+    image = await pushImage(registry, 'team/app', { layers: [buildLayer(1000)] });
     machine = await startCrio({ ...parts, name: 'client', registries: [registry, { ...plain, host: door.host }] });
-    crio = clientOf(machine);
+    crio = openCrio(machine);
   });
   afterAll(async () => {
     await crio?.close();
@@ -69,9 +69,9 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
   });
 
   it('pulls nothing with a wrong password or none, and says where the right one belongs', async () => {
-    const other = await pushImage(registry, 'team/secret', { layers: [layerOf(1000)] });
+    const other = await pushImage(registry, 'team/secret', { layers: [buildLayer(1000)] });
     for (const wrong of [{ username: registry.username, password: 'mistaken-42' }, null]) {
-      const error = await failureOf(crio.pull(other, wrong, signal));
+      const error = await catchError(crio.pull(other, wrong, signal));
       expect(error).toMatchObject({
         code: 'SLW_PINNING_PULL',
         message: expect.stringMatching(/team\/secret@sha256.*could not be pulled.*pull secret of the machine/),
@@ -83,7 +83,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
 
   it('says which digest the registry does not have', async () => {
     const wrong = `${registry.host}/team/app@sha256:${'0'.repeat(64)}`;
-    expect(await failureOf(crio.pull(wrong, credential(), signal))).toMatchObject({
+    expect(await catchError(crio.pull(wrong, credential(), signal))).toMatchObject({
       code: 'SLW_PINNING_PULL',
       message: expect.stringMatching(/sha256:0{64} could not be pulled.*manifest unknown.*check the set/),
     });
@@ -91,7 +91,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
 
   it('says that a registry is not there', async () => {
     const nowhere = `127.0.0.1:1/team/app@sha256:${'0'.repeat(64)}`;
-    expect(await failureOf(crio.pull(nowhere, null, signal))).toMatchObject({
+    expect(await catchError(crio.pull(nowhere, null, signal))).toMatchObject({
       code: 'SLW_PINNING_PULL',
       message: expect.stringMatching(/connection refused.*reaches the registry/),
     });
@@ -111,7 +111,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     const late = await pushBehindDoor('late');
     door.shutAfter(MEGABYTE);
     const controller = new AbortController();
-    const pulled = failureOf(crio.pull(late, null, controller.signal));
+    const pulled = catchError(crio.pull(late, null, controller.signal));
     await expect.poll(() => door.waiting()).toBe(1);
     const why = new Error('a turn that is over');
     controller.abort(why);
@@ -138,7 +138,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
   it('that is killed in the middle of a pull is found again, with the images that it had', async () => {
     const cut = await pushBehindDoor('cut');
     door.shutAfter(MEGABYTE);
-    const pulled = failureOf(crio.pull(cut, null, signal));
+    const pulled = catchError(crio.pull(cut, null, signal));
     await expect.poll(() => door.waiting()).toBe(1);
     await machine.kill();
     expect(await pulled).toMatchObject({
@@ -146,7 +146,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
       message: expect.stringContaining(`does not answer at ${machine.socket}`),
     });
     for (const call of [crio.images(signal), crio.store(signal), crio.pull(cut, null, signal)]) {
-      expect(await failureOf(call)).toMatchObject({ code: 'SLW_PINNING_RUNTIME' });
+      expect(await catchError(call)).toMatchObject({ code: 'SLW_PINNING_RUNTIME' });
     }
     door.shutAfter(null);
     await machine.start();
@@ -160,11 +160,11 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     if (parts === undefined) return;
     const storeBytes = 16 * MEGABYTE;
     const small = await startCrio({ ...parts, name: 'full', registries: [registry], storeBytes });
-    const full = clientOf(small);
+    const full = openCrio(small);
     try {
       expect(await full.store(signal)).toMatchObject({ sizeBytes: storeBytes });
-      const large = await pushImage(registry, 'team/large', { layers: [layerOf(2 * storeBytes)] });
-      expect(await failureOf(full.pull(large, credential(), signal))).toMatchObject({
+      const large = await pushImage(registry, 'team/large', { layers: [buildLayer(2 * storeBytes)] });
+      expect(await catchError(full.pull(large, credential(), signal))).toMatchObject({
         code: 'SLW_PINNING_NO_SPACE',
         message: expect.stringMatching(/The disk got full while .*team\/large@.*no space left on device/),
       });

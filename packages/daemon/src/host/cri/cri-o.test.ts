@@ -14,8 +14,8 @@ import { connect, methods } from './connection.ts';
 import { createCrio, createCrioPins, type Crio, DROP_IN, formatDropIn } from './cri-o.ts';
 import { type GrpcServer, startGrpcServer } from './testing/grpc-server.ts';
 
-const imageOf = (letter: string): string => `quay.example/team/app@sha256:${letter.repeat(64)}`;
-const IMAGE = imageOf('a');
+const buildImageName = (letter: string): string => `quay.example/team/app@sha256:${letter.repeat(64)}`;
+const IMAGE = buildImageName('a');
 const { Reader, Writer } = protobuf;
 const { signal } = new AbortController();
 
@@ -44,7 +44,7 @@ const inside = (field: number, ...parts: Buffer[]) =>
 const number = (field: number, value: number) => bytes((writer) => writer.uint32(field << 3).uint64(value));
 
 /** Field by field, as bytes. */
-function fieldsOf(message: Uint8Array): [field: number, value: Buffer][] {
+function parseFields(message: Uint8Array): [field: number, value: Buffer][] {
   const reader = Reader.create(message);
   const fields: [number, Buffer][] = [];
   while (reader.pos < reader.len) fields.push([reader.uint32() >>> 3, Buffer.from(reader.bytes())]);
@@ -213,15 +213,15 @@ describe('what CRI-O is told', () => {
 
   it('is every image once, sorted, in one table', () => {
     expect(
-      formatDropIn([imageOf('b'), imageOf('a'), imageOf('b'), imageOf('c')])
+      formatDropIn([buildImageName('b'), buildImageName('a'), buildImageName('b'), buildImageName('c')])
         ?.split('\n')
         .slice(1),
     ).toEqual([
       '[crio.image]',
       'pinned_images = [',
-      `  "${imageOf('a')}",`,
-      `  "${imageOf('b')}",`,
-      `  "${imageOf('c')}",`,
+      `  "${buildImageName('a')}",`,
+      `  "${buildImageName('b')}",`,
+      `  "${buildImageName('c')}",`,
       ']',
       '',
     ]);
@@ -231,7 +231,7 @@ describe('what CRI-O is told', () => {
     const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 });
     fc.assert(
       fc.property(words, (some) => {
-        const images = some.map(imageOf);
+        const images = some.map(buildImageName);
         const text = formatDropIn(images) ?? '';
         expect(parse(text)).toEqual({ crio: { image: { pinned_images: [...new Set(images)].toSorted() } } });
         expect(formatDropIn(images.toReversed())).toBe(text);
@@ -248,12 +248,12 @@ describe('a pull', () => {
       answer(null, text(1, IMAGE));
     };
     await crio.pull(IMAGE, { username: 'me', password: 'hunter2' }, signal);
-    expect(fieldsOf(request)).toEqual([
+    expect(parseFields(request)).toEqual([
       [1, text(1, IMAGE)],
       [2, Buffer.concat([text(1, 'me'), text(2, 'hunter2')])],
     ]);
     await crio.pull(IMAGE, null, signal);
-    expect(fieldsOf(request).map(([field]) => field)).toEqual([1]);
+    expect(parseFields(request).map(([field]) => field)).toEqual([1]);
   });
 
   it('that is refused says why, and not the password', async () => {

@@ -5,7 +5,7 @@ import { isRecord, parseJson } from '@slipway/base/json';
 import { DaemonError } from '../../errors.ts';
 import { type FileSystem, makeDirectories, ownOwners, readText, replaceFile } from '../file-system.ts';
 import type { Deployment, OSChange, OSState } from '../host.ts';
-import { digestOf, readCommandLine } from './deployment.ts';
+import { parseDigest, readCommandLine } from './deployment.ts';
 import { OSFailure, type OSRun } from './os-commands.ts';
 import type { Podman } from './podman.ts';
 import { type ChangingOS, expectStaged, stageWhole } from './staging.ts';
@@ -157,7 +157,7 @@ const image: Decoder<BootcImage> = map(
   ({ image: { image, transport }, imageDigest, version }) => ({
     image,
     transport: transport || 'registry',
-    digest: imageDigest || digestOf(image),
+    digest: imageDigest || parseDigest(image),
     version,
   }),
 );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OSChange } from '../host.ts';
-import { imagesOf, needsPackages, stepsOfChange, type StepsRequest } from './change-steps.ts';
+import { listImagesToPull, needsPackages, stepsOfChange, type StepsRequest } from './change-steps.ts';
 import type { RpmOstreeDeployment } from './rpm-ostree-status.ts';
 
 const booted: RpmOstreeDeployment = {
@@ -135,6 +135,6 @@ describe('the steps of a change', () => {
     ['arguments alone', realtime, { kernelArguments: { removed: [], added: ['x'] }, extensionsImage }, []],
     ['the image that it runs', { ...booted, image: IMAGE }, { image: IMAGE }, []],
   ])('are preceded by downloads for %s', (_what, from, change, images) => {
-    expect(imagesOf({ booted: from, change })).toEqual(images);
+    expect(listImagesToPull({ booted: from, change })).toEqual(images);
   });
 });

@@ -57,7 +57,7 @@ export function needsPackages({ booted, change }: DesiredDeployment): boolean {
 }
 
 /** All that has to be downloaded for the change, and nothing else. */
-export function imagesOf(wanted: DesiredDeployment): string[] {
+export function listImagesToPull(wanted: DesiredDeployment): string[] {
   const { image = '', extensionsImage = '' } = wanted.change;
   return [bringsImage(wanted) ? image : '', needsPackages(wanted) ? extensionsImage : ''].filter((name) => name !== '');
 }

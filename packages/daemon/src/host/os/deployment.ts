@@ -129,7 +129,7 @@ const SCHEME =
 const TRANSPORT = /^(?:docker:\/\/|registry:|containers-storage:(?:\[[^\]]*\])?|oci:|oci-archive:|docker-daemon:)/;
 
 /** The digest that an image is named by; '' where it is named by a tag. */
-export function digestOf(image: string): string {
+export function parseDigest(image: string): string {
   return DIGEST.exec(image)?.[1] ?? '';
 }
 

@@ -51,7 +51,7 @@ async function open(
   return { machine, ...opened };
 }
 
-const changesOf = (machine: StandInMachine) =>
+const listChanges = (machine: StandInMachine) =>
   machine
     .state()
     .calls.filter((call) => /^(bootc (switch|loader)|rpm-ostree (rebase|kargs --[ad]|override|update))/.test(call));
@@ -76,7 +76,7 @@ describe('rpm-ostree', () => {
     expect(booted).toMatchObject({ image: OLD, packages: [] });
     expect(staged).toMatchObject({ image: NEW, digest: `sha256:${'b'.repeat(64)}` });
     expect(staged?.kernelArguments.slice(0, 3)).toEqual(['root=UUID=stand-in', 'a=1', 'quiet']);
-    expect(changesOf(machine)[0]).toBe(
+    expect(listChanges(machine)[0]).toBe(
       `rpm-ostree rebase --experimental ostree-unverified-image:containers-storage:${NEW}`,
     );
     expect(await readdir(join(machine.root, 'etc/yum.repos.d'))).toEqual([]);
@@ -103,7 +103,7 @@ describe('rpm-ostree', () => {
     const { machine, os } = await open();
     await os.stage({ image: OLD, kernelArguments: { removed: ['not there'], added: [] } });
     expect((await os.state()).staged).toBeNull();
-    expect(changesOf(machine)).toEqual(['rpm-ostree kargs --delete-if-present=not there']);
+    expect(listChanges(machine)).toEqual(['rpm-ostree kargs --delete-if-present=not there']);
   });
 
   it('takes it for done if the image turns out to be staged already, and for a failure if another one is', async () => {
@@ -171,7 +171,9 @@ describe('rpm-ostree', () => {
     const without = await open({ programs: ['rpm-ostree'] });
     await without.os.prefetch([NEW], () => undefined, signal);
     await without.os.stage({ image: NEW });
-    expect(changesOf(without.machine)).toEqual([`rpm-ostree rebase --experimental ostree-unverified-registry:${NEW}`]);
+    expect(listChanges(without.machine)).toEqual([
+      `rpm-ostree rebase --experimental ostree-unverified-registry:${NEW}`,
+    ]);
   });
 
   it('gives podman and ostree the pull secret of the kubelet', async () => {
@@ -211,7 +213,7 @@ describe('bootc', () => {
     expect(kind).toBe('bootc');
     await os.prefetch([NEW], () => undefined, signal);
     await os.stage({ image: NEW, kernelArguments: { removed: ['quiet'], added: ['a=1'] } });
-    expect(changesOf(machine)).toEqual([
+    expect(listChanges(machine)).toEqual([
       `bootc switch --transport containers-storage ${NEW}`,
       'rpm-ostree kargs --delete-if-present=quiet --append=a=1',
     ]);
@@ -239,7 +241,7 @@ describe('bootc', () => {
     expect(kind).toBe('bootc');
     const kernelArguments = { removed: [], added: ['a=1'], all: { before: [], after: ['a=1'] } };
     await os.stage({ image: NEW, kernelArguments });
-    expect(changesOf(machine)).toEqual([
+    expect(listChanges(machine)).toEqual([
       `bootc switch ${NEW}`,
       'bootc loader-entries set-options-for-source --source slipway --options a=1',
     ]);

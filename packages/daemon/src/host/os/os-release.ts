@@ -24,11 +24,11 @@ export function parseOSRelease(text: string): OSRelease {
 
 export async function describeOS(files: FileSystem): Promise<{ name: string; version: string }> {
   const release = await readOSRelease(files);
-  return { name: release['NAME'] ?? release['ID'] ?? 'unknown', version: versionOf(release) };
+  return { name: release['NAME'] ?? release['ID'] ?? 'unknown', version: readOSVersion(release) };
 }
 
 /** Of the OS it is built from where it says so: VERSION of RHCOS may begin with that of the cluster (4.12 is `412.`). */
-export function versionOf(release: OSRelease): string {
+export function readOSVersion(release: OSRelease): string {
   if (release['RHEL_VERSION'] !== undefined) return release['RHEL_VERSION'];
   const cluster = release['OPENSHIFT_VERSION']?.replace('.', '');
   const version = release['VERSION'];
@@ -42,8 +42,8 @@ function unquote(value: string): string {
 }
 
 /** Of Enterprise Linux and what is built from it; undefined for any other OS, whose numbers mean something else. */
-export function majorOf(release: OSRelease): number | undefined {
+export function readOSMajor(release: OSRelease): number | undefined {
   if (!['rhcos', 'scos', 'rhel', 'centos'].includes(release['ID'] ?? '')) return undefined;
-  const major = Number.parseInt(versionOf(release), 10);
+  const major = Number.parseInt(readOSVersion(release), 10);
   return Number.isNaN(major) ? undefined : major;
 }

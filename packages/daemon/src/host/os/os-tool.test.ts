@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chooseOSTool, type OSTool, type OSToolFacts } from './os-tool.ts';
-import { parseOSRelease, versionOf } from './os-release.ts';
+import { parseOSRelease, readOSVersion } from './os-release.ts';
 
 const el10 = { ID: 'rhcos', RHEL_VERSION: '10.0' };
 const el9 = { ID: 'rhcos', VERSION: '418.94.202410090804-0', OPENSHIFT_VERSION: '4.18', RHEL_VERSION: '9.4' };
@@ -39,6 +39,6 @@ describe('the version of the OS', () => {
     ['VERSION_ID', "VERSION='13 (trixie)'\nVERSION_ID=13\n# a comment\n", '13'],
     ['nothing', '', ''],
   ])('is %s', (_what, text, version) => {
-    expect(versionOf(parseOSRelease(text))).toBe(version);
+    expect(readOSVersion(parseOSRelease(text))).toBe(version);
   });
 });

@@ -1,5 +1,5 @@
 import type { OSRelease } from './os-release.ts';
-import { majorOf } from './os-release.ts';
+import { readOSMajor } from './os-release.ts';
 
 export interface OSToolFacts {
   readonly release: OSRelease;
@@ -38,12 +38,12 @@ const OS_TOOLS = [
   },
   {
     when: 'Enterprise Linux 10 and newer, booted from an image that bootc knows',
-    applies: (facts) => canBootc(facts) && (majorOf(facts.release) ?? 0) >= 10,
+    applies: (facts) => canBootc(facts) && (readOSMajor(facts.release) ?? 0) >= 10,
     tool: 'bootc',
   },
   {
     when: 'Enterprise Linux 9, booted from an image that bootc knows',
-    applies: (facts) => canBootc(facts) && majorOf(facts.release) === 9,
+    applies: (facts) => canBootc(facts) && readOSMajor(facts.release) === 9,
     tool: 'bootc',
   },
   { when: 'there is rpm-ostree', applies: (facts) => facts.hasRpmOstree, tool: 'rpm-ostree' },

@@ -12,7 +12,7 @@ import {
 } from '@slipway/base/codec';
 import { parseJson } from '@slipway/base/json';
 import { DaemonError } from '../../errors.ts';
-import { digestOf, imageOfReference } from './deployment.ts';
+import { parseDigest, imageOfReference } from './deployment.ts';
 
 export interface RpmOstreeDeployment {
   readonly booted: boolean;
@@ -72,12 +72,12 @@ const deployment: Decoder<RpmOstreeDeployment> = map(
     'requested-base-removals': texts,
   }),
   (found) => {
-    const image = imageOf(found['container-image-reference'], found['custom-origin'][0]);
+    const image = parseImage(found['container-image-reference'], found['custom-origin'][0]);
     return {
       booted: found.booted,
       staged: found.staged,
       image,
-      digest: found['container-image-reference-digest'] || digestOf(image),
+      digest: found['container-image-reference-digest'] || parseDigest(image),
       version: found['base-version'] || found.version,
       checksum: found.checksum,
       packages: found['requested-packages'],
@@ -87,7 +87,7 @@ const deployment: Decoder<RpmOstreeDeployment> = map(
 );
 
 /** Hosts of old have the image in the text of a custom origin. */
-function imageOf(reference: string, origin: unknown): string {
+function parseImage(reference: string, origin: unknown): string {
   if (reference !== '') return imageOfReference(reference);
   return typeof origin === 'string' && origin.startsWith('pivot://') ? origin.slice('pivot://'.length) : '';
 }

@@ -25,7 +25,7 @@ export function copyImage({ inodes }: DiskImage): DiskImage {
 }
 
 /** Equal for two disks on which every path is the same, second names of a file included. */
-export function digestOf(image: DiskImage): string {
+export function hashDiskImage(image: DiskImage): string {
   const lines: string[] = [];
   const met = new Map<number, number>();
   const visit = (path: string, number: number): void => {
@@ -37,7 +37,7 @@ export function digestOf(image: DiskImage): string {
     for (const name of [...inode.names.keys()].toSorted()) visit(`${path}/${name}`, inode.names.get(name) ?? 0);
   };
   visit('', ROOT);
-  return hashOf(lines.join('\n'));
+  return hashData(lines.join('\n'));
 }
 
 /** Most files are the same on thousands of disks. */
@@ -47,11 +47,11 @@ function describe(inode: Inode): string {
   const owner = `${inode.kind}\0${inode.uid}\0${inode.gid}`;
   if (inode.kind === 'link') return `${owner}\0${inode.target}`;
   if (inode.kind === 'directory') return `${owner}\0${inode.mode}`;
-  const known = contents.get(inode.bytes) ?? hashOf(inode.bytes);
+  const known = contents.get(inode.bytes) ?? hashData(inode.bytes);
   contents.set(inode.bytes, known);
   return `${owner}\0${inode.mode}\0${known}`;
 }
 
-function hashOf(data: string | Uint8Array): string {
+function hashData(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('base64');
 }

@@ -58,9 +58,9 @@ it('a disk in memory does what a real one does, and refuses what it refuses', as
       try {
         const [real, memory] = [createDisk({ root }), createMemoryDisk(emptyImage(me))];
         for (const each of changes)
-          expect([each, await outcomeOf(carryOut(memory, each))]).toEqual([
+          expect([each, await settleCall(carryOut(memory, each))]).toEqual([
             each,
-            await outcomeOf(carryOut(real, each)),
+            await settleCall(carryOut(real, each)),
           ]);
         expect(await whatIsAt(memory, seen)).toEqual(await whatIsAt(real, seen));
         expect(await whatIsAt(memory, '/')).toEqual(await whatIsAt(real, '/'));
@@ -83,7 +83,7 @@ it('a call is the same through a wrapper that lets everything pass', async () =>
 });
 
 /** Which of several errors comes first is the kernel's business; that there is one is not. */
-async function outcomeOf(call: Promise<unknown>): Promise<'done' | 'refused'> {
+async function settleCall(call: Promise<unknown>): Promise<'done' | 'refused'> {
   return call.then(
     () => 'done' as const,
     () => 'refused' as const,

@@ -45,13 +45,13 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
   let next = Math.max(...inodes.keys()) + 1;
   let clock = 0;
 
-  const inodeOf = (number: number): Inode => {
+  const getInode = (number: number): Inode => {
     const inode = inodes.get(number);
     if (inode === undefined) throw new Error(`inode ${number} is not on the disk`);
     return inode;
   };
-  const directoryOf = (number: number): Directory => {
-    const inode = inodeOf(number);
+  const getDirectory = (number: number): Directory => {
+    const inode = getInode(number);
     if (inode.kind !== 'directory') throw failure('ENOTDIR');
     return inode;
   };
@@ -87,9 +87,9 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
       trail.pop();
       return true;
     }
-    const number = directoryOf(trail.at(-1) ?? ROOT).names.get(each);
+    const number = getDirectory(trail.at(-1) ?? ROOT).names.get(each);
     if (number === undefined) return false;
-    const inode = inodeOf(number);
+    const inode = getInode(number);
     if (inode.kind === 'file' || (inode.kind === 'link' && ++state.links > MAX_LINKS)) throw refusal(path);
     if (inode.kind === 'directory') trail.push(number);
     else {
@@ -106,7 +106,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
     const directory = walk(path, names.slice(0, -1));
     return directory === undefined
       ? undefined
-      : { directory, name: last, inode: directoryOf(directory).names.get(last) };
+      : { directory, name: last, inode: getDirectory(directory).names.get(last) };
   }
   function find(path: string): PathEntry {
     const place = lookUp(path);
@@ -120,7 +120,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
   }
   function fileAt(path: string): { readonly number: number; readonly file: File } {
     const { inode: number } = existing(path);
-    const file = inodeOf(number);
+    const file = getInode(number);
     if (file.kind === 'link') throw failure('ELOOP');
     if (file.kind === 'directory') throw refusal(path);
     return { number, file };
@@ -130,7 +130,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
     const place = find(to);
     if (old.name === '.' || place.name === '.') throw failure('EBUSY');
     if (old.inode === place.inode) return;
-    refuseRename(inodeOf(old.inode), place.inode === undefined ? undefined : inodeOf(place.inode));
+    refuseRename(getInode(old.inode), place.inode === undefined ? undefined : getInode(place.inode));
     if (isInside(image, place.directory, old.inode)) throw failure('EINVAL');
     name({ ...old, inode: null }, { directory: place.directory, name: place.name, inode: old.inode });
   }
@@ -138,7 +138,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
   return {
     lookAt: settle((path) => {
       const number = lookUp(path)?.inode;
-      return number === undefined ? null : foundOf(number, inodeOf(number));
+      return number === undefined ? null : toFileInfo(number, getInode(number));
     }),
     read: settle((path: string, limit: number) => {
       const { bytes } = fileAt(path).file;
@@ -147,7 +147,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
     }),
     list: settle((path) => {
       const number = walk(path, checked(path));
-      return number === undefined ? [] : [...directoryOf(number).names.keys()].toSorted();
+      return number === undefined ? [] : [...getDirectory(number).names.keys()].toSorted();
     }),
     space: settle((path) => {
       checked(path);
@@ -165,7 +165,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
     }),
     syncFile: settle((path) => {
       const { inode: number } = existing(path);
-      if (inodeOf(number).kind === 'link') throw failure('ELOOP');
+      if (getInode(number).kind === 'link') throw failure('ELOOP');
       note({ kind: 'sync', number });
     }),
     syncDirectory: settle((path) => {
@@ -181,29 +181,29 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
       const { inode: number } = existing(from);
       const { directory, name: last, inode } = find(path);
       if (inode !== undefined) throw failure('EEXIST');
-      if (inodeOf(number).kind === 'directory') throw failure('EPERM');
+      if (getInode(number).kind === 'directory') throw failure('EPERM');
       name({ directory, name: last, inode: number });
     }),
     rename: settle(rename),
     remove: settle((path) => {
       const place = existing(path);
-      if (inodeOf(place.inode).kind === 'directory') throw failure('EISDIR');
+      if (getInode(place.inode).kind === 'directory') throw failure('EISDIR');
       name({ ...place, inode: null });
     }),
     removeDirectory: settle((path) => {
       const place = existing(path);
-      if (directoryOf(place.inode).names.size > 0) throw failure('ENOTEMPTY');
+      if (getDirectory(place.inode).names.size > 0) throw failure('ENOTEMPTY');
       name({ ...place, inode: null });
     }),
     setMode: settle((path, mode) => {
       const { inode: number } = existing(path);
-      const inode = inodeOf(number);
+      const inode = getInode(number);
       if (inode.kind === 'link') throw failure('EOPNOTSUPP');
       put(number, changed({ ...inode, mode: mode & ALL_BITS }, ++clock));
     }),
     setOwners: settle((path, { uid, gid }) => {
       const { inode: number } = existing(path);
-      put(number, changed(withOwners(inodeOf(number), { uid, gid }), ++clock));
+      put(number, changed(withOwners(getInode(number), { uid, gid }), ++clock));
     }),
   };
 }
@@ -241,7 +241,7 @@ function withOwners(inode: Inode, owners: Owners): Inode {
   return { ...inode, ...owners, mode: inode.mode & ~lost };
 }
 
-function foundOf(number: number, inode: Inode): FileInfo {
+function toFileInfo(number: number, inode: Inode): FileInfo {
   const { uid, gid } = inode;
   if (inode.kind === 'link') return { kind: 'link', target: inode.target, uid, gid };
   if (inode.kind === 'directory') return { kind: 'directory', mode: inode.mode, uid, gid };

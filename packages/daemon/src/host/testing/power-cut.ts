@@ -1,6 +1,6 @@
 // What a disk may hold after the power went: all that was synced, and of the rest whatever the file system had written by
 // then. Names and contents come to the disk on their own, in any order; a rename is never half done.
-import { copyImage, digestOf, type DiskImage, type Inode } from './disk-image.ts';
+import { copyImage, hashDiskImage, type DiskImage, type Inode } from './disk-image.ts';
 import { setNames, type Note } from './memory-disk.ts';
 
 /** Of contents, modes and owners that were not synced. */
@@ -25,7 +25,7 @@ export function* disksAfterCuts(before: DiskImage, notes: readonly Note[], { sub
     if (at > 0) keepTrack(pending, notes, at - 1);
     for (const lost of losses(pending, notes, subsets)) {
       const disk = diskWithout(before, notes.slice(0, at), lost);
-      const digest = digestOf(disk);
+      const digest = hashDiskImage(disk);
       if (seen.has(digest)) continue;
       seen.add(digest);
       yield { at, disk };

@@ -1,6 +1,6 @@
 // The part of the stand-in that is called as bootc.
 import { type StandInResult, Failed } from './stand-in-answer.ts';
-import { checksumOf, type StandInDeployment, type StandInState } from './stand-in-state.ts';
+import { computeChecksum, type StandInDeployment, type StandInState } from './stand-in-state.ts';
 
 const MODIFIED =
   'Switching: Deployment contains local rpm-ostree modifications; cannot upgrade via bootc. You can run `rpm-ostree reset` to undo the modifications.';
@@ -16,7 +16,7 @@ export function runBootc(state: StandInState, [verb = '', ...args]: readonly str
 /** Keys sorted, on one line. */
 function status(state: StandInState): StandInResult {
   const { booted, staged } = state;
-  const spec = imageOf(staged ?? booted);
+  const spec = parseReference(staged ?? booted);
   const text = {
     apiVersion: 'org.containers.bootc/v1',
     kind: 'BootcHost',
@@ -37,7 +37,7 @@ function status(state: StandInState): StandInResult {
 
 function describe(state: StandInState, deployment: StandInDeployment): object {
   const isModified = deployment.packages.length + deployment.removals.length > 0;
-  const image = imageOf(deployment);
+  const image = parseReference(deployment);
   const digest = /sha256:[0-9a-f]+$/.exec(image.image)?.[0] ?? '';
   return {
     cachedUpdate: null,
@@ -47,14 +47,14 @@ function describe(state: StandInState, deployment: StandInDeployment): object {
       ? null
       : { architecture: 'amd64', image, imageDigest: digest, timestamp: null, version: deployment.version },
     incompatible: isModified,
-    ostree: state.isComposefs ? null : { checksum: checksumOf(deployment), deploySerial: 0, stateroot: 'rhcos' },
+    ostree: state.isComposefs ? null : { checksum: computeChecksum(deployment), deploySerial: 0, stateroot: 'rhcos' },
     pinned: false,
     softRebootCapable: false,
     store: state.isComposefs ? null : 'ostreeContainer',
   };
 }
 
-function imageOf({ reference }: StandInDeployment): { image: string; transport: string } {
+function parseReference({ reference }: StandInDeployment): { image: string; transport: string } {
   const stored = 'ostree-unverified-image:containers-storage:';
   return reference.startsWith(stored)
     ? { image: reference.slice(stored.length), transport: 'containers-storage' }
@@ -65,7 +65,7 @@ function switchImage(state: StandInState, args: readonly string[]): StandInResul
   const transport = args[0] === '--transport' ? (args[1] ?? '') : 'registry';
   const image = args.at(-1) ?? '';
   const first = state.staged ?? state.booted;
-  const spec = imageOf(first);
+  const spec = parseReference(first);
   if (spec.image === image && spec.transport === transport) return { stdout: 'Image specification is unchanged.\n' };
   if (first.packages.length + first.removals.length > 0) throw new Failed(MODIFIED);
   pullImage(state, image, transport);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createRunner, type Run } from '../run-command.ts';
 import { callStandIn } from './stand-in.ts';
 import {
-  argumentsOf,
+  buildArguments,
   bootStandIn,
   readStandIn,
   type StandInFailure,
@@ -78,7 +78,7 @@ export async function makeStandInMachine(directory: string, options: StandInOpti
     change: (changes) => change((state) => ({ ...state, ...changes })),
     fail: (failure) => change((state) => ({ ...state, failures: [...state.failures, { times: 1, ...failure }] })),
     boot: (after = 'shut down in order') => change((state) => bootStandIn(state, after)),
-    commandLine: async () => argumentsOf(readStandIn(directory).booted).join(' '),
+    commandLine: async () => buildArguments(readStandIn(directory).booted).join(' '),
   };
 }
 

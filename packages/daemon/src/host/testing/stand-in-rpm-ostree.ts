@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type StandInResult, Failed } from './stand-in-answer.ts';
-import { argumentsOf, checksumOf, type StandInDeployment, type StandInState } from './stand-in-state.ts';
+import { buildArguments, computeChecksum, type StandInDeployment, type StandInState } from './stand-in-state.ts';
 
 const QUEUED = 'Changes queued for next boot. Run "systemctl reboot" to start a reboot\n';
 const STORAGE = 'ostree-unverified-image:containers-storage:';
@@ -54,7 +54,7 @@ function status(state: StandInState, args: readonly string[]): StandInResult {
 
 function describe(deployment: StandInDeployment, is: 'booted' | 'staged'): object {
   const digest = /sha256:[0-9a-f]+$/.exec(deployment.reference)?.[0];
-  const checksum = checksumOf(deployment);
+  const checksum = computeChecksum(deployment);
   return {
     id: `rhcos-${checksum}.0`,
     osname: 'rhcos',
@@ -114,13 +114,13 @@ function needPackages(state: StandInState, packages: readonly string[]): void {
 
 function kargs(state: StandInState, args: readonly string[]): StandInResult {
   if (args.includes('--import-proc-cmdline')) {
-    return { stdout: `BOOT_IMAGE=(hd0,gpt3)/vmlinuz ${argumentsOf(state.booted).join(' ')}\n` };
+    return { stdout: `BOOT_IMAGE=(hd0,gpt3)/vmlinuz ${buildArguments(state.booted).join(' ')}\n` };
   }
   const before = first(state);
   const values = (option: string) =>
     args.filter((argument) => argument.startsWith(`${option}=`)).map((argument) => argument.slice(option.length + 1));
   const [removed, added] = [values('--delete-if-present'), values('--append')];
-  if (args.length === 0) return { stdout: `${argumentsOf(before).join(' ')}\n` };
+  if (args.length === 0) return { stdout: `${buildArguments(before).join(' ')}\n` };
   // Whatever their order on the command line: added first, and removed is only what was there before this call.
   const after = [...before.kernelArguments, ...added];
   for (const argument of removed) {

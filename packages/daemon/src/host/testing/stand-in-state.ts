@@ -50,14 +50,14 @@ export function writeStandIn(directory: string, state: StandInState): void {
   renameSync(`${path}.new`, path);
 }
 
-export function checksumOf(deployment: StandInDeployment): string {
+export function computeChecksum(deployment: StandInDeployment): string {
   return createHash('sha256').update(JSON.stringify(deployment)).digest('hex');
 }
 
 /** With the one that ostree gives every deployment. */
-export function argumentsOf(deployment: StandInDeployment): string[] {
+export function buildArguments(deployment: StandInDeployment): string[] {
   const own = Object.values(deployment.sources).flatMap((options) => options.split(' '));
-  return [...deployment.kernelArguments, ...own, `ostree=/ostree/boot.1/rhcos/${checksumOf(deployment)}/0`];
+  return [...deployment.kernelArguments, ...own, `ostree=/ostree/boot.1/rhcos/${computeChecksum(deployment)}/0`];
 }
 
 /** An orderly shutdown writes what is staged to the boot loader; a power cut loses it. */

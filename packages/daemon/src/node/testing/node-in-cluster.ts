@@ -9,7 +9,7 @@ import { type FileSystem, ownOwners } from '../../host/file-system.ts';
 import type { Host } from '../../host/host.ts';
 import { emptyImage } from '../../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
-import { annotationsOf } from '../../report/node-annotations.ts';
+import { buildAnnotations } from '../../report/node-annotations.ts';
 import type { NodeSnapshot } from '../../report/snapshot.ts';
 import { type StoredConfig, writeCurrentConfig } from '../../stored-config.ts';
 import { type LocalNode, openLocalNode } from '../local-node.ts';
@@ -120,7 +120,7 @@ export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise
   async function report(snapshot: NodeSnapshot): Promise<void> {
     if (node.outage !== null) throw node.outage;
     node.told.push(inOneLine(snapshot));
-    Object.assign(annotations, annotationsOf(snapshot));
+    Object.assign(annotations, buildAnnotations(snapshot));
   }
 
   return node;

@@ -10,7 +10,7 @@ import type { Host } from '../../host/host.ts';
 import type { DesiredSet } from '../assigned-sets.ts';
 import type { PinMetrics } from '../pin-metrics.ts';
 import { createPinner, type Pinner } from '../pinner.ts';
-import { pinStatusOf } from '../report.ts';
+import { computePinStatus } from '../report.ts';
 import type { PinCluster } from '../reporter.ts';
 
 type Status = NonNullable<MachineConfigNode['status']>;
@@ -46,7 +46,7 @@ export function createPinWorld(): PinWorld {
 /** As the controller does it. */
 export function assign(world: PinWorld, sets: readonly DesiredSet[], more: Partial<PinAssignment> = {}): void {
   world.sets.clear();
-  for (const set of sets) world.sets.set(set.name, objectOf(set));
+  for (const set of sets) world.sets.set(set.name, toPinnedImageSet(set));
   const assigned = sets.map(({ name, uid, generation }) => ({ name, uid, generation }));
   world.assignment = {
     mayPull: true,
@@ -56,7 +56,7 @@ export function assign(world: PinWorld, sets: readonly DesiredSet[], more: Parti
   };
 }
 
-const objectOf = ({ name, uid, generation, images }: DesiredSet): PinnedImageSet => ({
+const toPinnedImageSet = ({ name, uid, generation, images }: DesiredSet): PinnedImageSet => ({
   apiVersion: 'machineconfiguration.openshift.io/v1',
   kind: 'PinnedImageSet',
   metadata: { name, uid, generation },
@@ -104,7 +104,7 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
   };
   const pinner = createPinner({
     host: { ...host, files, containers },
-    cluster: clusterOf(world),
+    cluster: createFakeCluster(world),
     nodeName: 'worker-1',
     log: silentLog(),
     metrics: noMetrics,
@@ -157,7 +157,7 @@ function seenIn({ assignment, node }: PinWorld): Parameters<Pinner['step']>[0] {
 }
 
 /** Takes no generation that goes back, as the API server does. */
-function clusterOf(world: PinWorld): PinCluster {
+function createFakeCluster(world: PinWorld): PinCluster {
   const answer = <T>(act: () => T): Promise<T> => {
     if (world.isAway !== null) return Promise.reject(world.isAway);
     return Promise.resolve(act());
@@ -170,7 +170,7 @@ function clusterOf(world: PinWorld): PinCluster {
       }),
     report: (snapshot) =>
       answer(() => {
-        const { first, last } = pinStatusOf({ status: world.status }, snapshot, new Date());
+        const { first, last } = computePinStatus({ status: world.status }, snapshot, new Date());
         for (const status of [first, last]) {
           if (status === null) continue;
           const { conditions, pinnedImageSets } = status;
@@ -190,5 +190,5 @@ function clusterOf(world: PinWorld): PinCluster {
 
 const noMetrics: PinMetrics = { observe: () => {}, pulled: () => {} };
 
-export const conditionOf = ({ status }: PinWorld, type: 'Progressing' | 'Degraded') =>
+export const findPinCondition = ({ status }: PinWorld, type: 'Progressing' | 'Degraded') =>
   status.conditions?.find((condition) => condition.type === `PinnedImageSets${type}`);

@@ -1,6 +1,6 @@
 import { fieldAt, type JsonObject, textAt } from '../json.ts';
 import { type Artifact, badSpec, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
-import { artifactOf, download, useImage, word } from './import.ts';
+import { readArtifact, download, useImage, word } from './import.ts';
 import { hasRegions, type PlatformDef, verdictOfRegion } from './platform.ts';
 
 export const alibabacloud = {
@@ -16,7 +16,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
   if (region === '') return badSpec('regionId', 'the region of the machines', fieldAt(spec, 'regionId'));
   const current = textAt(spec, 'imageId');
   if (current === '') return badSpec('imageId', 'the id of an image', fieldAt(spec, 'imageId'));
-  const artifact = artifactOf(question.images, 'aliyun', 'qcow2.gz');
+  const artifact = readArtifact(question.images, 'aliyun', 'qcow2.gz');
   if (isOurs(current, question) && !hasRegions(question.images, 'aliyun') && artifact !== null) {
     return toImport(current, region, artifact, question);
   }

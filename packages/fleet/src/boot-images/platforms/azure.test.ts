@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { azure } from './azure.ts';
-import { questionOf } from '../testing/image-cases.ts';
+import { buildImageQuestion } from '../testing/image-cases.ts';
 import { azureSpec } from '../testing/provider-specs.ts';
 import { rhel10 } from '../testing/stream-metadata.ts';
 import type { JsonObject } from '../json.ts';
@@ -10,13 +10,13 @@ const withImage = (image: JsonObject): JsonObject => ({
   image: { ...(azureSpec['image'] as JsonObject), ...image },
 });
 const upload = { publisher: '', offer: '', sku: '', version: '', type: '' };
-const question = questionOf({ name: 'azure' });
+const question = buildImageQuestion({ name: 'azure' });
 const withoutMarketplace = { ...question, images: { ...question.images, 'rhel-coreos-extensions': {} } };
 const GALLERY =
   '/resourceGroups/demo-x7k2p-rg/providers/Microsoft.Compute/galleries/gallery_demo_x7k2p/images/demo-x7k2p';
 
 describe('a stream whose OS is not on the marketplace yet', () => {
-  const standIn = questionOf({ name: 'azure' }, rhel10);
+  const standIn = buildImageQuestion({ name: 'azure' }, rhel10);
 
   it('lets machines boot the older OS that it has there, and says so', () => {
     expect(azure.machineApi(azureSpec, standIn)).toMatchObject({ type: 'change', version: rhel10.marketplace.free });

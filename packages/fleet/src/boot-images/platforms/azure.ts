@@ -12,7 +12,7 @@ import {
   notOurs,
 } from '../verdict.ts';
 import { osMajor } from '../boot-version.ts';
-import { artifactOf, download, useImage, word } from './import.ts';
+import { readArtifact, download, useImage, word } from './import.ts';
 import { type PlatformDef, verdictOfView } from './platform.ts';
 
 const TEMPLATE_KIND = 'AzureMachineTemplate';
@@ -42,7 +42,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
 
 function ofUpload(spec: JsonObject, id: string, question: ImageQuestion): ImageVerdict {
   const isOurs = isInstallersUpload(id, question) || question.isAdopted;
-  const importIt = importOf(spec, question) ?? (hasMarketplace(question.images) ? null : galleryImport);
+  const importIt = selectImport(spec, question) ?? (hasMarketplace(question.images) ? null : galleryImport);
   const imported = importIt?.(spec, question);
   // An import leaves an id with a version in it: that it is done can be seen, whoever's the image was before.
   if (imported?.type === 'current') return imported;
@@ -51,14 +51,14 @@ function ofUpload(spec: JsonObject, id: string, question: ImageQuestion): ImageV
 }
 
 function ofMarketplace(spec: JsonObject, image: MarketplaceImage, question: ImageQuestion): ImageVerdict {
-  const urn = urnOf(image);
-  const importIt = importOf(spec, question);
+  const urn = formatUrn(image);
+  const importIt = selectImport(spec, question);
   if (importIt !== null) {
     return question.isAdopted
       ? importIt(spec, question)
       : notOurs(urn, `Its machines need an image that is uploaded for them.`);
   }
-  const plan = planOf(image);
+  const plan = detectPlan(image);
   if (plan !== null) return toMarketplace(spec, urn, plan, image.sku, question);
   if (!question.isAdopted) return notOurs(urn, `Image ${urn} is of a publisher or an offer that we do not know.`);
   return toMarketplace(spec, urn, 'no-purchase-plan', generationWord(image.sku), question);
@@ -68,7 +68,7 @@ function ofMarketplace(spec: JsonObject, image: MarketplaceImage, question: Imag
  * Azure Stack has no marketplace of ours. Stream metadata does not say which images can do what a security type asks for: a
  * machine with the wrong one is not made. Null: neither concerns these machines.
  */
-function importOf(spec: JsonObject, { azureCloud }: ImageQuestion): ImageRule | null {
+function selectImport(spec: JsonObject, { azureCloud }: ImageQuestion): ImageRule | null {
   if (azureCloud === 'AzureStackCloud') return stackImport;
   return textAt(spec, 'securityProfile', 'settings', 'securityType') === '' ? null : galleryImport;
 }
@@ -78,12 +78,12 @@ const generationWord = (name: string): string => (/gen-?2|g2|v2/i.test(name) ? '
 
 function toMarketplace(spec: JsonObject, from: string, plan: Plan, sku: string, question: ImageQuestion): ImageVerdict {
   const { images, architecture } = question;
-  const generation = generationOf(plan, sku, architecture);
+  const generation = detectGeneration(plan, sku, architecture);
   const target = marketplaceImage(images, plan, generation);
   if (target === null) return noImage(from, question, marketplacePlace(plan, generation));
   const type = plan === 'no-purchase-plan' ? 'MarketplaceNoPlan' : 'MarketplaceWithPlan';
   const { version } = target;
-  const to = urnOf(target);
+  const to = formatUrn(target);
   if (isSame(spec, target, type)) return { type: 'current', image: to, version };
   const current = textAt(spec, 'image', 'version');
   if (!question.isAdopted && isStandIn(current, version, images)) {
@@ -101,7 +101,7 @@ function isSame(spec: JsonObject, target: MarketplaceImage, type: string): boole
   const image = fieldAt(spec, 'image');
   return (
     textAt(image, 'resourceID') === '' &&
-    urnOf(readMarketplaceImage(image)) === urnOf(target) &&
+    formatUrn(readMarketplaceImage(image)) === formatUrn(target) &&
     (textAt(image, 'type') || 'MarketplaceWithPlan') === type
   );
 }
@@ -132,7 +132,7 @@ type Generation = 'hyperVGen1' | 'hyperVGen2';
 const paid = ['ocp', 'opp', 'oke'] as const;
 
 /** Null: the image is of nobody we know. */
-function planOf({ publisher, offer }: Pick<MarketplaceImage, 'publisher' | 'offer'>): Plan | null {
+function detectPlan({ publisher, offer }: Pick<MarketplaceImage, 'publisher' | 'offer'>): Plan | null {
   if (publisher === 'azureopenshift') return 'no-purchase-plan';
   const product = paid.find((name) => offer === `rh-${name}-worker`);
   if (product === undefined) return null;
@@ -141,7 +141,7 @@ function planOf({ publisher, offer }: Pick<MarketplaceImage, 'publisher' | 'offe
 }
 
 /** Machines of aarch64 have only the second generation. */
-function generationOf(plan: Plan, sku: string, architecture: Architecture): Generation {
+function detectGeneration(plan: Plan, sku: string, architecture: Architecture): Generation {
   if (architecture === 'aarch64') return 'hyperVGen2';
   const isSecond = plan === 'no-purchase-plan' ? sku.includes('v2') : !sku.includes('gen1');
   return isSecond ? 'hyperVGen2' : 'hyperVGen1';
@@ -167,7 +167,7 @@ const readMarketplaceImage = (value: Parameters<typeof textAt>[0]): MarketplaceI
 });
 
 /** As the command line of Azure writes it. */
-const urnOf = ({ publisher, offer, sku, version }: MarketplaceImage): string =>
+const formatUrn = ({ publisher, offer, sku, version }: MarketplaceImage): string =>
   [publisher, offer, sku, version].join(':');
 
 // Images that were uploaded to a resource group of Azure: by the installer, or by the owner of the cluster.
@@ -183,14 +183,14 @@ const UPLOAD_PATTERN =
   /^(?:\/subscriptions\/[^/]+)?\/resourceGroups\/([^/]+)\/providers\/Microsoft\.Compute\/(?:galleries\/([^/]+)\/)?images\/([^/]+)(?:\/versions\/[^/]+)?$/i;
 
 /** Null: it is no image of a resource group. */
-function uploadOf(resourceId: string): Upload | null {
+function parseUpload(resourceId: string): Upload | null {
   const [, group, gallery = '', name] = UPLOAD_PATTERN.exec(resourceId) ?? [];
   return group === undefined || name === undefined ? null : { group, gallery, name };
 }
 
 /** The installer names what it uploads after the cluster. */
 function isInstallersUpload(resourceId: string, { infrastructureName }: ImageQuestion): boolean {
-  const upload = uploadOf(resourceId);
+  const upload = parseUpload(resourceId);
   if (upload === null || infrastructureName === '') return false;
   const { gallery, name } = upload;
   if (gallery !== '' && gallery !== `gallery_${infrastructureName.replaceAll('-', '_')}`) return false;
@@ -198,14 +198,14 @@ function isInstallersUpload(resourceId: string, { infrastructureName }: ImageQue
 }
 
 const imageText = (spec: JsonObject): string =>
-  textAt(spec, 'image', 'resourceID') || urnOf(readMarketplaceImage(fieldAt(spec, 'image')));
+  textAt(spec, 'image', 'resourceID') || formatUrn(readMarketplaceImage(fieldAt(spec, 'image')));
 
 /** A version of an image in the gallery. Its id names the version, so that one can see that it was done. */
 function galleryImport(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const image = imageText(spec);
-  const artifact = artifactOf(question.images, 'azure', 'vhd.gz');
+  const artifact = readArtifact(question.images, 'azure', 'vhd.gz');
   if (artifact === null) return noImage(image, question, 'artifacts.azure.formats["vhd.gz"]');
-  const { group, gallery, name } = uploadOf(image) ?? ownGallery(spec, question);
+  const { group, gallery, name } = parseUpload(image) ?? ownGallery(spec, question);
   // Versions of images in galleries are three numbers.
   const version = artifact.version.split('-')[0] ?? '';
   const to = `/resourceGroups/${group}/providers/Microsoft.Compute/galleries/${gallery}/images/${name}/versions/${version}`;
@@ -229,10 +229,10 @@ function galleryImport(spec: JsonObject, question: ImageQuestion): ImageVerdict 
 /** Azure Stack has no galleries, and an image of its own in stream metadata. */
 function stackImport(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const image = imageText(spec);
-  const artifact = artifactOf(question.images, 'azurestack', 'vhd.gz');
+  const artifact = readArtifact(question.images, 'azurestack', 'vhd.gz');
   if (artifact === null) return noImage(image, question, 'artifacts.azurestack.formats["vhd.gz"]');
-  const { group } = uploadOf(image) ?? ownGallery(spec, question);
-  const name = `${clusterOf(question)}-rhcos-${artifact.version}`;
+  const { group } = parseUpload(image) ?? ownGallery(spec, question);
+  const name = `${selectClusterName(question)}-rhcos-${artifact.version}`;
   const to = `/resourceGroups/${group}/providers/Microsoft.Compute/images/${name}`;
   if (image === to) return { type: 'current', image, version: artifact.version };
   return { type: 'manual', image, to, artifact, commands: stackCommands(artifact, group, name, to, question) };
@@ -266,11 +266,12 @@ const uploadedImage = (resourceID: string): JsonObject => ({
   type: 'ID',
 });
 
-const clusterOf = ({ infrastructureName, resource }: ImageQuestion): string => infrastructureName || resource.name;
+const selectClusterName = ({ infrastructureName, resource }: ImageQuestion): string =>
+  infrastructureName || resource.name;
 
 /** Where the installer would have put it. */
 function ownGallery(spec: JsonObject, question: ImageQuestion): Upload {
-  const cluster = clusterOf(question);
+  const cluster = selectClusterName(question);
   const group = textAt(spec, 'resourceGroup') || `${cluster}-rg`;
   return { group, gallery: `gallery_${cluster.replaceAll('-', '_')}`, name: `${cluster}-gen2` };
 }
@@ -286,7 +287,10 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   if (!isJsonObject(image)) return badTemplate('image', 'the image to boot', image);
   if (isJsonObject(fieldAt(image, 'marketplace')))
     return judgeMarketplaceTemplate(spec, objectAt(image, 'marketplace'), question);
-  const id = textAt(image, 'id') || idOf(objectAt(image, 'computeGallery')) || idOf(objectAt(image, 'sharedGallery'));
+  const id =
+    textAt(image, 'id') ||
+    formatImageId(objectAt(image, 'computeGallery')) ||
+    formatImageId(objectAt(image, 'sharedGallery'));
   if (id !== '') return judgeUploadTemplate(spec, id, question);
   const gallery = textAt(image, 'computeGallery', 'gallery');
   if (gallery === '') return badTemplate('image', 'id, marketplace, computeGallery or sharedGallery', image);
@@ -303,8 +307,8 @@ function judgeMarketplaceTemplate(spec: JsonObject, marketplace: JsonObject, que
     Object.keys(marketplace).length === 0 ? { publisher: 'azureopenshift', offer: 'aro4', sku: 'v2' } : marketplace;
   const image = { ...given, resourceID: '', type: types[`${isPaid}`] };
   const view = {
-    ...viewOf(spec, image),
-    changed: ({ image }: JsonObject) => ({ image: { marketplace: marketplaceOf(image, marketplace) } }),
+    ...buildView(spec, image),
+    changed: ({ image }: JsonObject) => ({ image: { marketplace: buildMarketplaceImage(image, marketplace) } }),
   };
   return verdictOfView(spec, view, question);
 }
@@ -313,16 +317,16 @@ function judgeUploadTemplate(spec: JsonObject, id: string, question: ImageQuesti
   // The rule has ids without the subscription.
   const subscription = /^\/subscriptions\/[^/]+/i.exec(id)?.[0] ?? '';
   const view = {
-    ...viewOf(spec, { resourceID: id.slice(subscription.length) }),
+    ...buildView(spec, { resourceID: id.slice(subscription.length) }),
     image: id,
-    changed: ({ image }: JsonObject) => ({ image: { marketplace: marketplaceOf(image, {}) } }),
+    changed: ({ image }: JsonObject) => ({ image: { marketplace: buildMarketplaceImage(image, {}) } }),
     imported: (to: string) => ({ image: { id: subscription + to } }),
   };
   const verdict = verdictOfView(spec, view, question);
   return verdict.type === 'manual' ? { ...verdict, to: subscription + verdict.to } : verdict;
 }
 
-const viewOf = (spec: JsonObject, image: JsonObject) => ({
+const buildView = (spec: JsonObject, image: JsonObject) => ({
   kind: TEMPLATE_KIND,
   rule: judgeProviderSpec,
   providerSpec: {
@@ -333,7 +337,7 @@ const viewOf = (spec: JsonObject, image: JsonObject) => ({
 });
 
 /** What else the owner has said of an image of the marketplace stays. */
-function marketplaceOf(image: Parameters<typeof textAt>[0], before: JsonObject): JsonObject {
+function buildMarketplaceImage(image: Parameters<typeof textAt>[0], before: JsonObject): JsonObject {
   const isPaid = textAt(image, 'type') === types.true;
   const [publisher, offer, sku, version] = ['publisher', 'offer', 'sku', 'version'].map((name) => textAt(image, name));
   const isSaid = isPaid || Object.hasOwn(before, 'thirdPartyImage');
@@ -348,7 +352,7 @@ function marketplaceOf(image: Parameters<typeof textAt>[0], before: JsonObject):
 }
 
 /** An image in a gallery of a resource group, by its id; '' where it is in a public one. */
-function idOf(gallery: JsonObject): string {
+function formatImageId(gallery: JsonObject): string {
   const [subscription = '', group = '', name = '', image = '', version = ''] = [
     'subscriptionID',
     'resourceGroup',

@@ -8,7 +8,7 @@ import {
   noImage,
   notOurs,
 } from '../verdict.ts';
-import { artifactOf, fileOf, useImage } from './import.ts';
+import { readArtifact, toFileName, useImage } from './import.ts';
 import { type PlatformDef, verdictOfView } from './platform.ts';
 
 const TEMPLATE_KIND = 'Metal3MachineTemplate';
@@ -64,13 +64,13 @@ function ofImage(spec: JsonObject, url: string, question: ImageQuestion): ImageV
 /** What the stream has in place of the file: it differs in nothing but the version. */
 function sameFormat(url: string, images: JsonObject): Artifact | null {
   const file = new URL(url).pathname.split('/').at(-1) ?? '';
-  const found = formats.map(([platform, format]) => artifactOf(images, platform, format));
-  return found.find((artifact) => artifact !== null && file.endsWith(endOf(artifact))) ?? null;
+  const found = formats.map(([platform, format]) => readArtifact(images, platform, format));
+  return found.find((artifact) => artifact !== null && file.endsWith(getFileSuffix(artifact))) ?? null;
 }
 
 /** Such as `-metal.x86_64.raw.gz`. */
-const endOf = (artifact: Artifact): string => {
-  const file = fileOf(artifact);
+const getFileSuffix = (artifact: Artifact): string => {
+  const file = toFileName(artifact);
   return file.slice(file.lastIndexOf(artifact.version) + artifact.version.length);
 };
 
@@ -91,7 +91,7 @@ function toArtifact(
 const isCached = (url: string): boolean => /^http:\/\/[^/]+:6180\/images\//.test(url);
 
 function toCustomDeploy(image: string, question: ImageQuestion): ImageVerdict {
-  const artifact = artifactOf(question.images, 'metal', 'raw.gz');
+  const artifact = readArtifact(question.images, 'metal', 'raw.gz');
   if (artifact === null) return noImage(image, question, 'artifacts.metal.formats["raw.gz"]');
   const value = { customDeploy: { method: INSTALL_COREOS }, image: { url: '', checksum: '' } };
   return {

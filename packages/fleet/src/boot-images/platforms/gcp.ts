@@ -33,14 +33,14 @@ function gcpImage(images: JsonObject): GcpImage | null {
 
 /** Of our project, or of the one that the stream has its images in: another one is a copy, or the marketplace. */
 function isOurGcpImage(reference: string, images: JsonObject): boolean {
-  const project = /^projects\/([^/]+)\/global\/images\//.exec(pathOf(reference))?.[1];
+  const project = /^projects\/([^/]+)\/global\/images\//.exec(toImagePath(reference))?.[1];
   return project !== undefined && [OUR_PROJECT, textAt(images, 'images', 'gcp', 'project')].includes(project);
 }
 
 /** An image may be given with the address of the API before it. */
-const pathOf = (reference: string): string => reference.replace(/^https:\/\/[^/]+\/compute\/[^/]+\//, '');
+const toImagePath = (reference: string): string => reference.replace(/^https:\/\/[^/]+\/compute\/[^/]+\//, '');
 
-const isSameGcpImage = (one: string, other: string): boolean => pathOf(one) === pathOf(other);
+const isSameGcpImage = (one: string, other: string): boolean => toImagePath(one) === toImagePath(other);
 
 /** The image of every disk that machines boot from. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
@@ -49,10 +49,10 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
   if (!isList(disks) || boot.length === 0) return badSpec('disks', 'a disk with boot: true', disks);
   const unnamed = boot.find((disk) => textAt(disk, 'image') === '');
   if (unnamed !== undefined) return badSpec('disks[].image', 'the image to boot', fieldAt(unnamed, 'image'));
-  return verdictOf(spec, disks, question);
+  return judgeDisks(spec, disks, question);
 }
 
-function verdictOf(spec: JsonObject, disks: readonly Json[], question: ImageQuestion): ImageVerdict {
+function judgeDisks(spec: JsonObject, disks: readonly Json[], question: ImageQuestion): ImageVerdict {
   const current = disks.filter(isBoot).map((disk) => textAt(disk, 'image'));
   const image = [...new Set(current)].join(', ');
   const target = gcpImage(question.images);

@@ -1,6 +1,14 @@
 import { fieldAt, isJsonObject, type JsonObject, textAt } from '../json.ts';
 import { type Architecture, badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
-import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import {
+  readArtifact,
+  download,
+  importedImage,
+  isNamedByInstaller,
+  nameWithVersion,
+  useImage,
+  word,
+} from './import.ts';
 import { ownImageName, type PlatformDef, type TemplatePlace, verdictOfView } from './platform.ts';
 
 const TEMPLATE_KIND = 'IBMVPCMachineTemplate';
@@ -32,7 +40,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     {
       current,
       isInstallers: isNamedByInstaller(current, question),
-      artifact: artifactOf(question.images, 'ibmcloud', 'qcow2.gz'),
+      artifact: readArtifact(question.images, 'ibmcloud', 'qcow2.gz'),
       place: 'artifacts.ibmcloud.formats["qcow2.gz"]',
       nameOf: (version) => nameWithVersion(current, version.replaceAll('.', '-'), MAX_NAME_LENGTH),
       commands: (artifact, to) => {
@@ -52,12 +60,12 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
 
 /** A custom image of VPC, by its name or, which counts first, its id; or an offering of the catalogue. */
 function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: TemplatePlace): ImageVerdict {
-  const name = nameOf(spec);
+  const name = readImageName(spec);
   const text = name || otherText(spec);
   if (text === '') return badTemplate('image', 'name or id', fieldAt(spec, 'image'));
   if (name === '' && !question.isAdopted)
     return notOurs(text, `The image is found by ${text}, which tells nothing of it.`);
-  const region = regionOf(textAt(spec, 'zone')) || place.region || 'REGION';
+  const region = parseRegion(textAt(spec, 'zone')) || place.region || 'REGION';
   const view = {
     kind: TEMPLATE_KIND,
     rule: judgeProviderSpec,
@@ -75,7 +83,7 @@ const otherText = (spec: JsonObject): string => {
 };
 
 /** '' where something else counts. */
-const nameOf = (spec: JsonObject): string => (otherText(spec) === '' ? textAt(spec, 'image', 'name') : '');
+const readImageName = (spec: JsonObject): string => (otherText(spec) === '' ? textAt(spec, 'image', 'name') : '');
 
 /** Such as us-south of the zone us-south-1. */
-const regionOf = (zone: string): string => /^([a-z]{2}-[a-z]+)-\d+$/.exec(zone)?.[1] ?? '';
+const parseRegion = (zone: string): string => /^([a-z]{2}-[a-z]+)-\d+$/.exec(zone)?.[1] ?? '';

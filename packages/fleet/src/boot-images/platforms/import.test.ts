@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { JsonObject } from '../json.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { questionOf } from '../testing/image-cases.ts';
+import { buildImageQuestion } from '../testing/image-cases.ts';
 import {
   alibabacloudSpec,
   baremetalImageSpec,
@@ -18,7 +18,7 @@ import type { Architecture, ImageQuestion, Platform } from '../verdict.ts';
 import { isNamedByInstaller, nameWithVersion, word } from './import.ts';
 import { platformDef } from './index.ts';
 
-const commandsOf = (platform: Platform, spec: JsonObject, question: ImageQuestion): readonly string[] => {
+const listCommands = (platform: Platform, spec: JsonObject, question: ImageQuestion): readonly string[] => {
   const verdict = platformDef(platform).machineApi(spec, question);
   return verdict.type === 'manual' ? verdict.commands : [verdict.type];
 };
@@ -147,7 +147,7 @@ describe('what a person is to run', () => {
       [/"customDeploy":\{"method":"install_coreos"\},"image":\{"url":"","checksum":""\}/],
     ],
   ])('on %s is all there', (platform, spec, architecture, expected) => {
-    const commands = commandsOf(platform, spec, questionOf({ name: 'workers-a', architecture }));
+    const commands = listCommands(platform, spec, buildImageQuestion({ name: 'workers-a', architecture }));
     expect(commands).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
     expect(commands.at(-1)).toMatch(
       /^kubectl --namespace openshift-machine-api patch machinesets\.machine\.openshift\.io workers-a --type merge --patch '/,
@@ -155,17 +155,17 @@ describe('what a person is to run', () => {
   });
 
   it('on alibabacloud is to import an image that the release has only as a file', () => {
-    const question = questionOf({ name: 'workers-a' });
+    const question = buildImageQuestion({ name: 'workers-a' });
     const { images: _, ...rest } = question.images;
-    expect(commandsOf('alibabacloud', alibabacloudSpec, { ...question, images: rest }).join('\n')).toContain(
+    expect(listCommands('alibabacloud', alibabacloudSpec, { ...question, images: rest }).join('\n')).toContain(
       'aliyun ecs ImportImage --RegionId ap-southeast-1 --ImageName demo-x7k2p-rhcos-9.8.20260428-0',
     );
   });
 
   it('is the same for a shell whatever names the spec has', () => {
     const odd = "$(touch x)'; touch y #";
-    const question = { ...questionOf({ name: 'workers-a' }), isAdopted: true };
-    const commands = commandsOf('openstack', { ...openstackSpec, image: odd, cloudName: odd }, question);
+    const question = { ...buildImageQuestion({ name: 'workers-a' }), isAdopted: true };
+    const commands = listCommands('openstack', { ...openstackSpec, image: odd, cloudName: odd }, question);
     const shown = commands
       .filter((command) => command.startsWith('openstack '))
       .map((command) => {
@@ -207,7 +207,7 @@ describe('the name of an image that a person imports', () => {
 });
 
 describe('a name is the installer’s', () => {
-  const question = questionOf({ name: 'a' });
+  const question = buildImageQuestion({ name: 'a' });
 
   it.each([
     ['demo-x7k2p-rhcos', true],

@@ -12,7 +12,7 @@ import {
 const MAX_LOCATION_LENGTH = 2048;
 
 /** Null: the stream has none for the architecture, or one that cannot be checked after its download. */
-export function artifactOf(images: JsonObject, platform: string, format: string): Artifact | null {
+export function readArtifact(images: JsonObject, platform: string, format: string): Artifact | null {
   const disk = ['artifacts', platform, 'formats', format, 'disk'] as const;
   const location = textAt(images, ...disk, 'location');
   const sha256 = textAt(images, ...disk, 'sha256');
@@ -23,7 +23,7 @@ export function artifactOf(images: JsonObject, platform: string, format: string)
 }
 
 /** Name of the file that a download of it makes. */
-export const fileOf = ({ location }: Artifact): string => new URL(location).pathname.split('/').at(-1) ?? '';
+export const toFileName = ({ location }: Artifact): string => new URL(location).pathname.split('/').at(-1) ?? '';
 
 const isSha256 = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
@@ -44,7 +44,7 @@ export const word = (text: string): string => {
 
 /** Gets an artifact, unpacked, and makes sure that it is the right one. `file`: what is there in the end. */
 export function download(artifact: Artifact): { readonly file: string; readonly commands: readonly string[] } {
-  const packed = fileOf(artifact);
+  const packed = toFileName(artifact);
   const get = [`curl --fail --location --remote-name ${word(artifact.location)}`, check(artifact.sha256, packed)];
   if (!packed.endsWith('.gz')) return { file: packed, commands: get };
   const file = packed.slice(0, -'.gz'.length);

@@ -1,6 +1,6 @@
 import { fieldAt, type JsonObject, textAt } from '../json.ts';
 import { badSpec, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
-import { artifactOf, download, importedImage, nameWithVersion, useImage, word } from './import.ts';
+import { readArtifact, download, importedImage, nameWithVersion, useImage, word } from './import.ts';
 import type { PlatformDef } from './platform.ts';
 
 export const libvirt = {
@@ -29,7 +29,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     {
       current,
       isInstallers: question.infrastructureName !== '' && isOwn,
-      artifact: artifactOf(question.images, 'qemu', 'qcow2.gz'),
+      artifact: readArtifact(question.images, 'qemu', 'qcow2.gz'),
       place: 'artifacts.qemu.formats["qcow2.gz"]',
       nameOf: (version) => nameWithVersion(current, version, MAX_NAME_LENGTH),
       commands: (artifact, to) => {

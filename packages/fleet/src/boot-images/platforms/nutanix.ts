@@ -1,6 +1,6 @@
 import { fieldAt, isJsonObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { type Artifact, badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
-import { artifactOf, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import { readArtifact, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
 import { ownImageName, type PlatformDef, verdictOfView } from './platform.ts';
 
 const TEMPLATE_KIND = 'NutanixMachineTemplate';
@@ -24,7 +24,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     {
       current,
       isInstallers: type !== 'uuid' && isNamedByInstaller(current, question),
-      artifact: artifactOf(question.images, 'nutanix', 'qcow2'),
+      artifact: readArtifact(question.images, 'nutanix', 'qcow2'),
       place: 'artifacts.nutanix.formats.qcow2',
       nameOf: (version) => nameWithVersion(base, version, MAX_NAME_LENGTH),
       commands: (artifact, to) => [

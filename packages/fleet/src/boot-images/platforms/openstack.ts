@@ -1,6 +1,14 @@
 import { fieldAt, isJsonObject, type JsonObject, textAt, withField } from '../json.ts';
 import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
-import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import {
+  readArtifact,
+  download,
+  importedImage,
+  isNamedByInstaller,
+  nameWithVersion,
+  useImage,
+  word,
+} from './import.ts';
 import { ownImageName, type PlatformDef, verdictOfView } from './platform.ts';
 
 const TEMPLATE_KIND = 'OpenStackMachineTemplate';
@@ -31,7 +39,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     {
       current,
       isInstallers: isNamedByInstaller(current, question),
-      artifact: artifactOf(question.images, 'openstack', 'qcow2.gz'),
+      artifact: readArtifact(question.images, 'openstack', 'qcow2.gz'),
       place: 'artifacts.openstack.formats["qcow2.gz"]',
       nameOf: (version) => nameWithVersion(current, version, MAX_NAME_LENGTH),
       commands: (artifact, to) => {

@@ -1,6 +1,14 @@
 import { fieldAt, type JsonObject, textAt } from '../json.ts';
 import { type Artifact, badSpec, type ImageQuestion, type ImageVerdict, type MachineResource } from '../verdict.ts';
-import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import {
+  readArtifact,
+  download,
+  importedImage,
+  isNamedByInstaller,
+  nameWithVersion,
+  useImage,
+  word,
+} from './import.ts';
 import type { PlatformDef } from './platform.ts';
 
 export const ovirt = {
@@ -25,17 +33,17 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     {
       current,
       isInstallers: isNamedByInstaller(current, question),
-      artifact: artifactOf(question.images, 'openstack', 'qcow2.gz'),
+      artifact: readArtifact(question.images, 'openstack', 'qcow2.gz'),
       place: 'artifacts.openstack.formats["qcow2.gz"]',
       nameOf: (version) => nameWithVersion(current, version, MAX_NAME_LENGTH),
-      commands: (artifact, to) => commandsOf(artifact, to, question.resource),
+      commands: (artifact, to) => buildCommands(artifact, to, question.resource),
     },
     question,
   );
 }
 
 /** A template is made of a virtual machine, which goes again. The login is in the environment: OVIRT_URL and so on. */
-function commandsOf(artifact: Artifact, name: string, resource: MachineResource): readonly string[] {
+function buildCommands(artifact: Artifact, name: string, resource: MachineResource): readonly string[] {
   const { file, commands } = download(artifact);
   const vm = `${name}-import`;
   const disk = { name, upload_image_path: file, size: '16GiB', format: 'cow', bootable: true, wait: true };

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, patchSteps, type Json, type JsonObject } from '../json.ts';
-import { imageCases, questionOf } from '../testing/image-cases.ts';
+import { imageCases, buildImageQuestion } from '../testing/image-cases.ts';
 import { olderStream, rhel10, rhel9 } from '../testing/stream-metadata.ts';
 import { type ImageVerdict, type Platform } from '../verdict.ts';
 import { platformDef, platforms } from './index.ts';
@@ -24,7 +24,7 @@ describe.each(platforms)('the image of machines on %s', (platform) => {
   const cases = imageCases.filter((each) => each.platform === platform);
 
   it.each(cases)('$name: $verdict', (each) => {
-    const verdict = rule(each.spec, questionOf(each));
+    const verdict = rule(each.spec, buildImageQuestion(each));
     expect(verdict).toMatchObject({
       type: each.verdict,
       ...(each.to !== undefined && { to: each.to }),
@@ -46,7 +46,7 @@ describe.each(platforms)('the image of machines on %s', (platform) => {
     fc.assert(
       fc.property(someCase, someObject(12), someStream, fc.boolean(), (each, more, stream, isAdopted) => {
         const spec = { ...more, ...each.spec };
-        const after = specAfter(rule(spec, { ...questionOf(each, stream), isAdopted }), spec);
+        const after = specAfter(rule(spec, { ...buildImageQuestion(each, stream), isAdopted }), spec);
         const changed = patchSteps(spec, after, '').map(({ path }) => path);
         expect(changed.filter((path) => imageFields[platform]?.test(path) !== true)).toEqual([]);
       }),
@@ -56,7 +56,7 @@ describe.each(platforms)('the image of machines on %s', (platform) => {
   it('is current once it was set, by us or by the commands of an import', () => {
     fc.assert(
       fc.property(someCase, someStream, fc.boolean(), (each, stream, isAdopted) => {
-        const question = { ...questionOf(each, stream), isAdopted: false };
+        const question = { ...buildImageQuestion(each, stream), isAdopted: false };
         const verdict = rule(each.spec, { ...question, isAdopted });
         const next = rule(done(verdict, each.spec), question);
         const before = rule(each.spec, question);
@@ -68,7 +68,7 @@ describe.each(platforms)('the image of machines on %s', (platform) => {
   it('is never guessed at: any JSON for a spec and any JSON for images lead to a verdict', () => {
     fc.assert(
       fc.property(someCase, someObject(5), someObject(5), (each, spec, images) => {
-        const question = questionOf(each);
+        const question = buildImageQuestion(each);
         expect(['theirs', 'failed']).toContain(rule(spec, question).type);
         expect(rule(each.spec, { ...question, images }).type).not.toBe('change');
       }),
@@ -77,9 +77,9 @@ describe.each(platforms)('the image of machines on %s', (platform) => {
 
   it('is told of in some way when a field of the spec or of the images is of another type', () => {
     const broken = (value: JsonObject): fc.Arbitrary<JsonObject> =>
-      fc.tuple(fc.constantFrom(...pathsOf(value)), anything).map(([path, field]) => replaced(value, path, field));
+      fc.tuple(fc.constantFrom(...listPaths(value)), anything).map(([path, field]) => replaced(value, path, field));
     const brokenCase = someCase.chain((each) => {
-      const question = questionOf(each);
+      const question = buildImageQuestion(each);
       return fc
         .tuple(broken(each.spec), broken(question.images))
         .map(([spec, images]) => ({ each, question, spec, images }));
@@ -96,7 +96,7 @@ describe.each(platforms)('the image of machines on %s', (platform) => {
 
 /** What the spec is after a verdict was followed. */
 const done = (verdict: ImageVerdict, spec: JsonObject): JsonObject =>
-  verdict.type === 'manual' ? merged(spec, patchOf(verdict.commands.at(-1) ?? '')) : specAfter(verdict, spec);
+  verdict.type === 'manual' ? merged(spec, parsePatch(verdict.commands.at(-1) ?? '')) : specAfter(verdict, spec);
 
 function doneVersion(verdict: ImageVerdict): Partial<ImageVerdict> | null {
   if (verdict.type === 'change') return { type: 'current', version: verdict.version };
@@ -104,7 +104,7 @@ function doneVersion(verdict: ImageVerdict): Partial<ImageVerdict> | null {
 }
 
 /** The patch in a command that lets machines use what was imported. */
-function patchOf(command: string): JsonObject {
+function parsePatch(command: string): JsonObject {
   const json = /--patch '(.*)'$/s.exec(command)?.[1]?.replaceAll(String.raw`'\''`, "'") ?? '';
   const patch = JSON.parse(json) as { spec: { template: { spec: { providerSpec: { value: JsonObject } } } } };
   return patch.spec.template.spec.providerSpec.value;
@@ -121,10 +121,10 @@ function merged(value: JsonObject, patch: JsonObject): JsonObject {
   return result;
 }
 
-function pathsOf(value: Json, before: readonly string[] = []): (readonly string[])[] {
+function listPaths(value: Json, before: readonly string[] = []): (readonly string[])[] {
   if (!isJsonObject(value)) return [];
   const fields = Object.entries(value).map(([key, field]) => ({ path: before.concat(key), field }));
-  return fields.flatMap(({ path, field }) => pathsOf(field, path)).concat(fields.map(({ path }) => path));
+  return fields.flatMap(({ path, field }) => listPaths(field, path)).concat(fields.map(({ path }) => path));
 }
 
 function replaced(value: JsonObject, [key = '', ...rest]: readonly string[], field: Json): JsonObject {

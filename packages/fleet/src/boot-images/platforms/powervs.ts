@@ -1,6 +1,6 @@
 import { fieldAt, type JsonObject, objectAt, textAt } from '../json.ts';
 import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
-import { artifactOf, importedImage, nameWithVersion, useImage, word } from './import.ts';
+import { readArtifact, importedImage, nameWithVersion, useImage, word } from './import.ts';
 import { type PlatformDef, verdictOfView } from './platform.ts';
 
 const TEMPLATE_KIND = 'IBMPowerVSMachineTemplate';
@@ -29,7 +29,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     {
       current,
       isInstallers: type === 'Name' && question.infrastructureName !== '' && isOwn(current, own),
-      artifact: artifactOf(question.images, 'powervs', 'ova.gz'),
+      artifact: readArtifact(question.images, 'powervs', 'ova.gz'),
       place: 'artifacts.powervs.formats["ova.gz"]',
       nameOf: (version) => nameWithVersion(base, version, MAX_NAME_LENGTH),
       commands: (_, to) => [
@@ -64,28 +64,32 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   const byObject = textAt(spec, 'imageRef', 'name');
   const [id, name, regex] = ['id', 'name', 'regex'].map((field) => textAt(spec, 'image', field));
   // What it is an object of, its name does not tell, like an id.
-  const image = imageOf(id || byObject, name ?? '', regex ?? '');
+  const image = buildImage(id || byObject, name ?? '', regex ?? '');
   if (image === null) return badTemplate('image', 'id, name or regex, or imageRef', fieldAt(spec, 'image'));
-  return verdictOf(spec, image, question, (to) => ({ image: { name: to }, imageRef: null }));
+  return judgeImage(spec, image, question, (to) => ({ image: { name: to }, imageRef: null }));
 }
 
 /** v1beta3 says which of the two it is. */
 function judgeTemplateV1beta3(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const type = textAt(spec, 'image', 'type');
-  const reference = imageOf(textAt(spec, 'image', 'reference', 'id'), textAt(spec, 'image', 'reference', 'name'), '');
-  const image = type === 'Import' ? imageOf(textAt(spec, 'image', 'import', 'name'), '', '') : reference;
+  const reference = buildImage(
+    textAt(spec, 'image', 'reference', 'id'),
+    textAt(spec, 'image', 'reference', 'name'),
+    '',
+  );
+  const image = type === 'Import' ? buildImage(textAt(spec, 'image', 'import', 'name'), '', '') : reference;
   if (image === null)
     return badTemplate('image', 'reference with id or name, or import with name', fieldAt(spec, 'image'));
-  return verdictOf(spec, image, question, (to) => ({ image: { type: 'Reference', reference: { name: to } } }));
+  return judgeImage(spec, image, question, (to) => ({ image: { type: 'Reference', reference: { name: to } } }));
 }
 
-function imageOf(id: string, name: string, regex: string): JsonObject | null {
+function buildImage(id: string, name: string, regex: string): JsonObject | null {
   if (id !== '') return { type: 'ID', id };
   if (name !== '') return { type: 'Name', name };
   return regex === '' ? null : { type: 'RegEx', regex };
 }
 
-const verdictOf = (
+const judgeImage = (
   spec: JsonObject,
   image: JsonObject,
   question: ImageQuestion,

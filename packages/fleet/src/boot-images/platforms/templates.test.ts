@@ -4,10 +4,10 @@ import type { JsonObject } from '../json.ts';
 import { describe, expect, it } from 'vitest';
 import { cloneTemplate } from '../cluster-api.ts';
 import {
-  machineTemplateOf,
+  buildMachineTemplate,
   type TemplateCase,
   templateCases,
-  templateQuestionOf,
+  buildTemplateQuestion,
   TEMPLATE_REGION,
 } from '../testing/machine-templates.ts';
 import { olderStream, rhel10, rhel9 } from '../testing/stream-metadata.ts';
@@ -16,7 +16,10 @@ import { regionOfZone } from './aws.ts';
 
 const templateKindNames = templateKinds.map(({ kind }) => kind);
 
-function ruleOf({ kind, apiVersion }: Pick<TemplateCase, 'kind' | 'apiVersion'>, region = TEMPLATE_REGION): ImageRule {
+function findRule(
+  { kind, apiVersion }: Pick<TemplateCase, 'kind' | 'apiVersion'>,
+  region = TEMPLATE_REGION,
+): ImageRule {
   const rule = templateRule(kind, apiVersion, { region, failureDomain: '' });
   if (rule === null) throw new Error(`no rule for ${kind} of ${apiVersion}`);
   return rule;
@@ -31,7 +34,7 @@ describe.each(templateKindNames)('the image in a %s', (kind) => {
   const cases = templateCases.filter((each) => each.kind === kind);
 
   it.each(cases)('$name: $verdict', (each) => {
-    const verdict = ruleOf(each)(each.spec, templateQuestionOf(each));
+    const verdict = findRule(each)(each.spec, buildTemplateQuestion(each));
     expect(verdict).toMatchObject({
       type: each.verdict,
       ...(each.to !== undefined && { to: each.to }),
@@ -54,7 +57,7 @@ describe.each(templateKindNames)('the image in a %s', (kind) => {
         fc.boolean(),
         (each, value, field, isAdopted) => {
           const spec = { ...each.spec, [field]: JSON.parse(JSON.stringify(value)) };
-          const verdict = ruleOf(each)(spec, { ...templateQuestionOf(each), isAdopted });
+          const verdict = findRule(each)(spec, { ...buildTemplateQuestion(each), isAdopted });
           expect(verdict.type === 'failed' ? verdict.message : '').not.toContain('providerSpec');
         },
       ),
@@ -83,12 +86,12 @@ describe.each(changed)('the image in a %s that is a reference', (kind) => {
         fc.constantFrom(rhel9, rhel10, olderStream),
         fc.boolean(),
         (each, more, stream, isAdopted) => {
-          const question = { ...templateQuestionOf(each, stream), isAdopted };
+          const question = { ...buildTemplateQuestion(each, stream), isAdopted };
           const spec: JsonObject = { ...JSON.parse(JSON.stringify(more)), ...each.spec };
-          const verdict = ruleOf(each)(spec, question);
+          const verdict = findRule(each)(spec, question);
           if (verdict.type !== 'change') return;
           expect(JSON.stringify(around(verdict.spec))).toBe(JSON.stringify(around(spec)));
-          expect(ruleOf(each)(verdict.spec, question)).toMatchObject({ type: 'current', version: verdict.version });
+          expect(findRule(each)(verdict.spec, question)).toMatchObject({ type: 'current', version: verdict.version });
         },
       ),
     );
@@ -96,9 +99,9 @@ describe.each(changed)('the image in a %s that is a reference', (kind) => {
 
   it('goes into a clone, with all else of the template', () => {
     for (const each of cases) {
-      const verdict = ruleOf(each)(each.spec, templateQuestionOf(each));
+      const verdict = findRule(each)(each.spec, buildTemplateQuestion(each));
       if (verdict.type !== 'change') continue;
-      const clone = cloneTemplate(machineTemplateOf(each), verdict.spec);
+      const clone = cloneTemplate(buildMachineTemplate(each), verdict.spec);
       expect(clone.spec).toEqual({ template: { metadata: { labels: { tier: 'compute' } }, spec: each.after } });
     }
   });
@@ -106,7 +109,7 @@ describe.each(changed)('the image in a %s that is a reference', (kind) => {
 
 describe('what a person is told to do', () => {
   const manual = templateCases.flatMap((each) => {
-    const verdict = ruleOf(each)(each.spec, templateQuestionOf(each));
+    const verdict = findRule(each)(each.spec, buildTemplateQuestion(each));
     return verdict.type === 'manual' ? [{ ...each, commands: verdict.commands }] : [];
   });
 
@@ -124,7 +127,7 @@ describe('what a person is told to do', () => {
       const fields = /--argjson fields '(.*?)' '/.exec(each.commands.at(-2) ?? '')?.[1] ?? '';
       const all = { ...each.spec, ...JSON.parse(fields) };
       const spec = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as JsonObject;
-      expect({ name: each.name, type: ruleOf(each)(spec, templateQuestionOf(each)).type }).toEqual({
+      expect({ name: each.name, type: findRule(each)(spec, buildTemplateQuestion(each)).type }).toEqual({
         name: each.name,
         type: 'current',
       });
@@ -136,11 +139,11 @@ describe('a template', () => {
   it('of aws has no region of its own', () => {
     const each = templateCases.find(({ kind }) => kind === 'AWSMachineTemplate');
     if (each === undefined) throw new Error('no case');
-    expect(ruleOf(each, '')(each.spec, templateQuestionOf(each))).toMatchObject({
+    expect(findRule(each, '')(each.spec, buildTemplateQuestion(each))).toMatchObject({
       type: 'failed',
       code: 'SLW_BOOT_IMAGES_REGION',
     });
-    expect(ruleOf(each, 'mars-1')(each.spec, templateQuestionOf(each))).toMatchObject({
+    expect(findRule(each, 'mars-1')(each.spec, buildTemplateQuestion(each))).toMatchObject({
       type: 'failed',
       code: 'SLW_BOOT_IMAGES_REGION',
     });

@@ -7,7 +7,15 @@ import {
   type ImageVerdict,
   type MachineResource,
 } from '../verdict.ts';
-import { artifactOf, download, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
+import {
+  readArtifact,
+  download,
+  importedImage,
+  isNamedByInstaller,
+  nameWithVersion,
+  useImage,
+  word,
+} from './import.ts';
 import { type PlatformDef, verdictOfView } from './platform.ts';
 
 const TEMPLATE_KIND = 'VSphereMachineTemplate';
@@ -34,20 +42,20 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     {
       current,
       isInstallers: isNamedByInstaller(name, question),
-      artifact: artifactOf(question.images, 'vmware', 'ova'),
+      artifact: readArtifact(question.images, 'vmware', 'ova'),
       place: 'artifacts.vmware.formats.ova',
       nameOf: (version) => current.slice(0, at) + nameWithVersion(name, version, MAX_NAME_LENGTH),
-      commands: (artifact, to) => commandsOf(spec, artifact, to, question.resource),
+      commands: (artifact, to) => buildCommands(spec, artifact, to, question.resource),
     },
     question,
   );
 }
 
-function commandsOf(spec: JsonObject, artifact: Artifact, to: string, resource: MachineResource): readonly string[] {
+function buildCommands(spec: JsonObject, artifact: Artifact, to: string, resource: MachineResource): readonly string[] {
   const { file, commands } = download(artifact);
   const name = to.slice(to.lastIndexOf('/') + 1);
-  const network = networkOf(spec);
-  const place = placeOf(spec);
+  const network = readNetwork(spec);
+  const place = buildPlacementOptions(spec);
   const options = JSON.stringify({ NetworkMapping: [{ Name: 'VM Network', Network: network }] });
   return [
     ...commands,
@@ -59,7 +67,7 @@ function commandsOf(spec: JsonObject, artifact: Artifact, to: string, resource: 
 }
 
 /** As the command line of vSphere takes them; what the spec leaves out, its environment says. */
-const placeOf = (spec: JsonObject): readonly string[] =>
+const buildPlacementOptions = (spec: JsonObject): readonly string[] =>
   [
     ['u', 'server'],
     ['dc', 'datacenter'],
@@ -70,7 +78,7 @@ const placeOf = (spec: JsonObject): readonly string[] =>
 
 const option = (flag: string, value: string): string => (value === '' ? '' : ` -${flag} ${word(value)}`);
 
-function networkOf(spec: JsonObject): string {
+function readNetwork(spec: JsonObject): string {
   const devices = fieldAt(spec, 'network', 'devices');
   const [first] = Array.isArray(devices) ? devices : [];
   return isJsonObject(first) ? textAt(first, 'networkName') : '';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { additions, authorities, installer22, installer3, managedStub } from '../testing/stubs.ts';
 import { classifyStub, STUB_LIMITS } from './classify-stub.ts';
 
-const classOf = (stub: unknown, ours: string | null = null) => classifyStub(JSON.stringify(stub), ours);
+const classify = (stub: unknown, ours: string | null = null) => classifyStub(JSON.stringify(stub), ours);
 const SOURCE = 'https://api-int.demo.example.com:22623/config/worker';
 const merging = (...merge: object[]) => ({ ignition: { version: '3.2.0', config: { merge } } });
 
@@ -23,12 +23,12 @@ describe('the installer’s stub is known', () => {
       'worker',
     ],
   ])('%s', (_, stub, role) => {
-    expect(classOf(stub)).toMatchObject({ type: 'plain', role });
+    expect(classify(stub)).toMatchObject({ type: 'plain', role });
   });
 
   it('from the one that we keep', () => {
-    expect(classOf(managedStub())).toMatchObject({ type: 'managed', role: 'worker' });
-    expect(classOf(managedStub('infra', undefined, null))).toMatchObject({ type: 'managed', role: 'infra' });
+    expect(classify(managedStub())).toMatchObject({ type: 'managed', role: 'worker' });
+    expect(classify(managedStub('infra', undefined, null))).toMatchObject({ type: 'managed', role: 'infra' });
   });
 });
 
@@ -53,7 +53,7 @@ describe('whatever else a stub says makes it customised', () => {
       { ...installer22(), storage: { files: [{ filesystem: 'root', path: '/a', contents: { source: 'data:,x' } }] } },
     ],
   ])('%s', (_, stub) => {
-    expect(classOf(stub)).toMatchObject({ type: 'customised', role: 'worker' });
+    expect(classify(stub)).toMatchObject({ type: 'customised', role: 'worker' });
   });
 });
 
@@ -112,8 +112,8 @@ describe('a stub that cannot be used says why', () => {
 describe('a server of ours on another port', () => {
   const stub = installer3('3.2.0', 'worker', 'https://boot.example.com');
   it('is known by the managed stub', () => {
-    expect(classOf(stub)).toMatchObject({ type: 'unusable' });
-    expect(classOf(stub, 'https://boot.example.com')).toMatchObject({ type: 'plain', role: 'worker' });
-    expect(classOf(stub, 'https://other.example.com')).toMatchObject({ type: 'unusable' });
+    expect(classify(stub)).toMatchObject({ type: 'unusable' });
+    expect(classify(stub, 'https://boot.example.com')).toMatchObject({ type: 'plain', role: 'worker' });
+    expect(classify(stub, 'https://other.example.com')).toMatchObject({ type: 'unusable' });
   });
 });

@@ -16,9 +16,9 @@ export type StubClass =
 /** `ours`: where the managed stub's server is; a stub that asks there is one of ours whatever the port. */
 export function classifyStub(text: string, ours: KnownServer = null): StubClass {
   const { config, report } = parse(text, STUB_LIMITS);
-  if (config === null) return { type: 'unusable', reason: reasonOf(report) };
+  if (config === null) return { type: 'unusable', reason: formatReason(report) };
   const findings = validate(config);
-  if (findings.some(({ kind }) => kind === 'error')) return { type: 'unusable', reason: reasonOf(findings) };
+  if (findings.some(({ kind }) => kind === 'error')) return { type: 'unusable', reason: formatReason(findings) };
   return classifyConfig(config, ours);
 }
 
@@ -41,7 +41,7 @@ const REPLACES =
   'ignition.config.replace: everything else in it would count for nothing. Write the reference under ignition.config.merge';
 
 /** The first thing that is wrong. What stands in quotes may be anybody's secret; a version is none. */
-export function reasonOf(report: Report): string {
+export function formatReason(report: Report): string {
   const errors = report.filter(({ kind }) => kind === 'error');
   const [first] = errors;
   if (first === undefined) return 'something in it is wrong';

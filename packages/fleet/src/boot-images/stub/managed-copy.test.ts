@@ -8,7 +8,7 @@ import { managedCopy, serverOrigin } from './managed-copy.ts';
 const managed = JSON.stringify(managedStub());
 const [server] = managedStub().ignition.config.merge;
 
-function copyOf(stub: unknown, by = managed): Record<string, unknown> {
+function makeCopy(stub: unknown, by = managed): Record<string, unknown> {
   const made = managedCopy(JSON.stringify(stub), by);
   expect(made).toMatchObject({ ok: true });
   const { config, report } = parse(made.ok ? made.text : '');
@@ -19,7 +19,7 @@ function copyOf(stub: unknown, by = managed): Record<string, unknown> {
 
 describe('a copy of a customised stub', () => {
   it('asks the server of now, believes its CA and keeps what was added', () => {
-    expect(copyOf({ ...installer3(), ...additions })).toEqual({
+    expect(makeCopy({ ...installer3(), ...additions })).toEqual({
       ignition: {
         version: '3.2.0',
         config: { merge: [server] },
@@ -35,7 +35,7 @@ describe('a copy of a customised stub', () => {
     ];
     const users = [{ name: 'core', sshAuthorizedKeys: ['ssh-ed25519 AAAA me'] }];
     const stub = { ...installer22(), storage: { files }, passwd: { users } };
-    expect(copyOf(stub)).toEqual({
+    expect(makeCopy(stub)).toEqual({
       ignition: managedStub().ignition,
       passwd: { users },
       storage: { files: [{ path: '/etc/motd', mode: 420, overwrite: true, contents: { source: 'data:,hello' } }] },
@@ -48,7 +48,7 @@ describe('a copy of a customised stub', () => {
     ['3.4.0', '3.4.0'],
     ['3.6.0', '3.6.0'],
   ])('of spec %s has spec %s', (version, expected) => {
-    expect(copyOf({ ...installer3(version), ...additions })).toMatchObject({ ignition: { version: expected } });
+    expect(makeCopy({ ...installer3(version), ...additions })).toMatchObject({ ignition: { version: expected } });
   });
 
   it('keeps other configs, in their order, and headers that are no right to ask', () => {
@@ -61,7 +61,7 @@ describe('a copy of a customised stub', () => {
         { name: 'authorization', value: `Bearer ${OLD_TOKEN}` },
       ],
     };
-    const copy = copyOf({ ignition: { version: '3.2.0', config: { merge: [before, old, after] } } });
+    const copy = makeCopy({ ignition: { version: '3.2.0', config: { merge: [before, old, after] } } });
     const asked = { ...server, httpHeaders: [...(server?.httpHeaders ?? []), { name: 'X-Site', value: 'a' }] };
     expect(copy).toMatchObject({ ignition: { config: { merge: [before, asked, after] } } });
     expect(JSON.stringify(copy)).not.toContain(OLD_TOKEN);
@@ -70,7 +70,7 @@ describe('a copy of a customised stub', () => {
   it('has no right to ask where none is needed', () => {
     const open = JSON.stringify(managedStub('worker', undefined, null));
     const old = { ...managedStub('worker', undefined, OLD_TOKEN), ...additions };
-    expect(JSON.stringify(copyOf(old, open))).not.toContain('Authorization');
+    expect(JSON.stringify(makeCopy(old, open))).not.toContain('Authorization');
   });
 
   it.each([
@@ -85,7 +85,7 @@ describe('a copy of a customised stub', () => {
   ])('of CAs: %s', (_, sources, expected) => {
     const { ignition } = installer3();
     const certificateAuthorities = sources.map((source) => ({ source }));
-    const copy = copyOf({ ignition: { ...ignition, security: { tls: { certificateAuthorities } } }, ...additions });
+    const copy = makeCopy({ ignition: { ...ignition, security: { tls: { certificateAuthorities } } }, ...additions });
     expect(copy).toMatchObject({
       ignition: { security: { tls: { certificateAuthorities: expected.map((source) => ({ source })) } } },
     });
@@ -93,11 +93,11 @@ describe('a copy of a customised stub', () => {
 
   it('of a copy is the copy, and follows another CA and token', () => {
     const renewed = managedStub('worker', 'https://api-int.demo.example.com:22623', 'bmV3');
-    const first = copyOf({ ...installer22(), passwd: additions.passwd });
-    expect(copyOf(first)).toEqual(first);
-    const next = copyOf(first, JSON.stringify(renewed));
+    const first = makeCopy({ ...installer22(), passwd: additions.passwd });
+    expect(makeCopy(first)).toEqual(first);
+    const next = makeCopy(first, JSON.stringify(renewed));
     expect(JSON.stringify(next)).not.toContain(TOKEN);
-    expect(next).toEqual(copyOf({ ...installer22(), passwd: additions.passwd }, JSON.stringify(renewed)));
+    expect(next).toEqual(makeCopy({ ...installer22(), passwd: additions.passwd }, JSON.stringify(renewed)));
   });
 });
 
@@ -181,10 +181,10 @@ describe('laws', () => {
   it('what people added survives, the result is valid, and a second copy changes nothing', () => {
     fc.assert(
       fc.property(version, added, (version, added) => {
-        const { ignition: _, ...kept } = copyOf({ ...installer3(version), ...added });
+        const { ignition: _, ...kept } = makeCopy({ ...installer3(version), ...added });
         expect(kept).toEqual(added);
-        const copy = copyOf({ ...installer3(version), ...added });
-        expect(copyOf(copy)).toEqual(copy);
+        const copy = makeCopy({ ...installer3(version), ...added });
+        expect(makeCopy(copy)).toEqual(copy);
       }),
       { numRuns: 60 },
     );
@@ -204,7 +204,7 @@ describe('laws', () => {
             passwd: { users },
             storage: { files: files.map((each) => ({ ...each, filesystem: 'root' })) },
           };
-          const copy = copyOf(stub);
+          const copy = makeCopy(stub);
           expect(copy['passwd']).toEqual({ users });
           const expected = files.map((each) => ({ ...each, overwrite: true }));
           expect(copy['storage']).toEqual(files.length === 0 ? undefined : { files: expected });

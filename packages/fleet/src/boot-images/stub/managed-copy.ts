@@ -10,7 +10,7 @@ import {
   translate,
   validate,
 } from '@slipway/ignition';
-import { classifyStub, mergedConfigs, reasonOf, serverReference, STUB_LIMITS } from './classify-stub.ts';
+import { classifyStub, mergedConfigs, formatReason, serverReference, STUB_LIMITS } from './classify-stub.ts';
 
 export type CopiedStub = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
@@ -41,8 +41,8 @@ export function managedCopy(customised: string, managedStub: string): CopiedStub
     return refused(`it is for machines of pool ${theirs.role}, and the managed stub for those of ${managed.role}`);
   const version = newest(theirs.config, managed.config);
   const [base, source] = [translate(theirs.config, version), translate(managed.config, version)];
-  if (base.config === null) return refused(reasonOf(base.report));
-  if (source.config === null) return refused(reasonOf(source.report));
+  if (base.config === null) return refused(formatReason(base.report));
+  if (source.config === null) return refused(formatReason(source.report));
   return written(base.config, source.config, ours);
 }
 
@@ -62,7 +62,7 @@ function written(theirs: Config, managed: Config, ours: string | null): CopiedSt
   const before = merge.find(isServer);
   if (server === undefined || before === undefined) return refused('it has no reference to the machine config server');
   if ((before.verification?.hash ?? '') !== '') return refused(PINNED);
-  const now = withHeadersOf(before, server);
+  const now = withServerHeaders(before, server);
   return checked(
     withIgnition(theirs, {
       config: { merge: merge.map((each) => (isServer(each) ? now : each)) },
@@ -77,7 +77,7 @@ const PINNED =
   'ignition.config: its reference to the machine config server has verification.hash, and what the server answers changes. Take the hash out';
 
 /** The right to ask is the managed stub's; what else the reference sends was put there by somebody. */
-function withHeadersOf(before: Resource, server: Resource): Resource {
+function withServerHeaders(before: Resource, server: Resource): Resource {
   const own = (before.httpHeaders ?? []).filter(({ name }) => !isRightToAsk(name));
   const { httpHeaders: given = [], ...rest } = server;
   const headers = [...given.filter(({ name }) => isRightToAsk(name)), ...own];
@@ -101,7 +101,7 @@ function withIgnition<C extends Config>(config: C, changed: Pick<C['ignition'], 
 
 function checked(config: Config): CopiedStub {
   const report = validate(config);
-  if (report.some(({ kind }) => kind === 'error')) return refused(reasonOf(report));
+  if (report.some(({ kind }) => kind === 'error')) return refused(formatReason(report));
   const text = JSON.stringify(config);
   if (text.length <= STUB_LIMITS.size) return { ok: true, text };
   return refused(

@@ -8,18 +8,18 @@ const MACHINE_API = 'machine.openshift.io';
 const CLUSTER_API = 'cluster.x-k8s.io';
 const ours = { 'app.kubernetes.io/managed-by': 'slipway' };
 
-function secretOf(stub: unknown, api: Api = MACHINE_API, more: Partial<StubSecret> = {}): StubSecret {
+function buildSecret(stub: unknown, api: Api = MACHINE_API, more: Partial<StubSecret> = {}): StubSecret {
   const text = typeof stub === 'string' ? stub : JSON.stringify(stub);
   const data =
     api === MACHINE_API ? { userData: text, disableTemplating: 'true\n' } : { value: text, format: 'ignition' };
   return { type: 'Opaque', labels: {}, annotations: {}, data, ...more };
 }
 
-const copyOf = (original: string, stub: unknown, api: Api = MACHINE_API): StubSecret =>
-  secretOf(stub, api, { labels: ours, annotations: { [COPY_OF_ANNOTATION]: original } });
+const buildCopy = (original: string, stub: unknown, api: Api = MACHINE_API): StubSecret =>
+  buildSecret(stub, api, { labels: ours, annotations: { [COPY_OF_ANNOTATION]: original } });
 
 /** As a shell gathers them: three reads at most. */
-function factsOf(reference: string, secrets: Record<string, StubSecret>, api: Api = MACHINE_API): StubFacts {
+function buildFacts(reference: string, secrets: Record<string, StubSecret>, api: Api = MACHINE_API): StubFacts {
   const names = stubNames(reference, secrets[reference] ?? null);
   const original = secrets[names.original] ?? null;
   const copy = secrets[names.copy] ?? null;
@@ -28,8 +28,8 @@ function factsOf(reference: string, secrets: Record<string, StubSecret>, api: Ap
   return { api, namespace: 'machines', reference, names, original, copy, managed };
 }
 
-const stepOf = (...given: Parameters<typeof factsOf>): StubStep => nextStubStep(factsOf(...given));
-const managed = { 'worker-user-data-managed': secretOf(managedStub(), MACHINE_API, { labels: ours }) };
+const decideStep = (...given: Parameters<typeof buildFacts>): StubStep => nextStubStep(buildFacts(...given));
+const managed = { 'worker-user-data-managed': buildSecret(managedStub(), MACHINE_API, { labels: ours }) };
 const customised = { ...installer3(), ...additions };
 
 describe('user data of a machine set', () => {
@@ -38,18 +38,18 @@ describe('user data of a machine set', () => {
     ['of spec 2', installer22(), true],
     ['that is an old managed one', managedStub('worker', undefined, OLD_TOKEN), false],
   ])('%s that the installer made becomes the managed one', (_, stub, needsNewImage) => {
-    const step = stepOf('worker-user-data', { ...managed, 'worker-user-data': secretOf(stub) });
+    const step = decideStep('worker-user-data', { ...managed, 'worker-user-data': buildSecret(stub) });
     expect(step).toMatchObject({ type: 'point', wanted: 'worker-user-data-managed', needsNewImage });
   });
 
   it('is the one of the pool that the stub is of, whatever its name', () => {
-    const infra = { 'infra-user-data-managed': secretOf(managedStub('infra')) };
-    const step = stepOf('my-data', { ...managed, ...infra, 'my-data': secretOf(installer3('3.2.0', 'infra')) });
+    const infra = { 'infra-user-data-managed': buildSecret(managedStub('infra')) };
+    const step = decideStep('my-data', { ...managed, ...infra, 'my-data': buildSecret(installer3('3.2.0', 'infra')) });
     expect(step).toMatchObject({ type: 'point', wanted: 'infra-user-data-managed' });
   });
 
   it('that is managed already stays', () => {
-    expect(stepOf('worker-user-data-managed', managed)).toEqual({
+    expect(decideStep('worker-user-data-managed', managed)).toEqual({
       type: 'keep',
       wanted: 'worker-user-data-managed',
       why: '',
@@ -58,35 +58,35 @@ describe('user data of a machine set', () => {
   });
 
   it('that is managed and was changed stays: whoever keeps it puts it back', () => {
-    const changed = { 'worker-user-data-managed': secretOf({ ...managedStub(), ...additions }) };
-    expect(stepOf('worker-user-data-managed', changed)).toMatchObject({
+    const changed = { 'worker-user-data-managed': buildSecret({ ...managedStub(), ...additions }) };
+    expect(decideStep('worker-user-data-managed', changed)).toMatchObject({
       type: 'keep',
       wanted: 'worker-user-data-managed',
     });
   });
 
   it('is nobody’s concern where there is none', () => {
-    expect(stepOf('', managed)).toMatchObject({ type: 'keep', wanted: '' });
+    expect(decideStep('', managed)).toMatchObject({ type: 'keep', wanted: '' });
   });
 
   it('is in the form of Cluster API in Cluster API', () => {
     const secrets = {
-      'worker-user-data': secretOf(installer3(), CLUSTER_API),
-      'worker-user-data-managed': secretOf(managedStub(), CLUSTER_API),
+      'worker-user-data': buildSecret(installer3(), CLUSTER_API),
+      'worker-user-data-managed': buildSecret(managedStub(), CLUSTER_API),
     };
-    expect(stepOf('worker-user-data', secrets, CLUSTER_API)).toMatchObject({
+    expect(decideStep('worker-user-data', secrets, CLUSTER_API)).toMatchObject({
       type: 'point',
       wanted: 'worker-user-data-managed',
     });
-    expect(stepOf('worker-user-data', secrets, MACHINE_API)).toMatchObject({ type: 'failed' });
+    expect(decideStep('worker-user-data', secrets, MACHINE_API)).toMatchObject({ type: 'failed' });
   });
 });
 
 describe('customised user data', () => {
-  const secrets = { ...managed, 'my-data': secretOf(customised) };
+  const secrets = { ...managed, 'my-data': buildSecret(customised) };
 
-  function copyStep(...given: Parameters<typeof factsOf>) {
-    const step = stepOf(...given);
+  function copyStep(...given: Parameters<typeof buildFacts>) {
+    const step = decideStep(...given);
     if (step.type !== 'copy') throw new Error(`expected a copy, found ${JSON.stringify(step)}`);
     return step;
   }
@@ -110,12 +110,12 @@ describe('customised user data', () => {
 
   it('of spec 2 may only come with a new image', () => {
     const old = { ...installer22(), passwd: additions.passwd };
-    expect(copyStep('my-data', { ...managed, 'my-data': secretOf(old) })).toMatchObject({ needsNewImage: true });
+    expect(copyStep('my-data', { ...managed, 'my-data': buildSecret(old) })).toMatchObject({ needsNewImage: true });
   });
 
   it('in both forms in one Secret has both in the copy', () => {
     const text = JSON.stringify(customised);
-    const both = secretOf('', MACHINE_API, {
+    const both = buildSecret('', MACHINE_API, {
       data: { userData: text, disableTemplating: 'true', value: text, format: 'ignition', own: 'x' },
     });
     const { data } = copyStep('my-data', { ...managed, 'my-data': both }).copy;
@@ -132,8 +132,8 @@ describe('customised user data', () => {
   it('takes labels of Cluster API along, and none that make a tool take it for its own', () => {
     const labels = { 'cluster.x-k8s.io/cluster-name': 'demo', 'app.kubernetes.io/instance': 'argo-app' };
     const secrets = {
-      'my-data': secretOf(customised, CLUSTER_API, { labels, type: 'cluster.x-k8s.io/secret' }),
-      'worker-user-data-managed': secretOf(managedStub(), CLUSTER_API),
+      'my-data': buildSecret(customised, CLUSTER_API, { labels, type: 'cluster.x-k8s.io/secret' }),
+      'worker-user-data-managed': buildSecret(managedStub(), CLUSTER_API),
     };
     expect(copyStep('my-data', secrets, CLUSTER_API).copy).toMatchObject({
       type: 'cluster.x-k8s.io/secret',
@@ -142,7 +142,7 @@ describe('customised user data', () => {
   });
 
   const made = copyStep('my-data', secrets).copy.data;
-  const current = secretOf('', MACHINE_API, {
+  const current = buildSecret('', MACHINE_API, {
     data: made,
     labels: ours,
     annotations: { [COPY_OF_ANNOTATION]: 'my-data' },
@@ -150,11 +150,11 @@ describe('customised user data', () => {
   const withCopy = { ...secrets, 'my-data-slipway': current };
 
   it('points to a copy that a run before has made', () => {
-    expect(stepOf('my-data', withCopy)).toMatchObject({ type: 'point', wanted: 'my-data-slipway' });
+    expect(decideStep('my-data', withCopy)).toMatchObject({ type: 'point', wanted: 'my-data-slipway' });
   });
 
   it('keeps a copy that is current', () => {
-    expect(stepOf('my-data-slipway', withCopy)).toMatchObject({
+    expect(decideStep('my-data-slipway', withCopy)).toMatchObject({
       type: 'keep',
       wanted: 'my-data-slipway',
       needsNewImage: false,
@@ -162,30 +162,30 @@ describe('customised user data', () => {
   });
 
   it('follows the CA and the token of the managed stub', () => {
-    const renewed = { 'worker-user-data-managed': secretOf(managedStub('worker', undefined, 'bmV3')) };
+    const renewed = { 'worker-user-data-managed': buildSecret(managedStub('worker', undefined, 'bmV3')) };
     const { copy } = copyStep('my-data-slipway', { ...withCopy, ...renewed });
     expect(copy.data['userData']).toContain('Bearer bmV3');
     expect(copy.data['userData']).not.toContain(TOKEN);
   });
 
   it('follows the original, and is put back where somebody changed the copy', () => {
-    const other = secretOf({ ...installer3(), passwd: additions.passwd });
+    const other = buildSecret({ ...installer3(), passwd: additions.passwd });
     const { copy } = copyStep('my-data-slipway', { ...withCopy, 'my-data': other });
     expect(copy.data['userData']).not.toContain('/etc/motd');
     expect(
-      copyStep('my-data-slipway', { ...secrets, 'my-data-slipway': copyOf('my-data', installer3()) }).copy.data,
+      copyStep('my-data-slipway', { ...secrets, 'my-data-slipway': buildCopy('my-data', installer3()) }).copy.data,
     ).toEqual(made);
   });
 
   it('that is customised no more goes to the managed one', () => {
-    const step = stepOf('my-data-slipway', { ...withCopy, 'my-data': secretOf(installer3()) });
+    const step = decideStep('my-data-slipway', { ...withCopy, 'my-data': buildSecret(installer3()) });
     expect(step).toMatchObject({ type: 'point', wanted: 'worker-user-data-managed' });
   });
 
   it('is kept by its copy alone where the original is gone', () => {
     const alone = { ...managed, 'my-data-slipway': current };
-    expect(stepOf('my-data-slipway', alone)).toMatchObject({ type: 'keep', wanted: 'my-data-slipway' });
-    const renewed = { 'worker-user-data-managed': secretOf(managedStub('worker', undefined, 'bmV3')) };
+    expect(decideStep('my-data-slipway', alone)).toMatchObject({ type: 'keep', wanted: 'my-data-slipway' });
+    const renewed = { 'worker-user-data-managed': buildSecret(managedStub('worker', undefined, 'bmV3')) };
     expect(copyStep('my-data-slipway', { ...alone, ...renewed }).copy).toMatchObject({
       annotations: { [COPY_OF_ANNOTATION]: 'my-data' },
     });
@@ -196,7 +196,7 @@ describe('customised user data', () => {
   });
 
   it('that only has a name like ours is copied like any other', () => {
-    const own = { ...managed, 'my-slipway': secretOf(customised) };
+    const own = { ...managed, 'my-slipway': buildSecret(customised) };
     expect(copyStep('my-slipway', own)).toMatchObject({ wanted: 'my-slipway-slipway' });
   });
 });
@@ -207,44 +207,44 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
     ['no Secret', managed, /^Secret machines\/worker-user-data: expected user data, found no such Secret/],
     [
       'no stub in it',
-      { ...managed, [name]: secretOf('', MACHINE_API, { data: { other: 'hunter2' } }) },
+      { ...managed, [name]: buildSecret('', MACHINE_API, { data: { other: 'hunter2' } }) },
       /key userData, found none/,
     ],
-    ['not JSON', { ...managed, [name]: secretOf('#!/bin/sh hunter2') }, /not valid JSON/],
+    ['not JSON', { ...managed, [name]: buildSecret('#!/bin/sh hunter2') }, /not valid JSON/],
     [
       'an unknown version',
-      { ...managed, [name]: secretOf({ ignition: { version: '9.9.9' } }) },
+      { ...managed, [name]: buildSecret({ ignition: { version: '9.9.9' } }) },
       /"9\.9\.9" is not known/,
     ],
     [
       'no managed stub',
-      { [name]: secretOf(installer3()) },
+      { [name]: buildSecret(installer3()) },
       /machines\/worker-user-data-managed: expected the managed stub of pool worker, found no such Secret/,
     ],
     [
       'a managed stub with nothing in it',
-      { [name]: secretOf(installer3()), 'worker-user-data-managed': secretOf('', MACHINE_API, { data: {} }) },
+      { [name]: buildSecret(installer3()), 'worker-user-data-managed': buildSecret('', MACHINE_API, { data: {} }) },
       /found no stub in it/,
     ],
     [
       'a broken managed stub',
-      { [name]: secretOf(customised), 'worker-user-data-managed': secretOf('{"hunter2":') },
+      { [name]: buildSecret(customised), 'worker-user-data-managed': buildSecret('{"hunter2":') },
       /managed stub cannot be used/,
     ],
     [
       'a copy of another’s',
-      { ...managed, [name]: secretOf(customised), [`${name}-slipway`]: secretOf(customised) },
+      { ...managed, [name]: buildSecret(customised), [`${name}-slipway`]: buildSecret(customised) },
       /machines\/worker-user-data-slipway: expected our copy/,
     ],
     [
       'two different stubs',
-      { ...managed, [name]: secretOf('', MACHINE_API, { data: { userData: '{}', value: '[]' } }) },
+      { ...managed, [name]: buildSecret('', MACHINE_API, { data: { userData: '{}', value: '[]' } }) },
       /different stubs/,
     ],
-    ['a long name', { ...managed, ['a'.repeat(250)]: secretOf(customised) }, /too long/],
+    ['a long name', { ...managed, ['a'.repeat(250)]: buildSecret(customised) }, /too long/],
   ])('%s', (_, secrets, message) => {
     const reference = Object.keys(secrets).find((each) => each.startsWith('aaa')) ?? name;
-    const step = stepOf(reference, secrets);
+    const step = decideStep(reference, secrets);
     expect(step).toMatchObject({
       type: 'failed',
       code: 'SLW_BOOT_IMAGES_STUB',
@@ -256,12 +256,12 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
 
   it('of Cluster API: cloud-config', () => {
     const secrets = {
-      'worker-user-data': secretOf('', CLUSTER_API, {
+      'worker-user-data': buildSecret('', CLUSTER_API, {
         data: { value: JSON.stringify(installer3()), format: 'cloud-config' },
       }),
-      'worker-user-data-managed': secretOf(managedStub(), CLUSTER_API),
+      'worker-user-data-managed': buildSecret(managedStub(), CLUSTER_API),
     };
-    expect(stepOf('worker-user-data', secrets, CLUSTER_API)).toMatchObject({
+    expect(decideStep('worker-user-data', secrets, CLUSTER_API)).toMatchObject({
       type: 'failed',
       message: expect.stringMatching(/format: expected ignition/),
     });
@@ -270,18 +270,18 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
 
 describe('a server of ours on a port of its own', () => {
   const server = 'https://boot.example.com';
-  const here = { 'worker-user-data-managed': secretOf(managedStub('worker', server)) };
+  const here = { 'worker-user-data-managed': buildSecret(managedStub('worker', server)) };
   it('is known by the managed stub', () => {
-    expect(stepOf('a', { ...here, a: secretOf(installer3('3.2.0', 'worker', server)) })).toMatchObject({
+    expect(decideStep('a', { ...here, a: buildSecret(installer3('3.2.0', 'worker', server)) })).toMatchObject({
       type: 'point',
     });
     expect(
-      stepOf('a', { ...here, a: secretOf({ ...installer3('3.2.0', 'worker', server), ...additions }) }),
+      decideStep('a', { ...here, a: buildSecret({ ...installer3('3.2.0', 'worker', server), ...additions }) }),
     ).toMatchObject({ type: 'copy' });
   });
   it('and somebody else’s is not', () => {
     expect(
-      stepOf('a', { ...here, a: secretOf(installer3('3.2.0', 'worker', 'https://files.example.com')) }),
+      decideStep('a', { ...here, a: buildSecret(installer3('3.2.0', 'worker', 'https://files.example.com')) }),
     ).toMatchObject({ type: 'failed' });
   });
 });

@@ -77,7 +77,7 @@ export function nextStubStep(facts: StubFacts): StubStep {
   const { reference, api } = facts;
   // Machines without user data are somebody's own idea.
   if (reference === '') return { type: 'keep', wanted: '', why: '', needsNewImage: false };
-  const source = sourceOf(facts);
+  const source = findSource(facts);
   if (source === null)
     return failed(
       `Secret ${at(facts, reference)}: expected user data, found no such Secret. Make it, or refer to another`,
@@ -109,7 +109,7 @@ interface Source {
 }
 
 /** A copy whose original is gone is its own original: nothing of what it says may be lost. */
-function sourceOf({ reference, names, original, copy }: StubFacts): Source | null {
+function findSource({ reference, names, original, copy }: StubFacts): Source | null {
   if (original !== null) return { name: names.original, secret: original };
   const isIt = copy !== null && reference === names.copy && isOurs(copy, names);
   return isIt ? { name: names.copy, secret: copy } : null;
@@ -186,7 +186,7 @@ export async function readStubFacts(
   };
 }
 
-export function userDataOf(facts: StubFacts): UserData {
+export function decideUserData(facts: StubFacts): UserData {
   const step = nextStubStep(facts);
   return { reading: stubReading(facts.reference, step), copy: step.type === 'copy' ? step.copy : null };
 }

@@ -11,7 +11,7 @@ export interface StubSecret {
   readonly data: Readonly<Record<string, string>>;
 }
 
-export const stubSecretOf = ({ metadata, type, data = {} }: Secret): StubSecret => ({
+export const toStubSecret = ({ metadata, type, data = {} }: Secret): StubSecret => ({
   labels: metadata.labels ?? {},
   annotations: metadata.annotations ?? {},
   type: type ?? 'Opaque',
@@ -44,11 +44,11 @@ export interface StubNames {
 /** `referenced`: the Secret that is referred to, null where there is none. A name alone does not make a copy ours. */
 export function stubNames(reference: string, referenced: StubSecret | null): StubNames {
   const original = referenced === null ? withoutSuffix(reference) : referenced.annotations[COPY_OF_ANNOTATION];
-  if (original !== undefined && copyNameOf(original) === reference) return { original, copy: reference };
-  return { original: reference, copy: copyNameOf(reference) };
+  if (original !== undefined && toCopyName(original) === reference) return { original, copy: reference };
+  return { original: reference, copy: toCopyName(reference) };
 }
 
-const copyNameOf = (original: string): string => `${original}${COPY_SUFFIX}`;
+const toCopyName = (original: string): string => `${original}${COPY_SUFFIX}`;
 
 const withoutSuffix = (name: string): string | undefined =>
   name.endsWith(COPY_SUFFIX) && name.length > COPY_SUFFIX.length ? name.slice(0, -COPY_SUFFIX.length) : undefined;
@@ -94,6 +94,6 @@ export function isCollectableCopy({
   deletionTimestamp,
 }: SecretMetadata): boolean {
   const original = annotations?.[COPY_OF_ANNOTATION];
-  const isOurs = labels?.[MANAGED_BY_LABEL] === 'slipway' && original !== undefined && name === copyNameOf(original);
+  const isOurs = labels?.[MANAGED_BY_LABEL] === 'slipway' && original !== undefined && name === toCopyName(original);
   return isOurs && (finalizers ?? []).length === 0 && deletionTimestamp === undefined;
 }

@@ -23,17 +23,17 @@ export const imageCases: readonly ImageCase[] = [
 ];
 
 /** What was kept of the release before. */
-export const keptOfOlderRelease: string = nextKept(configOf({ 'rhel-9': olderStream }), undefined);
+export const keptOfOlderRelease: string = nextKept(parseSampleConfig({ 'rhel-9': olderStream }), undefined);
 
-function configOf(streams?: Parameters<typeof bootImagesData>[0]) {
+function parseSampleConfig(streams?: Parameters<typeof bootImagesData>[0]) {
   const read = parseBootImageConfig({ data: bootImagesData(streams) });
   if (!read.ok) throw new Error(read.message);
   return read.config;
 }
 
-const known = knownImages(configOf(), keptOfOlderRelease);
+const known = knownImages(parseSampleConfig(), keptOfOlderRelease);
 
-export const questionOf = (
+export const buildImageQuestion = (
   {
     name,
     architecture = 'x86_64',

@@ -2,7 +2,7 @@
 // the template afterwards. Written by hand, not by the rules.
 import { INFRASTRUCTURE_GROUP, type MachineTemplate } from '../cluster-api.ts';
 import type { ImageQuestion } from '../verdict.ts';
-import { questionOf } from './image-cases.ts';
+import { buildImageQuestion } from './image-cases.ts';
 import { INFRASTRUCTURE_NAME } from './provider-specs.ts';
 import { rhel9, type StreamVersions } from './stream-metadata.ts';
 import { awsTemplateCases } from './template-cases/aws.ts';
@@ -27,16 +27,16 @@ export const templateCases: readonly TemplateCase[] = [
   ...importedTemplateCases,
 ];
 
-export const templateQuestionOf = (
+export const buildTemplateQuestion = (
   { name, architecture = 'x86_64', isAdopted = false }: TemplateCase,
   versions: StreamVersions = rhel9,
 ): ImageQuestion => ({
-  ...questionOf({ name, architecture, isAdopted }, versions),
+  ...buildImageQuestion({ name, architecture, isAdopted }, versions),
   resource: { api: 'cluster.x-k8s.io', kind: 'MachineSet', namespace: CLUSTER_API_NAMESPACE, name },
 });
 
 /** As a provider and Cluster API have left it, with marks of a tool that keeps it. */
-export const machineTemplateOf = ({ name, kind, apiVersion, spec }: TemplateCase): MachineTemplate => ({
+export const buildMachineTemplate = ({ name, kind, apiVersion, spec }: TemplateCase): MachineTemplate => ({
   apiVersion: `${INFRASTRUCTURE_GROUP}/${apiVersion}`,
   kind,
   metadata: {

@@ -1,6 +1,6 @@
 // providerSpec.value as installers write them, for every platform: with the image of an older release, and whatever else
 // such a spec has around it, so that a test sees when something is lost.
-import { aliyunImageOf, amiOf, locationOf, olderStream, sha256Of } from './stream-metadata.ts';
+import { sampleAliyunImage, sampleAmi, sampleLocation, olderStream, sampleSha256 } from './stream-metadata.ts';
 import type { JsonObject } from '../json.ts';
 
 /** Infrastructure `cluster`, status.infrastructureName. */
@@ -56,7 +56,7 @@ export const awsSpec: JsonObject = {
   apiVersion: MACHINE_API,
   kind: 'AWSMachineProviderConfig',
   metadata: meta,
-  ami: { id: amiOf(version, 'x86_64', 'us-east-1') },
+  ami: { id: sampleAmi(version, 'x86_64', 'us-east-1') },
   blockDevices: [{ ebs: { encrypted: true, iops: 0, kmsKey: { arn: '' }, volumeSize: 120, volumeType: 'gp3' } }],
   capacityReservationId: '',
   credentialsSecret: { name: 'aws-cloud-credentials' },
@@ -106,7 +106,7 @@ export const alibabacloudSpec: JsonObject = {
   metadata: meta,
   bandwidth: {},
   credentialsSecret: { name: 'alibabacloud-credentials' },
-  imageId: aliyunImageOf(version, 'ap-southeast-1'),
+  imageId: sampleAliyunImage(version, 'ap-southeast-1'),
   instanceType: 'ecs.g6.large',
   ramRoleName: 'demo-x7k2p-role-worker',
   regionId: 'ap-southeast-1',
@@ -132,14 +132,14 @@ export const baremetalSpec: JsonObject = {
   image: { checksum: '', url: '' },
   userData: { name: 'worker-user-data-managed' },
 };
-const metalLocation = locationOf(version, 'x86_64', 'metal.x86_64.raw.gz');
+const metalLocation = sampleLocation(version, 'x86_64', 'metal.x86_64.raw.gz');
 export const baremetalImageSpec: JsonObject = {
   apiVersion: 'baremetal.cluster.k8s.io/v1alpha1',
   kind: 'BareMetalMachineProviderSpec',
   metadata: meta,
   automatedCleaningMode: 'metadata',
   hostSelector,
-  image: { checksum: sha256Of(metalLocation), url: metalLocation },
+  image: { checksum: sampleSha256(metalLocation), url: metalLocation },
   userData: { name: 'worker-user-data' },
 };
 

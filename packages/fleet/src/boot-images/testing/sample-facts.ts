@@ -37,7 +37,7 @@ const metadata = (version: string): JsonObject => ({
   },
 });
 
-function configOf(version: string, releaseVersion = '4.22.0'): BootImageConfig {
+function parseSampleConfig(version: string, releaseVersion = '4.22.0'): BootImageConfig {
   const data = {
     stream: JSON.stringify(metadata(version)),
     streams: JSON.stringify({ 'rhel-9': metadata(version), 'rhel-10': metadata(NEXT_MAJOR) }),
@@ -48,9 +48,9 @@ function configOf(version: string, releaseVersion = '4.22.0'): BootImageConfig {
   return read.config;
 }
 
-export const goldenOf = (version: string, generation = 1): GoldenReading => ({
+export const sampleGolden = (version: string, generation = 1): GoldenReading => ({
   type: 'valid',
-  golden: { config: configOf(version), generation, stamp: { type: 'stamped' } },
+  golden: { config: parseSampleConfig(version), generation, stamp: { type: 'stamped' } },
 });
 
 export const machineSet: MachineResource = {
@@ -120,7 +120,7 @@ export const sampleResource = (given: Partial<ResourceFacts> = {}): ResourceFact
 
 export const sampleCluster = (given: Partial<ClusterFacts> = {}): ClusterFacts => ({
   optIn: { uid: 'u-1', generation: 1, managers: everything },
-  golden: goldenOf(NEW),
+  golden: sampleGolden(NEW),
   workerStream: null,
   infrastructureName: 'cluster-x',
   azureCloud: '',

@@ -28,24 +28,24 @@ export const rhel9: StreamVersions = {
 /** Its OS is not on the marketplace yet: what it has there is of the older one. */
 export const rhel10: StreamVersions = { ...rhel9, version: '10.2.20260423-0' };
 
-export const amiOf = (version: string, architecture: Architecture, region: string): string =>
+export const sampleAmi = (version: string, architecture: Architecture, region: string): string =>
   `ami-0${sha256(version + architecture + region).slice(0, 16)}`;
-export const licensedAmiOf = (version: string, region: string): string =>
+export const sampleLicensedAmi = (version: string, region: string): string =>
   `ami-0${sha256(`licence${version}${region}`).slice(0, 16)}`;
-export const aliyunImageOf = (version: string, region: string): string =>
+export const sampleAliyunImage = (version: string, region: string): string =>
   `m-t4n${sha256(version + region).slice(0, 17)}`;
 
-export const locationOf = (version: string, architecture: Architecture, end: string): string => {
+export const sampleLocation = (version: string, architecture: Architecture, end: string): string => {
   const minor = version.split('.').slice(0, 2).join('.');
   return `${MIRROR}/rhel-${minor}/builds/${version}/${architecture}/rhcos-${version}-${end}`;
 };
-export const sha256Of = (location: string): string => sha256(location);
-export const uncompressedSha256Of = (location: string): string => sha256(`${location} unpacked`);
+export const sampleSha256 = (location: string): string => sha256(location);
+export const sampleUncompressedSha256 = (location: string): string => sha256(`${location} unpacked`);
 
 function disk(version: string, architecture: Architecture, end: string): JsonObject {
-  const location = locationOf(version, architecture, end);
-  const unpacked = end.endsWith('.gz') ? { 'uncompressed-sha256': uncompressedSha256Of(location) } : {};
-  return { disk: { location, sha256: sha256Of(location), ...unpacked } };
+  const location = sampleLocation(version, architecture, end);
+  const unpacked = end.endsWith('.gz') ? { 'uncompressed-sha256': sampleUncompressedSha256(location) } : {};
+  return { disk: { location, sha256: sampleSha256(location), ...unpacked } };
 }
 
 /** Artifacts of each architecture: platform, format, end of the name of the file. */
@@ -70,7 +70,7 @@ const artifacts: Record<Architecture, readonly (readonly [string, string, string
   s390x: [...everywhere, ['ibmcloud', 'qcow2.gz', 'ibmcloud', 'qcow2.gz']],
 };
 
-function artifactsOf(version: string, architecture: Architecture): JsonObject {
+function buildArtifacts(version: string, architecture: Architecture): JsonObject {
   const found: Record<string, { release: string; formats: Record<string, JsonObject> }> = {};
   for (const [platform, format, name, suffix] of artifacts[architecture]) {
     found[platform] ??= { release: version, formats: {} };
@@ -81,12 +81,12 @@ function artifactsOf(version: string, architecture: Architecture): JsonObject {
 
 const regions = ['us-east-1', 'eu-central-1'];
 
-function imagesOf({ version, hasAliyun }: StreamVersions, architecture: Architecture): JsonObject {
+function buildImages({ version, hasAliyun }: StreamVersions, architecture: Architecture): JsonObject {
   if (architecture === 'ppc64le') return { powervs: { regions: buckets(version) } };
   if (architecture === 's390x') return {};
-  const aws = regions.map((region) => [region, { release: version, image: amiOf(version, architecture, region) }]);
+  const aws = regions.map((region) => [region, { release: version, image: sampleAmi(version, architecture, region) }]);
   const name = `rhcos-${version.replaceAll('.', '-')}-gcp-${architecture.replaceAll('_', '-')}`;
-  const aliyun = { 'ap-southeast-1': { release: version, image: aliyunImageOf(version, 'ap-southeast-1') } };
+  const aliyun = { 'ap-southeast-1': { release: version, image: sampleAliyunImage(version, 'ap-southeast-1') } };
   return {
     aws: { regions: Object.fromEntries(aws) },
     gcp: { release: version, project: 'rhcos-cloud', name },
@@ -104,7 +104,7 @@ const buckets = (version: string): JsonObject =>
     }),
   );
 
-function extensionsOf({ version, marketplace }: StreamVersions, architecture: Architecture): JsonObject {
+function buildExtensions({ version, marketplace }: StreamVersions, architecture: Architecture): JsonObject {
   const { free, paid, emea } = marketplace;
   const image = (publisher: string, offer: string, sku: string, of: string) => ({ publisher, offer, sku, version: of });
   if (architecture === 'aarch64') {
@@ -126,7 +126,7 @@ function extensionsOf({ version, marketplace }: StreamVersions, architecture: Ar
     hyperVGen1: image('azureopenshift', 'aro4', 'aro_422', free),
     hyperVGen2: image('azureopenshift', 'aro4', 'aro_422-v2', free),
   };
-  const licensed = regions.map((region) => [region, { release: version, image: licensedAmiOf(version, region) }]);
+  const licensed = regions.map((region) => [region, { release: version, image: sampleLicensedAmi(version, region) }]);
   return {
     'aws-winli': { regions: Object.fromEntries(licensed) },
     marketplace: { azure: { 'no-purchase-plan': noPlan, ...Object.fromEntries(plans) } },
@@ -134,12 +134,12 @@ function extensionsOf({ version, marketplace }: StreamVersions, architecture: Ar
 }
 
 function architectureMetadata(versions: StreamVersions, architecture: Architecture): JsonObject {
-  const images = imagesOf(versions, architecture);
+  const images = buildImages(versions, architecture);
   const hasExtensions = architecture === 'x86_64' || architecture === 'aarch64';
   return {
-    artifacts: artifactsOf(versions.version, architecture),
+    artifacts: buildArtifacts(versions.version, architecture),
     images,
-    ...(hasExtensions && { 'rhel-coreos-extensions': extensionsOf(versions, architecture) }),
+    ...(hasExtensions && { 'rhel-coreos-extensions': buildExtensions(versions, architecture) }),
   };
 }
 

@@ -75,7 +75,7 @@ export interface FactsInput {
   readonly driveProblem?: string;
 }
 
-export const factsOf = ({ host, node, image, drive: seen = null, driveProblem }: FactsInput): HostFacts => ({
+export const buildFacts = ({ host, node, image, drive: seen = null, driveProblem }: FactsInput): HostFacts => ({
   host: aHost(host),
   node: node === null ? null : aNode(node),
   drive: seen,

@@ -2,12 +2,12 @@
 import type { PoolStreamFacts, Stream, StreamImages, StreamLifecycle, Streams } from '../available.ts';
 
 /** Images that say which build of which stream they are. */
-export const imagesOf = (stream: string, build = 1): StreamImages => ({
+export const sampleImages = (stream: string, build = 1): StreamImages => ({
   osImage: `registry.example.com/${stream}@sha256:${build}`,
   osExtensionsImage: `registry.example.com/${stream}-extensions@sha256:${build}`,
 });
 
-export const streamNamed = (name: string, build = 1): Stream => ({ name, ...imagesOf(name, build) });
+export const streamNamed = (name: string, build = 1): Stream => ({ name, ...sampleImages(name, build) });
 
 /** The first is the default. */
 export function sampleStreams(
@@ -37,10 +37,10 @@ export const samplePool = (more: Partial<PoolStreamFacts> = {}): PoolStreamFacts
 
 export const tracked = (name: string, build = 1): NonNullable<PoolStreamFacts['tracked']> => ({
   name,
-  images: imagesOf(name, build),
+  images: sampleImages(name, build),
 });
 
 export const running = (stream: string, build = 1): NonNullable<PoolStreamFacts['runs']> => ({
   stream,
-  images: imagesOf(stream, build),
+  images: sampleImages(stream, build),
 });

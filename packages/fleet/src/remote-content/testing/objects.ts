@@ -16,7 +16,7 @@ export function machineConfigWith(given: MachineConfigInput = {}): MachineConfig
   return { metadata, spec: { config: { ignition: { version: '3.5.0' }, ...config } } };
 }
 
-export const indexOf = (machineConfig: MachineConfig, outcome: IndexOutcome): Secret => ({
+export const buildIndex = (machineConfig: MachineConfig, outcome: IndexOutcome): Secret => ({
   metadata: { ...indexMetadata(machineConfig, outcome), uid: 'index-uid', resourceVersion: '7' },
 });
 

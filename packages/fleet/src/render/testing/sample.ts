@@ -35,7 +35,7 @@ export function dataUrl(text: string): string {
   return encodeDataUrl(new TextEncoder().encode(text));
 }
 
-export function inputOf(config: MachineConfig): RenderInput {
+export function readInput(config: MachineConfig): RenderInput {
   const read = readMachineConfig(config);
   if (!read.ok) throw new Error(read.problems.map(({ message }) => message).join('\n'));
   return read.input;
@@ -43,7 +43,7 @@ export function inputOf(config: MachineConfig): RenderInput {
 
 /** Selects, reads and renders as the controller does. */
 export function render(configs: Iterable<MachineConfig>, more: Partial<RenderRequest> = {}): Promise<RenderResult> {
-  const inputs = selectMachineConfigs(workerPool, configs).map(inputOf);
+  const inputs = selectMachineConfigs(workerPool, configs).map(readInput);
   return renderPool({ pool: 'worker', inputs, osImages: {}, controllerVersion: '1.0.0', ...more });
 }
 

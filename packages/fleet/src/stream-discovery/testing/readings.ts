@@ -2,7 +2,7 @@
 import type { SourceImage, SourceReading } from '../discover-streams.ts';
 
 /** An image by a digest that is made of its name, so that it is told apart in a test. */
-export const imageOf = (name: string): string =>
+export const sampleImageReference = (name: string): string =>
   `quay.io/openshift/os@sha256:${Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64)}`;
 
 interface TagWish {
@@ -19,7 +19,7 @@ export function tagged(tag: string, { stream = null, labels, annotations = {}, i
   return {
     tag,
     role: null,
-    reference: image ?? imageOf(tag),
+    reference: image ?? sampleImageReference(tag),
     annotations,
     labels: {
       ...(labels ?? { [isExtensions ? 'io.openshift.os.extensions' : 'containers.bootc']: 'true' }),
@@ -61,6 +61,6 @@ export const commandLine = (name: string, labels: Record<string, string> = {}): 
 });
 
 const named = (name: string, labels: Record<string, string>): SourceImage[] => [
-  { tag: null, role: 'os', reference: imageOf(name), annotations: {}, labels },
-  { tag: null, role: 'extensions', reference: imageOf(`${name}-extensions`), annotations: {}, labels },
+  { tag: null, role: 'os', reference: sampleImageReference(name), annotations: {}, labels },
+  { tag: null, role: 'extensions', reference: sampleImageReference(`${name}-extensions`), annotations: {}, labels },
 ];

@@ -1,8 +1,8 @@
 // A machine in memory for tests: it takes changes as a real one would, and refuses those that a real one could not make.
 import type { MachineConfig } from '@slipway/api';
-import { diskOf } from '../../disk/disk-of.ts';
+import { buildDiskPlan } from '../../disk/disk-of.ts';
 import type { DiskEntry, DiskPlan } from '../../disk/disk-plan.ts';
-import { inputOf, machineConfig } from '../../render/testing/sample.ts';
+import { readInput, machineConfig } from '../../render/testing/sample.ts';
 import { referenceTo } from '../paths.ts';
 import type {
   Change,
@@ -30,8 +30,8 @@ export interface SampleMachine {
 }
 
 export async function machineWith(spec: Spec): Promise<SampleMachine> {
-  const { config, kernelArguments, extensions, ...settings } = inputOf(machineConfig('rendered', spec));
-  const disk = await diskOf(config);
+  const { config, kernelArguments, extensions, ...settings } = readInput(machineConfig('rendered', spec));
+  const disk = await buildDiskPlan(config);
   const core = disk.users.find(({ name }) => name === 'core');
   return {
     entries: new Map(disk.entries.map((entry) => [entry.path, entry])),

@@ -10,7 +10,7 @@ export interface TestClient extends Ironic, AsyncDisposable {
   readonly slept: number[];
 }
 
-export function clientOf({ url }: { url: string }, options: Partial<IronicOptions> = {}): TestClient {
+export function createTestClient({ url }: { url: string }, options: Partial<IronicOptions> = {}): TestClient {
   const slept: number[] = [];
   const clock = {
     sleep: async (ms: number): Promise<void> => {
@@ -30,7 +30,7 @@ export interface Talk extends AsyncDisposable {
 export async function talkTo(faults: readonly Fault[], options: Partial<IronicOptions> = {}): Promise<Talk> {
   const server = await startMisbehavingIronic();
   for (const fault of faults) server.fail(fault);
-  const ironic = clientOf(server, options);
+  const ironic = createTestClient(server, options);
   return {
     server,
     ironic,
@@ -51,7 +51,7 @@ export const wanted = {
   digest: 'd1',
 };
 
-export async function failureOf(work: Promise<unknown>): Promise<IronicError> {
+export async function expectFailure(work: Promise<unknown>): Promise<IronicError> {
   const error = await work.then(
     () => new Error('it did not fail'),
     (error: unknown) => error,

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Ironic, type KnownNode, nodeNameOf, type DesiredNode } from '@slipway/fleet/hosts';
+import { type Ironic, type KnownNode, formatNodeName, type DesiredNode } from '@slipway/fleet/hosts';
 import {
   type EmulatedSystem,
   type FaultProxy,
@@ -46,7 +46,7 @@ export async function startRealIronic(systems: readonly string[]): Promise<RealI
     return found;
   };
   const wanted = (name: string, digest = 'd1'): DesiredNode => ({
-    name: nodeNameOf('metal', name),
+    name: formatNodeName('metal', name),
     driver: 'redfish',
     driverInfo: {
       redfish_address: bmc.url,
@@ -60,7 +60,7 @@ export async function startRealIronic(systems: readonly string[]): Promise<RealI
   async function nodeWhen(name: string, isSo: (node: KnownNode) => boolean = () => true): Promise<KnownNode> {
     const until = Date.now() + TIMEOUT_MS;
     for (;;) {
-      const node = await ironic.node(nodeNameOf('metal', name));
+      const node = await ironic.node(formatNodeName('metal', name));
       if (node !== null && node.reservation === null && isSo(node)) return node;
       if (Date.now() > until) throw new Error(`${name} did not come to it: ${JSON.stringify(node)}`);
       await wait(POLL_MS);

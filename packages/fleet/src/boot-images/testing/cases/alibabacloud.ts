@@ -1,10 +1,10 @@
 import type { ImageCase } from './image-case.ts';
 import { alibabacloudSpec } from '../provider-specs.ts';
-import { aliyunImageOf, rhel9 } from '../stream-metadata.ts';
+import { sampleAliyunImage, rhel9 } from '../stream-metadata.ts';
 
 const { version } = rhel9;
 
-const aliyunImage = aliyunImageOf(version, 'ap-southeast-1');
+const aliyunImage = sampleAliyunImage(version, 'ap-southeast-1');
 export const alibabacloudCases: readonly ImageCase[] = [
   {
     name: 'alibabacloud',

@@ -1,11 +1,11 @@
 import type { ImageCase } from './image-case.ts';
 import { awsSpec } from '../provider-specs.ts';
-import { amiOf, licensedAmiOf, olderStream, rhel9 } from '../stream-metadata.ts';
+import { sampleAmi, sampleLicensedAmi, olderStream, rhel9 } from '../stream-metadata.ts';
 
 const { version } = rhel9;
 const old = olderStream.version;
 
-const awsImage = amiOf(version, 'x86_64', 'us-east-1');
+const awsImage = sampleAmi(version, 'x86_64', 'us-east-1');
 const inNoRegion = { availabilityZone: 'mx-central-1a', region: 'mx-central-1' };
 export const awsCases: readonly ImageCase[] = [
   {
@@ -24,15 +24,15 @@ export const awsCases: readonly ImageCase[] = [
     spec: {
       ...awsSpec,
       apiVersion: 'awsproviderconfig.openshift.io/v1beta1',
-      ami: { id: amiOf(old, 'aarch64', 'us-east-1') },
+      ami: { id: sampleAmi(old, 'aarch64', 'us-east-1') },
     },
     verdict: 'change',
-    to: amiOf(version, 'aarch64', 'us-east-1'),
+    to: sampleAmi(version, 'aarch64', 'us-east-1'),
     version,
     after: {
       ...awsSpec,
       apiVersion: 'awsproviderconfig.openshift.io/v1beta1',
-      ami: { id: amiOf(version, 'aarch64', 'us-east-1') },
+      ami: { id: sampleAmi(version, 'aarch64', 'us-east-1') },
     },
   },
   {
@@ -60,7 +60,7 @@ export const awsCases: readonly ImageCase[] = [
   {
     name: 'aws-with-a-licence-of-windows',
     platform: 'aws',
-    spec: { ...awsSpec, ami: { id: licensedAmiOf(version, 'us-east-1') } },
+    spec: { ...awsSpec, ami: { id: sampleLicensedAmi(version, 'us-east-1') } },
     verdict: 'theirs',
   },
   {

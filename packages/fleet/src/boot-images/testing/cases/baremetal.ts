@@ -1,13 +1,13 @@
 import type { ImageCase } from './image-case.ts';
 import { baremetalSpec, baremetalImageSpec } from '../provider-specs.ts';
-import { locationOf, olderStream, rhel9, sha256Of, uncompressedSha256Of } from '../stream-metadata.ts';
+import { sampleLocation, olderStream, rhel9, sampleSha256, sampleUncompressedSha256 } from '../stream-metadata.ts';
 import type { JsonObject } from '../../json.ts';
 
 const { version } = rhel9;
 const old = olderStream.version;
 
-const metalLocation = locationOf(version, 'x86_64', 'metal.x86_64.raw.gz');
-const openstackLocation = locationOf(version, 'x86_64', 'openstack.x86_64.qcow2.gz');
+const metalLocation = sampleLocation(version, 'x86_64', 'metal.x86_64.raw.gz');
+const openstackLocation = sampleLocation(version, 'x86_64', 'openstack.x86_64.qcow2.gz');
 const ownMirror = `https://mirror.demo.example.com/rhcos-${old}-metal.x86_64.raw.gz`;
 const metalImage = (url: string, checksum: string): JsonObject => ({ ...baremetalImageSpec, image: { checksum, url } });
 export const baremetalCases: readonly ImageCase[] = [
@@ -19,17 +19,17 @@ export const baremetalCases: readonly ImageCase[] = [
     verdict: 'change',
     to: metalLocation,
     version,
-    after: metalImage(metalLocation, sha256Of(metalLocation)),
+    after: metalImage(metalLocation, sampleSha256(metalLocation)),
   },
   {
     name: 'baremetal-image-with-its-checksum-in-the-address',
     platform: 'baremetal',
-    spec: metalImage(`${locationOf(old, 'x86_64', 'openstack.x86_64.qcow2.gz')}?sha256=1234`, '1234'),
+    spec: metalImage(`${sampleLocation(old, 'x86_64', 'openstack.x86_64.qcow2.gz')}?sha256=1234`, '1234'),
     verdict: 'change',
     version,
     after: metalImage(
-      `${openstackLocation}?sha256=${uncompressedSha256Of(openstackLocation)}`,
-      sha256Of(openstackLocation),
+      `${openstackLocation}?sha256=${sampleUncompressedSha256(openstackLocation)}`,
+      sampleSha256(openstackLocation),
     ),
   },
   {
@@ -64,12 +64,12 @@ export const baremetalCases: readonly ImageCase[] = [
     spec: metalImage(ownMirror, '1234'),
     verdict: 'change',
     version,
-    after: metalImage(metalLocation, sha256Of(metalLocation)),
+    after: metalImage(metalLocation, sampleSha256(metalLocation)),
   },
   {
     name: 'baremetal-image-unpacked-beside-the-payloads',
     platform: 'baremetal',
-    spec: metalImage(locationOf(old, 'x86_64', 'metal.x86_64.raw'), '1234'),
+    spec: metalImage(sampleLocation(old, 'x86_64', 'metal.x86_64.raw'), '1234'),
     verdict: 'theirs',
   },
   {

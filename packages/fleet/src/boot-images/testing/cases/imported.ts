@@ -76,7 +76,7 @@ const imported: readonly Imported[] = [
   },
 ];
 
-function casesOf({
+function buildCases({
   platform,
   architecture = 'x86_64',
   spec,
@@ -99,7 +99,7 @@ const rootVolume = (sourceUUID: string): JsonObject => ({
   rootVolume: { availabilityZone: 'nova', diskSize: 100, sourceUUID, volumeType: 'ssd' },
 });
 export const importedCases: readonly ImageCase[] = [
-  ...imported.flatMap(casesOf),
+  ...imported.flatMap(buildCases),
   {
     name: 'openstack-root-volume',
     platform: 'openstack',

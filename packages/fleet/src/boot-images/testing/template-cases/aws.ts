@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import { amiOf, licensedAmiOf, olderStream, rhel9 } from '../stream-metadata.ts';
+import { sampleAmi, sampleLicensedAmi, olderStream, rhel9 } from '../stream-metadata.ts';
 import type { TemplateCase } from './template-case.ts';
 
 const { version } = rhel9;
@@ -19,13 +19,13 @@ const awsSpec = (ami: JsonObject, more: JsonObject = {}): JsonObject => ({
   subnet: { filters: [{ name: 'tag:Name', values: ['demo-x7k2p-private-us-east-1a'] }] },
   ...more,
 });
-const ami = amiOf(version, 'x86_64', 'us-east-1');
+const ami = sampleAmi(version, 'x86_64', 'us-east-1');
 
 export const awsTemplateCases: readonly TemplateCase[] = [
   {
     ...aws,
     name: 'capi-aws',
-    spec: awsSpec({ id: amiOf(older, 'x86_64', 'us-east-1') }),
+    spec: awsSpec({ id: sampleAmi(older, 'x86_64', 'us-east-1') }),
     verdict: 'change',
     to: ami,
     version,
@@ -36,10 +36,10 @@ export const awsTemplateCases: readonly TemplateCase[] = [
     ...aws,
     name: 'capi-aws-arm',
     architecture: 'aarch64',
-    spec: awsSpec({ id: amiOf(older, 'aarch64', 'us-east-1') }),
+    spec: awsSpec({ id: sampleAmi(older, 'aarch64', 'us-east-1') }),
     verdict: 'change',
-    to: amiOf(version, 'aarch64', 'us-east-1'),
-    after: awsSpec({ id: amiOf(version, 'aarch64', 'us-east-1') }),
+    to: sampleAmi(version, 'aarch64', 'us-east-1'),
+    after: awsSpec({ id: sampleAmi(version, 'aarch64', 'us-east-1') }),
   },
   { ...aws, name: 'capi-aws-unknown', spec: awsSpec({ id: 'ami-0123456789abcdef0' }), verdict: 'theirs' },
   {
@@ -54,7 +54,7 @@ export const awsTemplateCases: readonly TemplateCase[] = [
   {
     ...aws,
     name: 'capi-aws-windows-licence',
-    spec: awsSpec({ id: licensedAmiOf(version, 'us-east-1') }),
+    spec: awsSpec({ id: sampleLicensedAmi(version, 'us-east-1') }),
     verdict: 'theirs',
   },
   {

@@ -137,7 +137,7 @@ const imported: readonly Imported[] = [
   { kind: 'IBMVPCMachineTemplate', apiVersion: 'v1beta2', short: 'capi-vpc-v1beta2', ...vpc },
 ];
 
-function casesOf({
+function buildCases({
   short,
   around,
   named,
@@ -173,7 +173,7 @@ function casesOf({
 }
 
 export const importedTemplateCases: readonly TemplateCase[] = [
-  ...imported.flatMap(casesOf),
+  ...imported.flatMap(buildCases),
   {
     kind: 'IBMPowerVSMachineTemplate',
     apiVersion: 'v1beta2',

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import { locationOf, olderStream, rhel9, sha256Of } from '../stream-metadata.ts';
+import { sampleLocation, olderStream, rhel9, sampleSha256 } from '../stream-metadata.ts';
 import type { TemplateCase } from './template-case.ts';
 
 const { version } = rhel9;
@@ -12,9 +12,9 @@ const metal3Spec = (image: JsonObject): JsonObject => ({
   hostSelector: { matchExpressions: [{ key: 'coreos.openshift.io/stream', operator: 'notin', values: ['rhel-10'] }] },
   ...image,
 });
-const location = (of: string): string => locationOf(of, 'x86_64', 'openstack.x86_64.qcow2.gz');
+const location = (of: string): string => sampleLocation(of, 'x86_64', 'openstack.x86_64.qcow2.gz');
 const metalImage = (of: string, more: JsonObject): JsonObject => ({
-  image: { checksum: sha256Of(location(of)), ...more, url: location(of) },
+  image: { checksum: sampleSha256(location(of)), ...more, url: location(of) },
 });
 
 export const metal3TemplateCases: readonly TemplateCase[] = [
