@@ -16,7 +16,7 @@ const POLICY = 'managed-boot-images-platform';
 const name = { name: 'cluster' };
 const SUPPORTED =
   'AlibabaCloud, AWS, Azure, BareMetal, GCP, IBMCloud, Libvirt, Nutanix, OpenStack, oVirt, PowerVS, VSphere';
-const words = (platform: string): string =>
+const formatRefusal = (platform: string): string =>
   `spec.managedBootImages of MachineConfiguration cluster opts in to managed boot images, which do nothing on the platform of this cluster, ${platform} (status.platformStatus.type of Infrastructure cluster). They are for ${SUPPORTED}. Leave the field out, or set selection.mode None`;
 
 type Mode = 'All' | 'None' | 'Partial';
@@ -25,7 +25,7 @@ const entry = (mode: Mode, apiGroup: 'machine.openshift.io' | 'cluster.x-k8s.io'
   apiGroup,
   selection: { mode, ...(mode === 'Partial' && { partial: { machineResourceSelector: {} } }) },
 });
-const asks = (...machineManagers: ReturnType<typeof entry>[]) => ({ managedBootImages: { machineManagers } });
+const buildOptIn = (...machineManagers: ReturnType<typeof entry>[]) => ({ managedBootImages: { machineManagers } });
 
 let cluster: GuardedCluster;
 let admin: Client;
@@ -49,43 +49,47 @@ beforeAll(async () => {
 afterAll(async () => cluster?.stop());
 
 it('without an Infrastructure, as on plain Kubernetes, everybody may opt in', async () => {
-  await expect(create(admin, asks(entry('All', 'cluster.x-k8s.io')))).resolves.toBeDefined();
+  await expect(create(admin, buildOptIn(entry('All', 'cluster.x-k8s.io')))).resolves.toBeDefined();
   await controllers.create(machineConfigurations, { metadata: { name: 'cluster' }, spec: {} });
-  await expect(patch(admin, asks(entry('All')))).resolves.toBeDefined();
+  await expect(patch(admin, buildOptIn(entry('All')))).resolves.toBeDefined();
 });
 
 describe('on a platform where nothing can come of it', () => {
   beforeAll(async () => {
     await admin.create(infrastructures, { metadata: { name: 'cluster' }, spec: {} });
     await setPlatform('None');
-    await until(() => expectRefused(patch(admin, asks(entry('All'))), POLICY));
+    await until(() => expectRefused(patch(admin, buildOptIn(entry('All'))), POLICY));
   }, 90_000);
 
   it.each<Mode>(['All', 'Partial'])('%s is refused, with the platform and those that are supported', async (mode) => {
-    await expectRefused(patch(admin, asks(entry(mode))), POLICY, words('None'));
-    await expectRefused(patch(admin, asks(entry('None'), entry(mode, 'cluster.x-k8s.io'))), POLICY, words('None'));
+    await expectRefused(patch(admin, buildOptIn(entry(mode))), POLICY, formatRefusal('None'));
+    await expectRefused(
+      patch(admin, buildOptIn(entry('None'), entry(mode, 'cluster.x-k8s.io'))),
+      POLICY,
+      formatRefusal('None'),
+    );
   });
 
   it('a new MachineConfiguration is refused as well', async () => {
     await controllers.delete(machineConfigurations, name, {});
-    await expectRefused(create(admin, asks(entry('All'))), POLICY, words('None'));
-    await expect(create(admin, asks(entry('None')))).resolves.toBeDefined();
+    await expectRefused(create(admin, buildOptIn(entry('All'))), POLICY, formatRefusal('None'));
+    await expect(create(admin, buildOptIn(entry('None')))).resolves.toBeDefined();
     await controllers.create(machineConfigurations, { metadata: { name: 'cluster' }, spec: {} });
   });
 
   it('all else can be changed, and saying no is always possible', async () => {
     await expect(patch(admin, { logLevel: 'Debug' })).resolves.toBeDefined();
-    await expect(patch(admin, asks(entry('None')))).resolves.toBeDefined();
-    await expect(patch(admin, asks())).resolves.toBeDefined();
+    await expect(patch(admin, buildOptIn(entry('None')))).resolves.toBeDefined();
+    await expect(patch(admin, buildOptIn())).resolves.toBeDefined();
   });
 
   it('what is opted in already is no obstacle to opting out, in part or in all', async () => {
-    await patch(controllers, asks(entry('All'), entry('All', 'cluster.x-k8s.io')), false);
+    await patch(controllers, buildOptIn(entry('All'), entry('All', 'cluster.x-k8s.io')), false);
     await expect(patch(admin, { logLevel: 'Debug' })).resolves.toBeDefined();
-    await expect(patch(admin, asks(entry('All')))).resolves.toBeDefined();
-    await expect(patch(admin, asks(entry('None'), entry('All', 'cluster.x-k8s.io')))).resolves.toBeDefined();
+    await expect(patch(admin, buildOptIn(entry('All')))).resolves.toBeDefined();
+    await expect(patch(admin, buildOptIn(entry('None'), entry('All', 'cluster.x-k8s.io')))).resolves.toBeDefined();
     await expect(patch(admin, { managedBootImages: null })).resolves.toBeDefined();
-    await expectRefused(patch(admin, asks(entry('Partial'))), POLICY);
+    await expectRefused(patch(admin, buildOptIn(entry('Partial'))), POLICY);
     await patch(controllers, { managedBootImages: null }, false);
   });
 
@@ -93,33 +97,33 @@ describe('on a platform where nothing can come of it', () => {
     ['our controllers', operator.user, `system:serviceaccounts:${DEFAULT_NAMESPACE}`],
     ['people in an emergency', 'somebody', 'slipway:break-glass'],
   ])('%s are not stopped', async (_, user, group) => {
-    await expect(patch(await cluster.clientOf(user, group), asks(entry('All')))).resolves.toBeDefined();
+    await expect(patch(await cluster.clientOf(user, group), buildOptIn(entry('All')))).resolves.toBeDefined();
   });
 });
 
 it.each(bootImagePlatforms)('on %s everybody may opt in', async (platform) => {
   // Else the platform before it could be the one that is still seen.
   await setPlatform('None');
-  await until(() => expectRefused(patch(admin, asks(entry('All'))), POLICY));
+  await until(() => expectRefused(patch(admin, buildOptIn(entry('All'))), POLICY));
   await setPlatform(platform);
-  const both = asks(entry('All'), entry('Partial', 'cluster.x-k8s.io'));
+  const both = buildOptIn(entry('All'), entry('Partial', 'cluster.x-k8s.io'));
   await expect(until(() => patch(admin, both))).resolves.toBeDefined();
 });
 
 it.each<PlatformType>(['KubeVirt', 'EquinixMetal', 'External'])('on %s nobody', async (platform) => {
   await setPlatform(platform);
-  await until(() => expectRefused(patch(admin, asks(entry('All'))), POLICY, words(platform)));
+  await until(() => expectRefused(patch(admin, buildOptIn(entry('All'))), POLICY, formatRefusal(platform)));
 });
 
 it('while nobody has said which platform it is, everybody may', async () => {
   await setPlatform(null);
-  await expect(until(() => patch(admin, asks(entry('All'))))).resolves.toBeDefined();
+  await expect(until(() => patch(admin, buildOptIn(entry('All'))))).resolves.toBeDefined();
 });
 
 it('and with the Infrastructure gone again, controllers and people work', async () => {
   await setPlatform('None');
-  await until(() => expectRefused(patch(admin, asks(entry('All'))), POLICY));
+  await until(() => expectRefused(patch(admin, buildOptIn(entry('All'))), POLICY));
   await admin.delete(infrastructures, name, {});
-  await until(() => patch(admin, asks(entry('All'))));
-  await expect(patch(controllers, asks(entry('All')))).resolves.toBeDefined();
+  await until(() => patch(admin, buildOptIn(entry('All'))));
+  await expect(patch(controllers, buildOptIn(entry('All')))).resolves.toBeDefined();
 });

@@ -32,11 +32,11 @@ import {
 } from './bootimages/machines.ts';
 import { type Fleet, NAMESPACE as ours, startFleet } from './render/fleet.ts';
 
-const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
+const viewer = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 
 let fleet: Fleet;
 /** Of somebody whose every request is counted. */
-let lookers: string;
+let viewerKubeconfig: string;
 
 const setRelease = (build: number): Promise<unknown> =>
   fleet.admin.apply(
@@ -79,7 +79,7 @@ const bootimages = (...args: string[]) =>
   runInProcess('bootimages', ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
 
 async function report(): Promise<Report> {
-  const { code, out, err } = await runInProcess('bootimages', '-o', 'json', '--kubeconfig', lookers);
+  const { code, out, err } = await runInProcess('bootimages', '-o', 'json', '--kubeconfig', viewerKubeconfig);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out) as Report;
 }
@@ -94,7 +94,7 @@ const providerSpec = async (name: string) => (await machines(name)).spec?.templa
 
 beforeAll(async () => {
   fleet = await startFleet();
-  lookers = await fleet.controlPlane.kubeconfigFor(looker);
+  viewerKubeconfig = await fleet.controlPlane.kubeconfigFor(viewer);
   for (const name of [NAMESPACE, CLUSTER_API]) await fleet.admin.create(namespaces, { metadata: { name } });
   await fleet.admin.create(infrastructures, { metadata: { name: 'cluster' }, spec: {} });
   await fleet.admin.patch(
@@ -147,7 +147,7 @@ describe('slipway bootimages, before anybody has opted in', () => {
       { resource: { name: 'capi-lost' }, image: '', target: '' },
       { resource: { name: 'capi-md', kind: 'MachineDeployment' }, image: formatImage(1), target: formatImage(2) },
     ]);
-    const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, looker.user);
+    const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, viewer.user);
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
   });
 

@@ -8,7 +8,7 @@ import { listEvents } from '@slipway/testing/resources';
 import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DaemonCluster, said, type SimulatedNode, startDaemonCluster } from './daemon/cluster.ts';
+import { type DaemonCluster, buildStateAnnotations, type SimulatedNode, startDaemonCluster } from './daemon/cluster.ts';
 
 const { desiredConfig, desiredDrain, lastAppliedDrain, currentConfig, state, reason } = nodeAnnotations;
 const EMPTY: MachineConfigSpec = { config: { ignition: { version: '3.5.0' } } };
@@ -39,7 +39,7 @@ async function nodeAt(
   const config = await cluster.render(spec);
   await node.annotate({ [desiredConfig]: born });
   node.start(...args);
-  await node.says(said('Done', born));
+  await node.says(buildStateAnnotations('Done', born));
   if (config !== born) await goTo(node, config);
   return { node, config };
 }
@@ -51,7 +51,7 @@ async function goTo(node: SimulatedNode, config: string): Promise<void> {
     const now = await node.annotations();
     const asked = now[desiredDrain] ?? '';
     if (asked !== (now[lastAppliedDrain] ?? '')) await node.annotate({ [lastAppliedDrain]: asked });
-    expect(now).toMatchObject(said('Done', config));
+    expect(now).toMatchObject(buildStateAnnotations('Done', config));
     expect(asked.startsWith('drain-')).toBe(false);
   });
 }
@@ -62,7 +62,7 @@ describe('a node', () => {
     const before = await bootId(node);
     const target = await cluster.render(specWithFiles({ [PULL_SECRET]: '{"auths":{}}' }));
     await node.annotate({ [desiredConfig]: target });
-    await node.says(said('Done', target));
+    await node.says(buildStateAnnotations('Done', target));
     expect(await read(node, PULL_SECRET)).toBe('{"auths":{}}');
     expect(await bootId(node)).toBe(before);
     expect((await node.annotations())[desiredDrain] ?? '').not.toMatch(/^drain-/);
@@ -91,7 +91,7 @@ describe('a node', () => {
     expect(await bootId(node)).not.toBe(before);
     await conditionsAre({ Drained: 'True', AppliedFilesAndOS: 'True', RebootedNode: 'True', Uncordoned: 'Unknown' });
     await node.annotate({ [lastAppliedDrain]: `uncordon-${target}` });
-    await node.says(said('Done', target));
+    await node.says(buildStateAnnotations('Done', target));
     await conditionsAre({ Updated: 'True', NodeDegraded: 'False' });
     await node.stop();
   });
@@ -105,7 +105,7 @@ describe('a node', () => {
       JSON.parse(JSON.stringify(same).replace('data:,one%0A', 'data:;base64,b25lCg==')) as MachineConfigSpec,
     );
     await node.annotate({ [desiredConfig]: target });
-    await node.says(said('Done', target));
+    await node.says(buildStateAnnotations('Done', target));
     expect((await stat(join(node.root, '/etc/app.conf'))).mtimeMs).toBe(mtimeMs);
     await node.stop();
   });
@@ -124,7 +124,7 @@ describe('a node', () => {
     await writeFile(join(node.root, PULL_SECRET), 'one');
     await node.stop();
     node.start();
-    await node.says(said('Done', config));
+    await node.says(buildStateAnnotations('Done', config));
     await node.stop();
   });
 });
@@ -159,7 +159,7 @@ describe('drift', () => {
         {},
       );
     }
-    await node.says(said('Done', config));
+    await node.says(buildStateAnnotations('Done', config));
     expect(await read(node, '/etc/app.conf')).toBe('one\n');
     await cluster.operator.patch(
       machineConfigurations,
@@ -181,7 +181,7 @@ describe('drift', () => {
     await node.stop();
     await writeFile(join(node.root, '/run/machine-config-daemon-force'), '');
     node.start();
-    await node.says(said('Done', target));
+    await node.says(buildStateAnnotations('Done', target));
     expect(await read(node, PULL_SECRET)).toBe('two');
     await expect(stat(join(node.root, '/run/machine-config-daemon-force'))).rejects.toThrow(/ENOENT/);
     await node.stop();
@@ -195,19 +195,19 @@ describe('a cluster restored to an older state than the disk', () => {
     await node.stop();
     await node.annotate({ [currentConfig]: older, [desiredConfig]: older, [state]: 'Done' });
     node.start();
-    const told = await node.says(said('Degraded', config));
+    const told = await node.says(buildStateAnnotations('Degraded', config));
     expect(told[reason]).toContain('SLW_DAEMON_CLUSTER_OLDER');
     await node.stop();
     // Nor after a restart, when the Node says again what the disk has.
     node.start();
-    await node.says(said('Degraded', config));
+    await node.says(buildStateAnnotations('Degraded', config));
     expect(await read(node, PULL_SECRET)).toBe('newer');
     const next = await cluster.render(specWithFiles({ [PULL_SECRET]: 'next' }));
     await node.annotate({ [desiredConfig]: next });
-    await node.says(said('Done', next));
+    await node.says(buildStateAnnotations('Done', next));
     // Now it is asked for.
     await node.annotate({ [desiredConfig]: older });
-    await node.says(said('Done', older));
+    await node.says(buildStateAnnotations('Done', older));
     await node.stop();
   });
 });
@@ -259,7 +259,7 @@ describe('a config that cannot be applied leaves the machine untouched and says 
     const before = await read(node, PULL_SECRET);
     const target = await make(node);
     await node.annotate({ [desiredConfig]: target });
-    const told = await node.says(said('Degraded', config));
+    const told = await node.says(buildStateAnnotations('Degraded', config));
     expect(told[reason]).toMatch(why);
     expect(told[desiredDrain] ?? '').not.toMatch(/^drain-/);
     expect(await read(node, PULL_SECRET)).toBe(before);
@@ -267,7 +267,7 @@ describe('a config that cannot be applied leaves the machine untouched and says 
     // And it goes on to a good one.
     const good = await cluster.render(specWithFiles({ [PULL_SECRET]: `good after ${target}` }));
     await node.annotate({ [desiredConfig]: good });
-    await node.says(said('Done', good));
+    await node.says(buildStateAnnotations('Done', good));
     config = good;
   });
 });

@@ -45,12 +45,12 @@ afterAll(() => cluster?.stop());
 const tryUrl = (url: string): Promise<unknown> =>
   client.create(dataImages, { metadata: { namespace: NAMESPACE, name: 'worker-0' }, spec: { url } }, { dryRun: true });
 
-const saidTo = (work: Promise<unknown>): Promise<string> =>
+const readError = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'it passed',
     (error: unknown) => String(error),
   );
-const readRefusal = (url: string): Promise<string> => saidTo(tryUrl(url));
+const readRefusal = (url: string): Promise<string> => readError(tryUrl(url));
 
 describe('a DataImage', () => {
   it.each([
@@ -88,7 +88,7 @@ describe('a DataImage', () => {
 describe('the memory of the controllers', () => {
   const name = 'remembered';
   const patch = (who: Client, annotations: Record<string, string | null>, spec: object = {}): Promise<string> =>
-    saidTo(
+    readError(
       who.patch(
         dataImages,
         { namespace: NAMESPACE, name },
@@ -104,7 +104,7 @@ describe('the memory of the controllers', () => {
     const metadata = { namespace: NAMESPACE, name };
     const remembering = { metadata: { ...metadata, annotations: memory }, spec: { url: URL } };
     await until(async () => {
-      const made = await saidTo(client.create(dataImages, remembering, { dryRun: true }));
+      const made = await readError(client.create(dataImages, remembering, { dryRun: true }));
       expect(made).toContain(
         `${onlyTheirs}, which remember by it what is in the drive: leave it out of a new DataImage`,
       );
@@ -200,9 +200,11 @@ describe('the host of a DataImage', () => {
       spec: { online: true, ...(address !== null && { bmc: { address, credentialsName: 'bmc' } }) },
     });
   const tryHost = (name: string, where = NAMESPACE): Promise<string> =>
-    saidTo(client.create(dataImages, { metadata: { namespace: where, name }, spec: { url: URL } }, { dryRun: true }));
+    readError(
+      client.create(dataImages, { metadata: { namespace: where, name }, spec: { url: URL } }, { dryRun: true }),
+    );
   const change = (name: string, body: object): Promise<string> =>
-    saidTo(client.patch(dataImages, { namespace: NAMESPACE, name }, { type: 'merge', body }, {}));
+    readError(client.patch(dataImages, { namespace: NAMESPACE, name }, { type: 'merge', body }, {}));
 
   const able = [...bmcDrivers].filter(([, { nonBootableISOImage }]) => nonBootableISOImage).map(([name]) => name);
   const unable = [...bmcDrivers.keys()].filter((name) => !able.includes(name));

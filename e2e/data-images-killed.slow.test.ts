@@ -4,7 +4,7 @@ import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectClaims } from './data-images/claims.ts';
 import { runKilledControllers } from './data-images/killed-controllers.ts';
-import { type DataImageScene, startScene } from './data-images/scene.ts';
+import { type DataImageScene, startDataImageScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 
@@ -14,7 +14,7 @@ describe.skipIf(missing)(
   () => {
     let scene: DataImageScene;
     beforeAll(async () => {
-      scene = await startScene(['killed']);
+      scene = await startDataImageScene(['killed']);
     });
     afterAll(() => scene?.stop());
 
@@ -23,33 +23,33 @@ describe.skipIf(missing)(
       const claims = await collectClaims(scene);
       const killed = await runKilledControllers(scene);
       const [first, second] = [scene.iso('killed-first'), scene.iso('killed-second')];
-      const patience = 120_000;
+      const timeoutMs = 120_000;
 
       await scene.attach(name, first.url);
       await scene.addHost(name);
-      await scene.hostWhen(name, { poweredOn: true }, patience);
-      await scene.attachedWhen(name, { status: 'True' }, patience);
+      await scene.hostWhen(name, { poweredOn: true }, timeoutMs);
+      await scene.attachedWhen(name, { status: 'True' }, timeoutMs);
       expect(await scene.held(name)).toBe(first.sha256);
 
       killed.nextChapter();
       await scene.changeUrl(name, second.url);
       await scene.annotate(name, { 'reboot.metal3.io': '' });
-      await scene.attachedWhen(name, { status: 'True', message: expect.stringContaining(second.url) }, patience);
-      await until(async () => expect(await scene.power(name)).toBe('On'), patience);
-      await scene.hostWhen(name, { poweredOn: true }, patience);
+      await scene.attachedWhen(name, { status: 'True', message: expect.stringContaining(second.url) }, timeoutMs);
+      await until(async () => expect(await scene.power(name)).toBe('On'), timeoutMs);
+      await scene.hostWhen(name, { poweredOn: true }, timeoutMs);
       expect(await scene.held(name)).toBe(second.sha256);
 
       killed.nextChapter();
       await scene.deleteImage(name);
       await scene.annotate(name, { 'reboot.metal3.io': '{"mode":"hard"}' });
-      await until(async () => expect(await scene.image(name)).toBeUndefined(), patience);
-      await until(async () => expect(await scene.power(name)).toBe('On'), patience);
-      await scene.hostWhen(name, { poweredOn: true }, patience);
+      await until(async () => expect(await scene.image(name)).toBeUndefined(), timeoutMs);
+      await until(async () => expect(await scene.power(name)).toBe('On'), timeoutMs);
+      await scene.hostWhen(name, { poweredOn: true }, timeoutMs);
       expect(await scene.held(name)).toBeNull();
 
       killed.nextChapter();
       await scene.deleteHost(name);
-      await until(async () => expect(await scene.host(name)).toBeUndefined(), patience);
+      await until(async () => expect(await scene.host(name)).toBeUndefined(), timeoutMs);
       expect(await scene.direct.node('metal~killed')).toBeNull();
       await killed.stop();
       claims.stop();

@@ -17,7 +17,7 @@ import {
   powerStateLags,
 } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type DataImageScene, startScene } from './data-images/scene.ts';
+import { type DataImageScene, startDataImageScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 const hosts = ['journey', 'wrong-url', 'iso-down', 'password', 'deleted', 'locked'];
@@ -28,7 +28,7 @@ const toAccess = ({ running }: RealIronic) => ({ url: running.url, ca: running.c
 describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs', { timeout: 110_000 }, () => {
   let scene: DataImageScene;
   beforeAll(async () => {
-    scene = await startScene([...hosts, ...nodes]);
+    scene = await startDataImageScene([...hosts, ...nodes]);
     await scene.run();
   });
   afterAll(() => scene?.stop());

@@ -5,7 +5,7 @@ import { until } from '@slipway/testing/wait';
 import { attachIsIgnored, driveShows, isCut, isIronicMissing, powerStateLags } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Claims, collectClaims } from './data-images/claims.ts';
-import { METAL, type DataImageScene, startScene } from './data-images/scene.ts';
+import { METAL, type DataImageScene, startDataImageScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 
@@ -13,7 +13,7 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
   let scene: DataImageScene;
   let claims: Claims;
   beforeAll(async () => {
-    scene = await startScene([
+    scene = await startDataImageScene([
       'off',
       'detached',
       'one',

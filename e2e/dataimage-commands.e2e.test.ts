@@ -67,7 +67,12 @@ async function makeHost(more: { online?: boolean } = {}): Promise<string> {
 }
 
 /** What the controller says of a DataImage, with the finalizer that it puts on first. */
-async function say(name: string, reason: string, message: string, attached: string | null = null): Promise<void> {
+async function reportAttached(
+  name: string,
+  reason: string,
+  message: string,
+  attached: string | null = null,
+): Promise<void> {
   const { metadata } = await patch(dataImages, name, { metadata: { finalizers: [FINALIZER] } });
   const condition = {
     type: 'Attached',
@@ -144,11 +149,11 @@ describe('slipway dataimage attach', () => {
     expect(await readAnnotations(host)).toHaveProperty([REBOOT], '');
     await setPower(host, false);
     await patch(bareMetalHosts, host, { metadata: { annotations: { [REBOOT]: null } } });
-    await say(host, 'Attaching', `${iso} is being attached`);
+    await reportAttached(host, 'Attaching', `${iso} is being attached`);
     await attaching.saw(/attaching: .* is being attached/);
-    await say(host, 'AttachFailed', 'no such file. Failed 1 times');
+    await reportAttached(host, 'AttachFailed', 'no such file. Failed 1 times');
     await attaching.saw(/failed: no such file/);
-    await say(host, 'Attached', `${iso} is in the drive`, iso);
+    await reportAttached(host, 'Attached', `${iso} is in the drive`, iso);
     await attaching.saw(/the host is being switched on/);
     await setPower(host, true);
     const { code, out } = await waitForExit(attaching);
@@ -190,7 +195,7 @@ describe('slipway dataimage attach', () => {
 
     const hopeless = running('attach', host, iso, '--wait');
     await hopeless.saw(/not looked at/);
-    await say(host, 'Unsupported', 'the driver ipmi cannot attach an ISO');
+    await reportAttached(host, 'Unsupported', 'the driver ipmi cannot attach an ISO');
     expect(await waitForExit(hopeless)).toMatchObject({ code: 1, err: expect.stringContaining('does not come about') });
     expect((await findImage(host))?.spec).toEqual({ url: iso });
   });
@@ -227,7 +232,7 @@ describe('slipway dataimage detach', () => {
   it('says that it waits for a reboot; --reboot asks for it, and --wait for the end', async () => {
     const host = await makeHost();
     await dataimage('attach', host, iso);
-    await say(host, 'Attached', 'it is in', iso);
+    await reportAttached(host, 'Attached', 'it is in', iso);
     const { out } = await dataimage('detach', host);
     expect(out).toContain(`kubectl annotate -n ${NAMESPACE} bmh ${host} reboot.metal3.io= does.`);
     expect((await dataimage('attach', host, iso)).thrown).toBe('SLW_CLI_DATA_IMAGE');
@@ -235,7 +240,7 @@ describe('slipway dataimage detach', () => {
     const detaching = running('detach', host, '--reboot', '--wait');
     await detaching.saw(/was being deleted already/);
     await detaching.saw(/not looked at/);
-    await say(host, 'DetachWaitsForReboot', 'it is still in', iso);
+    await reportAttached(host, 'DetachWaitsForReboot', 'it is still in', iso);
     await detaching.saw(/waits for a reboot: it is still in/);
     expect(await readAnnotations(host)).toHaveProperty([REBOOT], '');
     await patch(bareMetalHosts, host, { metadata: { annotations: { [REBOOT]: null } } });
@@ -248,8 +253,8 @@ describe('slipway dataimage status', () => {
   it('shows what is in the drives, what waits, and why', async () => {
     const [attached, waiting, plain] = [await makeHost(), await makeHost(), await makeHost()];
     for (const host of [attached, waiting]) await dataimage('attach', host, iso, '--no-check');
-    await say(attached, 'Attached', 'it is in', iso);
-    await say(waiting, 'WaitsForReboot', 'Nobody reboots it for that');
+    await reportAttached(attached, 'Attached', 'it is in', iso);
+    await reportAttached(waiting, 'WaitsForReboot', 'Nobody reboots it for that');
     const { code, out } = await dataimage('status');
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`${attached} +attached +on +${iso} +${iso}`));

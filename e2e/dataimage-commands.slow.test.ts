@@ -3,7 +3,7 @@
 import { runSlipway } from '@slipway/testing/slipway-process';
 import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { METAL, type DataImageScene, startScene } from './data-images/scene.ts';
+import { METAL, type DataImageScene, startDataImageScene } from './data-images/scene.ts';
 
 const missing = await isIronicMissing();
 const HOST = 'commanded';
@@ -14,7 +14,7 @@ describe.skipIf(missing)('slipway dataimage with a real Ironic', { timeout: 240_
     runSlipway('dataimage', ...args, '--namespace', METAL, '--kubeconfig', scene.kubeconfig);
 
   beforeAll(async () => {
-    scene = await startScene([HOST]);
+    scene = await startDataImageScene([HOST]);
     await scene.run();
     await scene.addHost(HOST);
     await scene.hostWhen(HOST, { poweredOn: true, provisioning: { state: 'externally provisioned' } });

@@ -234,7 +234,7 @@ describe('the API in memory answers as the real one', () => {
     const stop = new AbortController();
     const informer = createInformer<Node>(real.transport, { resource: nodes });
     const fromReal: string[] = [];
-    informer.onChange((change) => fromReal.push(...inWords(change)));
+    informer.onChange((change) => fromReal.push(...describeChange(change)));
     informer.start(stop.signal);
     await informer.synced;
     await changeSome(real);
@@ -244,7 +244,7 @@ describe('the API in memory answers as the real one', () => {
     const view = openView(api, { resource: nodes });
     await changeSome(memory);
     const fromMemory: string[] = [];
-    while (view.behind > 0) for (const change of view.advance()) fromMemory.push(...inWords(change));
+    while (view.behind > 0) for (const change of view.advance()) fromMemory.push(...describeChange(change));
     expect(fromMemory).toEqual(fromReal);
   });
 });
@@ -262,7 +262,7 @@ async function changeSome(client: Client): Promise<void> {
 }
 
 /** Nothing of other tests' nodes. */
-function inWords(change: KubeChange<KubeObject>): string[] {
+function describeChange(change: KubeChange<KubeObject>): string[] {
   const { metadata } = change.type === 'deleted' ? change.old : change.object;
   return metadata.name.startsWith('watched-') ? [`${change.type} ${metadata.name} ${metadata.annotations?.a}`] : [];
 }

@@ -89,7 +89,7 @@ async function annotate(name: string, annotations: Record<string, string>): Prom
 }
 
 /** In words, with the names of the configs by their part in the case. */
-function saidBy({ metadata }: Stored<Node>, target: string): string {
+function describeNode({ metadata }: Stored<Node>, target: string): string {
   const annotations = metadata.annotations ?? {};
   const named = (text: string): string => text.replace(target, 'target').replace(born, 'born');
   const asks = annotations[desiredDrain];
@@ -101,7 +101,7 @@ function saidBy({ metadata }: Stored<Node>, target: string): string {
 }
 
 /** What the controllers do about what a node says: they answer a drain at once, or call the update back. */
-async function answer(name: string, says: string, { turnsRoundAt }: Case): Promise<void> {
+async function respond(name: string, says: string, { turnsRoundAt }: Case): Promise<void> {
   const { [desiredDrain]: asks = '', [lastAppliedDrain]: has = '' } =
     watched.store.get(name)?.metadata.annotations ?? {};
   if (turnsRoundAt?.test(says) === true) await annotate(name, { [desiredConfig]: born });
@@ -122,11 +122,11 @@ async function follow(name: string, target: string, each: Case): Promise<Followe
   });
   const stop = watched.onChange((change) => {
     if (change.type !== 'updated' || change.object.metadata.name !== name) return;
-    const says = saidBy(change.object, target);
+    const says = describeNode(change.object, target);
     // The first one is that it has a target, which it has not seen yet.
     if (says === (said.at(-1) ?? 'Done at born')) return;
     said.push(says);
-    void answer(name, says, each);
+    void respond(name, says, each);
   });
   await annotate(name, { [desiredConfig]: target });
   await until(() => expect(said.at(-1)).toMatch(each.ends));

@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 afterAll(async () => machines?.stop());
 
-const words: Partial<Record<Door, RegExp>> = {
+const refusalPatterns: Partial<Record<Door, RegExp>> = {
   permissions: /User .* cannot /,
   NodeRestriction: /is not allowed to/,
 };
@@ -65,13 +65,13 @@ async function expectRefused(request: Promise<unknown>, door?: Door): Promise<vo
     (error: unknown) => error,
   );
   expect(String(answer)).toMatch(
-    door === undefined ? /forbidden/ : (words[door] ?? `ValidatingAdmissionPolicy '${door}'`),
+    door === undefined ? /forbidden/ : (refusalPatterns[door] ?? `ValidatingAdmissionPolicy '${door}'`),
   );
   expect(isKubeError(answer, 'SLW_KUBE_FORBIDDEN')).toBe(true);
 }
 
 const getNode = (name: string) => machines.admin.get(nodes, { name });
-const recordIn = (name: string) => machines.admin.get(machineConfigNodes, { name });
+const getRecord = (name: string) => machines.admin.get(machineConfigNodes, { name });
 
 describe.each([
   { who: 'the daemon of a node', client: () => machines.daemonOf('a'), attempts: ofDaemon },
@@ -124,8 +124,8 @@ it('and after all that the node and its record are as they were', async () => {
   expect(metadata.annotations).toEqual({ [nodeAnnotations.desiredConfig]: rendered });
   expect(metadata.labels).toEqual({ 'node-role.kubernetes.io/worker': '' });
   expect(spec?.unschedulable).toBeUndefined();
-  expect(await recordIn('a')).toMatchObject(buildRecord('a'));
-  expect((await recordIn('a')).status).toBeUndefined();
+  expect(await getRecord('a')).toMatchObject(buildRecord('a'));
+  expect((await getRecord('a')).status).toBeUndefined();
 });
 
 describe.each([
@@ -141,7 +141,7 @@ describe.each([
 
   it('writes the status of its own MachineConfigNode', async () => {
     await setStatus(client(), 'a');
-    expect((await recordIn('a')).status?.conditions).toHaveLength(1);
+    expect((await getRecord('a')).status?.conditions).toHaveLength(1);
     await machines.operator.patch(
       machineConfigNodes,
       { name: 'a' },
@@ -274,7 +274,7 @@ describe('people', () => {
     const { breakGlass } = machines;
     await expect(breakGlass.create(machineConfigNodes, buildRecord('c'), { dryRun: true })).resolves.toBeDefined();
     await setStatus(breakGlass, 'b');
-    expect((await recordIn('b')).status?.conditions).toHaveLength(1);
+    expect((await getRecord('b')).status?.conditions).toHaveLength(1);
   });
 });
 
@@ -283,7 +283,7 @@ describe('the record of a node', () => {
 
   it('is made with it, by the controller, and belongs to it', async () => {
     const { metadata } = await getNode('a');
-    expect((await recordIn('a')).metadata.ownerReferences).toMatchObject([
+    expect((await getRecord('a')).metadata.ownerReferences).toMatchObject([
       { kind: 'Node', name: 'a', uid: metadata.uid },
     ]);
   });
@@ -291,27 +291,27 @@ describe('the record of a node', () => {
   it('follows what the controllers want of it, and its pool', async () => {
     const { admin } = machines;
     await admin.create(nodes, { metadata: { name: 'd' } });
-    await until(async () => expect((await recordIn('d')).spec).toMatchObject({ pool: { name: 'not-yet-set' } }));
+    await until(async () => expect((await getRecord('d')).spec).toMatchObject({ pool: { name: 'not-yet-set' } }));
     await merge(admin, nodes, 'd', {
       metadata: { labels: { [role('worker')]: '' }, annotations: { [nodeAnnotations.desiredConfig]: rendered } },
     });
-    await until(async () => expect((await recordIn('d')).spec).toEqual(buildRecord('d').spec));
+    await until(async () => expect((await getRecord('d')).spec).toEqual(buildRecord('d').spec));
     await machines.operator.create(machineConfigPools, {
       metadata: { name: 'infra' },
       spec: { nodeSelector: { matchLabels: { [role('infra')]: '' } } },
     });
     await merge(admin, nodes, 'd', { metadata: { labels: { [role('infra')]: '' } } });
-    await until(async () => expect((await recordIn('d')).spec.pool.name).toBe('infra'));
+    await until(async () => expect((await getRecord('d')).spec.pool.name).toBe('infra'));
     await machines.operator.delete(machineConfigPools, { name: 'infra' }, {});
-    await until(async () => expect((await recordIn('d')).spec.pool.name).toBe('worker'));
+    await until(async () => expect((await getRecord('d')).spec.pool.name).toBe('worker'));
   });
 
   it('begins anew with a new machine of the same name, and goes with it', async () => {
     const { admin } = machines;
-    const before = await recordIn('d');
+    const before = await getRecord('d');
     await admin.delete(nodes, { name: 'd' }, {});
     await admin.create(nodes, node('d'));
-    await until(async () => expect((await recordIn('d')).metadata.uid).not.toBe(before.metadata.uid));
+    await until(async () => expect((await getRecord('d')).metadata.uid).not.toBe(before.metadata.uid));
     await admin.delete(nodes, { name: 'd' }, {});
     await until(async () => expect(await admin.find(machineConfigNodes, { name: 'd' })).toBeUndefined());
   });

@@ -3,7 +3,7 @@ import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startFleet, type Fleet } from './first-boot/fleet.ts';
-import { bear, probesConfig } from './node/machine.ts';
+import { provisionMachine, probesConfig } from './node/machine.ts';
 import { webConfig, webPolicy, type WebConfig } from './node/web-config.ts';
 import { createWorker, type Worker } from './node/worker.ts';
 
@@ -55,7 +55,7 @@ describe.skipIf(parts === undefined || ignition === undefined)('a machine with a
     await fleet.addMachineConfig('40-probes', 'worker', probesConfig(await pickFreePort()));
     await fleet.addMachineConfig('50-web', 'worker', webConfig(web));
     await fleet.rendered('worker', ['00-worker', '40-probes', '50-web']);
-    worker = createWorker(fleet, await bear({ name: 'worker-1', fleet, parts, ignition }));
+    worker = createWorker(fleet, await provisionMachine({ name: 'worker-1', fleet, parts, ignition }));
   }, 120_000);
   afterEach(async ({ task }) => {
     if (task.result?.state === 'fail') console.error(await worker.journal().catch(String), worker.node.console());

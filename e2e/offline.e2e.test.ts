@@ -88,7 +88,10 @@ describe('what slipway bootstrap wrote', () => {
   });
 
   /** Asks as a machine with this stub does, but for the port. */
-  async function ask({ ignition }: Stub, headers: Record<string, string>): Promise<{ status: number; body: Buffer }> {
+  async function fetchConfig(
+    { ignition }: Stub,
+    headers: Record<string, string>,
+  ): Promise<{ status: number; body: Buffer }> {
     const url = new URL(ignition.config.merge[0].source);
     url.port = String(port);
     const ca = decodeDataUrl(ignition.security.tls.certificateAuthorities[0].source);
@@ -108,7 +111,7 @@ describe('what slipway bootstrap wrote', () => {
     const { name, value } = stub.ignition.config.merge[0].httpHeaders[0];
     // Until its answers are made, the server says 503, and machines ask again.
     const body = await until(async () => {
-      const answer = await ask(stub, { [name]: value });
+      const answer = await fetchConfig(stub, { [name]: value });
       expect(answer.status).toBe(200);
       return answer.body;
     });
@@ -117,7 +120,7 @@ describe('what slipway bootstrap wrote', () => {
     expect(paths).toContain('/etc/kubernetes/kubeconfig');
     expect(paths.includes('/etc/motd')).toBe(pool !== 'master');
     expect(JSON.stringify(config)).toContain(await nameFor(pool));
-    expect((await ask(stub, {})).status).toBe(401);
+    expect((await fetchConfig(stub, {})).status).toBe(401);
   });
 });
 

@@ -18,7 +18,7 @@ import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   annotate,
-  ask,
+  requestStream,
   deleteAll,
   expectRefused,
   patchPool,
@@ -54,7 +54,7 @@ beforeAll(async () => {
   ({ admin, controllers } = cluster);
   await controllers.create(osImageStreams, { metadata: streamsName, spec: { defaultStream: 'rhel-9' } });
   const pool = await poolThat({ tracked: 'rhel-10' });
-  await until(() => expectRefused(ask(admin, pool, 'rhel-9', dryRun), FORWARD));
+  await until(() => expectRefused(requestStream(admin, pool, 'rhel-9', dryRun), FORWARD));
   await until(() => expectRefused(annotate(admin, pool, { [osStreamAnnotation]: 'x' }, dryRun), RECORD));
 }, 120_000);
 
@@ -62,7 +62,7 @@ afterAll(async () => cluster?.stop());
 
 it('before the streams of the payload are known, a pool may ask for any', async () => {
   await expect(tryNew(admin, 'new', 'rhel-11')).resolves.toBeDefined();
-  await expect(ask(admin, await poolThat({ asks: 'rhel-10' }), 'rhel-9')).resolves.toBeDefined();
+  await expect(requestStream(admin, await poolThat({ asks: 'rhel-10' }), 'rhel-9')).resolves.toBeDefined();
 });
 
 describe('once they are known', () => {
@@ -74,15 +74,15 @@ describe('once they are known', () => {
   describe('a pool', () => {
     it.each([...available, 'rhel9-coreos', 'rhel-10', 'centos-10'])('may ask for %s', async (stream) => {
       await expect(tryNew(admin, 'new', stream)).resolves.toBeDefined();
-      await expect(ask(admin, await poolThat({}), stream)).resolves.toBeDefined();
+      await expect(requestStream(admin, await poolThat({}), stream)).resolves.toBeDefined();
     });
 
     it.each(['rhel-11', 'rhel-8', 'rhel9', 'hardened-9', 'minimal'])('may not ask for %s', async (stream) => {
-      const words = (pool: string) =>
+      const formatRefusal = (pool: string) =>
         `pool ${pool} asks in spec.osImageStream for the stream ${stream}, which this cluster does not have: set one of rhel-9, rhel10-coreos, centos-9, stream-coreos, fedora-coreos, hardened, or leave the field out and the pool stays on the stream it is on`;
-      await expectRefused(tryNew(admin, 'new', stream), EXISTS, words('new'));
+      await expectRefused(tryNew(admin, 'new', stream), EXISTS, formatRefusal('new'));
       const pool = await poolThat({ asks: 'rhel-9' });
-      await expectRefused(ask(admin, pool, stream), EXISTS, words(pool));
+      await expectRefused(requestStream(admin, pool, stream), EXISTS, formatRefusal(pool));
       await expectRefused(
         admin.apply(
           machineConfigPools,
@@ -98,10 +98,12 @@ describe('once they are known', () => {
       const pool = await poolThat({ asks: 'rhel-8', tracked: 'rhel-8', runs: 'rhel-8' });
       await patchPool(admin, pool, { spec: { paused: true }, metadata: { labels: { seen: 'yes' } } });
       await patchStatus(admin, pool, { status: { machineCount: 1 } });
-      await expectRefused(ask(admin, pool, 'rhel-7'), EXISTS);
-      await ask(admin, pool, null);
-      await expectRefused(ask(admin, pool, 'rhel-8'), EXISTS);
-      await expect(ask(admin, pool, 'rhel-9')).resolves.toMatchObject({ spec: { osImageStream: { name: 'rhel-9' } } });
+      await expectRefused(requestStream(admin, pool, 'rhel-7'), EXISTS);
+      await requestStream(admin, pool, null);
+      await expectRefused(requestStream(admin, pool, 'rhel-8'), EXISTS);
+      await expect(requestStream(admin, pool, 'rhel-9')).resolves.toMatchObject({
+        spec: { osImageStream: { name: 'rhel-9' } },
+      });
     });
   });
 
@@ -111,7 +113,7 @@ describe('once they are known', () => {
       const targets = [...spellings, 'hardened'];
       const reached: string[] = [];
       for (const to of targets) {
-        const passed = await ask(admin, pool, to, dryRun).then(
+        const passed = await requestStream(admin, pool, to, dryRun).then(
           () => true,
           (error: unknown) => {
             if (!String(error).includes(FORWARD)) throw error;
@@ -133,24 +135,24 @@ describe('once they are known', () => {
       const pool = await poolThat(facts);
       const from = facts.tracked ?? 'rhel-10';
       await expectRefused(
-        ask(admin, pool, 'rhel-9'),
+        requestStream(admin, pool, 'rhel-9'),
         FORWARD,
         `pool ${pool} is on the OS image stream ${from} and cannot go to rhel-9: machines cannot go back to an older major version of their OS. Either leave spec.osImageStream at ${from} or out, or make a new pool with spec.osImageStream.name rhel-9 for new machines, and move the work there`,
       );
-      await expectRefused(ask(admin, pool, 'rhel9-coreos'), FORWARD);
+      await expectRefused(requestStream(admin, pool, 'rhel9-coreos'), FORWARD);
     });
 
     it('do not go back by a detour over no stream at all', async () => {
       const pool = await poolThat({ asks: 'rhel-10', tracked: 'rhel-10' });
-      await ask(admin, pool, null);
-      await expectRefused(ask(admin, pool, 'rhel-9'), FORWARD);
-      await expect(ask(admin, pool, 'rhel-10')).resolves.toBeDefined();
+      await requestStream(admin, pool, null);
+      await expectRefused(requestStream(admin, pool, 'rhel-9'), FORWARD);
+      await expect(requestStream(admin, pool, 'rhel-10')).resolves.toBeDefined();
     });
 
     it('do not change family', async () => {
       const pool = await poolThat({ asks: 'rhel-9', tracked: 'rhel-9' });
       await expectRefused(
-        ask(admin, pool, 'centos-10'),
+        requestStream(admin, pool, 'centos-10'),
         FORWARD,
         `pool ${pool} is on the OS image stream rhel-9 and cannot go to centos-10: machines cannot change from the family rhel to centos. Either leave spec.osImageStream at rhel-9 or out, or make a new pool with spec.osImageStream.name centos-10 for new machines, and move the work there`,
       );
@@ -163,7 +165,7 @@ describe('once they are known', () => {
       ['is of another family', { asks: 'centos-10', tracked: 'rhel-9' }],
       ['no machine was sent to yet', { asks: 'rhel-10', tracked: 'rhel-9' }],
     ])('stay where they are if their pool takes back a wish that %s', async (_, facts) => {
-      await expect(ask(admin, await poolThat(facts), 'rhel-9')).resolves.toBeDefined();
+      await expect(requestStream(admin, await poolThat(facts), 'rhel-9')).resolves.toBeDefined();
     });
 
     it('of a new pool begin wherever they are told', async () => {
@@ -173,16 +175,16 @@ describe('once they are known', () => {
 
   describe('what a pool is on', () => {
     it.each(records)('people do not write, change or remove: %s', async (name) => {
-      const words = (pool: string, rest: string) =>
+      const formatRefusal = (pool: string, rest: string) =>
         `of pool ${pool} the annotation ${name} is written by the controllers alone: leave it as it is${rest}. What you want the pool to follow is spec.osImageStream`;
       const pool = await poolThat({});
       const onUpdate =
         '. A file for kubectl replace needs it as it stands; a file for kubectl apply goes without, and if it had it once, kubectl apply set-last-applied -f FILE makes that forgotten';
-      await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), RECORD, words(pool, onUpdate));
+      await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), RECORD, formatRefusal(pool, onUpdate));
       await expectRefused(
         tryNew(admin, 'new', undefined, { [name]: 'x' }),
         RECORD,
-        words('new', ', so out of a new pool'),
+        formatRefusal('new', ', so out of a new pool'),
       );
       await annotate(controllers, pool, { [name]: 'rhel-10' });
       await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), RECORD);
@@ -273,8 +275,8 @@ describe('once they are known', () => {
 
   /** Everything that people may not do, without doing it. */
   const forbidden: [string, (client: Client, pool: string) => Promise<unknown>][] = [
-    [EXISTS, (client, pool) => ask(client, pool, 'rhel-11', dryRun)],
-    [FORWARD, (client, pool) => ask(client, pool, 'rhel-9', dryRun)],
+    [EXISTS, (client, pool) => requestStream(client, pool, 'rhel-11', dryRun)],
+    [FORWARD, (client, pool) => requestStream(client, pool, 'rhel-9', dryRun)],
     [RECORD, (client, pool) => annotate(client, pool, { [osStreamAnnotation]: 'x' }, dryRun)],
     [GUARDS, (client) => deleteAll(client, osImageStreams, dryRun)],
   ];
@@ -315,7 +317,7 @@ describe('once they are known', () => {
     const words =
       'spec.osImageStream.name must be one of the OS image streams that this cluster has: kubectl get osimagestream cluster -o yaml lists them';
     await until(() => expectRefused(tryNew(admin, 'new', `${'n'.repeat(63)}.x`), EXISTS, words));
-    await expectRefused(ask(admin, pool, 'rhel-9'), FORWARD);
+    await expectRefused(requestStream(admin, pool, 'rhel-9'), FORWARD);
     await expect(tryNew(admin, 'new', long.at(-1))).resolves.toBeDefined();
     await cluster.setStreams(available);
     await until(() => tryNew(admin, 'new', 'hardened'));
@@ -324,10 +326,10 @@ describe('once they are known', () => {
   it('and with the OSImageStream gone, as before the feature gate is on, controllers and people work', async () => {
     const pool = await poolThat({ asks: 'rhel-10', tracked: 'rhel-10', runs: 'rhel-10' });
     await controllers.delete(osImageStreams, streamsName, {});
-    await until(() => ask(admin, pool, 'rhel-9', dryRun));
+    await until(() => requestStream(admin, pool, 'rhel-9', dryRun));
     for (const client of [admin, controllers]) {
       for (const stream of ['rhel-9', 'rhel-11', null]) {
-        await expect(ask(client, pool, stream, dryRun)).resolves.toBeDefined();
+        await expect(requestStream(client, pool, stream, dryRun)).resolves.toBeDefined();
       }
       await expect(tryNew(client, 'new', 'rhel-11')).resolves.toBeDefined();
       await expect(patchPool(client, pool, { spec: { paused: true } }, dryRun)).resolves.toBeDefined();

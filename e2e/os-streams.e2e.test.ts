@@ -211,12 +211,12 @@ it('a pool whose owner says so goes to another stream, machine by machine, and t
 }, 180_000);
 
 it('there is no way back, and none to what does not exist', async () => {
-  const ask = (name: string) => scene.patchPool('infra', { spec: { osImageStream: { name } } });
+  const requestStream = (name: string) => scene.patchPool('infra', { spec: { osImageStream: { name } } });
   // The API server may take half a minute from its start to find the kind that these policies read.
   const untilRefused = (name: string, words: RegExp): Promise<void> =>
     until(async () => {
-      await ask('rhel-10');
-      await expect(ask(name)).rejects.toThrow(words);
+      await requestStream('rhel-10');
+      await expect(requestStream(name)).rejects.toThrow(words);
     });
   await untilRefused('rhel-9', /infra.*rhel-10.*rhel-9/s);
   await untilRefused('rhel-11', /rhel-11.*rhel-10.*rhel-9/s);

@@ -29,7 +29,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from './render/fleet.ts';
 
-const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
+const viewer = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 const SHARED = 400_000;
 const OWN = 100_000;
 
@@ -38,7 +38,7 @@ let registry: RunningRegistry;
 let payload: Payload;
 let directory: string;
 /** Of somebody whose every request is counted. */
-let lookers: string;
+let viewerKubeconfig: string;
 let access: string[];
 let components: Record<string, string>;
 
@@ -79,7 +79,7 @@ interface NodePinStatus extends Partial<PinProgress> {
 }
 
 /** What the daemon of a node writes; it was told of every set that there is. */
-async function say(
+async function reportPins(
   name: string,
   { isPulling = false, failure, holds = [], ...progress }: NodePinStatus,
 ): Promise<void> {
@@ -151,7 +151,7 @@ beforeAll(async () => {
   await writeFile(path('pull-secret.json'), JSON.stringify({ auths: { [registry.host]: { auth } } }), { mode: 0o600 });
   await writeFile(path('ca.crt'), registry.ca);
   access = ['--pull-secret', path('pull-secret.json'), '--registry-ca', path('ca.crt')];
-  lookers = await fleet.controlPlane.kubeconfigFor(looker);
+  viewerKubeconfig = await fleet.controlPlane.kubeconfigFor(viewer);
   for (const name of ['master', 'worker']) {
     await fleet.breakGlass.create(machineConfigPools, machineConfigPool(name));
   }
@@ -176,15 +176,15 @@ const nameSets = (...names: string[]) => {
 beforeEach(async () => {
   await nameSets();
   for (const { metadata } of await setsNow()) await fleet.admin.delete(pinnedImageSets, { name: metadata.name }, {});
-  for (const name of ['worker-1', 'worker-2', 'infra-1']) await say(name, {});
+  for (const name of ['worker-1', 'worker-2', 'infra-1']) await reportPins(name, {});
 });
 
 describe('slipway pin release', () => {
   it('shows with --dry-run all images of the release, how large they are, and where they fit, and writes nothing', async () => {
-    await say('worker-1', { store: { free: 4e6, size: 5e6 } });
-    await say('worker-2', { store: { free: 1e6, size: 5e6 } });
+    await reportPins('worker-1', { store: { free: 4e6, size: 5e6 } });
+    await reportPins('worker-2', { store: { free: 1e6, size: 5e6 } });
     const args = ['release', payload.releaseImage, ...access, '--pool', 'worker', '--dry-run'];
-    const { code, out, err } = await runInProcess('pin', ...args, '-o', 'json', '--kubeconfig', lookers);
+    const { code, out, err } = await runInProcess('pin', ...args, '-o', 'json', '--kubeconfig', viewerKubeconfig);
     expect({ code, err }).toEqual({ code: 2, err: '' });
     const plan = JSON.parse(out) as Plan;
     const os = payload.os.get('rhel-9');
@@ -216,7 +216,7 @@ describe('slipway pin release', () => {
     expect(plan.diskBytes).toBe(2 * (plan.bytes ?? 0));
     expect(plan.nodes[1]?.neededBytes).toBe(plan.diskBytes);
 
-    const text = await runInProcess('pin', ...args, '--kubeconfig', lookers);
+    const text = await runInProcess('pin', ...args, '--kubeconfig', viewerKubeconfig);
     expect(text.code).toBe(2);
     expect(text.out).toMatch(
       /version 4\.22\.0, 6 images\nEach machine downloads at most 70\d\.\d kB and needs at most 1\.4 MB/,
@@ -226,7 +226,7 @@ describe('slipway pin release', () => {
     expect(text.out).toMatch(/^worker-1 +fits +1\.4 MB +3\.5 MB$/m);
     expect(text.out).toContain('Nothing was written (--dry-run).');
     expect(await setsNow()).toEqual([]);
-    const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, looker.user);
+    const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, viewer.user);
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
   });
 
@@ -251,7 +251,7 @@ describe('slipway pin release', () => {
 
   it('needs nothing of a disk that holds it all', async () => {
     await release('--pool', 'worker', '--yes');
-    await say('worker-1', { store: { free: 600_000, size: 5e6 }, holds: ['release-4.22.0-worker'] });
+    await reportPins('worker-1', { store: { free: 600_000, size: 5e6 }, holds: ['release-4.22.0-worker'] });
     const { out } = await release('--pool', 'worker', '--dry-run', '-o', 'json');
     const { nodes: fits } = JSON.parse(out) as Plan;
     expect(fits.find(({ node }) => node === 'worker-1')).toMatchObject({ verdict: 'fits', neededBytes: 0 });
@@ -363,9 +363,13 @@ describe('slipway pin status', () => {
       spec: { pinnedImages },
     });
     await nameSets('shop');
-    await say('worker-1', { ...progress(4), holds: ['shop'] });
-    await say('worker-2', { ...progress(1), isPulling: true, bytesPerSecond: 1e8, secondsLeft: 30 });
-    await say('infra-1', { ...progress(0), failure: 'shop: app@sha256:1: denied [SLW_PINNING_PULL]', isPulling: true });
+    await reportPins('worker-1', { ...progress(4), holds: ['shop'] });
+    await reportPins('worker-2', { ...progress(1), isPulling: true, bytesPerSecond: 1e8, secondsLeft: 30 });
+    await reportPins('infra-1', {
+      ...progress(0),
+      failure: 'shop: app@sha256:1: denied [SLW_PINNING_PULL]',
+      isPulling: true,
+    });
   });
 
   it('has bars, images, bytes, rate, time left and the last error of every machine', async () => {
@@ -397,7 +401,7 @@ describe('slipway pin status', () => {
   it('follows the machines, a line for each change', async () => {
     const watch = startSlipway('pin', 'status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
     await watch.saw(/worker\/worker-2: pulling: 1 of 4 images, 1\.0 GB of 4\.0 GB, 100\.0 MB\/s, about 30 s left/);
-    await say('worker-2', { ...progress(4), holds: ['shop'] });
+    await reportPins('worker-2', { ...progress(4), holds: ['shop'] });
     await watch.saw(/worker\/worker-2: pulling → pinned: 4 of 4 images/);
     await until(() => expect(watch.out()).toContain('worker: 2 of 3 machines pinned, 1 degraded: shop on 2 of 3'));
     watch.child.kill('SIGINT');

@@ -37,7 +37,7 @@ const blobIn = (directory: string, digest: string): string => {
 };
 const sorted = (...images: string[]): string[] => images.toSorted();
 /** What the registry was asked for of this image's contents. */
-const blobsAsked = (name: string) =>
+const listBlobRequests = (name: string) =>
   fleet.registry.requests().filter(({ method, uri }) => method === 'GET' && uri.includes(`/team/${name}/blobs/`));
 /** Until this holds, time passes again and again: as much as the longest pause between two tries. */
 async function later(machine: CrioMachine, holds: (withinMs: number) => Promise<unknown>): Promise<void> {
@@ -306,7 +306,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
         /^SLW_PINNING_WOULD_NOT_FIT: PinnedImageSet space: .*needs 1[67]\S* MB .*are free/,
       );
       expect(await machine.images()).toEqual({ pinned: [], others: [] });
-      expect([...blobsAsked('large'), ...blobsAsked('tiny')]).toEqual([]);
+      expect([...listBlobRequests('large'), ...listBlobRequests('tiny')]).toEqual([]);
       await fleet.changeSet('space', [small]);
       await machine.holds({ space: 2 });
       expect(await machine.images()).toEqual({ pinned: [small], others: [] });

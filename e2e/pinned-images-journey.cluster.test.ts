@@ -10,7 +10,7 @@ import { until } from '@slipway/testing/wait';
 import { pushImage, type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Fleet, startFleet } from './first-boot/fleet.ts';
-import { bear, probesConfig } from './node/machine.ts';
+import { provisionMachine, probesConfig } from './node/machine.ts';
 import { type Worker, createWorker } from './node/worker.ts';
 
 const { parts } = inject('nodes');
@@ -71,7 +71,7 @@ describe.skipIf(parts === undefined || crio === undefined || ignition === undefi
       const { programs } = crio;
       worker = createWorker(
         fleet,
-        await bear({ name, fleet, parts, ignition, crio: { programs, registries: [registry] } }),
+        await provisionMachine({ name, fleet, parts, ignition, crio: { programs, registries: [registry] } }),
       );
       const auth = Buffer.from(`${registry.username}:${registry.password}`).toString('base64');
       const secret = JSON.stringify({ auths: { [registry.host]: { auth } } });

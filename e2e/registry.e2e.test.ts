@@ -148,7 +148,7 @@ describe.skipIf(missing)('the client of a real registry', () => {
 
   describe('trusts nobody by accident', () => {
     /** What clients have asked for of a repository; those who push put. */
-    const asked = (at: RunningRegistry, name: string) =>
+    const listRequests = (at: RunningRegistry, name: string) =>
       at.requests().filter(({ method, uri }) => method !== 'PUT' && uri.startsWith(`/v2/${name}/manifests/`));
 
     it('a certificate of an authority that it was not given is refused before anything is asked', async () => {
@@ -158,8 +158,8 @@ describe.skipIf(missing)('the client of a real registry', () => {
         message: expect.stringContaining(registry.host),
       });
       await clients.of(registry).inspect(await pushImage(registry, 'team/trusted', { layers: [] }));
-      await expect.poll(() => asked(registry, 'team/trusted').map(({ status }) => status)).toContain(200);
-      expect(asked(registry, 'team/untrusted')).toEqual([]);
+      await expect.poll(() => listRequests(registry, 'team/trusted').map(({ status }) => status)).toContain(200);
+      expect(listRequests(registry, 'team/untrusted')).toEqual([]);
     });
 
     it('plain http is refused unless this host is allowed it', async () => {
@@ -169,7 +169,7 @@ describe.skipIf(missing)('the client of a real registry', () => {
         await expect(clients.of(plain).inspect(reference)).rejects.toMatchObject({ code: 'SLW_REGISTRY_TLS' });
         const allowed = clients.of(plain, { plainHttp: [plain.host] });
         expect(await readText(allowed, reference, '/a')).toBe('plain');
-        await expect.poll(() => asked(plain, 'team/plain').map(({ status }) => status)).toContain(200);
+        await expect.poll(() => listRequests(plain, 'team/plain').map(({ status }) => status)).toContain(200);
       } finally {
         await plain.stop();
       }
@@ -206,8 +206,9 @@ describe.skipIf(missing)('the client of a real registry', () => {
       const reference = await pushImage(registry, 'team/unmirrored', { layers: [], labels: { at: 'source' } });
       const mirror = buildMirror(`${registry.host}/team`, `${registry.host}/empty`);
       expect((await clients.of(registry, { mirrors: [mirror] }).inspect(reference)).labels).toEqual({ at: 'source' });
-      const asked = () => registry.requests().filter(({ uri }) => uri.startsWith('/v2/empty/unmirrored/manifests/'));
-      await expect.poll(() => asked().map(({ status }) => status)).toContain(404);
+      const listRequests = () =>
+        registry.requests().filter(({ uri }) => uri.startsWith('/v2/empty/unmirrored/manifests/'));
+      await expect.poll(() => listRequests().map(({ status }) => status)).toContain(404);
       const never = clients.of(registry, { mirrors: [{ ...mirror, fallback: false }] });
       await expect(never.inspect(reference)).rejects.toMatchObject({ code: 'SLW_REGISTRY_NOT_FOUND' });
     });

@@ -44,17 +44,17 @@ const readDesired = async (name: string): Promise<string | undefined> =>
   (await readAnnotations(name))[nodeAnnotations.desiredConfig];
 
 /** Which of the workers are to have this config. */
-async function given(config: string): Promise<string[]> {
+async function listAssigned(config: string): Promise<string[]> {
   const desired = await Promise.all(workers.map(readDesired));
   return workers.filter((_, index) => desired[index] === config);
 }
 
-const say = (name: string, annotations: Record<string, string>) =>
+const annotateNode = (name: string, annotations: Record<string, string>) =>
   fleet.admin.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
 
 async function addWorker(name: string, config: string): Promise<void> {
   await addReadyNode(fleet.admin, node(name));
-  await say(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
+  await annotateNode(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
 }
 
 /** What the controller has last written about the pool, once it has seen all of its spec. */
@@ -98,7 +98,7 @@ describe('slipway pause and resume', () => {
     );
     renewed = (await renderedWith(fleet.admin, 'worker', '50-motd')).metadata.name;
     await updating({ status: 'False', reason: 'Paused' });
-    expect(await given(renewed)).toEqual([]);
+    expect(await listAssigned(renewed)).toEqual([]);
     expect(await shown('status', 'worker')).toMatchObject({
       pools: [{ name: 'worker', phase: 'paused', isPaused: true, target: renewed, machines: { total: 3, updated: 0 } }],
     });
@@ -113,9 +113,9 @@ describe('slipway pause and resume', () => {
 
   it('a resumed pool goes on with its canary; status shows the wave, why the recorded reason', async () => {
     expect(await shown('resume', 'worker')).toMatchObject({ action: 'resume', changed: true });
-    await until(async () => expect(await given(renewed)).toHaveLength(1));
-    const [canary = ''] = await given(renewed);
-    await say(canary, { [nodeAnnotations.state]: 'Working' });
+    await until(async () => expect(await listAssigned(renewed)).toHaveLength(1));
+    const [canary = ''] = await listAssigned(renewed);
+    await annotateNode(canary, { [nodeAnnotations.state]: 'Working' });
     expect(await shown('status', 'worker')).toMatchObject({
       pools: [{ phase: 'updating', wave: { number: 1, of: 2, size: 1 }, machines: { unavailable: 1 } }],
     });
@@ -136,11 +136,11 @@ describe('slipway pause and resume', () => {
     expect(settings.metadata.annotations).toMatchObject({ [stopRolloutsAnnotation]: 'storage maintenance' });
     for (const name of workers) await obeyDesiredConfig(fleet.admin, name);
     await updating({ status: 'False', reason: 'RolloutsStopped', message: expect.stringContaining('1 of 3') });
-    expect(await given(renewed)).toHaveLength(1);
+    expect(await listAssigned(renewed)).toHaveLength(1);
     expect(await shown('status')).toMatchObject({ stopped: 'storage maintenance' });
 
     expect(await shown('resume', '--all')).toMatchObject({ pool: null, changed: true });
-    await until(async () => expect(await given(renewed)).toHaveLength(2));
+    await until(async () => expect(await listAssigned(renewed)).toHaveLength(2));
   });
 });
 
@@ -154,7 +154,7 @@ describe('slipway cancel and rollback', () => {
       pools: [{ target: old, newest: renewed, hold: { kind: 'cancel' } }],
     });
     await untilAllHave(old);
-    expect(await given(renewed)).toEqual([]);
+    expect(await listAssigned(renewed)).toEqual([]);
   });
 
   it('a pool that is paused and held is only unpaused at first: its machines stay where they went back to', async () => {

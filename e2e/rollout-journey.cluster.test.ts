@@ -13,7 +13,7 @@ import {
 import { until, type WaitBound } from '@slipway/testing/wait';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startFleet, type Fleet } from './first-boot/fleet.ts';
-import { bear, probesConfig } from './node/machine.ts';
+import { provisionMachine, probesConfig } from './node/machine.ts';
 import { webConfig } from './node/web-config.ts';
 import { createWorker, type Worker } from './node/worker.ts';
 
@@ -74,7 +74,7 @@ describe.skipIf(parts === undefined || ignition === undefined)('a fleet of machi
     await fleet.addMachineConfig('50-web', 'worker', webConfig({ message: 'first' }));
     await fleet.rendered('worker', ['00-worker', '40-probes', '50-web']);
     for (const name of names) {
-      const worker = createWorker(fleet, await bear({ name, fleet, parts, ignition }));
+      const worker = createWorker(fleet, await provisionMachine({ name, fleet, parts, ignition }));
       workers.set(name, worker);
       await worker.node.boot();
       await reportReady(fleet.client, name);

@@ -90,7 +90,7 @@ interface Reply {
   names: string | undefined;
 }
 
-async function ask(token = 'a', path = '/config/worker'): Promise<Reply> {
+async function fetchConfig(token = 'a', path = '/config/worker'): Promise<Reply> {
   const headers = {
     accept: 'application/vnd.coreos.ignition+json;version=3.5.0, */*;q=0.1',
     authorization: `Bearer ${tokenText(token)}`,
@@ -116,7 +116,7 @@ describe('the server on a cluster', () => {
         expect(text).toContain(`Secret ${name} does not exist`);
       }
     });
-    await expect(ask()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(fetchConfig()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
   it('serves as soon as it has them', async () => {
@@ -124,15 +124,15 @@ describe('the server on a cluster', () => {
     await putTokens('a');
     await putKubeconfig('first');
     await until(async () => expect(await readiness()).toMatchObject({ status: 200 }));
-    await until(async () => expect(await ask()).toMatchObject({ status: 404 }));
+    await until(async () => expect(await fetchConfig()).toMatchObject({ status: 404 }));
   });
 
   it('answers for a pool once it is rendered', async () => {
     await client.create(machineConfigPools, { metadata: { name: 'worker' }, spec: {} });
-    await until(async () => expect(await ask()).toMatchObject({ status: 503 }));
+    await until(async () => expect(await fetchConfig()).toMatchObject({ status: 503 }));
     await putRendered('1');
     await until(async () => {
-      const { status, text } = await ask();
+      const { status, text } = await fetchConfig();
       expect(status).toBe(200);
       expect(text).toContain(`"machineconfiguration.openshift.io/currentConfig":"${rendered('1')}"`);
       expect(text).toContain('kind: Config # first');
@@ -153,33 +153,33 @@ describe('the server on a cluster', () => {
     await putRendered('2');
     // What is seen after it is of a later version than all of that.
     await putKubeconfig('second');
-    await until(async () => expect((await ask()).text).toContain('kind: Config # second'));
-    expect((await ask()).text).toContain(rendered('1'));
+    await until(async () => expect((await fetchConfig()).text).toContain('kind: Config # second'));
+    expect((await fetchConfig()).text).toContain(rendered('1'));
     await client.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { metadata: annotate('2') } }, {});
-    await until(async () => expect((await ask()).text).toContain(rendered('2')));
+    await until(async () => expect((await fetchConfig()).text).toContain(rendered('2')));
   });
 
   it('follows the rotation of tokens', async () => {
     await putTokens('b', 'a');
-    await until(async () => expect(await ask('b')).toMatchObject({ status: 200 }));
-    expect(await ask('a')).toMatchObject({ status: 200 });
+    await until(async () => expect(await fetchConfig('b')).toMatchObject({ status: 200 }));
+    expect(await fetchConfig('a')).toMatchObject({ status: 200 });
     await putTokens('c', 'b');
-    await until(async () => expect(await ask('a')).toMatchObject({ status: 401 }));
-    expect(await ask('b')).toMatchObject({ status: 200 });
+    await until(async () => expect(await fetchConfig('a')).toMatchObject({ status: 401 }));
+    expect(await fetchConfig('b')).toMatchObject({ status: 200 });
   });
 
   it('follows the rotation of its certificate', async () => {
-    expect((await ask('b')).names).toContain('first.example.com');
+    expect((await fetchConfig('b')).names).toContain('first.example.com');
     await putCertificate('second.example.com');
-    await until(async () => expect((await ask('b')).names).toContain('second.example.com'));
+    await until(async () => expect((await fetchConfig('b')).names).toContain('second.example.com'));
   });
 
   it('keeps what it has when a Secret is damaged', async () => {
     await putSecret(serverSecrets.serving, { 'tls.crt': 'damaged', 'tls.key': 'damaged' });
     await until(async () => expect(server.err()).toContain('SLW_SERVER_CERTIFICATE'));
-    expect((await ask('b')).names).toContain('second.example.com');
+    expect((await fetchConfig('b')).names).toContain('second.example.com');
     await putCertificate('third.example.com');
-    await until(async () => expect((await ask('b')).names).toContain('third.example.com'));
+    await until(async () => expect((await fetchConfig('b')).names).toContain('third.example.com'));
   });
 
   it('never logs a token', () => {

@@ -26,20 +26,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { findPool, type Fleet, startFleet } from './render/fleet.ts';
 
-const looker = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
+const viewer = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 
 let fleet: Fleet;
 let registry: RunningRegistry;
 let payload: Payload;
 let directory: string;
 /** Of somebody whose every request is counted. */
-let lookers: string;
+let viewerKubeconfig: string;
 const access: string[] = [];
 
 const path = (name: string): string => join(directory, name);
 const inspect = (...args: string[]) => runInProcess('streams', 'inspect', ...args);
 const streams = (...args: string[]) => runInProcess('streams', ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
-const migrate = (...args: string[]) => runInProcess('streams', 'migrate', ...args, '--kubeconfig', lookers);
+const migrate = (...args: string[]) => runInProcess('streams', 'migrate', ...args, '--kubeconfig', viewerKubeconfig);
 
 async function json<T>(ran: Promise<{ code: number | null; out: string; err: string }>): Promise<T> {
   const { code, out, err } = await ran;
@@ -55,13 +55,13 @@ interface Report {
 const report = (): Promise<Report> => json<Report>(streams('-o', 'json'));
 const pool = async (name: string) => (await report()).pools.find((each) => each.name === name);
 
-const say = (name: string, annotations: Record<string, string>) =>
+const annotateNode = (name: string, annotations: Record<string, string>) =>
   fleet.admin.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
 
 async function addNode(name: string, role: string): Promise<void> {
   await addReadyNode(fleet.admin, node(name, { pools: ['worker', role] }));
   const config = (await findPool(fleet.admin, role))?.spec.configuration?.name ?? '';
-  await say(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
+  await annotateNode(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
 }
 
 /** All machines obey until every one of the pool is on the stream. */
@@ -98,7 +98,7 @@ beforeAll(async () => {
   await writeFile(path('ca.crt'), registry.ca);
   await writeFile(path('image-references'), JSON.stringify(payload.imageReferences));
   access.push('--pull-secret', path('pull-secret.json'), '--registry-ca', path('ca.crt'));
-  lookers = await fleet.controlPlane.kubeconfigFor(looker);
+  viewerKubeconfig = await fleet.controlPlane.kubeconfigFor(viewer);
   await fleet.admin.create(namespaces, { metadata: { name: 'openshift-config' } });
   await fleet.admin.create(secrets, {
     metadata: { namespace: 'openshift-config', name: 'pull-secret' },
@@ -270,7 +270,7 @@ describe('slipway streams migrate', () => {
     expect(text.out).toContain('slipway status infra --watch');
     expect(text.out).toContain('Nothing was written (--dry-run).');
 
-    const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, looker.user);
+    const requests = await readSettledAuditLog(fleet.controlPlane.auditLog, viewer.user);
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
     expect((await findPool(fleet.admin, 'infra'))?.spec.osImageStream).toBeUndefined();
   });

@@ -29,10 +29,13 @@ async function compare(oracle: Oracle): Promise<void> {
     ours.push(measureOurs());
     theirs.push(await measureTheirs(oracle));
   }
-  tell(median(ours), median(theirs), { ours: process.resourceUsage().maxRSS, theirs: (await usage(oracle)).maxRssKiB });
+  printResults(median(ours), median(theirs), {
+    ours: process.resourceUsage().maxRSS,
+    theirs: (await usage(oracle)).maxRssKiB,
+  });
 }
 
-function tell(ours: number, theirs: number, kibibytes: { ours: number; theirs: number }): void {
+function printResults(ours: number, theirs: number, kibibytes: { ours: number; theirs: number }): void {
   const ratio = theirs / ours;
   const mebibytes = (value: number) => `${(value / 1024).toFixed(0)} MiB`;
   console.log(`two configs of ${FILES} files of 1 kB and ${UNITS} units, ${inputs[0]?.length} bytes each`);

@@ -23,7 +23,7 @@ export async function measure(begin: (onChange: () => void) => Promise<number>):
   let expected: number | undefined;
   let firstAt = 0;
   const stall = monitorEventLoopDelay({ resolution: 5 });
-  const tell = (report: Report): void => void process.send?.(report);
+  const sendReport = (report: Report): void => void process.send?.(report);
 
   process.on('message', (message: Expect) => {
     expected = message.changes;
@@ -31,7 +31,7 @@ export async function measure(begin: (onChange: () => void) => Promise<number>):
   stall.enable();
   const started = performance.now();
   const objects = await begin(() => {
-    if (expected === undefined) return tell({ type: 'watching' });
+    if (expected === undefined) return sendReport({ type: 'watching' });
     if (seen === 0) firstAt = performance.now();
     seen += 1;
     if (seen !== expected) return;
@@ -40,8 +40,8 @@ export async function measure(begin: (onChange: () => void) => Promise<number>):
     // What is kept, not what the collector has not yet looked at: both sides get the same time to settle.
     setTimeout(() => {
       const rssMb = megabytes(process.memoryUsage.rss());
-      tell({ type: 'caughtUp', ms, rssMb, peakRssMb, stallMs: Math.round(stall.max / 1e5) / 10 });
+      sendReport({ type: 'caughtUp', ms, rssMb, peakRssMb, stallMs: Math.round(stall.max / 1e5) / 10 });
     }, 2000);
   });
-  tell({ type: 'synced', ms: performance.now() - started, objects, rssMb: megabytes(process.memoryUsage.rss()) });
+  sendReport({ type: 'synced', ms: performance.now() - started, objects, rssMb: megabytes(process.memoryUsage.rss()) });
 }

@@ -55,11 +55,11 @@ export async function startCluster(): Promise<BenchCluster> {
   /** Heard, not asked for again and again: the API server has the same two cores as what is measured. */
   async function holds(what: string, isSo: (held: readonly string[]) => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const look = (): void => {
+    const checkHeld = (): void => {
       if (isSo(heldSets(record.store.get(node)))) resolve();
     };
-    const unlisten = record.onChange(look);
-    look();
+    const unlisten = record.onChange(checkHeld);
+    checkHeld();
     const late = new AbortController();
     try {
       await Promise.race([promise, wait(WAIT_MS, undefined, { signal: late.signal }).then(() => fail(what))]);

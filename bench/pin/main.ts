@@ -69,7 +69,7 @@ async function measure(workload: Workload): Promise<void> {
     }
   }
   await begin();
-  tell(
+  printResults(
     workload,
     { ours: median(times.ours), parallel: median(times.parallel), serial: await node.pullOneByOne(images) },
     usages,
@@ -100,7 +100,11 @@ interface Times {
   readonly serial: number;
 }
 
-function tell({ name, count, bytes }: Workload, { ours, parallel, serial }: Times, usages: readonly Usage[]): void {
+function printResults(
+  { name, count, bytes }: Workload,
+  { ours, parallel, serial }: Times,
+  usages: readonly Usage[],
+): void {
   const rate = (ms: number) => `${(ms / 1000).toFixed(1)} s, ${((count * bytes) / 1e3 / ms).toFixed(1)} MB/s`;
   const cpu = median(usages.map(({ cpuSeconds }) => cpuSeconds));
   const megabytes = Math.max(...usages.map((usage) => usage.peakMegabytes));

@@ -47,7 +47,7 @@ async function run(oracle: Oracle): Promise<void> {
   console.log(`the first render of a new process, 200 of them: ${took}`);
   const warm = [...results].map(([count, { ours }]) => `${count}: ${ours.cpu?.toFixed(1)} ms`);
   console.log(`ours in CPU time: ${warm.join(', ')}`);
-  tellGrowth(results);
+  printGrowth(results);
   for (const [count, { ours, theirs }] of results) {
     const sides = (figure: Compared) => ({ ours: ours[figure], theirs: theirs[figure] });
     console.log(JSON.stringify(compare('render', `time ${count}`, 'ms', 'less', sides('milliseconds'))));
@@ -55,7 +55,7 @@ async function run(oracle: Oracle): Promise<void> {
   }
 }
 
-function tellGrowth(results: ReadonlyMap<number, { ours: Figures; theirs: Figures }>): void {
+function printGrowth(results: ReadonlyMap<number, { ours: Figures; theirs: Figures }>): void {
   const [some, many] = [results.get(50), results.get(200)];
   if (some === undefined || many === undefined) return;
   const grown = (side: 'ours' | 'theirs', figure: Compared) => (many[side][figure] / some[side][figure]).toFixed(1);

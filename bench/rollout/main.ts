@@ -52,7 +52,7 @@ interface Rollout {
 const results: Rollout[] = [];
 const plans: { nodes: number; ms: number }[] = [];
 for (const nodes of SIZES) await measure(nodes);
-tell();
+printResults();
 
 async function measure(count: number): Promise<void> {
   const controlPlane = await startControlPlane({ audit: true });
@@ -181,7 +181,7 @@ function line(result: Rollout): string {
   ].join(' ');
 }
 
-function tell(): void {
+function printResults(): void {
   console.log('\nthe least for one node:');
   for (const [what, count] of Object.entries(LEAST)) console.log(`  ${count}  ${what}`);
   for (const result of results) {

@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   const certificate = { cert: serving['tls.crt'], key: serving['tls.key'] };
   await writeBootstrap(directory, certificate);
   const server = await startOurServer(directory);
-  const answer = await fetchAnswer(server.port, buildCaBundle(authority));
+  const answer = await fetchConfig(server.port, buildCaBundle(authority));
   const expect = join(directory, 'answer');
   await writeFile(expect, answer);
   const nginx = await startNginx({ files: { [path]: answer }, certificate: certificate.cert, key: certificate.key });
@@ -75,7 +75,7 @@ async function main(): Promise<void> {
       for (let round = 0; round < rounds; round += 1) {
         for (const side of sides) results[side.name].push(await measure(side, load));
       }
-      tell(load.clients, results);
+      printResults(load.clients, results);
       for (const side of sides) {
         console.log(`  ${side.name}: at most ${(await peakMegabytes(side.pids)).toFixed(0)} MB resident so far`);
       }
@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   }
 }
 
-function tell(clients: number, results: Record<Side['name'], Measured[]>): void {
+function printResults(clients: number, results: Record<Side['name'], Measured[]>): void {
   const of = (side: Side['name'], field: 'perSecond' | 'p99Ms' | 'cpuMsPerRequest'): number =>
     median(results[side].map((each) => each[field]));
   for (const side of ['ours', 'nginx'] as const) {
@@ -120,7 +120,7 @@ function miss(what: string): void {
   process.exitCode = 1;
 }
 
-async function fetchAnswer(port: number, ca: string): Promise<Buffer> {
+async function fetchConfig(port: number, ca: string): Promise<Buffer> {
   const headers = { accept: ACCEPT, authorization: `Bearer ${token}` };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get({ host: '127.0.0.1', port, path, headers, ca }, resolve).on('error', reject);

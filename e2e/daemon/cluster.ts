@@ -136,7 +136,7 @@ async function makeDisk(root: string): Promise<FileSystem> {
   return files;
 }
 
-export const said = (state: string, currentConfig: string): object => ({
+export const buildStateAnnotations = (state: string, currentConfig: string): object => ({
   [nodeAnnotations.state]: state,
   [nodeAnnotations.currentConfig]: currentConfig,
 });

@@ -87,7 +87,7 @@ export interface DataImageScene {
   stop(): Promise<void>;
 }
 
-export async function startScene(systems: readonly string[]): Promise<DataImageScene> {
+export async function startDataImageScene(systems: readonly string[]): Promise<DataImageScene> {
   const [cluster, real] = await Promise.all([startTestCluster(), startRealIronic(systems)]);
   const { admin: client } = cluster;
   const { running: ironic, bmc, isos, proxy, ironic: direct } = real;

@@ -28,7 +28,7 @@ export function standInOperator(scene: DataImageScene, name: string): StandInOpe
     await scene.direct.register({ name: node, driver: 'redfish', driverInfo, hostUid: '', digest: '' });
   }
 
-  async function look(): Promise<void> {
+  async function reconcile(): Promise<void> {
     const found = await scene.direct.node(node);
     const host = await scene.host(name);
     if (host === undefined) return;
@@ -64,7 +64,7 @@ export function standInOperator(scene: DataImageScene, name: string): StandInOpe
   async function run(): Promise<void> {
     while (!over.signal.aborted) {
       try {
-        await look();
+        await reconcile();
       } catch (error) {
         if (!isKubeError(error) && !isIronicError(error)) throw error;
       }

@@ -26,7 +26,7 @@ export type Report =
   | { type: 'refused'; key: string; code: string };
 
 // At once and whole: a line must not wait in a buffer while the process is frozen.
-const tell = (report: Report): unknown => writeSync(1, `${JSON.stringify(report)}\n`);
+const sendReport = (report: Report): unknown => writeSync(1, `${JSON.stringify(report)}\n`);
 
 const { kubeconfig, namespace, pair, identity, unfenced } = JSON.parse(process.argv[2] ?? '') as CandidateOptions;
 const access = await loadKubeconfig([kubeconfig]);
@@ -42,7 +42,7 @@ const writeTerm: ControllerDef = {
     const seen = context.read(configMaps).get(key);
     const term = running.leadership?.term ?? -1;
     if (seen === undefined) return again(50);
-    tell({ type: 'decided', key, term });
+    sendReport({ type: 'decided', key, term });
     // Between the decision and the write there is always some time, and a freeze likes to come then.
     await wait(Math.random() * 40);
     const sequence = Number(seen.data?.['sequence'] ?? 0) + 1;
@@ -53,10 +53,10 @@ const writeTerm: ControllerDef = {
         ? client.patch(configMaps, parseKey(key), { type: 'merge', body }, {})
         : context.client.patch(configMaps, parseKey(key), { type: 'merge', body }, { resourceVersion }));
     } catch (error) {
-      tell({ type: 'refused', key, code: error instanceof KubeError ? error.code : String(error) });
+      sendReport({ type: 'refused', key, code: error instanceof KubeError ? error.code : String(error) });
       throw error;
     }
-    tell({ type: 'written', key });
+    sendReport({ type: 'written', key });
     return again(30);
   },
 };
@@ -74,7 +74,7 @@ const running = runControllers(client, [writeTerm], {
   },
 });
 const { leadership } = running;
-leadership?.onChange((held) => tell(held ? { type: 'leading', term: leadership.term } : { type: 'standby' }));
+leadership?.onChange((held) => sendReport(held ? { type: 'leading', term: leadership.term } : { type: 'standby' }));
 
 // The test has gone: nobody is left to end this process.
 process.stdin.on('end', () => process.exit()).resume();

@@ -27,7 +27,7 @@ exec /opt/slipway/node ${daemonFlags.join(' ')} /opt/slipway/daemon.mjs "$@"
  * A machine of the pool worker before its first boot: its OS image has the slipway program, and the real Ignition has
  * written what our server gave it. A Node object and the kubelet's credentials are there, since no kubelet makes them.
  */
-export async function bear({ name, fleet, parts, ignition, crio }: ProvisionOptions): Promise<SystemdNode> {
+export async function provisionMachine({ name, fleet, parts, ignition, crio }: ProvisionOptions): Promise<SystemdNode> {
   const program = await bundleDaemon();
   const files = { '/opt/slipway/node': process.execPath, '/opt/slipway/daemon.mjs': program.path };
   const machine = { name, ...parts, files };

@@ -45,7 +45,7 @@ export function createWorker({ client }: Fleet, node: SystemdNode): Worker {
   const annotate = async (annotations: Record<string, string>): Promise<void> => {
     await client.patch(nodes, name, { type: 'merge', body: { metadata: { annotations } } }, {});
   };
-  const says = async (): Promise<NodeAnnotations> => {
+  const readAnnotations = async (): Promise<NodeAnnotations> => {
     const { annotations = {} } = (await client.get(nodes, name)).metadata;
     return Object.fromEntries(
       Object.entries(nodeAnnotations).flatMap(([short, long]) => {
@@ -54,9 +54,9 @@ export function createWorker({ client }: Fleet, node: SystemdNode): Worker {
       }),
     );
   };
-  const untilSays: Worker['until'] = (check, what, bound) =>
+  const waitForAnnotations: Worker['until'] = (check, what, bound) =>
     until(async () => {
-      const said = await says();
+      const said = await readAnnotations();
       if (!check(said)) throw new Error(`${node.name}: expected ${what}, it says ${JSON.stringify(said)}`);
       return said;
     }, bound);
@@ -64,11 +64,14 @@ export function createWorker({ client }: Fleet, node: SystemdNode): Worker {
   const readPid = async (unit: string): Promise<number> => Number(await node.sh(`systemctl show -P MainPID ${unit}`));
   return {
     node,
-    says,
-    until: untilSays,
+    says: readAnnotations,
+    until: waitForAnnotations,
     aim: (config) => annotate({ [nodeAnnotations.desiredConfig]: config }),
     done: (config) =>
-      untilSays(({ state, currentConfig }) => state === 'Done' && currentConfig === config, `Done at ${config}`),
+      waitForAnnotations(
+        ({ state, currentConfig }) => state === 'Done' && currentConfig === config,
+        `Done at ${config}`,
+      ),
     file: (path) => readFile(onNode(path), 'utf8').catch(() => undefined),
     exists: (path) => existsSync(onNode(path)),
     async seen(check) {

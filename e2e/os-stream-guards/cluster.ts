@@ -79,7 +79,7 @@ export const patchPool = (client: Client, name: string, body: object, { dryRun }
 export const patchStatus = (client: Client, name: string, body: object): Promise<unknown> =>
   client.patch(machineConfigPools, { name }, { type: 'merge', body }, {}, { subresource: 'status' });
 
-export const ask = (client: Client, pool: string, stream: string | null, trial?: Trial): Promise<unknown> =>
+export const requestStream = (client: Client, pool: string, stream: string | null, trial?: Trial): Promise<unknown> =>
   patchPool(client, pool, { spec: { osImageStream: stream === null ? null : { name: stream } } }, trial);
 
 export const annotate = (

@@ -23,15 +23,15 @@ const UNKNOWN = formatImage(7);
  * begins and once when it is through; at most ten times on the way, and never two of these within 10 s; once in two minutes; and
  * once for each thing that goes wrong and once when that is over. The controllers write once what it is to do.
  */
-const mostByDaemon = (seconds: number, problems: number): number =>
+const computeMaxDaemonWrites = (seconds: number, problems: number): number =>
   2 + Math.min(10, Math.floor(seconds / 10)) + Math.floor(seconds / 120) + 2 * problems;
 const MAX_CONTROLLER_WRITES = 1;
 /** Each of the two that write to a pool, its summary and its status, does so once a second, and at once when a condition turns. */
-const mostOfPool = (seconds: number, turns: number): number => 2 * (Math.ceil(seconds) + 1 + turns);
+const computeMaxPoolWrites = (seconds: number, turns: number): number => 2 * (Math.ceil(seconds) + 1 + turns);
 
 const pinned = (names: readonly string[]) => ({ spec: { pinnedImages: names.map((name) => ({ name })) } });
 /** Before any set, each machine is told once that there is none, and answers how much room it has. */
-const untilRoomIsTold = (fleet: PinFleet) =>
+const untilFreeSpaceIsReported = (fleet: PinFleet) =>
   until(async () => {
     let told = 0;
     for await (const { status } of fleet.client.list(machineConfigNodes)) {
@@ -70,7 +70,7 @@ const findMax = (counts: ReadonlyMap<string, number>, names: readonly string[]):
 const sumCounts = (counts: ReadonlyMap<string, number>): number =>
   [...counts.values()].reduce((sum, count) => sum + count, 0);
 
-function tell(what: string, { seconds, writes }: Measured, names: readonly string[], readings: number): void {
+function printResult(what: string, { seconds, writes }: Measured, names: readonly string[], readings: number): void {
   const { byDaemons, byControllers, ofPools, readsOfSets, conflicts } = writes;
   const each = (counts: ReadonlyMap<string, number>): string => (sumCounts(counts) / names.length).toFixed(2);
   console.log(
@@ -87,7 +87,7 @@ function falls(readings: readonly Reading[]): number {
 
 /** On a fleet that has pinned nothing yet. */
 export async function expectBoundedWrites(fleet: PinFleet): Promise<void> {
-  await untilRoomIsTold(fleet);
+  await untilFreeSpaceIsReported(fleet);
   const history = await watchPins(fleet.client, { pool: 'worker', set: SET, generations: [1, 2] });
   try {
     await pullAndChange(fleet, history);
@@ -111,7 +111,7 @@ async function pullAndChange(fleet: PinFleet, history: PinHistory): Promise<void
     for (const name of broken) expect(said?.message).toContain(`Node ${name} is reporting`);
     expect(said?.message).toContain(UNKNOWN);
   });
-  tell('pulled', first, names, history.readings.length);
+  printResult('pulled', first, names, history.readings.length);
   expect(falls(history.readings)).toBe(0);
 
   const before = history.readings.length;
@@ -120,15 +120,15 @@ async function pullAndChange(fleet: PinFleet, history: PinHistory): Promise<void
     await client.patch(pinnedImageSets, { name: SET }, { type: 'merge', body: pinned(images.slice(1)) }, {});
     await untilPool(fleet, machineCount, 0);
   });
-  tell('set changed', second, names, history.readings.length);
+  printResult('set changed', second, names, history.readings.length);
   expect(falls(history.readings.slice(before - 1))).toBeLessThanOrEqual(1);
 
   for (const { seconds, writes } of [first, second]) {
     const well = names.filter((name) => !broken.includes(name));
-    expect(findMax(writes.byDaemons, well)).toBeLessThanOrEqual(mostByDaemon(seconds, 0));
-    expect(findMax(writes.byDaemons, broken)).toBeLessThanOrEqual(mostByDaemon(seconds, 1));
+    expect(findMax(writes.byDaemons, well)).toBeLessThanOrEqual(computeMaxDaemonWrites(seconds, 0));
+    expect(findMax(writes.byDaemons, broken)).toBeLessThanOrEqual(computeMaxDaemonWrites(seconds, 1));
     expect(findMax(writes.byControllers, names)).toBeLessThanOrEqual(MAX_CONTROLLER_WRITES);
-    expect(writes.ofPools.get('worker')).toBeLessThanOrEqual(mostOfPool(seconds, 4));
+    expect(writes.ofPools.get('worker')).toBeLessThanOrEqual(computeMaxPoolWrites(seconds, 4));
   }
   // Every one of what the pool said adds up, and was so at some moment.
   expect(history.readings.length).toBeGreaterThan(5);

@@ -75,13 +75,13 @@ export function makeCrioMachine({ name, crio, door, kubeconfig, client, records 
   let reloads = 0;
   records.onChange((change) => {
     if (change.type === 'deleted' || change.object.metadata.name !== name) return;
-    const { degraded, problem } = saidIn(change.object);
+    const { degraded, problem } = parseStatus(change.object);
     if (degraded === 'True' && complaints.at(-1) !== problem) complaints.push(problem);
   });
-  const said = (): ReportedPinStatus => saidIn(records.store.get(name));
-  const says = (expected: object, bound: WaitBound = 'rollout'): Promise<ReportedPinStatus> =>
+  const readStatus = (): ReportedPinStatus => parseStatus(records.store.get(name));
+  const waitForStatus = (expected: object, bound: WaitBound = 'rollout'): Promise<ReportedPinStatus> =>
     until(() => {
-      const now = said();
+      const now = readStatus();
       expect(now).toMatchObject(expected);
       return now;
     }, bound);
@@ -129,15 +129,15 @@ export function makeCrioMachine({ name, crio, door, kubeconfig, client, records 
       const body = { metadata: { annotations: { 'example.com/time-passed': String(jumps) } } };
       await client.patch(machineConfigNodes, { name }, { type: 'merge', body }, {});
     },
-    said,
-    says,
+    said: readStatus,
+    says: waitForStatus,
     async holds(sets, bound = 'rollout') {
       const all = Object.entries(sets).map(([set, generation]) => [
         set,
         { wants: generation, has: generation, failure: '' },
       ]);
       await until(() => {
-        const { progressing, degraded, sets: held } = said();
+        const { progressing, degraded, sets: held } = readStatus();
         expect({ progressing, degraded, held }).toEqual({
           progressing: 'False',
           degraded: 'False',
@@ -173,7 +173,7 @@ interface Listed {
   images: { repoDigests: string[]; pinned: boolean }[];
 }
 
-function saidIn(record: Stored<MachineConfigNode> | undefined): ReportedPinStatus {
+function parseStatus(record: Stored<MachineConfigNode> | undefined): ReportedPinStatus {
   const { conditions = [], pinnedImageSets = [] } = record?.status ?? {};
   const condition = (type: string) =>
     conditions.find((each) => each.type === `PinnedImageSets${type}`) ?? { status: '', message: '' };

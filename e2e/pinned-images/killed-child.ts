@@ -18,7 +18,7 @@ function step(text: string): void {
   if (left === 0 || text === last) process.kill(process.pid, 'SIGKILL');
 }
 
-const announcing = (files: FileSystem): FileSystem => ({
+const announceFileChanges = (files: FileSystem): FileSystem => ({
   ...files,
   async createFile(path, file) {
     await files.createFile(path, file);
@@ -34,7 +34,7 @@ const announcing = (files: FileSystem): FileSystem => ({
   },
 });
 
-const telling = (transport: Transport): Transport => ({
+const announcePatches = (transport: Transport): Transport => ({
   ...transport,
   async json(request) {
     const answer = await transport.json(request);
@@ -47,7 +47,7 @@ async function reload(): Promise<void> {
   process.kill(Number(crio), 'SIGHUP');
   step('reload');
 }
-const host = await createRealHost({ root, files: announcing(createDisk({ root })), containers: { reload } });
+const host = await createRealHost({ root, files: announceFileChanges(createDisk({ root })), containers: { reload } });
 const { containers } = host;
 const pulling: typeof containers = {
   ...containers,
@@ -66,6 +66,6 @@ await startPinningDaemon({
   host: { ...host, containers: pulling },
   root,
   nodeName,
-  client: createClient(telling(createTransport(await loadKubeconfig([kubeconfig])))),
+  client: createClient(announcePatches(createTransport(await loadKubeconfig([kubeconfig])))),
   log: silentLog(),
 });

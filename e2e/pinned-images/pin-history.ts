@@ -69,10 +69,10 @@ function computeState({ metadata, status = {} }: Stored<MachineConfigNode>, set:
   const isHeld = pinnedImageSets.some(
     ({ name, currentGeneration = 0 }) => name === set && currentGeneration >= generation,
   );
-  return isHeld && isTold(metadata.annotations, set) ? 'updated' : 'other';
+  return isHeld && isAssigned(metadata.annotations, set) ? 'updated' : 'other';
 }
 
-const isTold = (annotations: Record<string, string> = {}, set: string): boolean =>
+const isAssigned = (annotations: Record<string, string> = {}, set: string): boolean =>
   decodeAssignment(annotations[pinAssignmentAnnotation] ?? '')?.sets.some(({ name }) => name === set) === true;
 
 function toReading({ status }: MachineConfigPool): Reading | null {

@@ -6,7 +6,11 @@ import type { ControlPlane } from '@slipway/tools/controlplane';
 export const planner = { user: 'planner', groups: ['planners'], name: 'planner' };
 
 const apiGroup = clusterRoles.group;
-const mayLook = (group: string, ...resources: string[]) => ({ apiGroups: [group], resources, verbs: ['get', 'list'] });
+const allowRead = (group: string, ...resources: string[]) => ({
+  apiGroups: [group],
+  resources,
+  verbs: ['get', 'list'],
+});
 
 /** As docs/plan.md says what it takes. */
 export async function addPlanner(admin: Client, controlPlane: ControlPlane): Promise<string> {
@@ -14,12 +18,12 @@ export async function addPlanner(admin: Client, controlPlane: ControlPlane): Pro
   await admin.create(clusterRoles, {
     metadata,
     rules: [
-      mayLook('machineconfiguration.openshift.io', 'machineconfigs', 'machineconfigpools', 'osimagestreams'),
-      mayLook('operator.openshift.io', 'machineconfigurations'),
-      mayLook('config.openshift.io', 'featuregates', 'clusterversions'),
-      mayLook('', 'nodes', 'pods', 'configmaps'),
-      mayLook('policy', 'poddisruptionbudgets'),
-      mayLook('coordination.k8s.io', 'leases'),
+      allowRead('machineconfiguration.openshift.io', 'machineconfigs', 'machineconfigpools', 'osimagestreams'),
+      allowRead('operator.openshift.io', 'machineconfigurations'),
+      allowRead('config.openshift.io', 'featuregates', 'clusterversions'),
+      allowRead('', 'nodes', 'pods', 'configmaps'),
+      allowRead('policy', 'poddisruptionbudgets'),
+      allowRead('coordination.k8s.io', 'leases'),
     ],
   });
   await admin.create(clusterRoleBindings, {

@@ -22,7 +22,7 @@ export async function startCluster(): Promise<Cluster> {
   return {
     controlPlane,
     client,
-    scene: () => createScene(client, { server: controlPlane.url, ca: controlPlane.ca }),
+    scene: () => createProvisioningScene(client, { server: controlPlane.url, ca: controlPlane.ca }),
     stop,
   };
 }
@@ -43,7 +43,7 @@ export interface ProvisioningScene {
   end(): Promise<void>;
 }
 
-async function createScene(
+async function createProvisioningScene(
   client: Client,
   connection: { server: string; ca: string | undefined },
 ): Promise<ProvisioningScene> {

@@ -25,7 +25,7 @@ let directory: string;
 /** In one file: it starts again and again, and to find hundreds of modules takes it longer than all it does. */
 let program: string;
 /** What every render must come to. */
-let wanted: MachineConfig;
+let expectedConfig: MachineConfig;
 let pools: string[];
 
 /** For the top of a test file: a fleet whose default pools and one more are rendered. */
@@ -37,7 +37,7 @@ export function useRenderedFleet(): void {
     fleet = await startFleet();
     web = await startFakeServer((_, response) => response.end('from afar'));
     pools = ['master', 'worker'];
-    wanted = (await renderUndisturbed('whole')).rendered;
+    expectedConfig = (await renderUndisturbed('whole')).rendered;
   }, 120_000);
   afterAll(async () => {
     await web?.stop();
@@ -82,8 +82,8 @@ async function killAndGoOn(moment: Moment): Promise<string | undefined> {
   const again = run();
   const rendered = await untilRendered(name);
   await again.stop();
-  expect(rendered.metadata.name.slice(-32)).toBe(wanted.metadata.name.slice(-32));
-  expect(rendered.spec).toEqual(wanted.spec);
+  expect(rendered.metadata.name.slice(-32)).toBe(expectedConfig.metadata.name.slice(-32));
+  expect(rendered.spec).toEqual(expectedConfig.spec);
   return outcome === 'killed' ? at : undefined;
 }
 

@@ -4,7 +4,12 @@
 // What comes from outside (a machine that is not ready, cordoned by a person, moved to another pool; another maxUnavailable;
 // paused) counts when it has been so for longer than a watch may take.
 import { type MachineConfigPool, type Node, nodeAnnotations } from '@slipway/api';
-import { allowedOut, annotationsOf, isOutThroughUs, isUnavailable } from '@slipway/controllers/testing/simulation';
+import {
+  computeMaxUnavailable,
+  annotationsOf,
+  isOutThroughUs,
+  isUnavailable,
+} from '@slipway/controllers/testing/simulation';
 import { selectPool } from '@slipway/fleet';
 import type { Stored } from '@slipway/kube';
 import type { LiveFleet } from './live-fleet.ts';
@@ -64,7 +69,7 @@ export function watchFleet({ nodes, pools }: Pick<LiveFleet, 'nodes' | 'pools'>)
         (isOutThroughUs(other) || isSettled(outs.get(other.metadata.uid))),
     );
     // Nodes that have just come or gone change what a percentage is of.
-    const allowed = Math.max(...recent.map((limit) => allowedOut(limit, members.length + 1)));
+    const allowed = Math.max(...recent.map((limit) => computeMaxUnavailable(limit, members.length + 1)));
     if (out.length + 1 <= allowed) return;
     const others = out.map(({ metadata }) => metadata.name).join(', ');
     violations.push(

@@ -1,7 +1,7 @@
 // Randomised rollouts on the real API server, side by side: each is a pool of its own.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type MachineConfigPool, type Node, rolloutPolicyAnnotations, rolloutRequestAnnotation } from '@slipway/api';
-import { isWell, readTargetConfig } from '@slipway/controllers/testing/simulation';
+import { isHealthy, readTargetConfig } from '@slipway/controllers/testing/simulation';
 import { selectPool } from '@slipway/fleet';
 import { nodeRole } from '@slipway/testing/builders';
 import { startTestCluster } from '@slipway/testing/control-plane';
@@ -38,7 +38,7 @@ async function rollOutAll(fleet: LiveFleet, seeds: readonly number[]): Promise<v
   for (const pool of fleet.pools.store.values()) await calmDown(fleet, pool);
   await until(() => {
     const late = [...fleet.pools.store.values()].flatMap((pool) =>
-      listNodes(fleet, pool.metadata.name).filter((node) => !isWell(node, readTargetConfig(pool))),
+      listNodes(fleet, pool.metadata.name).filter((node) => !isHealthy(node, readTargetConfig(pool))),
     );
     expect(late.map(({ metadata }) => [metadata.name, metadata.annotations])).toEqual([]);
   }, 'rollout');

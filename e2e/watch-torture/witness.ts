@@ -25,7 +25,7 @@ export interface Witness {
 
 export function startWitness(name: string, access: Access, options: Partial<InformerOptions<ConfigMap>>): Witness {
   const transport = createTransport(access, { retryForMs: 1000 });
-  const history = recordAsks(transport);
+  const history = recordReads(transport);
   const problems = new Map<string, number>();
   const informer = createInformer(history.transport, {
     resource: configMaps,
@@ -104,7 +104,7 @@ function contradiction(change: Change, known: Stored<ConfigMap> | undefined, las
  * Notes where each watch begins. When everything is read anew, what happened between the last watch's beginning and
  * the next one's may rightly be known only by its outcome; all the rest must have been heard.
  */
-function recordAsks(transport: Transport): {
+function recordReads(transport: Transport): {
   transport: Transport;
   reads(): number;
   withoutHistory(version: number): boolean;

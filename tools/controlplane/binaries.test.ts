@@ -33,7 +33,7 @@ describe('where the programs come from', () => {
   let env: NodeJS.ProcessEnv;
   let progress: Progress;
   const onPath = (name: string, content: string) => writeFile(join(directory, 'bin', name), content, { mode: 0o755 });
-  const says = (text: string) => `#!/bin/sh\necho '${text}'\n`;
+  const buildEchoScript = (text: string) => `#!/bin/sh\necho '${text}'\n`;
   const built = async () => (await readFile(join(directory, 'go.log'), 'utf8').catch(() => '')).trim().split(/\s+/);
 
   beforeEach(async () => {
@@ -51,15 +51,15 @@ describe('where the programs come from', () => {
   afterEach(() => rm(directory, { recursive: true }));
 
   it('KUBEBUILDER_ASSETS comes first', async () => {
-    await onPath('etcd', says('etcd Version: 3.6.8'));
+    await onPath('etcd', buildEchoScript('etcd Version: 3.6.8'));
     const assets = join(directory, 'assets');
-    await writeFile(join(assets, 'etcd'), says('etcd Version: 3.6.1'), { mode: 0o755 });
+    await writeFile(join(assets, 'etcd'), buildEchoScript('etcd Version: 3.6.1'), { mode: 0o755 });
     const found = await resolveBinaries(['etcd'], { env: { ...env, KUBEBUILDER_ASSETS: assets }, progress });
     expect(found).toEqual({ etcd: join(assets, 'etcd') });
   });
 
   it('what KUBEBUILDER_ASSETS does not have comes from elsewhere', async () => {
-    await onPath('kubectl', says('Client Version: v1.33.0'));
+    await onPath('kubectl', buildEchoScript('Client Version: v1.33.0'));
     const found = await resolveBinaries(['kubectl'], {
       env: { ...env, KUBEBUILDER_ASSETS: join(directory, 'assets') },
       progress,
@@ -69,7 +69,7 @@ describe('where the programs come from', () => {
 
   it('KUBEBUILDER_ASSETS with a program that is too old, or that is no directory, is refused', async () => {
     const assets = join(directory, 'assets');
-    await writeFile(join(assets, 'kube-apiserver'), says('Kubernetes v1.28.0'), { mode: 0o755 });
+    await writeFile(join(assets, 'kube-apiserver'), buildEchoScript('Kubernetes v1.28.0'), { mode: 0o755 });
     await expect(
       resolveBinaries(['kube-apiserver'], { env: { ...env, KUBEBUILDER_ASSETS: assets }, progress }),
     ).rejects.toMatchObject({ code: 'SLW_TOOLS_ASSETS', message: expect.stringContaining('is version 1.28.0') });
@@ -79,13 +79,13 @@ describe('where the programs come from', () => {
   });
 
   it('PATH comes next, and nothing is built', async () => {
-    await onPath('etcd', says('etcd Version: 3.5.21'));
+    await onPath('etcd', buildEchoScript('etcd Version: 3.5.21'));
     expect(await resolveBinaries(['etcd'], { env, progress })).toEqual({ etcd: join(directory, 'bin', 'etcd') });
     expect(await built()).toEqual(['']);
   });
 
   it('a program on PATH that is too old or does not run is passed over, and the reason is said', async () => {
-    await onPath('etcd', says('etcd Version: 3.4.23'));
+    await onPath('etcd', buildEchoScript('etcd Version: 3.4.23'));
     await onPath('kube-apiserver', '#!/bin/sh\nexit 3\n');
     const found = await resolveBinaries(['etcd', 'kube-apiserver'], { env, progress });
     expect(dirname(found.etcd)).toContain(join(directory, 'cache', 'slipway', 'controlplane-'));

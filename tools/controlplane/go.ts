@@ -102,13 +102,13 @@ export async function buildPrograms(
 
 /** The directories of go's caches, if the go on PATH will do. */
 async function checkGo(env: NodeJS.ProcessEnv): Promise<string[]> {
-  const answer = await askGo(env);
+  const answer = await readGoEnv(env);
   const problem = judgeGo(answer?.['GOVERSION']);
   if (problem !== undefined) throw problem;
   return [answer?.['GOCACHE'] ?? '', answer?.['GOMODCACHE'] ?? ''].filter((path) => path.startsWith('/'));
 }
 
-async function askGo(env: NodeJS.ProcessEnv): Promise<Record<string, string> | undefined> {
+async function readGoEnv(env: NodeJS.ProcessEnv): Promise<Record<string, string> | undefined> {
   try {
     // Not in the module's directory, where an older go refuses to say anything but that it is too old.
     const asked = ['env', '-json', 'GOVERSION', 'GOCACHE', 'GOMODCACHE'];

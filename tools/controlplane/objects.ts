@@ -25,10 +25,11 @@ const AT_ONCE = 100;
 export async function rememberObjects(at: Layout, etcdPort: number): Promise<RememberedObjects> {
   const [ca, identity] = await Promise.all([readFile(at.etcdAuthorityCertificate), readFile(at.etcdClient)]);
   const agent = new Agent({ keepAlive: true, ca, cert: identity, key: identity });
-  const ask = <T>(path: string, body: object): Promise<T> => post(`https://127.0.0.1:${etcdPort}${path}`, agent, body);
+  const postToEtcd = <T>(path: string, body: object): Promise<T> =>
+    post(`https://127.0.0.1:${etcdPort}${path}`, agent, body);
   const read = async (options: object): Promise<Entry[]> => {
     const all = { key: base64('/registry/'), range_end: base64('/registry0'), ...options };
-    const { kvs = [] } = await ask<{ kvs?: Entry[] }>('/v3/kv/range', all);
+    const { kvs = [] } = await postToEtcd<{ kvs?: Entry[] }>('/v3/kv/range', all);
     return kvs.filter(({ key }) => !isOfTheServer(key));
   };
   const remembered = new Map((await read({})).map((entry) => [entry.key, entry]));
@@ -42,7 +43,7 @@ export async function rememberObjects(at: Layout, etcdPort: number): Promise<Rem
         ...changed.map(({ key, value }) => ({ request_put: { key, value } })),
       ];
       for (let first = 0; first < changes.length; first += AT_ONCE) {
-        await ask('/v3/kv/txn', { success: changes.slice(first, first + AT_ONCE) });
+        await postToEtcd('/v3/kv/txn', { success: changes.slice(first, first + AT_ONCE) });
       }
       const revisions = changed.length === 0 ? [] : await read({ keys_only: true });
       for (const { key, mod_revision } of revisions) {

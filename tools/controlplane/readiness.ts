@@ -15,7 +15,7 @@ export function waitUntilReady(
   identity: Identity,
   programs: readonly Program[],
 ): Promise<void> {
-  return waitUntilOk(() => askReady(url, ca, identity), programs);
+  return waitUntilOk(() => checkReady(url, ca, identity), programs);
 }
 
 /**
@@ -23,7 +23,7 @@ export function waitUntilReady(
  * or two seconds before it tries again.
  */
 export function waitUntilServing(port: number, etcd: Program): Promise<void> {
-  return waitUntilOk(() => askConnection(port), [etcd]);
+  return waitUntilOk(() => checkConnection(port), [etcd]);
 }
 
 async function waitUntilOk(ask: () => Promise<string>, programs: readonly Program[]): Promise<void> {
@@ -53,7 +53,7 @@ export async function diedError(program: Program, when: string): Promise<ToolsEr
   );
 }
 
-function askReady(url: string, ca: string, { certificate, key }: Identity): Promise<string> {
+function checkReady(url: string, ca: string, { certificate, key }: Identity): Promise<string> {
   return new Promise((resolve) => {
     const asked = request(`${url}/readyz`, { ca, cert: certificate, key, agent: false, timeout: 5000 }, (response) => {
       response.resume();
@@ -65,7 +65,7 @@ function askReady(url: string, ca: string, { certificate, key }: Identity): Prom
   });
 }
 
-function askConnection(port: number): Promise<string> {
+function checkConnection(port: number): Promise<string> {
   return new Promise((resolve) => {
     const asked = connect(port, '127.0.0.1');
     asked.on('connect', () => {

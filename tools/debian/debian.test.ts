@@ -11,7 +11,8 @@ describe('programs from Debian packages', () => {
   let env: NodeJS.ProcessEnv;
   let notes: string[];
   let progress: Progress;
-  const asked = async () => (await readFile(join(directory, 'apt.log'), 'utf8').catch(() => '')).trim().split('\n');
+  const readAptCalls = async () =>
+    (await readFile(join(directory, 'apt.log'), 'utf8').catch(() => '')).trim().split('\n');
   const unpack = (change: NodeJS.ProcessEnv = {}) =>
     unpackDebian([{ name: 'it', least: [1, 5, 0] }], { env: { ...env, ...change }, progress });
 
@@ -29,24 +30,24 @@ describe('programs from Debian packages', () => {
     expect(first.versions).toEqual({ it: '2:2.38.1-1' });
     expect(first.libraryPath).toContain(join(first.directory, 'usr/lib/any-linux-gnu'));
     expect(await unpack({ LISTS: '' })).toEqual(first);
-    expect(await asked()).toEqual(['offer', 'download']);
+    expect(await readAptCalls()).toEqual(['offer', 'download']);
     expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unfinished'));
   });
 
   it('are fetched once by runs that need them at the same time', async () => {
     await Promise.all([unpack(), unpack(), unpack()]);
-    expect(await asked()).toEqual(['offer', 'download']);
+    expect(await readAptCalls()).toEqual(['offer', 'download']);
     expect(notes).toContainEqual(expect.stringMatching(/^waiting for process \d+, which fetches Debian packages/));
   });
 
   it('come from private lists where the machine has none', async () => {
     await unpack({ LISTS: '' });
-    expect(await asked()).toEqual(['offer', 'update private', 'offer private', 'download private']);
+    expect(await readAptCalls()).toEqual(['offer', 'update private', 'offer private', 'download private']);
   });
 
   it('come from private lists where the archive has dropped the version that the machine knows', async () => {
     await unpack({ STALE: 'yes' });
-    expect(await asked()).toEqual(['offer', 'download', 'update private', 'offer private', 'download private']);
+    expect(await readAptCalls()).toEqual(['offer', 'download', 'update private', 'offer private', 'download private']);
   });
 
   it('are fetched anew when they are damaged, and so is what a killed run left', async () => {
@@ -56,7 +57,7 @@ describe('programs from Debian packages', () => {
     await unpack();
     await appendFile(`${first.directory}.json`, '}');
     await unpack();
-    expect(await asked()).toEqual(['offer', 'download', 'offer', 'download', 'offer', 'download']);
+    expect(await readAptCalls()).toEqual(['offer', 'download', 'offer', 'download', 'offer', 'download']);
     expect(await readFile(join(first.directory, 'usr/bin/it'), 'utf8')).toBe(CONTENTS);
     expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unfinished'));
   });

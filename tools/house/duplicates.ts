@@ -44,9 +44,9 @@ interface CodeLocation {
 }
 
 export function parseReport({ duplicates }: Report, root: string): Duplicate[] {
-  const formatPlace = ({ name, start }: CodeLocation): string => `${relative(root, name)}:${start}`;
+  const formatLocation = ({ name, start }: CodeLocation): string => `${relative(root, name)}:${start}`;
   return duplicates.map(({ lines, firstFile, secondFile }) => ({
     lines,
-    places: [formatPlace(firstFile), formatPlace(secondFile)],
+    places: [formatLocation(firstFile), formatLocation(secondFile)],
   }));
 }

@@ -81,7 +81,7 @@ export async function startRedfishEmulator(options: EmulatorOptions): Promise<Ru
   const credentials: Credentials = { username: 'admin', password: 'password', ...options.credentials };
   let running: PythonProgram | undefined;
 
-  const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Record<string, unknown>> => {
+  const requestJson = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Record<string, unknown>> => {
     const login = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
     const answer = await fetch(`${url}${path}`, {
       method,
@@ -104,7 +104,7 @@ export async function startRedfishEmulator(options: EmulatorOptions): Promise<Ru
     const args = ['--config', join(directory, 'emulator.conf')];
     running = await startPython({ name: 'emulator', program, script, args, directory });
     const isReady = () =>
-      ask('GET', '/redfish/v1/Systems')
+      requestJson('GET', '/redfish/v1/Systems')
         .then(() => true)
         .catch(() => false);
     await running.waitUntil(isReady, READY_MS);
@@ -142,13 +142,13 @@ export async function startRedfishEmulator(options: EmulatorOptions): Promise<Ru
       return { image: inserted.value, sha256: createHash('sha256').update(bytes).digest('hex') };
     },
     async powerState({ path }) {
-      return (await ask('GET', path))['PowerState'] === 'On' ? 'On' : 'Off';
+      return (await requestJson('GET', path))['PowerState'] === 'On' ? 'On' : 'Off';
     },
     async insert({ path }, image) {
-      await ask('POST', `${path}/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia`, { Image: image });
+      await requestJson('POST', `${path}/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia`, { Image: image });
     },
     async reset({ path }, type) {
-      await ask('POST', `${path}/Actions/ComputerSystem.Reset`, { ResetType: type });
+      await requestJson('POST', `${path}/Actions/ComputerSystem.Reset`, { ResetType: type });
     },
     setCredentials,
     async kill() {

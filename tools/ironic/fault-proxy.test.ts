@@ -26,7 +26,7 @@ describe('a fault proxy', () => {
     await proxy?.stop();
     await server?.stop();
   });
-  const ask = async (method: string, path: string, body?: unknown) => {
+  const sendRequest = async (method: string, path: string, body?: unknown) => {
     const before = server.seen.length;
     const answer = await fetch(`${proxy.url}${path}`, {
       method,
@@ -37,7 +37,7 @@ describe('a fault proxy', () => {
   };
 
   it('passes everything on until it is told otherwise', async () => {
-    expect(await ask('POST', `${NODE}/vmedia?a=b`, { x: 1 })).toMatchObject({ status: 200, passed: 1 });
+    expect(await sendRequest('POST', `${NODE}/vmedia?a=b`, { x: 1 })).toMatchObject({ status: 200, passed: 1 });
     expect(server.seen.at(-1)).toEqual({ method: 'POST', path: `${NODE}/vmedia?a=b`, body: { x: 1 } });
     expect(proxy.seen.at(-1)).toEqual(server.seen.at(-1));
   });
@@ -47,15 +47,15 @@ describe('a fault proxy', () => {
     ['a detach', detachIsIgnored, 'DELETE', `${NODE}/vmedia?device_types=cdrom`],
   ])('says yes to %s and does nothing', async (_, rule, method, path) => {
     const end = proxy.add(rule);
-    expect(await ask(method, path)).toEqual({ status: 204, body: null, passed: 0 });
-    expect((await ask('GET', `${NODE}/vmedia`)).passed).toBe(1);
+    expect(await sendRequest(method, path)).toEqual({ status: 204, body: null, passed: 0 });
+    expect((await sendRequest('GET', `${NODE}/vmedia`)).passed).toBe(1);
     end();
-    expect((await ask(method, path)).passed).toBe(1);
+    expect((await sendRequest(method, path)).passed).toBe(1);
   });
 
   it('shows another image in the drive, and the floppy as it is', async () => {
     const end = proxy.add(driveShows('http://other'));
-    expect((await ask('GET', `${NODE}/vmedia`)).body).toEqual([
+    expect((await sendRequest('GET', `${NODE}/vmedia`)).body).toEqual([
       { media_types: ['CD'], inserted: true, image: 'http://other' },
       { media_types: ['Floppy'], inserted: false, image: '' },
     ]);
@@ -66,16 +66,16 @@ describe('a fault proxy', () => {
     const end = proxy.add(powerStateLags('power on', 2));
     const seen = [];
     for (let times = 0; times < 3; times += 1)
-      seen.push((await ask('GET', `${NODE}?fields=power_state`)).body.power_state);
+      seen.push((await sendRequest('GET', `${NODE}?fields=power_state`)).body.power_state);
     expect(seen).toEqual(['power on', 'power on', 'power off']);
     end();
   });
 
   it('says so many times that the node is locked, to those who would change it', async () => {
     const end = proxy.add(nodeIsLocked(1));
-    expect((await ask('GET', NODE)).status).toBe(200);
-    expect(await ask('PUT', `${NODE}/states/power`)).toMatchObject({ status: 409, passed: 0 });
-    expect(await ask('PUT', `${NODE}/states/power`)).toMatchObject({ status: 200, passed: 1 });
+    expect((await sendRequest('GET', NODE)).status).toBe(200);
+    expect(await sendRequest('PUT', `${NODE}/states/power`)).toMatchObject({ status: 409, passed: 0 });
+    expect(await sendRequest('PUT', `${NODE}/states/power`)).toMatchObject({ status: 200, passed: 1 });
     end();
   });
 
@@ -85,7 +85,7 @@ describe('a fault proxy', () => {
   ])('cuts the connection; after it was done: %s', async (after, passed) => {
     const end = proxy.add(isCut(/^PUT/, { after }));
     const before = server.seen.length;
-    await expect(ask('PUT', `${NODE}/states/power`)).rejects.toThrow(/fetch failed|terminated/);
+    await expect(sendRequest('PUT', `${NODE}/states/power`)).rejects.toThrow(/fetch failed|terminated/);
     expect(server.seen.length - before).toBe(passed);
     end();
   });
@@ -94,7 +94,7 @@ describe('a fault proxy', () => {
     const end = proxy.add(hangs(/^PUT/, 1));
     const signal = AbortSignal.timeout(100);
     await expect(fetch(`${proxy.url}${NODE}`, { method: 'PUT', signal })).rejects.toThrow(/timeout/);
-    expect((await ask('PUT', NODE)).passed).toBe(1);
+    expect((await sendRequest('PUT', NODE)).passed).toBe(1);
     end();
   });
 
@@ -105,7 +105,7 @@ describe('a fault proxy', () => {
     });
     const end = proxy.add(({ method }) => (method === 'PUT' ? { kind: 'wait', until } : undefined));
     const before = server.seen.length;
-    const asked = ask('PUT', NODE);
+    const asked = sendRequest('PUT', NODE);
     await expect.poll(() => proxy.seen.at(-1)?.method).toBe('PUT');
     expect(server.seen.length).toBe(before);
     go();

@@ -101,19 +101,19 @@ async function meet(fault: Fault, response: ServerResponse, passOn: () => Promis
     case 'hang':
       return;
     case 'answer':
-      return answer(response, fault.status, fault.body);
+      return respondJson(response, fault.status, fault.body);
     case 'cut':
       if (fault.after) await passOn();
       response.socket?.destroy();
       return;
     case 'change': {
       const { found, bytes } = await passOn();
-      return tell(response, found, changed(bytes, fault.change));
+      return forwardResponse(response, found, changed(bytes, fault.change));
     }
     case 'wait': {
       await fault.until;
       const { found, bytes } = await passOn();
-      return tell(response, found, bytes);
+      return forwardResponse(response, found, bytes);
     }
   }
 }
@@ -123,12 +123,16 @@ interface Passed {
   bytes: Buffer;
 }
 
-function answer(response: ServerResponse, status: number, body: unknown): void {
+function respondJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
-function tell(response: ServerResponse, { statusCode = 502, headers }: IncomingMessage, bytes: Buffer): void {
+function forwardResponse(
+  response: ServerResponse,
+  { statusCode = 502, headers }: IncomingMessage,
+  bytes: Buffer,
+): void {
   const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...kept } = headers;
   response.writeHead(statusCode, { ...kept, ...(bytes.length > 0 ? { 'content-length': bytes.length } : {}) });
   response.end(bytes);

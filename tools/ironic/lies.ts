@@ -6,7 +6,7 @@ type Call = Pick<ProxiedRequest, 'method' | 'path'>;
 
 const attaches = ({ method, path }: Call) => method === 'POST' && path.endsWith('/vmedia');
 const detaches = ({ method, path }: Call) => method === 'DELETE' && /\/vmedia\b/.test(path);
-const looks = ({ method, path }: Call) => method === 'GET' && path.endsWith('/vmedia');
+const readsDrives = ({ method, path }: Call) => method === 'GET' && path.endsWith('/vmedia');
 const readsNode = ({ method, path }: Call) => method === 'GET' && /^\/v1\/nodes\/[^/?]+(\?|$)/.test(path);
 
 /** An attach is answered as if it were taken, and nothing is done. */
@@ -19,7 +19,7 @@ export const detachIsIgnored: FaultRule = (asked) => (detaches(asked) ? { kind: 
 export const driveShows =
   (image: string): FaultRule =>
   (asked) =>
-    looks(asked)
+    readsDrives(asked)
       ? {
           kind: 'change',
           change: (drives) =>

@@ -17,7 +17,7 @@ const NAMES = ['python3', 'python3.13', 'python3.12', 'python3.11'];
 export async function findPython(env: NodeJS.ProcessEnv, names: readonly string[] = NAMES): Promise<Python> {
   const seen: string[] = [];
   for (const name of names) {
-    const python = await askPython(name, env);
+    const python = await probePython(name, env);
     if (python === undefined) continue;
     const version = parseVersion(python.version);
     if (version !== undefined && isAtLeast(version, FROM) && !isAtLeast(version, BELOW)) return python;
@@ -31,7 +31,7 @@ export async function findPython(env: NodeJS.ProcessEnv, names: readonly string[
 }
 
 /** Under its own name, not that of a link or a shim, which may lead elsewhere tomorrow. */
-async function askPython(name: string, env: NodeJS.ProcessEnv): Promise<Python | undefined> {
+async function probePython(name: string, env: NodeJS.ProcessEnv): Promise<Python | undefined> {
   const program = 'import sys; print(sys.version.split()[0], sys.executable)';
   const answer = await run(name, ['-c', program], { env, timeoutMs: 30_000 }).catch(() => '');
   const [, version, path] = /^(\S+) (.+)$/m.exec(answer) ?? [];

@@ -92,11 +92,11 @@ describe.skipIf(missing)('a registry for tests', () => {
     expect((await get(registry, uri, basic(registry))).status).toBe(200);
     await removeImage(registry, reference);
     expect((await get(registry, uri, basic(registry))).status).toBe(404);
-    const asked = () => registry.requests().filter((each) => each.uri === uri);
+    const listRequests = () => registry.requests().filter((each) => each.uri === uri);
     await expect
-      .poll(() => asked().map(({ method, status }) => `${method} ${status}`))
+      .poll(() => listRequests().map(({ method, status }) => `${method} ${status}`))
       .toEqual(['PUT 201', 'GET 200', 'DELETE 202', 'GET 404']);
-    expect(asked()[1]?.bytes).toBeGreaterThan(100);
+    expect(listRequests()[1]?.bytes).toBeGreaterThan(100);
   });
 
   describe('has a release', () => {

@@ -225,11 +225,11 @@ interface SchemaLocation {
   named: boolean;
 }
 
-function* places(node: SchemaNode, path: string, named: boolean): Generator<SchemaLocation> {
+function* walkSchema(node: SchemaNode, path: string, named: boolean): Generator<SchemaLocation> {
   yield { path, node, named };
   for (const [name, property] of Object.entries(node.properties ?? {}))
-    yield* places(property, `${path}.${name}`, true);
-  if (node.items !== undefined) yield* places(node.items, `${path}[]`, false);
+    yield* walkSchema(property, `${path}.${name}`, true);
+  if (node.items !== undefined) yield* walkSchema(node.items, `${path}[]`, false);
 }
 
 const objectFields = new Set(['.apiVersion', '.kind', '.metadata']);
@@ -239,14 +239,14 @@ const crdVersions = kinds.flatMap((kind) =>
 );
 
 describe.each(crdVersions)('$title', ({ version }) => {
-  const all = [...places(version.schema.openAPIV3Schema, '', true)];
+  const all = [...walkSchema(version.schema.openAPIV3Schema, '', true)];
   const where = (wrong: (place: SchemaLocation) => boolean) =>
     all.filter((place) => wrong(place)).map(({ path }) => path);
 
   it('says of every field what it is, in a sentence', () => {
-    const isUnsaid = ({ path, node, named }: SchemaLocation) =>
+    const isUndescribed = ({ path, node, named }: SchemaLocation) =>
       named && !objectFields.has(path) && !/^[A-Z].*[.…]$/.test(node.description ?? '');
-    expect(where(isUnsaid)).toStrictEqual([]);
+    expect(where(isUndescribed)).toStrictEqual([]);
   });
 
   it('is structural: every node has a type, and null comes only by nullable', () => {

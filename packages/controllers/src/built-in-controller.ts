@@ -8,7 +8,7 @@ import {
   missingPools,
 } from '@slipway/fleet';
 import { type ControllerDef, done } from '@slipway/kube';
-import { givenMachineConfigs } from './sources.ts';
+import { sourceMachineConfigs } from './sources.ts';
 
 /** What this program brings: the pools master and worker, and MachineConfigs for all pools. */
 export const builtInControllers = (options: BuiltInOptions): ControllerDef[] => [
@@ -23,7 +23,7 @@ export function builtInController(options: BuiltInOptions): ControllerDef {
   const wanted = new Map(builtInMachineConfigs(options).map((each) => [each.metadata.name, each]));
   return {
     name: 'built-in',
-    reads: [{ ...givenMachineConfigs, keysOf: ({ metadata }) => (wanted.has(metadata.name) ? [metadata.name] : []) }],
+    reads: [{ ...sourceMachineConfigs, keysOf: ({ metadata }) => (wanted.has(metadata.name) ? [metadata.name] : []) }],
     owns: [{ resource: machineConfigs }],
     startsWith: builtInRoles.map(nameFor),
     async reconcile(name, { read, write, log }) {

@@ -19,7 +19,7 @@ import {
   selectPool,
 } from '@slipway/fleet';
 import type { StoreReader, Stored } from '@slipway/kube';
-import { setsIn } from './sources.ts';
+import { listImageSets } from './sources.ts';
 
 export interface Member {
   readonly node: Stored<Node>;
@@ -58,7 +58,7 @@ export function createFleetViews(): FleetViews {
     known = new WeakMap();
   }
 
-  function look(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): NodeResolution {
+  function resolveNode(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): NodeResolution {
     const before = known.get(node);
     if (before !== undefined) return before;
     const made = { chosen: selectPool(node.metadata, pools), facts: readNodeFacts(node) };
@@ -76,13 +76,13 @@ export function createFleetViews(): FleetViews {
     view(read) {
       const pools = readPools(read);
       const members = new Map<string, Member[]>(pools.map(({ metadata }) => [metadata.name, []]));
-      const homeless: { node: Stored<Node>; why: ChosenPool & { ok: false } }[] = [];
+      const nodesWithoutPool: { node: Stored<Node>; why: ChosenPool & { ok: false } }[] = [];
       for (const node of read(nodes).values()) {
-        const { chosen, facts } = look(node, pools);
+        const { chosen, facts } = resolveNode(node, pools);
         if (chosen.ok) members.get(chosen.pool)?.push({ node, facts });
-        else homeless.push({ node, why: chosen });
+        else nodesWithoutPool.push({ node, why: chosen });
       }
-      return { membersOf: (pool) => members.get(pool) ?? [], homeless: () => homeless };
+      return { membersOf: (pool) => members.get(pool) ?? [], homeless: () => nodesWithoutPool };
     },
     hasMoved(read) {
       const before = asked;
@@ -90,7 +90,7 @@ export function createFleetViews(): FleetViews {
       return asked !== before;
     },
     poolOf(node, read) {
-      const { chosen } = look(node, readPools(read));
+      const { chosen } = resolveNode(node, readPools(read));
       return chosen.ok ? chosen.pool : undefined;
     },
   };
@@ -113,7 +113,7 @@ export interface PinViews {
 }
 
 type NodePinReport = ReturnType<typeof readPinReport>;
-const unheard: NodePinReport = { told: null, reported: new Map(), failure: null };
+const emptyPinReport: NodePinReport = { told: null, reported: new Map(), failure: null };
 
 export function createPinViews(): PinViews {
   const reports = new WeakMap<Stored<MachineConfigNode>, NodePinReport>();
@@ -121,7 +121,7 @@ export function createPinViews(): PinViews {
   let memberships = new WeakMap<Stored<Node>, readonly string[]>();
 
   /** What was worked out holds for as long as no pool selects other nodes. */
-  function poolsIn(read: StoreReader): Stored<MachineConfigPool>[] {
+  function readPools(read: StoreReader): Stored<MachineConfigPool>[] {
     const pools = [...read(machineConfigPools).values()];
     const now = JSON.stringify(pools.map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));
     if (now !== selectors) memberships = new WeakMap();
@@ -129,14 +129,14 @@ export function createPinViews(): PinViews {
     return pools;
   }
 
-  function membership(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): readonly string[] {
+  function findMemberPools(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): readonly string[] {
     const known = memberships.get(node) ?? pools.filter((pool) => isMember(node, pool)).map(nameOf);
     memberships.set(node, known);
     return known;
   }
 
   function getPinReport(record: Stored<MachineConfigNode> | undefined): NodePinReport {
-    if (record === undefined) return unheard;
+    if (record === undefined) return emptyPinReport;
     const known = reports.get(record) ?? readPinReport(record);
     reports.set(record, known);
     return known;
@@ -144,18 +144,18 @@ export function createPinViews(): PinViews {
 
   return {
     view(read) {
-      const pools = poolsIn(read);
-      const sets = new Map(setsIn(read).map((set) => [set.metadata.name, set]));
+      const pools = readPools(read);
+      const sets = new Map(listImageSets(read).map((set) => [set.metadata.name, set]));
       return {
         pools: new Map(pools.map((pool) => [pool.metadata.name, buildPinPool(pool, (name) => sets.get(name))])),
         nodes: [...read(nodes).values()].map((node) => {
           const { told, reported, failure } = getPinReport(read(machineConfigNodes).get(node.metadata.name));
           const { name } = node.metadata;
-          return { name, pools: membership(node, pools), isReady: isReady(node), told, reported, failure };
+          return { name, pools: findMemberPools(node, pools), isReady: isReady(node), told, reported, failure };
         }),
       };
     },
-    poolsOf: (node, read) => (node === undefined ? [] : membership(node, poolsIn(read))),
+    poolsOf: (node, read) => (node === undefined ? [] : findMemberPools(node, readPools(read))),
   };
 }
 

@@ -87,14 +87,14 @@ export const machineConfigNodesController = (): ControllerDef => ({
     if (next.type === 'write') {
       if (there === undefined) await write.create(machineConfigNodes, next.record);
       else await write.apply(machineConfigNodes, there, next.record, { force: true });
-      if (next.problem !== null && node !== undefined) tellProblem(next.problem, node, context);
+      if (next.problem !== null && node !== undefined) reportProblem(next.problem, node, context);
     }
     if (next.type === 'delete' && there !== undefined) await remove(there, context);
     return done();
   },
 });
 
-function tellProblem({ code, message }: ChosenPool & { ok: false }, node: Stored<Node>, context: Context): void {
+function reportProblem({ code, message }: ChosenPool & { ok: false }, node: Stored<Node>, context: Context): void {
   context.log.warn({ code }, message);
   context.events.record(nodes, node, { type: 'Warning', reason: 'NoPool', message: formatProblem({ code, message }) });
 }

@@ -11,7 +11,13 @@ import {
 import { hasSources } from '@slipway/fleet/stream-discovery';
 import type { Gates, StoreReader, Source } from '@slipway/kube';
 import { usesStreams } from './feature-gates.ts';
-import { clusterVersionSource, osImageStreamSource, type SourceOptions, sourcesIn, streamObjectIn } from './sources.ts';
+import {
+  clusterVersionSource,
+  osImageStreamSource,
+  type SourceOptions,
+  readStreamSources,
+  findStreamObject,
+} from './sources.ts';
 
 export interface PoolOsOptions extends Pick<SourceOptions, 'namespace' | 'releaseImage'> {
   /** From flags: before those of the ConfigMap. With streams they are a source like others. */
@@ -45,8 +51,8 @@ export const isDamaged = ({ name, images }: TrackedStream): boolean => name !== 
 
 /** A fleet whose OS nobody manages has no streams, and waits for none. */
 function mayHaveStreams({ namespace, releaseImage, osImages }: PoolOsOptions, read: StoreReader): boolean {
-  if (streamObjectIn(read) !== undefined) return true;
+  if (findStreamObject(read) !== undefined) return true;
   const osImage = osImages?.osImageURL;
   const osExtensionsImage = osImages?.baseOSExtensionsContainerImage;
-  return hasSources(sourcesIn(read, { namespace, releaseImage, osImage, osExtensionsImage }));
+  return hasSources(readStreamSources(read, { namespace, releaseImage, osImage, osExtensionsImage }));
 }

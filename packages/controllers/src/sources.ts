@@ -39,7 +39,7 @@ import type { StoreReader, Source, Stored } from '@slipway/kube';
 // Sources that are the same share one informer, so those that several controllers read stand here.
 
 /** MachineConfigs as they were given, whole: users' and built-in ones. Not the rendered ones, which are large and many. */
-export const givenMachineConfigs: Source<MachineConfig> = {
+export const sourceMachineConfigs: Source<MachineConfig> = {
   resource: machineConfigs,
   as: 'full',
   labelSelector: `!${poolLabel}`,
@@ -59,7 +59,7 @@ const OUR_ANNOTATION = /^(machineconfiguration\.openshift\.io|slipway\.dev)\//;
 const keptConditions: ReadonlySet<string> = new Set(['Ready', 'DiskPressure', 'NetworkUnavailable']);
 
 /** There are thousands, of 10 kB and more, and kubelets write to them all the time. Sources with this function share a store. */
-function keepWhatDecides({ metadata, spec, status }: Stored<Node>): Stored<Node> {
+function keepNodeFields({ metadata, spec, status }: Stored<Node>): Stored<Node> {
   const osImage = status?.nodeInfo?.osImage;
   return {
     metadata: keepNodeMetadata(metadata),
@@ -87,7 +87,7 @@ function keepNodeMetadata({ name, uid, resourceVersion, ...rest }: Stored<Node>[
 
 const withoutHeartbeat = ({ lastHeartbeatTime: _heartbeat, ...condition }: NodeCondition): NodeCondition => condition;
 
-export const fleetNodes: Source<Node> = { resource: nodes, as: 'full', expect: 'many', project: keepWhatDecides };
+export const fleetNodes: Source<Node> = { resource: nodes, as: 'full', expect: 'many', project: keepNodeFields };
 
 // What the controllers of pinned images watch. Sources with the same function share a store.
 
@@ -97,14 +97,14 @@ export const imageSets: Source<PinnedImageSet> = { resource: pinnedImageSets, as
 /** There are thousands, and their messages change all the time: what is kept changes when a machine has come further. */
 function keepPins({ metadata, spec, status }: Stored<MachineConfigNode>): Stored<MachineConfigNode> {
   const { name, uid, resourceVersion, annotations } = metadata;
-  const told = annotations?.[pinAssignmentAnnotation];
+  const assigned = annotations?.[pinAssignmentAnnotation];
   const { pinnedImageSets: reported, conditions = [] } = status ?? {};
   return {
     metadata: {
       name,
       uid,
       resourceVersion,
-      ...(told !== undefined && { annotations: { [pinAssignmentAnnotation]: told } }),
+      ...(assigned !== undefined && { annotations: { [pinAssignmentAnnotation]: assigned } }),
     },
     spec,
     status: {
@@ -120,10 +120,10 @@ export const pinRecords: Source<MachineConfigNode> = {
   project: keepPins,
 };
 
-export const everyPool = (_: unknown, read: StoreReader): string[] => poolNames(read);
+export const everyPool = (_: unknown, read: StoreReader): string[] => listPoolNames(read);
 
 /** One that is being deleted is as good as gone. */
-export const setsIn = (read: StoreReader): Stored<PinnedImageSet>[] =>
+export const listImageSets = (read: StoreReader): Stored<PinnedImageSet>[] =>
   [...read(pinnedImageSets).values()].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 
 /**
@@ -139,7 +139,7 @@ export const poolSource = {
   }),
 } satisfies Source<MachineConfigPool>;
 
-export const poolNames = (read: StoreReader): string[] =>
+export const listPoolNames = (read: StoreReader): string[] =>
   [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
 
 // What the controllers of OS image streams watch, and how the sources of a cluster are read out of it.
@@ -177,7 +177,7 @@ export const pullSecretSource = ({ namespace, name }: { namespace: string; name:
 });
 
 /** What the streams of this cluster come from now. Reads the ConfigMap and the ClusterVersion. */
-export function sourcesIn(read: StoreReader, options: SourceOptions): StreamSources {
+export function readStreamSources(read: StoreReader, options: SourceOptions): StreamSources {
   const configMap = read(configMaps).get(`${options.namespace}/${OS_IMAGES_CONFIG_MAP}`);
   const image = read(clusterVersions).get('version')?.status?.desired.image ?? '';
   const release = image === '' ? (options.releaseImage ?? '') : image;
@@ -188,25 +188,25 @@ export function sourcesIn(read: StoreReader, options: SourceOptions): StreamSour
   };
 }
 
-export const streamObjectIn = (read: StoreReader): Stored<OSImageStream> | undefined =>
+export const findStreamObject = (read: StoreReader): Stored<OSImageStream> | undefined =>
   read(osImageStreams).get(SINGLETON_NAME);
 
 // What the status of a pool is to say of its OS image stream.
 
-export function poolStreamInput(
+export function readPoolStreamInput(
   { metadata }: MachineConfigPool,
   read: StoreReader,
 ): NonNullable<PoolStatusInput['osStream']> {
-  const object = streamObjectIn(read);
+  const object = findStreamObject(read);
   return {
     streamOf: (name) => read(machineConfigs).get(name)?.metadata.annotations?.[osStreamAnnotation] ?? null,
     tracked: readTrackedStream(metadata.annotations),
     streams: object === undefined ? null : toStreams(object),
-    problem: problemIn(metadata.annotations?.[osStreamProblemAnnotation]),
+    problem: parseStreamProblem(metadata.annotations?.[osStreamProblemAnnotation]),
   };
 }
 
-function problemIn(annotation: string | undefined): { reason: string; message: string } | null {
+function parseStreamProblem(annotation: string | undefined): { reason: string; message: string } | null {
   if (annotation === undefined) return null;
   const { problems } = decodeProblems(annotation);
   const message = formatProblems(problems);

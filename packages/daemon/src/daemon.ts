@@ -7,11 +7,11 @@ import { type DriftPolicy, parseDriftPolicy } from './drift/healing.ts';
 import { type DriftReport, type DriftWatch, watchDrift } from './drift/watch-drift.ts';
 import { createDirectoryWatcher, type DirectoryWatcher } from './drift/watches.ts';
 import type { Host } from './host/host.ts';
-import { daemonSources, type ClusterView, seenBy } from './node/cluster-view.ts';
+import { daemonSources, type ClusterView, readClusterView } from './node/cluster-view.ts';
 import { type LocalNode, openLocalNode } from './node/local-node.ts';
 import { createNodeLoop, type NodeLoop } from './node/node-loop.ts';
 import { createPinMetrics, type PinMetrics } from './pinning/pin-metrics.ts';
-import { createPinner, type Pinner, pinningSources, pinsSeenBy } from './pinning/pinner.ts';
+import { createPinner, type Pinner, pinningSources, readPinClusterView } from './pinning/pinner.ts';
 import { createPinCluster } from './pinning/reporter.ts';
 import { createDaemonMetrics, type DaemonMetrics } from './report/metrics.ts';
 import { createReporter } from './report/reporter.ts';
@@ -56,8 +56,8 @@ function configController(nodeName: string, joined: JoinedDaemon): ControllerDef
     ...daemonSources({ node: nodeName }),
     listen: (wake) => joined.listen(() => wake(nodeName)),
     async reconcile(_, { read, signal }) {
-      const seen = seenBy(read, nodeName);
-      return seen === null ? done() : joined.step(seen, signal);
+      const view = readClusterView(read, nodeName);
+      return view === null ? done() : joined.step(view, signal);
     },
   };
 }
@@ -67,7 +67,7 @@ function pinningController(nodeName: string, pinner: Pinner): ControllerDef {
     name: 'pinning',
     ...pinningSources({ node: nodeName }),
     listen: (wake) => pinner.listen(() => wake(nodeName)),
-    reconcile: (_, { read, signal }) => pinner.step(pinsSeenBy(read, nodeName), signal),
+    reconcile: (_, { read, signal }) => pinner.step(readPinClusterView(read, nodeName), signal),
   };
 }
 
@@ -99,7 +99,7 @@ export interface NodeAccess {
 
 export interface JoinedDaemon {
   /** Never two at once. */
-  step(seen: ClusterView, signal: AbortSignal): Promise<Next>;
+  step(view: ClusterView, signal: AbortSignal): Promise<Next>;
   /** `wake` is called when drift was found, healed, or is gone. Returns the way to stop listening. */
   listen(wake: () => void): () => void;
   /** What it does about pinned images: beside its steps, and not in turn with them. */
@@ -131,7 +131,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
       onDrift?.(report);
     },
   });
-  watchFromTheStart(local, recovered, watch);
+  startWatching(local, recovered, watch);
 
   return {
     join({ client, events }) {
@@ -147,7 +147,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
       };
       const joined = createNodeLoop({ host, local, readConfig, reporter, metrics, drift, log, recovered });
       loop = joined;
-      const setPolicy = policySetter(watch, log);
+      const setPolicy = createPolicySetter(watch, log);
       pinner = createPinner({
         host,
         cluster: createPinCluster(client, nodeName),
@@ -159,9 +159,9 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
       });
       return {
         pinner,
-        step(seen, signal) {
-          setPolicy(seen);
-          return joined.step(seen, signal);
+        step(view, signal) {
+          setPolicy(view);
+          return joined.step(view, signal);
         },
         listen(wake) {
           onDrift = (report) => {
@@ -192,14 +192,14 @@ function withDiffs({ text, drifts }: DriftReport): string {
 }
 
 /** A machine that goes down or could not be brought to one config is not watched: it is known not to be right. */
-function watchFromTheStart(local: LocalNode, recovered: UpdateResult, watch: DriftWatch): void {
+function startWatching(local: LocalNode, recovered: UpdateResult, watch: DriftWatch): void {
   const current = local.current();
   if (current === null || recovered.outcome === 'rebooting' || recovered.outcome === 'stuck') return;
   if (recovered.outcome === 'old' && recovered.rebooting) return;
   watch.resume(current);
 }
 
-function policySetter(watch: DriftWatch, log: Log): (seen: ClusterView) => void {
+function createPolicySetter(watch: DriftWatch, log: Log): (view: ClusterView) => void {
   let policy: string | undefined = '';
   return ({ machineConfiguration }) => {
     const next = machineConfiguration?.metadata.annotations?.[driftPolicyAnnotation];

@@ -108,7 +108,10 @@ async function readDesiredMachine({ name, spec }: StoredConfig): Promise<Desired
   const core = users.find((user) => user.name === CORE);
   return {
     config: name,
-    entries: byPath([...entries.map((entry) => desiredEntry(entry, directories)), ...(await desiredFiles(ignition))]),
+    entries: indexByPath([
+      ...entries.map((entry) => toDesiredEntry(entry, directories)),
+      ...(await readDesiredFiles(ignition)),
+    ]),
     units: buildUnits(unmasked, ignition),
     core: {
       sshKeys: core?.sshKeys === undefined ? null : { ...core.sshKeys, contents: hashContents(core.sshKeys.bytes) },
@@ -125,7 +128,7 @@ async function readDesiredMachine({ name, spec }: StoredConfig): Promise<Desired
   };
 }
 
-function byPath(entries: DesiredEntry[]): Map<string, DesiredEntry> {
+function indexByPath(entries: DesiredEntry[]): Map<string, DesiredEntry> {
   entries.sort((a, b) => (a.path < b.path ? -1 : 1));
   return new Map(entries.map((entry) => [entry.path, entry]));
 }
@@ -136,12 +139,12 @@ type File = NonNullable<NonNullable<RenderedIgnition['storage']>['files']>[numbe
  * One after the other: all contents of a large config at once would be most of the memory that a daemon ever needs. One that
  * is let go of before the next is read costs nothing.
  */
-async function desiredFiles({ ignition, storage }: RenderedIgnition): Promise<DesiredFile[]> {
+async function readDesiredFiles({ ignition, storage }: RenderedIgnition): Promise<DesiredFile[]> {
   const desired: DesiredFile[] = [];
   for (const file of storage?.files ?? []) {
     const { bytes, ...rest } = await readFile(ignition, file);
-    const again = async (): Promise<Uint8Array> => (await readFile(ignition, file)).bytes;
-    desired.push({ ...rest, contents: hashContents(bytes), bytes: again, leaves: leftBy(rest, file) });
+    const readAgain = async (): Promise<Uint8Array> => (await readFile(ignition, file)).bytes;
+    desired.push({ ...rest, contents: hashContents(bytes), bytes: readAgain, leaves: listKeptRights(rest, file) });
   }
   return desired;
 }
@@ -153,7 +156,7 @@ async function readFile(ignition: RenderedIgnition['ignition'], file: File): Pro
   return entry;
 }
 
-function desiredEntry(entry: DiskEntry, directories: ReadonlyMap<string, object>): DesiredEntry {
+function toDesiredEntry(entry: DiskEntry, directories: ReadonlyMap<string, object>): DesiredEntry {
   switch (entry.kind) {
     case 'file': {
       // Of a unit: text in the config already, and short, so its bytes stay.
@@ -161,7 +164,7 @@ function desiredEntry(entry: DiskEntry, directories: ReadonlyMap<string, object>
       return { ...entry, contents: hashContents(bytes), bytes: async () => bytes, leaves: NOTHING };
     }
     case 'directory':
-      return { ...entry, leaves: leftBy(entry, directories.get(entry.path) ?? {}) };
+      return { ...entry, leaves: listKeptRights(entry, directories.get(entry.path) ?? {}) };
     case 'link':
     case 'hard link':
       return entry;
@@ -172,7 +175,7 @@ const RIGHTS = ['mode', 'user', 'group'] as const;
 const NOTHING: ReadonlySet<Right> = new Set();
 
 /** What may keep what the machine has keeps also mode and owner, unless the config names them. */
-function leftBy({ keepsExisting }: { readonly keepsExisting: boolean }, named: object): ReadonlySet<Right> {
+function listKeptRights({ keepsExisting }: { readonly keepsExisting: boolean }, named: object): ReadonlySet<Right> {
   return keepsExisting ? new Set(RIGHTS.filter((right) => !Object.hasOwn(named, right))) : NOTHING;
 }
 

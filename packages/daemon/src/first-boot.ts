@@ -7,7 +7,7 @@ import type { Log } from '@slipway/kube';
 import { DaemonError } from './errors.ts';
 import type { Deployment, Host, OSChange, Progress } from './host/host.ts';
 import { listImagesToPull } from './host/os/change-steps.ts';
-import { parseDigest, packagesOfExtensions, packagesOfKernel } from './host/os/deployment.ts';
+import { parseDigest, listExtensionPackages, listKernelPackages } from './host/os/deployment.ts';
 import { ENCAPSULATED, readStateFile, STATE_DIRECTORY, writeStateFile } from './state-file.ts';
 import { parseStoredConfig, readCurrentConfig, type StoredConfig, writeCurrentConfig } from './stored-config.ts';
 
@@ -135,7 +135,7 @@ async function readBoots({ files }: Host, config: string): Promise<readonly stri
 export function missingFromOS(booted: Deployment, { spec }: StoredConfig): OSChange | null {
   const change = { ...missingImage(booted, spec), ...missingArguments(booted, spec), ...missingPackages(booted, spec) };
   if (Object.keys(change).length === 0) return null;
-  const packages = [...packagesOfExtensions(spec.extensions ?? []), ...packagesOfKernel(spec.kernelType ?? '')];
+  const packages = [...listExtensionPackages(spec.extensions ?? []), ...listKernelPackages(spec.kernelType ?? '')];
   return packages.length === 0 ? change : { ...change, extensionsImage: spec.baseOSExtensionsContainerImage ?? '' };
 }
 
@@ -163,7 +163,7 @@ function missingArguments(booted: Deployment, { kernelArguments }: Spec): OSChan
 function missingPackages(booted: Deployment, { extensions = [], kernelType = 'default' }: Spec): OSChange {
   const isMissing = (name: string) => !booted.packages.includes(name);
   return {
-    ...(packagesOfExtensions(extensions).some(isMissing) && { extensions: { before: [], after: extensions } }),
-    ...(packagesOfKernel(kernelType).some(isMissing) && { kernelType: { before: 'default', after: kernelType } }),
+    ...(listExtensionPackages(extensions).some(isMissing) && { extensions: { before: [], after: extensions } }),
+    ...(listKernelPackages(kernelType).some(isMissing) && { kernelType: { before: 'default', after: kernelType } }),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DaemonError } from './errors.ts';
-import { codedProblem, toProblem, withMore } from './problem.ts';
+import { toCodedProblem, toProblem, appendToProblem } from './problem.ts';
 
 const systemError = (code: string, message: string) => Object.assign(new Error(message), { code, errno: -1 });
 
@@ -34,17 +34,17 @@ describe('why an update failed', () => {
   it('is short enough for a condition, however much is told', () => {
     const problem = toProblem(new Error('x'.repeat(10_000)), 'step');
     expect(problem.message.length).toBeLessThanOrEqual(2000);
-    expect(withMore(problem, 'y'.repeat(10_000)).message.length).toBeLessThanOrEqual(2000);
+    expect(appendToProblem(problem, 'y'.repeat(10_000)).message.length).toBeLessThanOrEqual(2000);
   });
 });
 
 describe('an error', () => {
   it('with a code of ours is a problem as it is', () => {
     const error = new DaemonError('SLW_DAEMON_UNIT', 'a.service does not start');
-    expect(codedProblem(error)).toEqual({ code: 'SLW_DAEMON_UNIT', message: 'a.service does not start' });
+    expect(toCodedProblem(error)).toEqual({ code: 'SLW_DAEMON_UNIT', message: 'a.service does not start' });
   });
 
   it.each([[systemError('EIO', 'EIO')], [new TypeError('oops')], ['oops']])('of another kind is a bug: %s', (error) => {
-    expect(() => codedProblem(error)).toThrow('');
+    expect(() => toCodedProblem(error)).toThrow('');
   });
 });

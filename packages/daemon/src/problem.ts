@@ -13,7 +13,7 @@ export interface Problem {
 }
 
 /** Of an error that was foreseen, as it is. Others are bugs: they are thrown again. */
-export function codedProblem(error: unknown): Problem {
+export function toCodedProblem(error: unknown): Problem {
   const problem = findCodedProblem(error);
   if (problem === null) throw error;
   return problem;
@@ -31,15 +31,15 @@ const MAX_MESSAGE = 2000;
 
 /** Of anything that a step of an update threw. */
 export function toProblem(error: unknown, step: string): Problem {
-  const { code, text } = describe(error);
+  const { code, text } = describeError(error);
   return { code, message: truncate(`${step}: ${text}`, MAX_MESSAGE) };
 }
 
-export function withMore({ code, message }: Problem, more: string): Problem {
+export function appendToProblem({ code, message }: Problem, more: string): Problem {
   return { code, message: truncate(`${message}. ${more}`, MAX_MESSAGE) };
 }
 
-function describe(error: unknown): { code: string; text: string } {
+function describeError(error: unknown): { code: string; text: string } {
   if (error instanceof DaemonError || error instanceof FleetError) return { code: error.code, text: error.message };
   const text = error instanceof Error ? error.message : String(error);
   const system = systemErrorCode(error);

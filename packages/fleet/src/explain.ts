@@ -116,10 +116,10 @@ function locateSetting(config: unknown, path: string): ConfigLocation | null {
     return { noun: section === 'kernelArguments' ? 'boot argument' : 'setting', name: path, field: '', value };
   const item = valueAt(config, [section, list, index]);
   const name = textIn(item, known.key);
-  return placeInside(known.noun, name, item, { rest, value });
+  return locateInside(known.noun, name, item, { rest, value });
 }
 
-function placeInside(
+function locateInside(
   noun: string,
   name: string,
   item: unknown,

@@ -57,7 +57,7 @@ interface ClusterGates {
 }
 
 function byCluster(featureGate: FeatureGate, { clusterVersion }: GateInputs): Resolve {
-  const named = namedBy(featureGate, clusterVersion?.status?.desired.version);
+  const named = readClusterGates(featureGate, clusterVersion?.status?.desired.version);
   return (name) => {
     if (named.enabled.has(name)) return { on: true, because: `enabled by ${named.source}` };
     if (named.disabled.has(name)) return { on: false, because: `disabled by ${named.source}` };
@@ -70,7 +70,7 @@ function byCluster(featureGate: FeatureGate, { clusterVersion }: GateInputs): Re
 }
 
 /** OpenShift computes status.featureGates, one entry a version; on plain Kubernetes only spec is there. */
-function namedBy(featureGate: FeatureGate, version: string | undefined): ClusterGates {
+function readClusterGates(featureGate: FeatureGate, version: string | undefined): ClusterGates {
   const entries = featureGate.status?.featureGates ?? [];
   const entry = entries.find((each) => each.version === version) ?? entries.at(-1);
   if (entry === undefined) {

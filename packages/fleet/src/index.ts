@@ -64,7 +64,7 @@ export {
   buildStub,
   type StubRequest,
 } from './first-boot/first-boot-config.ts';
-export { buildDiskPlan } from './disk/disk-of.ts';
+export { buildDiskPlan } from './disk/build-disk-plan.ts';
 export * from './disk/disk-plan.ts';
 export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
@@ -74,7 +74,7 @@ export { type PlannedConfig, planUpdate, computeRollback, type UpdateRequest } f
 export type { NodeDisruptionPolicy } from './update/policy.ts';
 export { addTolerated, type ValidationOverrides } from './update/irreconcilable.ts';
 export type * from './update/update-plan.ts';
-export { type ChosenPool, isControlPlanePool, isMember, missingPools, selectPool } from './pool-of.ts';
+export { type ChosenPool, isControlPlanePool, isMember, missingPools, selectPool } from './pool-membership.ts';
 export {
   readRenderedFrom,
   type RenderedConfigFacts,
@@ -83,7 +83,7 @@ export {
   type SourceChange,
   sourceChanges,
 } from './render/rendered-from.ts';
-export { chooseNodes } from './rollout/choose-nodes.ts';
+export { decideRollout } from './rollout/decide-rollout.ts';
 export {
   type DecidedFleet,
   type DecidedPool,
@@ -95,7 +95,7 @@ export {
   buildRolloutRequest,
   stoppedBy,
 } from './rollout/decide-fleet.ts';
-export type * from './rollout/choose-nodes.ts';
+export type * from './rollout/decide-rollout.ts';
 export type * from './rollout/facts.ts';
 export {
   defaultRolloutPolicy,

@@ -142,7 +142,7 @@ class Scanner implements JsonScan {
   }
 
   #string(start: number): number {
-    const end = endOfString(this.#text, start);
+    const end = findStringEnd(this.#text, start);
     const frame = this.#frames.at(-1);
     if (frame?.expectsKey === true) {
       frame.expectsKey = false;
@@ -185,7 +185,7 @@ function isNumberPart(code: number): boolean {
   return code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === MINUS;
 }
 
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, start, end)) end = text.indexOf('"', end + 1);
   return end < 0 ? text.length : end;

@@ -1,7 +1,14 @@
 // Merges configs of one spec-3 version, the base first and each later one onto it, by the tables of the spec and of
 // merge-keys. Each input costs time in its own size only: the tree that grows keeps its items by key.
 import { isConcatenated, keyFunction, removes, sharedWith, unitField, untouched } from './merge-keys.ts';
-import { type Branch, type Cell, fieldOfCell, MergedProvenance, type Provenance, type Sequence } from './provenance.ts';
+import {
+  type Branch,
+  type Cell,
+  getCellField,
+  MergedProvenance,
+  type Provenance,
+  type Sequence,
+} from './provenance.ts';
 import { type Field, isZero, type Kind, type Shape } from './spec/field.ts';
 import { type ConfigOf, specOf } from './spec/index.ts';
 import type { SpecVersion3 } from './version.ts';
@@ -76,7 +83,7 @@ function replacesUnit(shape: Shape, before: Cell, value: unknown): boolean {
   if (field === null) return false;
   const brought = asPlain(value)[field];
   if (brought === undefined) return false;
-  const old = fieldOfCell(before, field);
+  const old = getCellField(before, field);
   return old?.type !== 'whole' || old.value !== brought;
 }
 
@@ -156,7 +163,7 @@ function appendNew(branch: Branch, list: ListMerge, displaced: ReadonlyMap<strin
   const fresh = values.filter((value) => !places.has(keyOf(value)));
   for (const value of fresh) {
     const key = keyOf(value);
-    addPlace(places, key, sequence.items.length);
+    addPosition(places, key, sequence.items.length);
     sequence.items.push({ type: 'whole', value, from, before: displaced.get(key) });
   }
   branch.fields.set(name, sequence);
@@ -168,7 +175,7 @@ function concatenate(branch: Branch, { name, item, values }: ListMerge, from: nu
   branch.fields.set(name, sequence);
 }
 
-function addPlace(places: Map<string, number[]>, key: string, place: number): void {
+function addPosition(places: Map<string, number[]>, key: string, place: number): void {
   const known = places.get(key);
   if (known === undefined) places.set(key, [place]);
   else known.push(place);
@@ -183,7 +190,7 @@ function toBranch(shape: Shape, cell: Cell): Branch {
   if (cell.type === 'branch') return cell;
   const fields = new Map<string, Cell>();
   for (const [name] of shape.entries) {
-    const field = fieldOfCell(cell, name);
+    const field = getCellField(cell, name);
     if (field !== undefined) fields.set(name, field);
   }
   return { type: 'branch', shape, fields };
@@ -205,7 +212,7 @@ function toSequence(branch: Branch, name: string): Sequence | undefined {
 function indexByKey(item: Kind, values: readonly unknown[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   const keyOf = keyFunction(item);
-  values.forEach((value, place) => addPlace(places, keyOf(value), place));
+  values.forEach((value, place) => addPosition(places, keyOf(value), place));
   return places;
 }
 

@@ -108,7 +108,7 @@ function collectOrigins(root: Cell, names: readonly string[]): Map<string, Origi
     }
     const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
     for (const name of names) {
-      const field = fieldOfCell(cell, name);
+      const field = getCellField(cell, name);
       if (field?.type === 'whole') visitValue(field.value, field, joinKey(path, name));
     }
     if (names.length === 0) {
@@ -128,11 +128,11 @@ function listSetters(cell: Cell | undefined): number[] {
 }
 
 /** One field of an object cell, with what stood before it. */
-export function fieldOfCell(cell: Cell | undefined, name: string): Cell | undefined {
+export function getCellField(cell: Cell | undefined, name: string): Cell | undefined {
   if (cell === undefined || cell.type === 'sequence') return undefined;
   if (cell.type === 'branch') return cell.fields.get(name);
   const { value, from, before } = cell;
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   const field: unknown = Reflect.get(value, name);
-  return { type: 'whole', value: field, from, before: fieldOfCell(before, name) };
+  return { type: 'whole', value: field, from, before: getCellField(before, name) };
 }

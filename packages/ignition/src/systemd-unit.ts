@@ -170,7 +170,7 @@ class UnitReader {
   #nextByte(): number | undefined {
     const byte = this.#bytes[this.#at];
     if (byte === undefined) return undefined;
-    const end = this.#at + lengthOfCharacter(byte);
+    const end = this.#at + getCharacterLength(byte);
     if (end > this.#ahead) this.#readAheadFrom(this.#at);
     this.#at = end;
     return byte;
@@ -205,7 +205,7 @@ class UnitReader {
   }
 }
 
-function lengthOfCharacter(first: number): number {
+function getCharacterLength(first: number): number {
   if (first < 0x80) return 1;
   if (first < 0xe0) return 2;
   return first < 0xf0 ? 3 : 4;

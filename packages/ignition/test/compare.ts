@@ -24,7 +24,7 @@ export interface Difference {
 type Loaded = { stage: 'decode' | 'validate'; report: Report } | { stage: 'done'; config: AnyConfig; report: Report };
 
 /** Our answer to a case, with the steps in the same order as the oracle takes them. */
-export function answer(question: Case): CaseOutcome {
+export function runCase(question: Case): CaseOutcome {
   const to = question.op === 'merge' ? (question.to ?? '3.5.0') : question.to;
   const ready: AnyConfig[] = [];
   for (const text of question.configs) {
@@ -53,7 +53,7 @@ function mergeAll(configs: readonly Config3[]): CaseOutcome {
 
 /** Nothing when both sides agree, or differ in a way that has a name. */
 export function compare(question: Case, go: OracleResponse): Difference | undefined {
-  const ours = answer(question);
+  const ours = runCase(question);
   const difference = findDifference(go, ours);
   if (difference === undefined || findDeviation({ question, go, ours }) !== undefined) return undefined;
   return difference;

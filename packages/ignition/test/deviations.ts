@@ -57,7 +57,7 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     id: 'no-published-step',
     reason: 'The published modules have no translation between these versions: there is nothing to compare with.',
-    covers: ({ go }) => saysAtTranslation(go, /^no published translation/),
+    covers: ({ go }) => reportsAtTranslation(go, /^no published translation/),
   },
   {
     id: 'converter-panics',
@@ -71,7 +71,7 @@ export const DEVIATIONS: readonly Deviation[] = [
       'The converter takes the address of its loop variable: of two or more references each becomes the last, and all are refused as duplicates. We translate them.',
     covers: ({ question, go }) =>
       question.configs.some((text) => /"version":"2/.test(text)) &&
-      saysAtTranslation(go, /at \$\.ignition\.(config\.merge|security\.tls\.certificateAuthorities)\.\d/),
+      reportsAtTranslation(go, /at \$\.ignition\.(config\.merge|security\.tls\.certificateAuthorities)\.\d/),
   },
   {
     id: 'empty-list-is-none',
@@ -79,7 +79,7 @@ export const DEVIATIONS: readonly Deviation[] = [
       'To 2.2: the converter refuses headers, proxies and mount options also where the list of them is there but empty.',
     covers: ({ question, go }) =>
       question.configs.some((text) => /"(noProxy|httpHeaders|mountOptions)":\[\]/.test(text)) &&
-      saysAtTranslation(go, /to 2\.2\.0: .*(HTTP proxies|HTTPHeaders|MountOptions).* not supported on 2\.2/i),
+      reportsAtTranslation(go, /to 2\.2\.0: .*(HTTP proxies|HTTPHeaders|MountOptions).* not supported on 2\.2/i),
   },
   {
     id: 'create-refused',
@@ -175,7 +175,7 @@ function sameWithout(go: unknown, ours: CaseOutcome['config'], projections: read
 /** Go read it, whatever it made of it; we did not. */
 const refusedByUs = (go: OracleResponse, ours: CaseOutcome) => ours.stage === 'decode' && go.stage !== 'decode';
 
-const saysAtTranslation = (go: OracleResponse, pattern: RegExp) =>
+const reportsAtTranslation = (go: OracleResponse, pattern: RegExp) =>
   go.stage === 'translate' && go.report.some(({ message }) => pattern.test(message));
 
 function anyRaw({ configs }: Case, test: (raw: RawJson) => boolean): boolean {

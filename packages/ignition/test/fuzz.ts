@@ -35,16 +35,16 @@ async function fuzz(progress: Progress): Promise<number> {
       }
       progress.done += BATCH;
       save(progress);
-      if (progress.done % (BATCH * 20) === 0) tell(progress, started);
+      if (progress.done % (BATCH * 20) === 0) reportProgress(progress, started);
     }
-    tell(progress, started);
+    reportProgress(progress, started);
     return 0;
   } finally {
     await oracle.close();
   }
 }
 
-function tell({ done, cases, seed }: Progress, started: { at: number; done: number }): void {
+function reportProgress({ done, cases, seed }: Progress, started: { at: number; done: number }): void {
   const rate = ((done - started.done) / (performance.now() - started.at)) * 1000;
   const left = Math.max(0, cases - done) / rate / 60;
   console.log(

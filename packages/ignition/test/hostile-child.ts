@@ -20,7 +20,7 @@ for (let n = 0; n < count; n += 1) {
   // Now and then a large one, harmed like the others.
   const pool = n % 2_000 === 0 ? costly : corpus;
   feed(mutateBytes(pick(pool), pick(corpus), random));
-  if (n % 500 === 0) lookAtMemory();
+  if (n % 500 === 0) recordMemory();
 }
 process.stdout.write(JSON.stringify(result));
 
@@ -41,7 +41,7 @@ function feed(input: Uint8Array): void {
   }
 }
 
-function lookAtMemory(): void {
+function recordMemory(): void {
   const grown = (process.memoryUsage.rss() - startRss) / 2 ** 20;
   result.grownMebibytes = Math.max(result.grownMebibytes, grown);
 }

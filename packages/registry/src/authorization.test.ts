@@ -34,7 +34,7 @@ const bearer = (server: MisbehavingRegistry, realm = `http://${server.host}/toke
   `Bearer realm="${realm}",service="the registry",scope="repository:team/app:pull"`;
 
 /** Gives tokens t1, t2, …, each for those that bring the right login. */
-function givesTokens(server: MisbehavingRegistry, answer: object = {}): void {
+function serveTokens(server: MisbehavingRegistry, answer: object = {}): void {
   let number = 0;
   server.fail((seen, response) => {
     if (!seen.path.startsWith('/token')) return false;
@@ -123,7 +123,7 @@ describe('Bearer', () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { credentials: loginFor(`${server.host}/team`) });
     server.put('1', image);
-    givesTokens(server, { expires_in: 300 });
+    serveTokens(server, { expires_in: 300 });
     let current = 't1';
     server.fail((seen, response) => wants(`Bearer ${current}`, bearer(server))(seen, response));
     await registry.inspect(`${server.host}/team/app:1`);
@@ -147,7 +147,7 @@ describe('Bearer', () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.put('1', image);
-    givesTokens(server);
+    serveTokens(server);
     server.fail(wants('Bearer t1', bearer(server)));
     expect((await registry.inspect(`${server.host}/team/app:1`)).labels['name']).toBe('app');
   });
@@ -156,7 +156,7 @@ describe('Bearer', () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.put('1', image);
-    givesTokens(server, { expires_in: 3600 });
+    serveTokens(server, { expires_in: 3600 });
     let current = 't1';
     server.fail((seen, response) => wants(`Bearer ${current}`, bearer(server))(seen, response));
     await registry.inspect(`${server.host}/team/app:1`);
@@ -172,7 +172,7 @@ describe('Bearer', () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { atOnce: 8 });
     server.put('1', image);
-    givesTokens(server);
+    serveTokens(server);
     // The token comes when everybody has asked for it.
     const asked = Promise.withResolvers<void>();
     let waiting = 0;
@@ -190,7 +190,7 @@ describe('Bearer', () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.put('1', image);
-    givesTokens(server);
+    serveTokens(server);
     server.fail(wants('Bearer t1', `Bearer realm="http://${server.host}/token",scope="repository:team/app:pull,push"`));
     await registry.inspect(`${server.host}/team/app:1`);
     expect(server.requests.find(({ path }) => path === '/token')?.query.get('scope')).toBe('repository:team/app:pull');
@@ -213,7 +213,7 @@ describe('Bearer', () => {
     await using registry = createTestClient([server]);
     server.put('1', image);
     server.fail(firstTimes(1, /token/, (response) => response.writeHead(503).end()));
-    givesTokens(server);
+    serveTokens(server);
     server.fail(wants('Bearer t1', bearer(server)));
     expect((await registry.inspect(`${server.host}/team/app:1`)).labels['name']).toBe('app');
     expect(registry.clock.slept).toHaveLength(1);

@@ -2,10 +2,10 @@
 import type { Clock } from '@slipway/base/clock';
 import { isRecord, type JsonRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
-import { toRegistryError, readBytes } from './answer.ts';
+import { toRegistryError, readBytes } from './response.ts';
 import { type RegistryRequest, RegistryError } from './errors.ts';
 import { Lru } from './lru.ts';
-import { type PullSource, pullScope } from './places.ts';
+import { type PullSource, pullScope } from './pull-sources.ts';
 import { mostSpecific, formatName } from './reference.ts';
 import type { Credential } from './registry.ts';
 import type { Transport } from './transport.ts';

@@ -1,10 +1,10 @@
 import { systemClock } from '@slipway/base/clock';
-import { createAsk, type Image, type RegistryClock } from './asking.ts';
+import { createRequester, type Image, type RegistryClock } from './requester.ts';
 import { createAuthorizer } from './authorization.ts';
 import { RegistryError } from './errors.ts';
 import { createFileReader } from './image-file.ts';
 import { createDocuments } from './manifest.ts';
-import { listPullSources } from './places.ts';
+import { listPullSources } from './pull-sources.ts';
 import { formatReference, formatName, parseReference } from './reference.ts';
 import type { Platform, Registry, RegistryOptions } from './registry.ts';
 import { createTransport } from './transport.ts';
@@ -33,7 +33,7 @@ export function createRegistry(options: RegistryOptions = {}, clock: RegistryClo
     clock,
     signal: () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
   });
-  const ask = createAsk({ transport, authorizer, atOnce, clock, retries });
+  const ask = createRequester({ transport, authorizer, atOnce, clock, retries });
   const documents = createDocuments({ ask, platform: options.platform ?? ownPlatform(), timeoutMs });
   const readFile = createFileReader({ ask, layerMs, layerBytes });
 

@@ -1,9 +1,9 @@
 import { quote } from '@slipway/base/text';
-import type { Requester, Image } from './asking.ts';
+import type { Requester, Image } from './requester.ts';
 import { RegistryError } from './errors.ts';
 import { FileSearch, normalisePath, type Verdict } from './file-search.ts';
 import { searchLayer } from './layer.ts';
-import { blobUrl } from './places.ts';
+import { blobUrl } from './pull-sources.ts';
 import type { Layer } from './registry.ts';
 
 export interface FileReaderOptions {

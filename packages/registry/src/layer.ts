@@ -4,7 +4,7 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { checkDigest, checkSize } from './answer.ts';
+import { checkDigest, checkSize } from './response.ts';
 import { type RegistryRequest, RegistryError } from './errors.ts';
 import type { FileSearch, Verdict } from './file-search.ts';
 import type { Layer } from './registry.ts';
@@ -47,7 +47,7 @@ async function unpackInto(
 ): Promise<string | undefined> {
   const archive = searchTar(search);
   let unpacked = 0;
-  const look = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
+  const scan = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
     for await (const chunk of chunks) {
       unpacked += chunk.length;
       if (unpacked > limits.mostUnpacked) throw tooMuch(limits, asked);
@@ -57,8 +57,8 @@ async function unpackInto(
   };
   try {
     const unpacker = unpackerFor(await blob.peek(MAGIC_BYTES));
-    if (unpacker === undefined) await look(blob.rest());
-    else await pipeline(blob.rest(), unpacker, look);
+    if (unpacker === undefined) await scan(blob.rest());
+    else await pipeline(blob.rest(), unpacker, scan);
     return undefined;
   } catch (error) {
     if (blob.failure !== undefined) throw blob.failure.reason;

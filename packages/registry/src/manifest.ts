@@ -1,11 +1,11 @@
 // Manifests, indexes and configs of images: asked for by tag or digest, verified, read, and kept.
 import { describeKind, isRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
-import { checkDigest, checkSize, computeDigest, readBytes } from './answer.ts';
-import type { Requester, Image } from './asking.ts';
+import { checkDigest, checkSize, computeDigest, readBytes } from './response.ts';
+import type { Requester, Image } from './requester.ts';
 import { RegistryError } from './errors.ts';
 import { Lru } from './lru.ts';
-import { blobUrl, manifestUrl } from './places.ts';
+import { blobUrl, manifestUrl } from './pull-sources.ts';
 import { DIGEST_PATTERN } from './reference.ts';
 import type { Layer, Platform } from './registry.ts';
 

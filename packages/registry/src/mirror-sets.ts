@@ -12,7 +12,7 @@ const kinds: Readonly<Record<string, { field: string; for: MirrorRule['for'] }>>
 };
 
 /** The rules that ImageDigestMirrorSet and ImageTagMirrorSet objects say, in their order. */
-export function mirrorsOfDigestMirrorSets(objects: readonly unknown[]): readonly MirrorRule[] {
+export function parseMirrorSets(objects: readonly unknown[]): readonly MirrorRule[] {
   if (objects.length > MAX_ENTRIES)
     throw refuse('mirror sets', `expected at most ${MAX_ENTRIES}, found ${objects.length}`);
   return objects.flatMap((object, index) => parseMirrorSet(object, `mirror set ${index}`));
@@ -20,7 +20,7 @@ export function mirrorsOfDigestMirrorSets(objects: readonly unknown[]): readonly
 
 function parseMirrorSet(object: unknown, fallbackName: string): MirrorRule[] {
   if (!isRecord(object)) throw refuse(fallbackName, `expected an object, found ${describeKind(object)}`);
-  const name = nameOfObject(object) ?? fallbackName;
+  const name = describeObject(object) ?? fallbackName;
   const kind = kinds[String(object['kind'])];
   if (kind === undefined) {
     throw refuse(name, `kind: expected ${Object.keys(kinds).join(' or ')}, found ${quote(String(object['kind']), 50)}`);
@@ -64,7 +64,7 @@ function readScope(value: unknown, name: string, at: string, pattern: boolean): 
   throw refuse(name, `${at}: expected a host, or a host and a path without a tag, found ${quote(value, 100)}`);
 }
 
-function nameOfObject(object: Record<string, unknown>): string | undefined {
+function describeObject(object: Record<string, unknown>): string | undefined {
   const { kind, metadata } = object;
   if (!isRecord(metadata) || typeof metadata['name'] !== 'string') return undefined;
   return `${String(kind)} ${metadata['name']}`;

@@ -78,7 +78,7 @@ function readRest(table: Record<string, unknown>, at: string): Omit<RegistryTabl
 function readMirror(table: Record<string, unknown>, at: string, digestsOnly: boolean): Mirror & { for: ReferenceKind } {
   const location = scopeIn(table, 'location', at);
   if (location === undefined) throw refuse(`${at}.location: expected a host, or a host and a path, found nothing`);
-  return { location, plainHttp: flagIn(table, 'insecure', at), for: answersIn(table, at, digestsOnly) };
+  return { location, plainHttp: flagIn(table, 'insecure', at), for: readReferenceKind(table, at, digestsOnly) };
 }
 
 const pullFrom: ReadonlyMap<unknown, ReferenceKind> = new Map([
@@ -87,7 +87,7 @@ const pullFrom: ReadonlyMap<unknown, ReferenceKind> = new Map([
   ['tag-only', 'tags'],
 ]);
 
-function answersIn(table: Record<string, unknown>, at: string, digestsOnly: boolean): ReferenceKind {
+function readReferenceKind(table: Record<string, unknown>, at: string, digestsOnly: boolean): ReferenceKind {
   const value = table['pull-from-mirror'];
   if (value === undefined) return digestsOnly ? 'digests' : 'all';
   if (digestsOnly) {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createGate, type AdmissionQueue, type Slot } from './admission-queue.ts';
+import { createAdmissionQueue, type AdmissionQueue, type Slot } from './admission-queue.ts';
 
 const limits = { active: 2, turnMs: 2000, late: 2, waiting: 4, patienceMs: 8000 };
 
@@ -16,26 +16,26 @@ function visit(gate: AdmissionQueue) {
   const begun: number[] = [];
   const gaveUp: number[] = [];
   const cutOff: number[] = [];
-  const tickets: (Slot | undefined)[] = [];
+  const slots: (Slot | undefined)[] = [];
   return {
     begun,
     gaveUp,
     cutOff,
     enter: (number: number): boolean => {
-      tickets[number] = gate.enter({
+      slots[number] = gate.enter({
         begin: () => begun.push(number),
         giveUp: () => gaveUp.push(number),
         cutOff: () => cutOff.push(number),
       });
-      return tickets[number] !== undefined;
+      return slots[number] !== undefined;
     },
-    leave: (number: number) => tickets[number]?.leave(),
+    leave: (number: number) => slots[number]?.leave(),
   };
 }
 
 describe('the gate', () => {
   it('lets a few begin at once and the others in the order they came', () => {
-    const { begun, enter, leave } = visit(createGate(limits));
+    const { begun, enter, leave } = visit(createAdmissionQueue(limits));
     for (const number of [0, 1, 2, 3, 4]) enter(number);
     expect(begun).toEqual([0, 1]);
     leave(1);
@@ -46,14 +46,14 @@ describe('the gate', () => {
   });
 
   it('refuses whoever finds every seat taken', () => {
-    const { enter, leave } = visit(createGate(limits));
+    const { enter, leave } = visit(createAdmissionQueue(limits));
     expect([0, 1, 2, 3, 4, 5, 6].map(enter)).toEqual([true, true, true, true, true, true, false]);
     leave(0);
     expect(enter(7)).toBe(true);
   });
 
   it('passes over whoever has gone', () => {
-    const { begun, enter, leave } = visit(createGate(limits));
+    const { begun, enter, leave } = visit(createAdmissionQueue(limits));
     for (const number of [0, 1, 2, 3]) enter(number);
     leave(2);
     leave(0);
@@ -61,7 +61,7 @@ describe('the gate', () => {
   });
 
   it('frees one place a visitor, however often it leaves', () => {
-    const gate = createGate(limits);
+    const gate = createAdmissionQueue(limits);
     const { begun, enter, leave } = visit(gate);
     for (const number of [0, 1, 2, 3]) enter(number);
     for (let times = 0; times < 3; times += 1) leave(0);
@@ -70,7 +70,7 @@ describe('the gate', () => {
   });
 
   it('lets the next begin when somebody takes too long', () => {
-    const gate = createGate(limits);
+    const gate = createAdmissionQueue(limits);
     const { begun, enter, leave } = visit(gate);
     for (const number of [0, 1, 2]) enter(number);
     vi.advanceTimersByTime(2000);
@@ -80,7 +80,7 @@ describe('the gate', () => {
   });
 
   it('cuts off the oldest of those that take long when there are too many', () => {
-    const { begun, cutOff, enter } = visit(createGate({ ...limits, active: 1 }));
+    const { begun, cutOff, enter } = visit(createAdmissionQueue({ ...limits, active: 1 }));
     for (const number of [0, 1, 2, 3]) enter(number);
     vi.advanceTimersByTime(4000);
     expect({ begun, cutOff }).toEqual({ begun: [0, 1, 2], cutOff: [] });
@@ -89,7 +89,7 @@ describe('the gate', () => {
   });
 
   it('cuts nobody off for those that took long and have left', () => {
-    const { cutOff, enter, leave } = visit(createGate({ ...limits, active: 1 }));
+    const { cutOff, enter, leave } = visit(createAdmissionQueue({ ...limits, active: 1 }));
     for (const number of [0, 1, 2, 3]) {
       enter(number);
       vi.advanceTimersByTime(2000);
@@ -99,7 +99,7 @@ describe('the gate', () => {
   });
 
   it('refuses at once when the wait would be longer than a client’s patience', () => {
-    const { enter, leave } = visit(createGate({ ...limits, active: 1, waiting: 100, turnMs: 60_000 }));
+    const { enter, leave } = visit(createAdmissionQueue({ ...limits, active: 1, waiting: 100, turnMs: 60_000 }));
     for (const number of [0, 1, 2, 3, 4, 5]) enter(number);
     leave(0);
     vi.advanceTimersByTime(3000);
@@ -108,7 +108,7 @@ describe('the gate', () => {
   });
 
   it('does not take the first answers, sent side by side, for slowness', () => {
-    const gate = createGate({ ...limits, waiting: 1000 });
+    const gate = createAdmissionQueue({ ...limits, waiting: 1000 });
     const { enter, leave } = visit(gate);
     for (let number = 0; number < 500; number += 1) enter(number);
     vi.advanceTimersByTime(1000);
@@ -121,7 +121,7 @@ describe('the gate', () => {
   });
 
   it('forgets how slow it was once it is fast again', () => {
-    const gate = createGate({ ...limits, active: 1, waiting: 1000, turnMs: 60_000 });
+    const gate = createAdmissionQueue({ ...limits, active: 1, waiting: 1000, turnMs: 60_000 });
     const { enter, leave } = visit(gate);
     for (let number = 0; number < 200; number += 1) enter(number);
     leave(0);
@@ -136,7 +136,7 @@ describe('the gate', () => {
   });
 
   it('takes a quiet time for no slowness', () => {
-    const gate = createGate({ ...limits, active: 1 });
+    const gate = createAdmissionQueue({ ...limits, active: 1 });
     const { enter, leave } = visit(gate);
     enter(0);
     enter(1);
@@ -149,7 +149,7 @@ describe('the gate', () => {
   });
 
   it('sends those away that have waited beyond their patience, not those behind them', () => {
-    const { begun, gaveUp, enter, leave } = visit(createGate({ ...limits, active: 1, turnMs: 60_000 }));
+    const { begun, gaveUp, enter, leave } = visit(createAdmissionQueue({ ...limits, active: 1, turnMs: 60_000 }));
     enter(0);
     enter(1);
     vi.advanceTimersByTime(8001);
@@ -161,7 +161,7 @@ describe('the gate', () => {
   it('never has more active than there are places, nor anybody waiting beside a free one', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(30))), (steps) => {
-        const gate = createGate(limits);
+        const gate = createAdmissionQueue(limits);
         const { begun, enter, leave } = visit(gate);
         for (const [comes, number] of steps) {
           if (comes) enter(number);

@@ -45,18 +45,18 @@ interface Entry {
  * it refuses at once: a client that is told so comes back in order, one that is left waiting comes back in a herd.
  * Who takes long keeps nobody waiting, and there are never more of those than the memory for them allows.
  */
-export function createGate(limits: AdmissionLimits): AdmissionQueue {
+export function createAdmissionQueue(limits: AdmissionLimits): AdmissionQueue {
   const queue = new Set<Entry>();
   const active = new Map<Entry, NodeJS.Timeout>();
   const late = new Set<Entry>();
-  const pace = createPace(limits.active);
+  const slotRate = createSlotRate(limits.active);
 
-  const expectedWaitMs = (): number => queue.size * pace.msPerTurn();
+  const expectedWaitMs = (): number => queue.size * slotRate.msPerTurn();
 
   function admitNext(): void {
     while (active.size < limits.active) {
       const [entry] = queue;
-      if (entry === undefined) return pace.rest();
+      if (entry === undefined) return slotRate.rest();
       queue.delete(entry);
       if (performance.now() - entry.since > limits.patienceMs) entry.visitor.giveUp();
       else begin(entry);
@@ -74,7 +74,7 @@ export function createGate(limits: AdmissionLimits): AdmissionQueue {
   function end(entry: Entry): void {
     clearTimeout(active.get(entry));
     if (!active.delete(entry)) return;
-    if (queue.size > 0) pace.count();
+    if (queue.size > 0) slotRate.count();
     admitNext();
   }
 
@@ -124,7 +124,7 @@ interface SlotRate {
  * How fast turns follow each other. Turns run side by side and end in bunches, so single intervals say little: what
  * counts is how long the last bunch took. Zero until one is complete, for nothing is known yet.
  */
-function createPace(bunch: number): SlotRate {
+function createSlotRate(bunch: number): SlotRate {
   let ms = 0;
   let turns = 0;
   let since: number | undefined;

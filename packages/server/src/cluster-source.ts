@@ -70,20 +70,20 @@ export async function createClusterSource(options: ClusterSourceOptions): Promis
   const informers = [pools, fleet, serving, tokens, kubeconfig] as const;
 
   // Many changes come at once, a heartbeat of a Node changes nothing: the listeners hear of it once, and only then.
-  let told = false;
-  function tellSoon(): void {
-    if (told) return;
-    told = true;
+  let isScheduled = false;
+  function notifySoon(): void {
+    if (isScheduled) return;
+    isScheduled = true;
     setImmediate(() => {
-      told = false;
+      isScheduled = false;
       for (const listener of listeners) listener();
     });
   }
-  for (const informer of [pools, serving, tokens, kubeconfig]) informer.onChange(tellSoon);
+  for (const informer of [pools, serving, tokens, kubeconfig]) informer.onChange(notifySoon);
   fleet.onChange((change) => {
     const before = 'old' in change ? currentConfigOf(change.old) : undefined;
     const after = 'object' in change ? currentConfigOf(change.object) : undefined;
-    if (before !== after) tellSoon();
+    if (before !== after) notifySoon();
   });
   for (const informer of informers) informer.start(signal);
   await Promise.all(informers.map(({ synced }) => synced));

@@ -83,7 +83,7 @@ export function createHandler(options: HandlerOptions): Handler {
       response.end();
       return;
     }
-    const ticket = gate.enter({
+    const slot = gate.enter({
       begin() {
         exchange.bytes = bytes.length;
         response.writeHead(200, headersFor(bytes, type));
@@ -92,8 +92,8 @@ export function createHandler(options: HandlerOptions): Handler {
       giveUp: () => sendBusy(exchange),
       cutOff: () => response.destroy(),
     });
-    if (ticket === undefined) sendBusy(exchange);
-    else response.on('close', () => ticket.leave());
+    if (slot === undefined) sendBusy(exchange);
+    else response.on('close', () => slot.leave());
   }
 
   function sendBusy(exchange: Exchange): void {
@@ -161,7 +161,7 @@ function recordFetch(exchange: Exchange, { metrics, log }: { metrics: ServerMetr
   const { request, response, decision, rendered, bytes } = exchange;
   const ms = Math.round(performance.now() - exchange.started);
   const status = response.headersSent ? response.statusCode : 0;
-  const asked = askedFor(decision);
+  const asked = describeRequest(decision);
   const agent = request.headers['user-agent'];
   metrics.fetched({ ...asked, pool: knownPool(decision), status, bytes, ms });
   if (decision.to === 'health') return;
@@ -181,7 +181,7 @@ function recordFetch(exchange: Exchange, { metrics, log }: { metrics: ServerMetr
   else log.info(fields, 'gave a machine its config');
 }
 
-const askedFor = (decision: Decision): { version: string; form: string; access?: string } => {
+const describeRequest = (decision: Decision): { version: string; form: string; access?: string } => {
   if (decision.to !== 'config') return { version: '', form: '' };
   const { version, form, access } = decision;
   return { version, form, access };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
 import { serveLargeAnswers } from './testing/large-answers.ts';
-import { ask, connectTo, openTcp, readReply, requestText, startTestServer } from './testing/test-server.ts';
+import { sendRequest, connectTo, openTcp, readReply, requestText, startTestServer } from './testing/test-server.ts';
 
 const text = (reply: { body: Buffer }) => reply.body.toString();
 describe('a client that misbehaves', () => {
@@ -39,12 +39,12 @@ describe('a client that misbehaves', () => {
     } finally {
       clearInterval(drip);
     }
-    await until(async () => expect((await ask(server.port)).status).toBe(200), 'process');
+    await until(async () => expect((await sendRequest(server.port)).status).toBe(200), 'process');
   });
 
   it('is refused when its headers are too long', async () => {
     await using server = await startTestServer();
-    expect((await ask(server.port, { headers: { filling: 'x'.repeat(9000) } })).status).toBe(431);
+    expect((await sendRequest(server.port, { headers: { filling: 'x'.repeat(9000) } })).status).toBe(431);
   });
 
   it('is refused when it speaks no HTTP', async () => {
@@ -61,7 +61,7 @@ describe('a client that misbehaves', () => {
     slow.pause();
     const closed = once(slow, 'close');
     slow.write(requestText({}));
-    expect((await ask(server.port)).status).toBe(200);
+    expect((await sendRequest(server.port)).status).toBe(200);
     slow.on('error', () => {});
     await until(() => expect(server.lines.join()).toContain('was cut off'), 'process');
     slow.resume();
@@ -85,10 +85,10 @@ describe('a client that misbehaves', () => {
   it('is dropped when there are too many connections, until some have gone', async () => {
     await using server = await startTestServer({ limits: { listen: { connections: 2 } } });
     const held = [await connectTo(server.port), await connectTo(server.port)];
-    await expect(ask(server.port)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(sendRequest(server.port)).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_dropped_connections_total 1');
     for (const socket of held) socket.destroy();
-    await until(async () => expect((await ask(server.port)).status).toBe(200), 'process');
+    await until(async () => expect((await sendRequest(server.port)).status).toBe(200), 'process');
   });
 });
 
@@ -120,13 +120,13 @@ describe('a herd', () => {
       'process',
     );
     const started = performance.now();
-    const reply = await ask(server.port);
+    const reply = await sendRequest(server.port);
     expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(text(reply)).toContain('[SLW_SERVER_BUSY]');
     expect(performance.now() - started).toBeLessThan(10_000);
     // What needs no turn is answered all the same.
-    expect((await ask(server.port, { path: '/healthz' })).status).toBe(200);
+    expect((await sendRequest(server.port, { path: '/healthz' })).status).toBe(200);
     for (const socket of slow) socket.destroy();
-    await until(async () => expect((await ask(server.port)).status).toBe(200), 'process');
+    await until(async () => expect((await sendRequest(server.port)).status).toBe(200), 'process');
   });
 });

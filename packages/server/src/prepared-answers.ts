@@ -49,8 +49,8 @@ interface Failure {
 
 const retryBackoff: Backoff = { firstMs: 1000, maxMs: 30_000 };
 
-export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Log): PreparedAnswers {
-  const pages = new Map<string, PreparedPool>();
+export function createPreparedAnswers(source: Source, metrics: ServerMetrics, log: Log): PreparedAnswers {
+  const preparedPools = new Map<string, PreparedPool>();
   const failures = new Map<string, Failure>();
   let inputs: Inputs | undefined;
   let nodeDigest = '';
@@ -62,7 +62,7 @@ export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Lo
 
   function isStale(pool: string, of: string): boolean {
     const failure = failures.get(pool);
-    return pages.get(pool)?.of !== of && !(failure?.of === of && failure.resting);
+    return preparedPools.get(pool)?.of !== of && !(failure?.of === of && failure.resting);
   }
 
   /** A pool whose page is not of its inputs. */
@@ -92,7 +92,7 @@ export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Lo
     const answers = await prepareAnswers(await source.load(rendered), node);
     // The pool may have gone meanwhile. If only its inputs have changed, it is stale again and its turn comes.
     if (inputs?.pools.has(pool) !== true) return;
-    pages.set(pool, { of, answers });
+    preparedPools.set(pool, { of, answers });
     failures.delete(pool);
     metrics.prepared(pool, answers.size());
     const ms = Math.round(performance.now() - started);
@@ -104,7 +104,7 @@ export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Lo
     const attempts = before?.of === of ? before.attempts + 1 : 1;
     failures.set(pool, { of, attempts, resting: true });
     metrics.notPrepared(pool);
-    const servedInstead = pages.get(pool)?.answers.rendered ?? 'nothing';
+    const servedInstead = preparedPools.get(pool)?.answers.rendered ?? 'nothing';
     log.error({ err: error, pool, rendered, servedInstead }, 'the answers of a pool could not be prepared');
     retry ??= setTimeout(retryAll, backoffMs(retryBackoff, attempts));
   }
@@ -128,13 +128,13 @@ export function createAnswerBook(source: Source, metrics: ServerMetrics, log: Lo
   };
 
   return {
-    find: (pool) => pages.get(pool)?.answers,
+    find: (pool) => preparedPools.get(pool)?.answers,
     update(changed) {
       inputs = changed;
       nodeDigest = changed.node === undefined ? '' : computeDigest(changed.node);
-      for (const pool of [...pages.keys(), ...failures.keys()]) {
+      for (const pool of [...preparedPools.keys(), ...failures.keys()]) {
         if (changed.pools.has(pool)) continue;
-        pages.delete(pool);
+        preparedPools.delete(pool);
         failures.delete(pool);
         metrics.forget(pool);
       }

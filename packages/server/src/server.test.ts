@@ -4,7 +4,7 @@ import { makeSelfSigned } from '@slipway/testing/certificates';
 import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
 import {
-  ask,
+  sendRequest,
   connectTo,
   machineConfig,
   rendered,
@@ -26,20 +26,23 @@ function annotationsIn(body: Buffer): string {
 describe('the machine config server', () => {
   it('gives a machine its config in the version it asks for', async () => {
     await using server = await startTestServer();
-    const reply = await ask(server.port, { headers: accept('3.3.0') });
+    const reply = await sendRequest(server.port, { headers: accept('3.3.0') });
     expect(reply).toMatchObject({
       status: 200,
       headers: { 'content-type': 'application/json', 'cache-control': 'no-store', connection: 'close' },
     });
     expect(Number(reply.headers['content-length'])).toBe(reply.body.length);
     expect(parse(reply.body).config?.ignition.version).toBe('3.3.0');
-    expect(parse((await ask(server.port)).body).config?.ignition.version).toBe('2.2.0');
+    expect(parse((await sendRequest(server.port)).body).config?.ignition.version).toBe('2.2.0');
   });
 
   it('gives the packed form to a stub that asks for it, as bytes of their own', async () => {
     await using server = await startTestServer();
-    const plain = await ask(server.port, { headers: accept('3.5.0') });
-    const packed = await ask(server.port, { path: '/config/worker?compression=gzip', headers: accept('3.5.0') });
+    const plain = await sendRequest(server.port, { headers: accept('3.5.0') });
+    const packed = await sendRequest(server.port, {
+      path: '/config/worker?compression=gzip',
+      headers: accept('3.5.0'),
+    });
     expect(packed.headers).toMatchObject({ 'content-type': 'application/gzip' });
     expect(packed.headers).not.toHaveProperty('content-encoding');
     expect(gunzipSync(packed.body)).toEqual(plain.body);
@@ -47,7 +50,7 @@ describe('the machine config server', () => {
 
   it('answers HEAD like GET, without the bytes', async () => {
     await using server = await startTestServer();
-    const [get, head] = [await ask(server.port), await ask(server.port, { method: 'HEAD' })];
+    const [get, head] = [await sendRequest(server.port), await sendRequest(server.port, { method: 'HEAD' })];
     expect(head.status).toBe(200);
     expect(head.headers['content-length']).toBe(get.headers['content-length']);
     expect(head.body).toHaveLength(0);
@@ -77,7 +80,7 @@ describe('the machine config server', () => {
       ['infra', [buildToken('i')]],
     ]);
     await using server = await startTestServer({ inputs: { pools, tokens } });
-    const reply = await ask(server.port, what);
+    const reply = await sendRequest(server.port, what);
     expect(reply).toMatchObject({ status, headers: { ...headers, connection: 'close' } });
     expect(text(reply)).toContain(`[${code}]`);
   });
@@ -87,24 +90,24 @@ describe('the machine config server', () => {
     const config = { ignition: { version: '3.5.0' }, kernelArguments: { shouldExist: ['quiet'] } };
     server.machineConfigs.set(rendered('b'), { metadata: { name: rendered('b') }, spec: { config } });
     await server.change({ pools: new Map([['worker', rendered('b')]]) });
-    const reply = await ask(server.port, { headers: accept('3.2.0') });
+    const reply = await sendRequest(server.port, { headers: accept('3.2.0') });
     expect(reply.status).toBe(400);
     expect(text(reply)).toContain('kernelArguments');
-    expect((await ask(server.port, { headers: accept('3.3.0') })).status).toBe(200);
+    expect((await sendRequest(server.port, { headers: accept('3.3.0') })).status).toBe(200);
   });
 
   it('answers for its health without a token', async () => {
     await using server = await startTestServer();
-    expect(await ask(server.port, { path: '/healthz', token: '' })).toMatchObject({ status: 200 });
+    expect(await sendRequest(server.port, { path: '/healthz', token: '' })).toMatchObject({ status: 200 });
   });
 
   it('follows the tokens: two are valid at a time, an old one is not', async () => {
     await using server = await startTestServer();
     await server.change({ tokens: new Map([['worker', [buildToken('n'), buildToken('t')]]]) });
-    expect((await ask(server.port, { token: tokenText('n') })).status).toBe(200);
-    expect((await ask(server.port, { token: tokenText('t') })).status).toBe(200);
+    expect((await sendRequest(server.port, { token: tokenText('n') })).status).toBe(200);
+    expect((await sendRequest(server.port, { token: tokenText('t') })).status).toBe(200);
     await server.change({ tokens: new Map([['worker', [buildToken('n'), buildToken('t', '2026-01-01T00:00:00Z')]]]) });
-    const reply = await ask(server.port, { token: tokenText('t') });
+    const reply = await sendRequest(server.port, { token: tokenText('t') });
     expect(reply.status).toBe(401);
     expect(text(reply)).toContain('has expired');
   });
@@ -112,37 +115,37 @@ describe('the machine config server', () => {
   it('lets machines come back while it may not know their token yet', async () => {
     await using server = await startTestServer();
     server.setBehind(true);
-    expect((await ask(server.port, { token: tokenText('n') })).status).toBe(503);
-    expect((await ask(server.port, { token: tokenText('t') })).status).toBe(200);
+    expect((await sendRequest(server.port, { token: tokenText('n') })).status).toBe(503);
+    expect((await sendRequest(server.port, { token: tokenText('t') })).status).toBe(200);
   });
 
   it('answers machines without a token where that is allowed', async () => {
     await using server = await startTestServer({ allowAnonymous: true });
-    expect((await ask(server.port, { token: '' })).status).toBe(200);
+    expect((await sendRequest(server.port, { token: '' })).status).toBe(200);
   });
 
   it('follows the pool, and the credentials of joining nodes', async () => {
     await using server = await startTestServer();
-    expect(servedName(await ask(server.port))).toBe('a');
+    expect(servedName(await sendRequest(server.port))).toBe('a');
     server.machineConfigs.set(rendered('b'), machineConfig(rendered('b')));
     await server.change({ pools: new Map([['worker', rendered('b')]]) });
-    const before = await ask(server.port);
+    const before = await sendRequest(server.port);
     expect(servedName(before)).toBe('b');
     await server.change({ node: { kubeconfig: 'kind: Config # rotated\n', caBundle: 'CA\n' } });
-    const after = await ask(server.port);
+    const after = await sendRequest(server.port);
     expect(servedName(after)).toBe('b');
     expect(after.body).not.toEqual(before.body);
     await server.change({ pools: new Map() });
-    expect((await ask(server.port)).status).toBe(404);
+    expect((await sendRequest(server.port)).status).toBe(404);
   });
 
   it('goes on with the config from before when the new one cannot be prepared, and takes it when it can', async () => {
     await using server = await startTestServer();
     await server.change({ pools: new Map([['worker', rendered('b')]]) });
-    expect(servedName(await ask(server.port))).toBe('a');
+    expect(servedName(await sendRequest(server.port))).toBe('a');
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_outdated{pool="worker"} 1');
     server.machineConfigs.set(rendered('b'), machineConfig(rendered('b')));
-    await until(async () => expect(servedName(await ask(server.port))).toBe('b'), 'process');
+    await until(async () => expect(servedName(await sendRequest(server.port))).toBe('b'), 'process');
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_outdated{pool="worker"} 0');
   });
 
@@ -165,11 +168,11 @@ describe('the machine config server', () => {
 
   it('logs and counts who fetched what, and never a token', async () => {
     await using server = await startTestServer();
-    const { body } = await ask(server.port, {
+    const { body } = await sendRequest(server.port, {
       path: '/config/worker?compression=gzip&secret=query',
       headers: { ...accept('3.5.0'), 'user-agent': 'Ignition/2.24.0' },
     });
-    await ask(server.port, { token: tokenText('x') });
+    await sendRequest(server.port, { token: tokenText('x') });
     await until(() => expect(server.lines.filter((line) => line.includes('"from"'))).toHaveLength(2), 'process');
     const [given, refused] = server.lines
       .filter((line) => line.includes('"from"'))
@@ -198,7 +201,7 @@ describe('the machine config server', () => {
 
   it('makes no series of a metric from names that somebody made up', async () => {
     await using server = await startTestServer();
-    await ask(server.port, { path: '/config/made-up' });
+    await sendRequest(server.port, { path: '/config/made-up' });
     expect(await server.metrics.registry.metrics()).not.toContain('made-up');
   });
 });

@@ -1,10 +1,10 @@
 import type { Health, Log, Metrics } from '@slipway/kube';
-import { createGate, type AdmissionLimits } from './admission-queue.ts';
+import { createAdmissionQueue, type AdmissionLimits } from './admission-queue.ts';
 import { ServerError } from './errors.ts';
 import { createHandler, type SendLimits } from './handler.ts';
 import { type Address, createListener, type ListenLimits } from './listener.ts';
 import { createServerMetrics } from './metrics.ts';
-import { createAnswerBook } from './prepared-answers.ts';
+import { createPreparedAnswers } from './prepared-answers.ts';
 import type { ServingCertificate, Source } from './source.ts';
 
 export interface ServerLimits {
@@ -42,8 +42,8 @@ export interface MachineConfigServer {
 export function startServer(options: ServerOptions): MachineConfigServer {
   const { source, log, limits = defaultLimits } = options;
   const metrics = createServerMetrics(options.metrics);
-  const gate = createGate(limits.gate);
-  const book = createAnswerBook(source, metrics, log);
+  const gate = createAdmissionQueue(limits.gate);
+  const book = createPreparedAnswers(source, metrics, log);
   let inputs = source.read();
   const handler = createHandler({
     inputs: () => inputs,

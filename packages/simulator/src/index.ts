@@ -1,7 +1,7 @@
 export { createManyDaemons } from './fleet/many-daemons.ts';
 export { type SimulatedFleet, startFleet } from './fleet/simulated-fleet.ts';
 export { startLocalFleet } from './fleet/local-fleet.ts';
-export { listDone } from './host/systemd.ts';
+export { listRecordedActions } from './host/systemd.ts';
 export {
   bootSimulatedMachine,
   createSimulatedHost,

@@ -44,11 +44,11 @@ describe('a fake server', () => {
     const authority = await makeAuthority();
     const tls = await authority.issue('server', ['files.example.test', '127.0.0.1']);
     await using server = await startFakeServer((_, response) => response.end('secret'), { tls });
-    const ask = async (ca: string): Promise<string> => {
+    const fetchText = async (ca: string): Promise<string> => {
       const [answer] = await once(request(server.url, { ca, agent: false }).end(), 'response');
       return text(answer);
     };
-    expect(await ask(authority.cert)).toBe('secret');
-    await expect(ask((await makeAuthority('Another')).cert)).rejects.toThrow(/unable to verify|self-signed/);
+    expect(await fetchText(authority.cert)).toBe('secret');
+    await expect(fetchText((await makeAuthority('Another')).cert)).rejects.toThrow(/unable to verify|self-signed/);
   });
 });

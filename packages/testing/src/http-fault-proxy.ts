@@ -69,7 +69,7 @@ export async function startHttpFaultProxy(target: { url: string; ca?: string }):
     const bytes = await buffer(request);
     const proxied = { method: request.method ?? '', path: request.url ?? '/', body: parseJson(bytes) };
     requests.push(proxied);
-    await meet(faultFor(proxied), response, () => passOn(target, request, bytes));
+    await applyFault(faultFor(proxied), response, () => passOn(target, request, bytes));
   }
 
   /** Only until one rule speaks: some count how often they did. */
@@ -108,14 +108,14 @@ export async function startHttpFaultProxy(target: { url: string; ca?: string }):
   };
 }
 
-async function meet(
+async function applyFault(
   fault: HttpFault | undefined,
   response: ServerResponse,
   passOn: () => Promise<UpstreamResponse>,
 ): Promise<void> {
   switch (fault?.kind) {
     case undefined:
-      return tell(response, await passOn());
+      return sendResponse(response, await passOn());
     case 'hang':
       return;
     case 'answer':
@@ -128,16 +128,16 @@ async function meet(
       return;
     case 'change': {
       const good = await passOn();
-      return tell(response, { ...good, body: changeJson(good.body, fault.change) });
+      return sendResponse(response, { ...good, body: changeJson(good.body, fault.change) });
     }
     case 'spoil': {
       const good = await passOn();
-      if (!fault.spoil(good, response)) tell(response, good);
+      if (!fault.spoil(good, response)) sendResponse(response, good);
       return;
     }
     case 'wait':
       await fault.until;
-      return tell(response, await passOn());
+      return sendResponse(response, await passOn());
   }
 }
 
@@ -154,7 +154,7 @@ async function passOn(
   return { status: answer.statusCode ?? 502, headers: answer.headers, body: await buffer(answer) };
 }
 
-function tell(response: ServerResponse, { status, headers, body }: UpstreamResponse): void {
+function sendResponse(response: ServerResponse, { status, headers, body }: UpstreamResponse): void {
   const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...kept } = headers;
   response.writeHead(status, { ...kept, ...(body.length > 0 ? { 'content-length': body.length } : {}) }).end(body);
 }

@@ -52,13 +52,13 @@ export function startProgram(file: string, args: readonly string[]): RunningProc
     exit,
     saw: (pattern) =>
       new Promise((done, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           if (pattern.test(out) || pattern.test(err)) done();
         };
-        child.stdout.on('data', look);
-        child.stderr.on('data', look);
+        child.stdout.on('data', check);
+        child.stderr.on('data', check);
         child.on('close', () => reject(new Error(`slipway ended before ${pattern} came: ${err}`)));
-        look();
+        check();
       }),
     async stop(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);

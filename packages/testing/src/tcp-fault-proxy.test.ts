@@ -19,7 +19,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-const ask = async (): Promise<string> =>
+const fetchText = async (): Promise<string> =>
   (await fetch(`http://${proxy.host}`, { headers: { connection: 'close' } })).text();
 
 async function open(): Promise<Socket> {
@@ -30,21 +30,21 @@ async function open(): Promise<Socket> {
 
 describe('a TCP proxy', () => {
   it('passes everything on, and counts it', async () => {
-    expect(await ask()).toBe(BODY);
+    expect(await fetchText()).toBe(BODY);
     expect(proxy.received).toBeGreaterThan(BODY.length);
     expect(proxy.cuts).toBe(0);
   });
 
   it('cuts one connection after so many bytes, and no other', async () => {
     proxy.cutAfter(1000);
-    await expect(ask()).rejects.toThrow(/terminated|failed/);
+    await expect(fetchText()).rejects.toThrow(/terminated|failed/);
     expect(proxy.cuts).toBe(1);
-    expect(await ask()).toBe(BODY);
+    expect(await fetchText()).toBe(BODY);
   });
 
   it('holds what comes after so many bytes, and lets it go', async () => {
     proxy.holdAfter(1000);
-    const answer = ask();
+    const answer = fetchText();
     await until(() => expect(proxy.held).toBe(1), 'process');
     proxy.holdAfter(null);
     expect(await answer).toBe(BODY);
@@ -56,14 +56,14 @@ describe('a TCP proxy', () => {
     await until(() => expect(server.openSockets).toBe(1), 'process');
     proxy.setAway(true);
     await once(inside, 'close');
-    await expect(ask()).rejects.toThrow('fetch failed');
+    await expect(fetchText()).rejects.toThrow('fetch failed');
     proxy.setAway(false);
-    expect(await ask()).toBe(BODY);
+    expect(await fetchText()).toBe(BODY);
   });
 
   it('while dark leaves some waiting, who are served when it is light again', async () => {
     proxy.setDark(true);
-    const answer = ask();
+    const answer = fetchText();
     proxy.setDark(false);
     expect(await answer).toBe(BODY);
   });

@@ -89,12 +89,12 @@ const order: Variable[] = [
   },
 ];
 
-const wayOut = (stream: string): string =>
+const formatRemediation = (stream: string): string =>
   `make a new pool with spec.osImageStream.name ${stream} for new machines, and move the work there`;
 
 const WHERE_POOL_IS =
   "'pool ' + object.metadata.name + ' is on the OS image stream ' + variables.from + ' and cannot go to ' + variables.to";
-const stayOr = `'leave spec.osImageStream at ' + variables.from + ' or out, or ${wayOut("' + variables.to + '")}'`;
+const stayOr = `'leave spec.osImageStream at ' + variables.from + ' or out, or ${formatRemediation("' + variables.to + '")}'`;
 
 /** Machines are updated in place, and no OS can be updated to an older one. */
 export const poolStreamForwardPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
@@ -107,12 +107,12 @@ export const poolStreamForwardPolicy = (exempt: readonly Identity[]): PolicyDefi
   validations: [
     {
       expression: '!variables.isInFamily || variables.majors[variables.to] > variables.majors[variables.from]',
-      message: `machines cannot go back to an older major version of their OS: ${wayOut('the older stream')}`,
+      message: `machines cannot go back to an older major version of their OS: ${formatRemediation('the older stream')}`,
       messageExpression: `${WHERE_POOL_IS} + ': machines cannot go back to an older major version of their OS. Either ' + ${stayOr}`,
     },
     {
       expression: '!variables.isKnownStep || variables.isInFamily',
-      message: `machines cannot change to the OS of another family: ${wayOut('the other stream')}`,
+      message: `machines cannot change to the OS of another family: ${formatRemediation('the other stream')}`,
       messageExpression: `${WHERE_POOL_IS} + ': machines cannot change from the family ' + variables.families[variables.from] + ' to ' + variables.families[variables.to] + '. Either ' + ${stayOr}`,
     },
   ],

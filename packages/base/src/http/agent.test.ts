@@ -42,7 +42,7 @@ describe('a connection', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  async function ask(origin: string): Promise<string> {
+  async function fetchText(origin: string): Promise<string> {
     const agent = createAgent({ protocol: new URL(origin).protocol, connectTimeoutMs: 5000 });
     ends.unshift(() => agent.destroy());
     const { body } = await agent.request({ origin, path: '/', method: 'GET' });
@@ -51,7 +51,7 @@ describe('a connection', () => {
 
   it('gives the answer', async () => {
     const port = await listen('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
-    expect(await ask(`http://127.0.0.1:${port}`)).toBe('ok');
+    expect(await fetchText(`http://127.0.0.1:${port}`)).toBe('ok');
   });
 
   // Against the real thing: these are the errors of the undici and the Node that we run on.
@@ -63,7 +63,7 @@ describe('a connection', () => {
     ['tls', 'https', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
   ])('fails as %s: %s, %j', async (kind, protocol, answer) => {
     const port = await listen(answer);
-    const error = await ask(`${protocol}://127.0.0.1:${port}`).then(
+    const error = await fetchText(`${protocol}://127.0.0.1:${port}`).then(
       () => undefined,
       (caught: unknown) => caught,
     );
@@ -73,7 +73,7 @@ describe('a connection', () => {
   it('fails as unreachable where nothing listens', async () => {
     const port = await listen(null);
     for (const end of ends.splice(0)) await end();
-    const error = await ask(`http://127.0.0.1:${port}`).catch((caught: unknown) => caught);
+    const error = await fetchText(`http://127.0.0.1:${port}`).catch((caught: unknown) => caught);
     expect(classifyFailure(error)).toEqual({ kind: 'unreachable', code: 'ECONNREFUSED' });
   });
 });

@@ -34,10 +34,10 @@ import { type Context, type ControllerDef, done, type StoreReader, type Source, 
 import { resolvePoolOs, type PoolOsOptions } from '../pool-os.ts';
 import {
   clusterVersionSource,
-  givenMachineConfigs,
+  sourceMachineConfigs,
   osImagesSource,
   osImageStreamSource,
-  streamObjectIn,
+  findStreamObject,
 } from '../sources.ts';
 import { BOOT_IMAGES_GATE, type BootImagesOptions, FIELD_MANAGER, goldenSource } from './sources.ts';
 
@@ -63,14 +63,18 @@ export function goldenConfigController(options: BootImagesOptions): ControllerDe
       if (seen === undefined || seen.metadata.resourceVersion === settled) return done();
       const configMap = await context.client.find(configMaps, { namespace, name: BOOT_IMAGES_CONFIG_MAP });
       if (configMap === undefined) return done();
-      if (await isSettled(configMap, options, context)) settled = configMap.metadata.resourceVersion;
+      if (await settleConfig(configMap, options, context)) settled = configMap.metadata.resourceVersion;
       return done();
     },
   };
 }
 
 /** Does what is left to do about it. */
-async function isSettled(configMap: Stored<ConfigMap>, options: BootImagesOptions, context: Context): Promise<boolean> {
+async function settleConfig(
+  configMap: Stored<ConfigMap>,
+  options: BootImagesOptions,
+  context: Context,
+): Promise<boolean> {
   const parsed = parseBootImageConfig(configMap);
   // What is wrong with it is told of every resource that needs it, and its change wakes us.
   if (!parsed.ok) return true;
@@ -115,7 +119,7 @@ const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): r
   { ...osImagesSource(namespace), keysOf },
   { ...osImageStreamSource, keysOf },
   { ...clusterVersionSource, keysOf },
-  { ...givenMachineConfigs, keysOf: () => [] },
+  { ...sourceMachineConfigs, keysOf: () => [] },
 ];
 
 type ReadContext = Pick<Context, 'read' | 'client'>;
@@ -131,28 +135,28 @@ async function readRelease(
     readPoolProgress(read(machineConfigPools).get(name), options, { read: whole, client });
   return {
     releaseVersion,
-    sources: sourcesIn(whole, options).filter(({ says }) => says !== ''),
-    streams: streamsIn(read),
+    sources: listReleaseSources(whole, options).filter(({ says }) => says !== ''),
+    streams: readReleaseStreams(read),
     master: await readPoolByName('master'),
     worker: await readPoolByName('worker'),
   };
 }
 
-function sourcesIn(read: StoreReader, { namespace }: PoolOsOptions): ReleaseSource[] {
+function listReleaseSources(read: StoreReader, { namespace }: PoolOsOptions): ReleaseSource[] {
   const osImages = read(configMaps).get(`${namespace}/${OS_IMAGES_CONFIG_MAP}`)?.data?.['releaseVersion'] ?? '';
   return [
-    { what: 'status.desired.version of ClusterVersion version', says: desiredIn(read)?.version ?? '' },
+    { what: 'status.desired.version of ClusterVersion version', says: readDesiredRelease(read)?.version ?? '' },
     { what: `releaseVersion of ConfigMap ${OS_IMAGES_CONFIG_MAP}`, says: osImages.trim() },
   ];
 }
 
-function streamsIn(read: StoreReader): ReleaseFacts['streams'] {
-  const madeFrom = streamObjectIn(read)?.metadata.annotations?.[releasePayloadImageAnnotation] ?? '';
-  const wanted = desiredIn(read)?.image ?? '';
+function readReleaseStreams(read: StoreReader): ReleaseFacts['streams'] {
+  const madeFrom = findStreamObject(read)?.metadata.annotations?.[releasePayloadImageAnnotation] ?? '';
+  const wanted = readDesiredRelease(read)?.image ?? '';
   return madeFrom === '' || wanted === '' ? null : { madeFrom, wanted };
 }
 
-const desiredIn = (read: StoreReader) => read(clusterVersions).get('version')?.status?.desired;
+const readDesiredRelease = (read: StoreReader) => read(clusterVersions).get('version')?.status?.desired;
 
 async function readPoolProgress(
   pool: MachineConfigPool | undefined,
@@ -182,7 +186,7 @@ async function readPoolOsProgress(
 ): Promise<PoolOsProgress> {
   const given = selectMachineConfigs(pool, read(machineConfigs).values());
   if (given.some(({ spec }) => (spec?.osImageURL ?? '') !== '')) return { type: 'unmanaged' };
-  const wanted = wantedImage(pool, options, read);
+  const wanted = resolveDesiredImage(pool, options, read);
   if (wanted === null) return { type: 'undecided' };
   if (wanted === '') return { type: 'unmanaged' };
   // Not out of a cache: rendered configs are large, and nobody keeps them whole.
@@ -191,10 +195,10 @@ async function readPoolOsProgress(
 }
 
 /** '': nobody manages it; null: nobody has said yet. A pool is about to take the image that its stream has in this release. */
-function wantedImage(pool: MachineConfigPool, options: PoolOsOptions, read: StoreReader): string | null {
+function resolveDesiredImage(pool: MachineConfigPool, options: PoolOsOptions, read: StoreReader): string | null {
   const os = resolvePoolOs(pool, options, read);
   if (os === null) return null;
-  const object = streamObjectIn(read);
+  const object = findStreamObject(read);
   const available = object === undefined ? [] : (toStreams(object)?.available ?? []);
   const stream = os.osStream === null ? undefined : findStream(available, os.osStream.name);
   return stream?.osImage ?? os.osImages.osImageURL ?? '';

@@ -38,7 +38,7 @@ import {
   run,
   untilVerdict,
   useBootImagesCluster,
-} from './testing/boot-images-scene.ts';
+} from './testing/boot-images-fixture.ts';
 
 useBootImagesCluster();
 

@@ -1,6 +1,6 @@
 // A thousand, and how long that takes, are in boot-image-scale.slow.test.ts.
 import { expect, it } from 'vitest';
-import { useBootImagesCluster } from './testing/boot-images-scene.ts';
+import { useBootImagesCluster } from './testing/boot-images-fixture.ts';
 import { rollOutImages } from './testing/scale.ts';
 
 useBootImagesCluster();

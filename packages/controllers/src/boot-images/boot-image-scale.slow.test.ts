@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { useBootImagesCluster } from './testing/boot-images-scene.ts';
+import { useBootImagesCluster } from './testing/boot-images-fixture.ts';
 import { rollOutImages } from './testing/scale.ts';
 
 useBootImagesCluster();

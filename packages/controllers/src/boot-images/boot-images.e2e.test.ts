@@ -39,7 +39,7 @@ import {
   run,
   untilVerdict,
   useBootImagesCluster,
-} from './testing/boot-images-scene.ts';
+} from './testing/boot-images-fixture.ts';
 
 useBootImagesCluster();
 
@@ -184,15 +184,15 @@ interface BadInput {
 
 const userData = (data: Readonly<Record<string, string>> | null) =>
   cluster.setSecret(places.machineApi, 'worker-user-data', data);
-const mendStub = () => userData(machineApiStub(installer3()));
-const mendGolden = () => cluster.setGolden(bootImagesData());
+const repairStub = () => userData(machineApiStub(installer3()));
+const repairGolden = () => cluster.setGolden(bootImagesData());
 
 const badInputs: readonly BadInput[] = [
-  { what: 'no ConfigMap', spoil: () => cluster.setGolden(null), mend: mendGolden, code: 'SLW_BOOT_IMAGES_MISSING' },
+  { what: 'no ConfigMap', spoil: () => cluster.setGolden(null), mend: repairGolden, code: 'SLW_BOOT_IMAGES_MISSING' },
   {
     what: 'a ConfigMap that cannot be read',
     spoil: () => cluster.setGolden({ releaseVersion: '4.22.0', stream: '{"architectures"', streams: '{}' }),
-    mend: mendGolden,
+    mend: repairGolden,
     code: 'SLW_BOOT_IMAGES_INVALID',
   },
   {
@@ -210,7 +210,7 @@ const badInputs: readonly BadInput[] = [
     spec: armSpec,
     annotations: arm,
     spoil: () => cluster.setGolden({ ...withoutArm(), streams: '{}' }),
-    mend: mendGolden,
+    mend: repairGolden,
     code: 'SLW_BOOT_IMAGES_ARCH',
   },
   {
@@ -237,18 +237,18 @@ const badInputs: readonly BadInput[] = [
       ),
     code: 'SLW_BOOT_IMAGES_REGION',
   },
-  { what: 'no Secret with user data', spoil: () => userData(null), mend: mendStub, code: 'SLW_BOOT_IMAGES_STUB' },
+  { what: 'no Secret with user data', spoil: () => userData(null), mend: repairStub, code: 'SLW_BOOT_IMAGES_STUB' },
   {
     what: 'user data that is no JSON',
     spoil: () => userData({ userData: '#cloud-config' }),
-    mend: mendStub,
+    mend: repairStub,
     code: 'SLW_BOOT_IMAGES_STUB',
   },
   {
     what: 'user data of a version that nobody knows',
     spoil: () =>
       userData(machineApiStub({ ...installer3(), ignition: { ...installer3().ignition, version: '9.9.9' } })),
-    mend: mendStub,
+    mend: repairStub,
     code: 'SLW_BOOT_IMAGES_STUB',
   },
   {

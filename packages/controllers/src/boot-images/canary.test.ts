@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import {
   CANARY_MS,
   type CanaryFacts,
-  canaryName,
+  formatCanaryName,
   type CanaryStep,
   type ObservedCanary,
   nextCanaryStep,
 } from './canary.ts';
 
 it('the name of a canary fits into a label, and is another for another set', () => {
-  expect(canaryName('worker-a')).toBe('worker-a-canary');
+  expect(formatCanaryName('worker-a')).toBe('worker-a-canary');
   const long = 'w'.repeat(80);
-  expect(canaryName(`${long}-a`)).toHaveLength(63);
-  expect(canaryName(`${long}-a`)).not.toBe(canaryName(`${long}-b`));
+  expect(formatCanaryName(`${long}-a`)).toHaveLength(63);
+  expect(formatCanaryName(`${long}-a`)).not.toBe(formatCanaryName(`${long}-b`));
 });
 
 const canary: ObservedCanary = { isOurs: true, digest: 'new', madeAt: 1000, readyReplicas: 0, isGoing: false };

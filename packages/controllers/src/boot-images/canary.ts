@@ -21,15 +21,15 @@ export type CanaryDecision =
   | { readonly type: 'failed'; readonly why: string };
 
 /** Whether the set may get this provider spec. */
-export async function tryFirst(set: Machines, providerSpec: JsonObject, context: Context): Promise<CanaryDecision> {
+export async function tryCanary(set: Machines, providerSpec: JsonObject, context: Context): Promise<CanaryDecision> {
   const wanted = computeSpecDigest(providerSpec);
   const found = findCanary(set, context);
   const step = nextCanaryStep(readCanaryFacts(set, found, wanted, context.now().getTime()));
-  if (step.type === 'make') await make(set, providerSpec, context);
-  if (step.type === 'failed') await remember(set, wanted, context);
+  if (step.type === 'make') await createCanary(set, providerSpec, context);
+  if (step.type === 'failed') await recordFailure(set, wanted, context);
   if ((step.type === 'failed' || step.type === 'outdated') && found !== undefined)
     await context.write.remove(machineSets, found);
-  return toCanaryDecision(step, canaryName(set.metadata.name));
+  return toCanaryDecision(step, formatCanaryName(set.metadata.name));
 }
 
 const readCanaryFacts = (set: Machines, found: Machines | undefined, wanted: string, now: number): CanaryFacts => ({
@@ -72,9 +72,9 @@ function toCanaryDecision(step: CanaryStep, name: string): CanaryDecision {
 }
 
 const findCanary = ({ metadata }: Machines, { read }: Context): Machines | undefined =>
-  read(machineSets).get(`${metadata.namespace ?? ''}/${canaryName(metadata.name)}`);
+  read(machineSets).get(`${metadata.namespace ?? ''}/${formatCanaryName(metadata.name)}`);
 
-export function canaryName(name: string): string {
+export function formatCanaryName(name: string): string {
   const end = '-canary';
   if (name.length + end.length <= MAX_NAME_LENGTH) return name + end;
   const hash = sha256(name).slice(0, 8);
@@ -96,15 +96,15 @@ const toObservedCanary = (found: Machines, set: Machines): ObservedCanary => ({
 const computeSpecDigest = (spec: JsonObject): string => sha256(canonicalJson(spec)).slice(0, 32);
 
 /** Where our cache is behind, it is there already, and brings the set back here. */
-async function make(set: Machines, providerSpec: JsonObject, { write, log }: Context): Promise<void> {
-  const canary = canaryFor(set, providerSpec);
+async function createCanary(set: Machines, providerSpec: JsonObject, { write, log }: Context): Promise<void> {
+  const canary = buildCanary(set, providerSpec);
   if ((await write.createIfAbsent(machineSets, canary)) !== undefined)
     log.info({ canary: canary.metadata.name }, 'made a canary: one machine with the new boot image');
 }
 
 /** Nothing of its annotations: an autoscaler would take them as for it. With a selector of its own: it must not count the set's machines. */
-function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): MachineSet {
-  const name = canaryName(metadata.name);
+function buildCanary({ metadata, spec }: Machines, providerSpec: JsonObject): MachineSet {
+  const name = formatCanaryName(metadata.name);
   const own = { [SET_LABEL]: name, [bootImageCanaryLabel]: 'true' };
   const { template, selector } = spec ?? {};
   const owner = {
@@ -133,7 +133,7 @@ function canaryFor({ metadata, spec }: Machines, providerSpec: JsonObject): Mach
   };
 }
 
-async function remember(set: Machines, digest: string, { write }: Context): Promise<void> {
+async function recordFailure(set: Machines, digest: string, { write }: Context): Promise<void> {
   const steps = annotationSteps(set.metadata.annotations, { [CANARY_FAILED_ANNOTATION]: digest });
   if (steps.length > 0) await write.jsonPatch(machineSets, set, steps);
 }
@@ -182,12 +182,12 @@ export type CanaryStep =
 
 export function nextCanaryStep(facts: CanaryFacts): CanaryStep {
   const { wanted, failed, replicas, found } = facts;
-  if (found !== null) return nextOfFound(found, facts);
+  if (found !== null) return nextObservedStep(found, facts);
   if (failed === wanted) return { type: 'refused' };
   return { type: replicas > 0 ? 'make' : 'not needed' };
 }
 
-function nextOfFound(found: ObservedCanary, { wanted, failed, now }: CanaryFacts): CanaryStep {
+function nextObservedStep(found: ObservedCanary, { wanted, failed, now }: CanaryFacts): CanaryStep {
   if (!found.isOurs) return { type: 'taken' };
   // Its removal wakes us.
   if (found.isGoing) return { type: 'wait', ms: CANARY_MS };

@@ -38,7 +38,7 @@ import {
   type Stored,
 } from '@slipway/kube';
 import {
-  carryOut,
+  executeUpdate,
   type MachineOwnerContext,
   machinesController,
   type BootImageDeps,
@@ -47,7 +47,7 @@ import {
 import {
   type BootImagesOptions,
   clusterApiMachineSetSource,
-  clusterIn,
+  readCluster,
   machineDeploymentSource,
   type NamespacedSource,
   providerCrds,
@@ -92,7 +92,7 @@ const buildController = <T extends ClusterApiMachines>(
       ],
       owns: allTemplates.map((resource) => ({ resource })),
       userDataOf: (machines) => readClusterApiUserData(machines) ?? '',
-      look: (found) => look({ ...found, resource: made.source.resource, options }),
+      look: (found) => reconcileMachines({ ...found, resource: made.source.resource, options }),
     },
     shared,
   );
@@ -102,14 +102,14 @@ interface ClusterApiOwnerContext<T extends ClusterApiMachines> extends MachineOw
   readonly options: BootImagesOptions;
 }
 
-async function look<T extends ClusterApiMachines>(given: ClusterApiOwnerContext<T>): Promise<Next> {
+async function reconcileMachines<T extends ClusterApiMachines>(given: ClusterApiOwnerContext<T>): Promise<Next> {
   const { object: machines, about, options, parts, context } = given;
   const twin = about.kind === 'MachineSet' ? findTwin(about, options, context.read) : undefined;
   const facts = resourceFacts(about, machines, twin);
-  const cluster = clusterIn(context.read, options.namespace);
+  const cluster = readCluster(context.read, options.namespace);
   const isEnrolled = resolveSelection(facts, readOptIn(cluster.machineConfiguration)).enrolled;
-  const found = isEnrolled ? await findMachines(given) : { machine: notLookedAt, template: null, error: null };
-  const work: MachineOwnerUpdate = {
+  const found = isEnrolled ? await findMachines(given) : { machine: notRead, template: null, error: null };
+  const update: MachineOwnerUpdate = {
     resource: given.resource,
     object: machines,
     facts: { ...facts, machine: found.machine },
@@ -117,10 +117,10 @@ async function look<T extends ClusterApiMachines>(given: ClusterApiOwnerContext<
     consequence: describeReplacement(about.kind, machines),
     readError: found.error,
     mayChange: async () => ({ type: 'go' }),
-    change: (change, annotations) => point(given, found.template, change, annotations),
+    change: (change, annotations) => pointAtTemplate(given, found.template, change, annotations),
     tidy: async () => {},
   };
-  const next = await carryOut(work, parts, context);
+  const next = await executeUpdate(update, parts, context);
   const isWaiting = next.type === 'done' && isEnrolled && !found.machine.ok;
   return isWaiting ? again(TEMPLATE_REQUEUE_MS) : next;
 }
@@ -129,7 +129,7 @@ const findTwin = ({ name }: MachineResource, { machineApiNamespace }: BootImages
   read(machineSets).get(`${machineApiNamespace}/${name}`);
 
 /** Who is not opted in is not asked what it boots. */
-const notLookedAt: MachineReading = { ok: false, platform: null, code: 'SLW_BOOT_IMAGES_TEMPLATE', message: '' };
+const notRead: MachineReading = { ok: false, platform: null, code: 'SLW_BOOT_IMAGES_TEMPLATE', message: '' };
 
 interface FoundTemplate {
   readonly resource: Resource<InfrastructureTemplate>;
@@ -151,7 +151,7 @@ async function findMachines<T extends ClusterApiMachines>(given: ClusterApiOwner
   const question = templateQuestion(readTemplateReference(about, machines), readCrdLabels);
   if (!question.ok) return { machine: question.reading, template: null, error: null };
   const resource = toTemplateResource(question.reference.kind, question.version);
-  const cluster = clusterIn(read, options.namespace);
+  const cluster = readCluster(read, options.namespace);
   const machineContext = { ...readMachineContext(cluster), region: readRegion(cluster.infrastructure) };
   try {
     const template = await findTemplate(client, resource, question.reference);
@@ -166,7 +166,7 @@ async function findMachines<T extends ClusterApiMachines>(given: ClusterApiOwner
 }
 
 /** First there is a template, then it is referred to: a kill in between leaves one that nobody refers to, and the same is found again. */
-async function point<T extends ClusterApiMachines>(
+async function pointAtTemplate<T extends ClusterApiMachines>(
   { resource, object: machines, context }: ClusterApiOwnerContext<T>,
   found: FoundTemplate | null,
   { spec, userData }: Change,

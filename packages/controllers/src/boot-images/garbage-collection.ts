@@ -48,11 +48,11 @@ const BY_USER_DATA = 'user-data';
 /** One for each API: where there is no Cluster API, its kinds are never read. */
 export const collectCopiesControllers = (options: BootImagesOptions): ControllerDef[] => [
   copiesController('boot-images-stub-copies', options.machineApiNamespace, [
-    referring(machineSetSource(options.machineApiNamespace), readUserDataSecret),
+    buildReferringKind(machineSetSource(options.machineApiNamespace), readUserDataSecret),
   ]),
   copiesController('boot-images-capi-stub-copies', options.clusterApiNamespace, [
-    referring(clusterApiMachineSetSource(options.clusterApiNamespace), readClusterApiUserData),
-    referring(machineDeploymentSource(options.clusterApiNamespace), readClusterApiUserData),
+    buildReferringKind(clusterApiMachineSetSource(options.clusterApiNamespace), readClusterApiUserData),
+    buildReferringKind(machineDeploymentSource(options.clusterApiNamespace), readClusterApiUserData),
   ]),
 ];
 
@@ -61,7 +61,7 @@ interface ReferringKind {
   isReferredTo(this: void, secret: string, read: StoreReader): boolean;
 }
 
-function referring<T extends KubeObject>(
+function buildReferringKind<T extends KubeObject>(
   source: NamespacedSource<T>,
   nameIn: (machines: T) => string | null,
 ): ReferringKind {
@@ -94,7 +94,7 @@ function copiesController(name: string, namespace: string, kinds: readonly Refer
       const wait = since + UNUSED_MS - now().getTime();
       if (wait > 0) return again(wait);
       const { name } = secret.metadata;
-      if (await isReferredToNow(name, namespace, context)) return done();
+      if (await isReferencedNow(name, namespace, context)) return done();
       await context.write.remove(secrets, secret);
       context.log.info({ secret: name }, 'removed the copy of a customised stub that nobody refers to');
       return done();
@@ -103,7 +103,7 @@ function copiesController(name: string, namespace: string, kinds: readonly Refer
 }
 
 /** Asked for, not out of a cache, and of both APIs, whose namespaces may be one. */
-async function isReferredToNow(secret: string, namespace: string, { client, signal }: Context): Promise<boolean> {
+async function isReferencedNow(secret: string, namespace: string, { client, signal }: Context): Promise<boolean> {
   const all = async <T extends KubeObject>(resource: Resource<T>): Promise<Stored<T>[]> => {
     try {
       return await Array.fromAsync(client.list(resource, { namespace, signal }));
@@ -127,7 +127,7 @@ const BETWEEN_RUNS_MS = 60_000;
 
 /** Keys are kinds of templates with the version to ask for. */
 export function collectTemplatesController({ clusterApiNamespace: namespace }: BootImagesOptions): ControllerDef {
-  const listKeys = (machines: Stored<ClusterApiMachines>): string[] => keyOfTemplates(namespace, machines);
+  const listKeys = (machines: Stored<ClusterApiMachines>): string[] => formatTemplateKeys(namespace, machines);
   return {
     name: 'boot-images-templates',
     gate: BOOT_IMAGES_GATE,
@@ -145,7 +145,7 @@ export function collectTemplatesController({ clusterApiNamespace: namespace }: B
   };
 }
 
-function keyOfTemplates(namespace: string, machines: ClusterApiMachines): string[] {
+function formatTemplateKeys(namespace: string, machines: ClusterApiMachines): string[] {
   const read = readTemplateReference({ namespace }, machines);
   if (!read.ok) return [];
   const { kind, version } = read.reference;
@@ -156,9 +156,9 @@ type Templates = Resource<InfrastructureTemplate>;
 
 /** Says how many are left that we made and nobody refers to. */
 async function collect(resource: Templates, namespace: string, context: Context): Promise<number> {
-  const ours = await ourTemplates(resource, namespace, context);
+  const ours = await listOwnTemplates(resource, namespace, context);
   if (ours.length === 0) return 0;
-  const references = await referencesNow(namespace, context);
+  const references = await listReferences(namespace, context);
   const gone = collectableTemplates(
     ours.map((template) => toKeptTemplate(template, resource)),
     references,
@@ -178,7 +178,7 @@ function toKeptTemplate(template: StoredTemplate, { kind }: Templates) {
   return { kind, metadata: { name, namespace, labels, creationTimestamp, deletionTimestamp }, template };
 }
 
-async function ourTemplates(
+async function listOwnTemplates(
   resource: Templates,
   namespace: string,
   { client, signal }: Context,
@@ -193,7 +193,7 @@ async function ourTemplates(
 }
 
 /** Asked for, not out of a cache: one that was changed a moment ago must not lose its template. */
-async function referencesNow(namespace: string, { client, signal }: Context): Promise<NamedTemplate[]> {
+async function listReferences(namespace: string, { client, signal }: Context): Promise<NamedTemplate[]> {
   const all: ClusterApiMachines[] = [
     ...(await Array.fromAsync(client.list(clusterApiMachineSets, { namespace, signal }))),
     ...(await Array.fromAsync(client.list(machineDeployments, { namespace, signal }))),

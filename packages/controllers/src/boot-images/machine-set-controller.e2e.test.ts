@@ -15,7 +15,7 @@ import {
   untilVerdict,
   useBootImagesCluster,
   withoutOurs,
-} from './testing/boot-images-scene.ts';
+} from './testing/boot-images-fixture.ts';
 
 useBootImagesCluster();
 

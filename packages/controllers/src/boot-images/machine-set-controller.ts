@@ -15,15 +15,15 @@ import {
   withUserDataSecret,
 } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
-import { removeCanary, tryFirst } from './canary.ts';
+import { removeCanary, tryCanary } from './canary.ts';
 import {
-  carryOut,
+  executeUpdate,
   type MachineOwnerContext,
   machinesController,
   type BootImageDeps,
   type MachineOwnerUpdate,
 } from './reconcile.ts';
-import { type BootImagesOptions, clusterIn, machineSetSource } from './sources.ts';
+import { type BootImagesOptions, readCluster, machineSetSource } from './sources.ts';
 
 export const machineSetsController = (options: BootImagesOptions, shared: BootImageDeps): ControllerDef =>
   machinesController(
@@ -35,23 +35,23 @@ export const machineSetsController = (options: BootImagesOptions, shared: BootIm
       reads: [],
       owns: [],
       userDataOf: readUserDataSecret,
-      ownerOf: triedFor,
-      look: (found) => carryOut(workOn(found, options), found.parts, found.context),
+      ownerOf: findCanaryOwner,
+      look: (found) => executeUpdate(buildUpdate(found, options), found.parts, found.context),
     },
     shared,
   );
 
 /** A canary is the business of the set that it is of. */
-function triedFor({ metadata }: MachineSet): string | undefined {
+function findCanaryOwner({ metadata }: MachineSet): string | undefined {
   if (metadata.labels?.[bootImageCanaryLabel] === undefined) return undefined;
   return metadata.ownerReferences?.[0]?.name ?? metadata.name;
 }
 
-function workOn(
+function buildUpdate(
   { object: set, about, context }: MachineOwnerContext<MachineSet>,
   options: BootImagesOptions,
 ): MachineOwnerUpdate {
-  const cluster = clusterIn(context.read, options.namespace);
+  const cluster = readCluster(context.read, options.namespace);
   const { machine, userData } = readMachineSet(set, readMachineContext(cluster));
   const next = (change: Change): JsonObject => (machine.ok ? nextSpec(machine.platform, machine.spec, change) : {});
   return {
@@ -63,7 +63,7 @@ function workOn(
     readError: null,
     // What people bring themselves is theirs to try, and user data comes from the same server as before.
     mayChange: async (change) =>
-      options.canary === true && change.spec !== null ? tryFirst(set, next(change), context) : { type: 'go' },
+      options.canary === true && change.spec !== null ? tryCanary(set, next(change), context) : { type: 'go' },
     async change(change, annotations) {
       const steps = machine.ok ? patchSteps(machine.spec, next(change), PROVIDER_SPEC_POINTER) : [];
       await context.write.jsonPatch(machineSets, set, [

@@ -38,14 +38,20 @@ import { enterImage, imageBefore, IMAGE_BEFORE_ANNOTATION } from './history-writ
 import type { VerdictBoard } from './report-controller.ts';
 import {
   BOOT_IMAGES_GATE,
-  clusterIn,
+  readCluster,
   clusterSources,
   FIELD_MANAGER,
   historySource,
   type NamespacedSource,
   stubSource,
 } from './sources.ts';
-import { concernedBy, createUserDataReader, isManagedStub, keepCopy, type UserDataReader } from './user-data.ts';
+import {
+  listConcernedSecrets,
+  createUserDataReader,
+  isManagedStub,
+  keepCopy,
+  type UserDataReader,
+} from './user-data.ts';
 
 /** What the controllers of both APIs have in common. */
 export interface BootImageDeps {
@@ -88,10 +94,10 @@ const BY_SECRET = 'secret';
 const BEGIN = '*';
 
 export function machinesController<T extends KubeObject>(
-  makers: MachineOwnerKind<T>,
+  ownerKind: MachineOwnerKind<T>,
   shared: BootImageDeps,
 ): ControllerDef {
-  const { source, api, kind, ownerOf = () => undefined } = makers;
+  const { source, api, kind, ownerOf = () => undefined } = ownerKind;
   const { resource, namespace } = source;
   const parts: MachineOwnerDeps = {
     ...shared,
@@ -103,11 +109,11 @@ export function machinesController<T extends KubeObject>(
   const every = (_: unknown, read: StoreReader): string[] => all(read).map(keyOf);
   const own: Source<T> = {
     ...source,
-    indexes: { [BY_SECRET]: (object) => concernedBy(makers.userDataOf(object)) },
+    indexes: { [BY_SECRET]: (object) => listConcernedSecrets(ownerKind.userDataOf(object)) },
     keysOf: (object) => [`${namespace}/${ownerOf(object) ?? object.metadata.name}`],
   };
   return {
-    name: makers.name,
+    name: ownerKind.name,
     gate: BOOT_IMAGES_GATE,
     fieldManager: FIELD_MANAGER,
     workers: WORKERS,
@@ -123,14 +129,14 @@ export function machinesController<T extends KubeObject>(
             : read(resource).byIndex(BY_SECRET, secret.metadata.name).map(keyOf),
       },
       { ...historySource(namespace), keysOf: () => [] },
-      ...makers.reads,
+      ...ownerKind.reads,
     ],
     owns: [
       { resource },
       { resource: secrets },
       { resource: bootImageHistories },
       { resource: bootImageHistories, subresource: 'status' },
-      ...makers.owns,
+      ...ownerKind.owns,
     ],
     async reconcile(key, context) {
       const { read } = context;
@@ -141,19 +147,19 @@ export function machinesController<T extends KubeObject>(
         );
         return done();
       }
-      const object = await objectNow(resource, key, context);
+      const object = await readObject(resource, key, context);
       const about = toMachineResource(parseKey(key).name);
       if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
         shared.board.remove(about);
         return done();
       }
       if (ownerOf(object) !== undefined) return done();
-      return makers.look({ object, about, parts, context });
+      return ownerKind.look({ object, about, parts, context });
     },
   };
 }
 
-async function objectNow<T extends KubeObject>(
+async function readObject<T extends KubeObject>(
   resource: Resource<T>,
   key: string,
   { read, client, unsure }: Context,
@@ -180,19 +186,23 @@ export interface MachineOwnerUpdate {
   tidy(): Promise<void>;
 }
 
-export async function carryOut(work: MachineOwnerUpdate, parts: MachineOwnerDeps, context: Context): Promise<Next> {
+export async function executeUpdate(
+  update: MachineOwnerUpdate,
+  parts: MachineOwnerDeps,
+  context: Context,
+): Promise<Next> {
   const now = context.now().getTime();
-  const { configMap, ...objects } = clusterIn(context.read, parts.namespace);
+  const { configMap, ...objects } = readCluster(context.read, parts.namespace);
   const golden = parts.golden(configMap, now);
   const cluster = readClusterFacts(objects, golden, now);
-  const stub = await readStub(work, parts, context);
-  const decision = decideResource({ ...work.facts, stub: stub.data.reading }, cluster);
+  const stub = await readStub(update, parts, context);
+  const decision = decideResource({ ...update.facts, stub: stub.data.reading }, cluster);
   parts.board.put(decision);
   // Where it counts, it is tried again; where a gate is closed, nobody asks for it.
-  if (work.readError !== null && decision.verdict.verdict === 'failed') throw work.readError;
+  if (update.readError !== null && decision.verdict.verdict === 'failed') throw update.readError;
   if (stub.error !== null && decision.verdict.code === 'SLW_BOOT_IMAGES_STUB') throw stub.error;
   try {
-    return await act(work, { decision, copy: stub.data.copy, cluster, golden }, parts, context);
+    return await act(update, { decision, copy: stub.data.copy, cluster, golden }, parts, context);
   } catch (error) {
     context.signal.throwIfAborted();
     if (isKubeError(error)) parts.board.put(failedDecision(decision, 'SLW_BOOT_IMAGES_WRITE', describeError(error)));
@@ -201,7 +211,7 @@ export async function carryOut(work: MachineOwnerUpdate, parts: MachineOwnerDeps
   }
 }
 
-const nobodysStub: UserData = {
+const unmanagedStub: UserData = {
   reading: { ok: true, current: '', wanted: '', note: '', needsNewImage: false },
   copy: null,
 };
@@ -211,7 +221,7 @@ async function readStub(
   parts: MachineOwnerDeps,
   context: Context,
 ): Promise<{ readonly data: UserData; readonly error: unknown }> {
-  if (userData === null) return { data: nobodysStub, error: null };
+  if (userData === null) return { data: unmanagedStub, error: null };
   try {
     return { data: await parts.userData.read(facts.resource, userData, context), error: null };
   } catch (error) {
@@ -235,7 +245,7 @@ interface UpdateFindings {
 }
 
 async function act(
-  work: MachineOwnerUpdate,
+  update: MachineOwnerUpdate,
   found: UpdateFindings,
   parts: MachineOwnerDeps,
   context: Context,
@@ -246,35 +256,35 @@ async function act(
   // One that is referred to is kept current whatever the image is, and whoever has opted out since.
   if (copy !== null && copy.name === (change?.userData ?? verdict.stub.current))
     await keepCopy(copy, namespace, context);
-  if (change !== null) return makeChange(work, change, found, parts, context);
-  await work.tidy();
-  const spec = work.facts.machine.ok ? work.facts.machine.spec : {};
-  const entry = { decision, owner: work.object, spec, generation: readGeneration(golden) };
+  if (change !== null) return makeChange(update, change, found, parts, context);
+  await update.tidy();
+  const spec = update.facts.machine.ok ? update.facts.machine.spec : {};
+  const entry = { decision, owner: update.object, spec, generation: readGeneration(golden) };
   await enterImage(entry, context);
-  return nextLook(decision, golden);
+  return decideRequeue(decision, golden);
 }
 
 /** A stamp that does not come is late after a time, though nothing changes. */
-function nextLook({ gate }: Decision, { stamp }: Golden): Next {
+function decideRequeue({ gate }: Decision, { stamp }: Golden): Next {
   const wait = gate === 'stamp' ? (stamp?.lookAgainMs ?? null) : null;
   return wait === null ? done() : again(wait);
 }
 
 async function makeChange(
-  work: MachineOwnerUpdate,
+  update: MachineOwnerUpdate,
   change: Change,
   found: UpdateFindings,
   parts: MachineOwnerDeps,
   context: Context,
 ): Promise<Next> {
-  const may = await work.mayChange(change);
+  const may = await update.mayChange(change);
   if (may.type === 'wait') return again(may.ms);
   if (may.type === 'failed') {
     parts.board.put(failedDecision(found.decision, 'SLW_BOOT_IMAGES_CANARY', may.why));
     return done();
   }
-  await work.change(change, buildAnnotations(work, change, found));
-  tell(work, change, found.decision, context);
+  await update.change(change, buildAnnotations(update, change, found));
+  recordEvent(update, change, found.decision, context);
   // What we wrote brings it back here, behind all that still wait for their image: then it is entered.
   return done();
 }
@@ -295,7 +305,7 @@ function buildAnnotations(
 
 const readGeneration = ({ reading }: Golden): number => (reading.type === 'valid' ? reading.golden.generation : 0);
 
-function tell(
+function recordEvent(
   { resource, object, consequence }: MachineOwnerUpdate,
   { image, spec, userData }: Change,
   { verdict }: Decision,

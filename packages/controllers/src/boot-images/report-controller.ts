@@ -22,10 +22,10 @@ import {
   type Decision,
   decodeFailures,
   encodeFailures,
-  enrolmentNotes,
+  listSelectionNotes,
   type Failures,
   readInstallVersion,
-  isEnrolled,
+  isSelected,
   type Json,
   keyOfMachines,
   type MachineKind,
@@ -93,7 +93,7 @@ export function reportController(options: BootImagesOptions, board: VerdictBoard
       measured?.failing(decisions.filter(isFailing).map(({ verdict }) => verdict));
       const configuration = context.read(machineConfigurations).get(SINGLETON_NAME);
       // Without it nothing is opted in, and there is no place to say anything.
-      return configuration === undefined ? done() : tell(configuration, decisions, context);
+      return configuration === undefined ? done() : publishReport(configuration, decisions, context);
     },
   };
 }
@@ -110,15 +110,15 @@ const configurationSource = {
   fieldSelector: `metadata.name=${SINGLETON_NAME}`,
 } as const;
 
-const isFailing = (decision: Decision): boolean => decision.verdict.verdict === 'failed' && isEnrolled(decision);
+const isFailing = (decision: Decision): boolean => decision.verdict.verdict === 'failed' && isSelected(decision);
 
-async function tell(
+async function publishReport(
   configuration: Stored<MachineConfiguration>,
   decisions: readonly Decision[],
   { read, write, log, now }: Context,
 ): Promise<Next> {
   const time = now().getTime();
-  const verdicts = decisions.filter(isEnrolled).map(({ verdict }) => verdict);
+  const verdicts = decisions.filter(isSelected).map(({ verdict }) => verdict);
   const before = decodeFailures(configuration.metadata.annotations?.[bootImageFailuresAnnotation]);
   const failures = nextFailures(before, verdicts, time);
   const optIn = readOptIn(configuration);
@@ -126,11 +126,11 @@ async function tell(
     enforcement: configuration.spec.bootImageSkewEnforcement,
     optIn,
     findings: decisions,
-    releaseVersion: configMapIn(read)?.data?.['releaseVersion']?.trim() ?? '',
+    releaseVersion: findConfigMap(read)?.data?.['releaseVersion']?.trim() ?? '',
     installVersion: readInstallVersion({ clusterVersion: read(clusterVersions).get('version') }),
     before: configuration.status?.bootImageSkewEnforcementStatus,
   });
-  const conditions = bootImageConditions({ decisions, failures, notes: enrolmentNotes(optIn), now: time });
+  const conditions = bootImageConditions({ decisions, failures, notes: listSelectionNotes(optIn), now: time });
   const report = { conditions, managers: managersInForce(optIn), failures, skew };
   const written = await writeReport(configuration, report, write, now());
   if (written !== null) log.debug({ decisions: decisions.length, failures: failures.size }, 'told of boot images');
@@ -138,7 +138,7 @@ async function tell(
   return wait === null ? done() : again(wait);
 }
 
-const configMapIn = (read: StoreReader): ConfigMap | undefined =>
+const findConfigMap = (read: StoreReader): ConfigMap | undefined =>
   [...read(configMaps).values()].find(({ metadata }) => metadata.name === BOOT_IMAGES_CONFIG_MAP);
 
 /** Whether all that make machines have been looked at. Of a kind that nobody serves there are none. */
@@ -192,7 +192,7 @@ async function writeReport(
   writer: Writer,
   now: Date,
 ): Promise<Configuration | null> {
-  const { conditions: all, ...others } = othersIn(configuration);
+  const { conditions: all, ...others } = readOtherFields(configuration);
   return write(configuration, writer, {
     annotations: { [bootImageFailuresAnnotation]: encodeFailures(failures), [bootImageSkewAnnotation]: skew.problem },
     status: {
@@ -206,7 +206,7 @@ async function writeReport(
 
 /** Takes back all that was ever said here. */
 async function withdrawReport(configuration: Configuration, writer: Writer): Promise<boolean> {
-  const { conditions = [], ...others } = othersIn(configuration);
+  const { conditions = [], ...others } = readOtherFields(configuration);
   const written = await write(configuration, writer, {
     annotations: { [bootImageFailuresAnnotation]: null, [bootImageSkewAnnotation]: null },
     status: {
@@ -225,7 +225,7 @@ const ourTypes: ReadonlySet<string> = new Set<BootImageCondition['type']>([
 ]);
 
 /** What has other writers, and the conditions, of which some have. */
-function othersIn({
+function readOtherFields({
   status = {},
 }: Configuration): Omit<
   NonNullable<Configuration['status']>,
@@ -290,7 +290,7 @@ export function createVerdictBoard(): VerdictBoard {
   const findings = new Map<string, Decision>();
   const unseen = new Map<string, Set<string>>();
   const listeners = new Set<() => void>();
-  const tell = (): void => {
+  const notifyListeners = (): void => {
     for (const listener of listeners) listener();
   };
   return {
@@ -304,7 +304,7 @@ export function createVerdictBoard(): VerdictBoard {
       for (const [key, { verdict }] of findings)
         if (formatKind(verdict.resource) === formatKind(kind) && !keys.has(key)) findings.delete(key);
       unseen.set(formatKind(kind), new Set([...keys].filter((key) => !findings.has(key))));
-      tell();
+      notifyListeners();
     },
     isComplete: (kind) => unseen.get(formatKind(kind))?.size === 0,
     put(decision) {
@@ -314,11 +314,11 @@ export function createVerdictBoard(): VerdictBoard {
       const finding = { ...decision, change: null };
       if (isEqual(findings.get(key), finding)) return;
       findings.set(key, finding);
-      tell();
+      notifyListeners();
     },
     remove(resource) {
       const isUnseen = unseen.get(formatKind(resource))?.delete(keyOfMachines(resource)) === true;
-      if (findings.delete(keyOfMachines(resource)) || isUnseen) tell();
+      if (findings.delete(keyOfMachines(resource)) || isUnseen) notifyListeners();
     },
     values: () => findings.values(),
   };

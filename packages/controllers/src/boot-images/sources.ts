@@ -240,7 +240,7 @@ export interface ReadCluster extends ClusterObjects {
 }
 
 /** Out of `clusterSources`. */
-export const clusterIn = (read: StoreReader, namespace: string): ReadCluster => ({
+export const readCluster = (read: StoreReader, namespace: string): ReadCluster => ({
   configMap: read(configMaps).get(`${namespace}/${BOOT_IMAGES_CONFIG_MAP}`),
   machineConfiguration: read(machineConfigurations).get(SINGLETON_NAME),
   infrastructure: read(infrastructures).get(SINGLETON_NAME),

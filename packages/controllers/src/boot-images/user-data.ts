@@ -23,7 +23,7 @@ export interface UserDataReader {
 }
 
 /** Which Secrets a resource with this reference looks at: for an index of resources by the Secrets that concern them. */
-export const concernedBy = (reference: string): string[] => {
+export const listConcernedSecrets = (reference: string): string[] => {
   const { original, copy } = stubNames(reference, null);
   return [...new Set([reference, original, copy])];
 };
@@ -48,7 +48,7 @@ export function createUserDataReader(): UserDataReader {
     }
     const kept = secretsAt.get(key);
     if (kept?.version === version) return kept.secret;
-    const secret = fetch(client, { namespace, name });
+    const secret = fetchStubSecret(client, { namespace, name });
     secretsAt.set(key, { version, secret });
     secret.catch(() => secretsAt.delete(key));
     return secret;
@@ -88,7 +88,7 @@ export async function keepCopy(copy: DesiredCopy, namespace: string, { client, w
 const readSecretVersion = (read: StoreReader, namespace: string, name: string): string =>
   read(secrets, { namespace, as: 'metadata' }).get(`${namespace}/${name}`)?.metadata.resourceVersion ?? '';
 
-async function fetch(client: Client, name: { namespace: string; name: string }): Promise<StubSecret | null> {
+async function fetchStubSecret(client: Client, name: { namespace: string; name: string }): Promise<StubSecret | null> {
   const secret = await client.find(secrets, name);
   return secret === undefined ? null : toStubSecret(secret);
 }

@@ -3,14 +3,14 @@
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret, secrets } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
-  bmcSeen,
-  bmcSeenBeside,
-  dataImageSeen,
+  observeBmc,
+  observeBmcAlongside,
+  observeDataImage,
   dataImageStatus,
   type Drive,
   countFailures,
   type HostFacts,
-  hostSeen,
+  observeHost,
   hostStatus,
   type HostStep,
   IMAGE_FINALIZER,
@@ -20,7 +20,7 @@ import {
   computeMedium,
   nextHostStep,
   formatNodeName,
-  nodeSeen,
+  observeNode,
   PAUSED_ANNOTATION,
   type ReadBmc,
   statusWithoutHost,
@@ -41,9 +41,9 @@ import {
   type Source,
   type Stored,
 } from '@slipway/kube';
-import { carryOut, type StepContext } from './execute-step.ts';
+import { executeStep, type StepContext } from './execute-step.ts';
 import { isIronicError } from './ironic/ironic-error.ts';
-import { createHostMetrics, type HostMetrics, tell, warning } from './report.ts';
+import { createHostMetrics, type HostMetrics, recordStepEvents, warning } from './report.ts';
 import { createDroppedFields, type DroppedFields, writeHostStatus, writeImageStatus } from './write-status.ts';
 
 export interface DataImagesOptions {
@@ -128,17 +128,17 @@ interface HostDeps {
   readonly context: Context;
 }
 
-async function reconcile(key: Key, shell: HostDeps): Promise<Next> {
-  const { context, metrics, dropped } = shell;
+async function reconcile(key: Key, deps: HostDeps): Promise<Next> {
+  const { context, metrics, dropped } = deps;
   const [host, image] = await readObjects(key, context);
   if (image === undefined) {
     metrics?.failures(key, 0);
     dropped.forget(key);
   }
-  if (host === undefined) return image === undefined ? done() : withoutHost(image, shell);
+  if (host === undefined) return image === undefined ? done() : withoutHost(image, deps);
   if (PAUSED_ANNOTATION in (host.metadata.annotations ?? {})) return done();
   try {
-    return await takeStep(host, image, shell);
+    return await takeStep(host, image, deps);
   } catch (error) {
     context.signal.throwIfAborted();
     // Nothing is known, so nothing is said in status: what stood there may still be so.
@@ -146,7 +146,7 @@ async function reconcile(key: Key, shell: HostDeps): Promise<Next> {
     context.log.warn({ code: error.code }, error.message);
     const message = `nothing is done with the host: ${formatProblem(error)}`;
     context.events.record(bareMetalHosts, host, warning('IronicFailed', message));
-    return again(shell.times.ironicMs);
+    return again(deps.times.ironicMs);
   }
 }
 
@@ -160,35 +160,35 @@ async function readObjects(
   return Promise.all([client.find(bareMetalHosts, name), client.find(dataImages, name)]);
 }
 
-async function withoutHost(image: Stored<DataImage>, shell: HostDeps): Promise<Next> {
-  const { context } = shell;
-  const seen = dataImageSeen(image, undefined, context.now().getTime());
+async function withoutHost(image: Stored<DataImage>, deps: HostDeps): Promise<Next> {
+  const { context } = deps;
+  const seen = observeDataImage(image, undefined, context.now().getTime());
   if (stepWithoutHost(seen).type === 'release image') {
     const finalizers = (image.metadata.finalizers ?? []).filter((each) => each !== IMAGE_FINALIZER);
     await context.write.patch(dataImages, image, { metadata: { finalizers } });
     return done();
   }
   const { namespace = '', name } = image.metadata;
-  await writeImageStatus(image, statusWithoutHost(seen, { namespace, name }), shell);
+  await writeImageStatus(image, statusWithoutHost(seen, { namespace, name }), deps);
   return done();
 }
 
 async function takeStep(
   host: Stored<BareMetalHost>,
   image: Stored<DataImage> | undefined,
-  shell: HostDeps,
+  deps: HostDeps,
 ): Promise<Next> {
-  const options = stepOptions(shell);
-  const { facts, bmc, secret } = await readHostFacts(host, image, shell);
-  const { step, facts: decidedOn } = await decide(facts, options, shell);
+  const options = stepOptions(deps);
+  const { facts, bmc, secret } = await readHostFacts(host, image, deps);
+  const { step, facts: decidedOn } = await decide(facts, options, deps);
   // Before the step: nobody shall wonder why a machine is switched on while its image is said to be pending.
-  const said = await say(step, { host, image, facts: decidedOn, secret }, shell);
+  const written = await publishStatus(step, { host, image, facts: decidedOn, secret }, deps);
   if (step.type !== 'wait') {
-    tell(step, { ...said, hostMemory: facts.host.memory, imageSeen: facts.dataImage }, shell.context);
+    recordStepEvents(step, { ...written, hostMemory: facts.host.memory, imageSeen: facts.dataImage }, deps.context);
   }
-  const { ironic, metrics, context } = shell;
-  const scene: StepContext = {
-    ...said,
+  const { ironic, metrics, context } = deps;
+  const stepContext: StepContext = {
+    ...written,
     facts: decidedOn,
     driverInfo: bmc.driverInfo,
     options,
@@ -196,8 +196,8 @@ async function takeStep(
     metrics,
     context,
   };
-  await carryOut(step, scene);
-  return decideRequeue(step, shell.times);
+  await executeStep(step, stepContext);
+  return decideRequeue(step, deps.times);
 }
 
 const stepOptions = ({ times, besideOperator }: HostDeps): StepOptions => ({
@@ -228,15 +228,15 @@ async function readHostFacts(
   const isAsked = besideOperator ? image !== undefined : mayBeOurs(host);
   const node = isAsked ? await ironic.node(formatNodeName(namespace, name), context.signal) : null;
   const secret = besideOperator || !isAsked ? undefined : await findCredentials(host, context);
-  const bmc = besideOperator ? { reading: bmcSeenBeside(host), driverInfo: null } : bmcSeen(host, secret);
+  const bmc = besideOperator ? { reading: observeBmcAlongside(host), driverInfo: null } : observeBmc(host, secret);
   // After the answers: a time before them would make them look younger than they are.
   const now = context.now().getTime();
   const facts: HostFacts = {
-    host: hostSeen(host, node, bmc.reading, now),
-    node: nodeSeen(node, host),
+    host: observeHost(host, node, bmc.reading, now),
+    node: observeNode(node, host),
     drive: null,
     driveProblem: null,
-    dataImage: image === undefined ? null : dataImageSeen(image, host, now),
+    dataImage: image === undefined ? null : observeDataImage(image, host, now),
     now,
   };
   return { facts, bmc, secret };
@@ -264,18 +264,18 @@ async function decide(
   options: StepOptions,
   { ironic, context }: HostDeps,
 ): Promise<{ readonly step: HostStep; readonly facts: HostFacts }> {
-  const lookAt = async ({ uuid }: Pick<KnownNode, 'uuid'>) => ({
+  const readDriveFacts = async ({ uuid }: Pick<KnownNode, 'uuid'>) => ({
     ...facts,
-    ...(await look(ironic, uuid, context.signal)),
+    ...(await readDriveTwice(ironic, uuid, context.signal)),
   });
-  const first = mustLookFirst(facts) && facts.node !== null ? await lookAt(facts.node) : facts;
+  const first = mustReadDriveFirst(facts) && facts.node !== null ? await readDriveFacts(facts.node) : facts;
   const step = nextHostStep(first, options);
   if (step.type !== 'look' || facts.node === null) return { step, facts: first };
-  const second = await lookAt(facts.node);
+  const second = await readDriveFacts(facts.node);
   return { step: nextHostStep(second, options), facts: second };
 }
 
-const mustLookFirst = (facts: HostFacts): boolean =>
+const mustReadDriveFirst = (facts: HostFacts): boolean =>
   isFreshlyAdopted(facts) && facts.dataImage !== null && computeMedium(facts.dataImage) === 'attached';
 
 interface WrittenObjects {
@@ -283,7 +283,7 @@ interface WrittenObjects {
   readonly image: Stored<DataImage> | undefined;
 }
 
-async function say(
+async function publishStatus(
   step: HostStep,
   {
     host,
@@ -291,9 +291,9 @@ async function say(
     facts,
     secret,
   }: WrittenObjects & { readonly facts: HostFacts; readonly secret: Stored<Secret> | undefined },
-  shell: HostDeps,
+  deps: HostDeps,
 ): Promise<WrittenObjects> {
-  const { context, metrics, besideOperator } = shell;
+  const { context, metrics, besideOperator } = deps;
   const isOurs = !besideOperator && !facts.host.isForeign && facts.host.externallyProvisioned;
   const seen = facts.dataImage;
   if (seen !== null) metrics?.failures(`${facts.host.namespace}/${facts.host.name}`, countFailures(seen));
@@ -302,7 +302,7 @@ async function say(
     image:
       image === undefined || seen === null
         ? undefined
-        : await writeImageStatus(image, dataImageStatus(facts, seen, step, { besideOperator }), shell),
+        : await writeImageStatus(image, dataImageStatus(facts, seen, step, { besideOperator }), deps),
   };
 }
 
@@ -313,13 +313,16 @@ export type DriveReading =
   | { drive: null; driveProblem: string };
 
 /** Asked twice: a BMC in the middle of a change says one thing and then another, and neither counts. */
-async function look(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<DriveReading> {
+async function readDriveTwice(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<DriveReading> {
   try {
     const first = await ironic.drive(uuid, signal);
     const second = await ironic.drive(uuid, signal);
     if (first.inserted === second.inserted && first.image === second.image)
       return { drive: second, driveProblem: null };
-    return { drive: null, driveProblem: `it was said to hold ${said(first)}, and a moment later ${said(second)}` };
+    return {
+      drive: null,
+      driveProblem: `it was said to hold ${describeDrive(first)}, and a moment later ${describeDrive(second)}`,
+    };
   } catch (error) {
     signal.throwIfAborted();
     if (!isIronicError(error)) throw error;
@@ -327,4 +330,4 @@ async function look(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<
   }
 }
 
-const said = ({ inserted, image }: Drive): string => (inserted ? image : 'nothing');
+const describeDrive = ({ inserted, image }: Drive): string => (inserted ? image : 'nothing');

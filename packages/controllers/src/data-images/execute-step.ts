@@ -17,7 +17,7 @@ import {
   IMAGE_FINALIZER,
   type Ironic,
   formatNodeName,
-  nothingAsked,
+  emptyHostMemory,
   ownedBy,
   OWN_REBOOT_KEY,
   REBOOT_ANNOTATION,
@@ -42,34 +42,38 @@ export interface StepContext {
 type Call = Extract<HostStep, { remember: unknown } | { type: 'register' | 'delete node' }>;
 type Write = Exclude<HostStep, Call | { type: 'wait' | 'look' }>;
 
-export async function carryOut(step: HostStep, scene: StepContext): Promise<void> {
+export async function executeStep(step: HostStep, stepContext: StepContext): Promise<void> {
   if (step.type === 'wait' || step.type === 'look') return;
-  if (isCall(step)) return callFor(step, scene);
-  await write(step, scene);
+  if (isCall(step)) return executeCall(step, stepContext);
+  await write(step, stepContext);
 }
 
 const isCall = (step: Call | Write): step is Call =>
   'remember' in step || step.type === 'register' || step.type === 'delete node';
 
-function write(step: Write, scene: StepContext): Promise<unknown> {
+function write(step: Write, stepContext: StepContext): Promise<unknown> {
   switch (step.type) {
     case 'remember host':
-      return rememberHost(step.memory, scene);
+      return rememberHost(step.memory, stepContext);
     case 'remember drive':
-      return rememberDrive(step.memory, scene);
+      return rememberDrive(step.memory, stepContext);
     case 'claim image':
     case 'release image':
-      return changeImage(step.type, scene);
+      return changeImage(step.type, stepContext);
     default:
-      return changeHost(step, scene);
+      return changeHost(step, stepContext);
   }
 }
 
 const rememberHost = (memory: HostMemory, { host, context }: StepContext): Promise<Stored<BareMetalHost>> =>
   context.write.patch(bareMetalHosts, host, annotated(HOST_MEMORY_ANNOTATION, encodeMemory(memory)));
 
-const rememberDrive = (memory: DriveMemory, scene: StepContext): Promise<Stored<DataImage>> =>
-  scene.context.write.patch(dataImages, requireImage(scene), annotated(DRIVE_MEMORY_ANNOTATION, encodeMemory(memory)));
+const rememberDrive = (memory: DriveMemory, stepContext: StepContext): Promise<Stored<DataImage>> =>
+  stepContext.context.write.patch(
+    dataImages,
+    requireImage(stepContext),
+    annotated(DRIVE_MEMORY_ANNOTATION, encodeMemory(memory)),
+  );
 
 const annotated = (name: string, value: string | null) => ({ metadata: { annotations: { [name]: value } } });
 
@@ -88,7 +92,7 @@ function changeHost(
     'add host finalizer': () => ({
       metadata: {
         finalizers: [...finalizers, HOST_FINALIZER],
-        annotations: { [HOST_MEMORY_ANNOTATION]: encodeMemory(facts.host.memory ?? nothingAsked) },
+        annotations: { [HOST_MEMORY_ANNOTATION]: encodeMemory(facts.host.memory ?? emptyHostMemory) },
       },
     }),
     'remove host finalizer': () => ({
@@ -106,11 +110,11 @@ function changeHost(
 
 const ownRebootAnnotation = `${REBOOT_ANNOTATION}/${OWN_REBOOT_KEY}`;
 
-async function changeImage(what: 'claim image' | 'release image', scene: StepContext): Promise<void> {
-  const image = requireImage(scene);
+async function changeImage(what: 'claim image' | 'release image', stepContext: StepContext): Promise<void> {
+  const image = requireImage(stepContext);
   const { finalizers = [], ownerReferences = [] } = image.metadata;
   const others = finalizers.filter((each) => each !== IMAGE_FINALIZER);
-  const owner = ownedBy(scene.host);
+  const owner = ownedBy(stepContext.host);
   const metadata =
     what === 'release image'
       ? { finalizers: others }
@@ -118,27 +122,27 @@ async function changeImage(what: 'claim image' | 'release image', scene: StepCon
           finalizers: [...others, IMAGE_FINALIZER],
           ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== owner.uid), owner],
         };
-  await scene.context.write.patch(dataImages, image, { metadata });
+  await stepContext.context.write.patch(dataImages, image, { metadata });
 }
 
-async function callFor(step: Call, scene: StepContext): Promise<void> {
-  const remembered = await rememberFirst(step, scene);
-  const outcome = await call(step, scene);
-  scene.metrics?.called(step.type, outcome.type);
-  const { context, facts, options } = scene;
+async function executeCall(step: Call, stepContext: StepContext): Promise<void> {
+  const remembered = await rememberFirst(step, stepContext);
+  const outcome = await call(step, stepContext);
+  stepContext.metrics?.called(step.type, outcome.type);
+  const { context, facts, options } = stepContext;
   const circumstances = { now: context.now().getTime(), options, hostMemory: facts.host.memory };
   const after = afterCall(step, outcome, circumstances);
-  if (after !== null) await rememberAfter(after, remembered, scene);
+  if (after !== null) await rememberAfter(after, remembered, stepContext);
 }
 
 type HostObjects = Pick<StepContext, 'host' | 'image'>;
 
-async function rememberFirst(step: Call, scene: StepContext): Promise<HostObjects> {
-  const { host, image } = scene;
+async function rememberFirst(step: Call, stepContext: StepContext): Promise<HostObjects> {
+  const { host, image } = stepContext;
   if (!('remember' in step)) return { host, image };
   return step.type === 'attach' || step.type === 'detach'
-    ? { host, image: await rememberDrive(step.remember, scene) }
-    : { host: await rememberHost(step.remember, scene), image };
+    ? { host, image: await rememberDrive(step.remember, stepContext) }
+    : { host: await rememberHost(step.remember, stepContext), image };
 }
 
 /** Users may write to the object meanwhile, and Ironic's answer counts all the same. */
@@ -175,11 +179,11 @@ async function replaceAnnotation<T extends BareMetalHost | DataImage>(
   }, MAX_TRIES);
 }
 
-async function call(step: Call, scene: StepContext): Promise<CallOutcome> {
-  const { context } = scene;
+async function call(step: Call, stepContext: StepContext): Promise<CallOutcome> {
+  const { context } = stepContext;
   context.signal.throwIfAborted();
   try {
-    await send(step, scene);
+    await send(step, stepContext);
     return { type: 'accepted' };
   } catch (error) {
     context.signal.throwIfAborted();
@@ -190,19 +194,19 @@ async function call(step: Call, scene: StepContext): Promise<CallOutcome> {
   }
 }
 
-function send(step: Call, scene: StepContext): Promise<void> {
-  const { ironic, host, context } = scene;
-  if (step.type !== 'register') return sendTo(requireUuid(scene), step, scene);
+function send(step: Call, stepContext: StepContext): Promise<void> {
+  const { ironic, host, context } = stepContext;
+  if (step.type !== 'register') return sendTo(requireUuid(stepContext), step, stepContext);
   const name = formatNodeName(host.metadata.namespace ?? '', host.metadata.name);
-  return ironic.register({ name, ...wantedNode(scene) }, context.signal);
+  return ironic.register({ name, ...buildDesiredNode(stepContext) }, context.signal);
 }
 
-function sendTo(uuid: string, step: Exclude<Call, { type: 'register' }>, scene: StepContext): Promise<void> {
-  const { ironic, options } = scene;
-  const { signal } = scene.context;
+function sendTo(uuid: string, step: Exclude<Call, { type: 'register' }>, stepContext: StepContext): Promise<void> {
+  const { ironic, options } = stepContext;
+  const { signal } = stepContext.context;
   switch (step.type) {
     case 'update node':
-      return ironic.update(uuid, wantedNode(scene), signal);
+      return ironic.update(uuid, buildDesiredNode(stepContext), signal);
     case 'provision':
       return ironic.provision(uuid, step.target, signal);
     case 'power':
@@ -228,7 +232,7 @@ function requireUuid({ facts }: StepContext): string {
   return facts.node.uuid;
 }
 
-function wantedNode({ facts, driverInfo, host }: StepContext): Omit<DesiredNode, 'name'> {
+function buildDesiredNode({ facts, driverInfo, host }: StepContext): Omit<DesiredNode, 'name'> {
   const { bmc } = facts.host;
   if (!bmc.ok || driverInfo === null) throw new Error('a step about a BMC that cannot be read');
   return { driver: bmc.driver, driverInfo: { ...driverInfo }, hostUid: host.metadata.uid, digest: bmc.digest };

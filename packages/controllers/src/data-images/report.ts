@@ -12,15 +12,19 @@ export interface EventTargets {
   readonly imageSeen: ObservedDataImage | null;
 }
 
-export function tell(step: HostStep, listeners: EventTargets, { events, log }: Pick<Context, 'events' | 'log'>): void {
+export function recordStepEvents(
+  step: HostStep,
+  targets: EventTargets,
+  { events, log }: Pick<Context, 'events' | 'log'>,
+): void {
   log.info({ step: step.type, ...('target' in step && { target: step.target }) }, 'a step of a bare-metal host');
-  const ofHost = hostHappening(step, listeners);
-  if (ofHost !== null) events.record(bareMetalHosts, listeners.host, ofHost);
-  const ofImage = imageHappening(step, listeners);
-  if (ofImage !== null && listeners.image !== undefined) events.record(dataImages, listeners.image, ofImage);
+  const ofHost = buildHostEvent(step, targets);
+  if (ofHost !== null) events.record(bareMetalHosts, targets.host, ofHost);
+  const ofImage = buildImageEvent(step, targets);
+  if (ofImage !== null && targets.image !== undefined) events.record(dataImages, targets.image, ofImage);
 }
 
-function hostHappening(step: HostStep, { hostMemory }: EventTargets): EventInput | null {
+function buildHostEvent(step: HostStep, { hostMemory }: EventTargets): EventInput | null {
   switch (step.type) {
     case 'register':
       return normal('Registering', 'Ironic is told of the host');
@@ -45,20 +49,20 @@ const powerMessages = {
   'soft power off': 'the operating system is asked to shut down',
 } as const;
 
-function imageHappening(step: HostStep, { imageSeen }: EventTargets): EventInput | null {
+function buildImageEvent(step: HostStep, { imageSeen }: EventTargets): EventInput | null {
   switch (step.type) {
     case 'attach':
       return normal('Attaching', `Ironic is asked to attach ${step.url}`);
     case 'detach':
       return normal('Detaching', `Ironic is asked to empty the drive of ${step.remember.url}`);
     case 'remember drive':
-      return whatBecame(step.memory, imageSeen);
+      return buildDriveEvent(step.memory, imageSeen);
     default:
       return null;
   }
 }
 
-function whatBecame(
+function buildDriveEvent(
   { isAttached, url, failures, message }: Extract<HostStep, { type: 'remember drive' }>['memory'],
   before: ObservedDataImage | null,
 ): EventInput | null {

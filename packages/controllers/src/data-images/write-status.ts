@@ -43,16 +43,20 @@ export async function writeImageStatus(
   const wanted = { ...fields, conditions: setCondition(image.status?.conditions, update, now) };
   if (isIn(image.status, wanted)) return image;
   const key = keyOf(image);
-  const seenIn = ({ status }: DataImage) => ({ uid, wanted: { ...fields, update }, found: ours(status) });
-  if (dropped.areKnown(key, seenIn(image))) return image;
+  const takeSnapshot = ({ status }: DataImage) => ({
+    uid,
+    wanted: { ...fields, update },
+    found: pickOwnFields(status),
+  });
+  if (dropped.areKnown(key, takeSnapshot(image))) return image;
   const status = { ...wanted, lastReconciled: now.toISOString() };
   const written = await context.write.patchStatus(dataImages, image, status);
   if (isIn(written.status, wanted)) dropped.forget(key);
-  else dropped.remember(key, seenIn(written));
+  else dropped.remember(key, takeSnapshot(written));
   return written;
 }
 
-const ours = (status: DataImage['status']) => ({
+const pickOwnFields = (status: DataImage['status']) => ({
   attachedImage: status?.attachedImage ?? null,
   error: status?.error ?? null,
   conditions: status?.conditions ?? null,

@@ -11,7 +11,7 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { fleetNodes } from '../sources.ts';
-import { type CordonedNode, createLooks, emptyNode, type DrainAttempts } from './empty-node.ts';
+import { type CordonedNode, createDrainAttempts, emptyNode, type DrainAttempts } from './empty-node.ts';
 import { createDrainMetrics } from './metrics.ts';
 import { answerChange, cordonChange, disownChange, patchNode, uncordonChange } from './patch-node.ts';
 
@@ -24,7 +24,7 @@ const DRAINING = 'draining';
 const WORKERS = 32;
 
 export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
-  const looks = createLooks(metrics === undefined ? undefined : createDrainMetrics(metrics));
+  const attempts = createDrainAttempts(metrics === undefined ? undefined : createDrainMetrics(metrics));
   return {
     name: 'drain',
     reads: [
@@ -42,21 +42,26 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
     owns: [{ resource: nodes }, { resource: pods, subresource: 'eviction' }],
     workers: WORKERS,
     // One that does not lead any more has nothing to say about drains.
-    listen: () => looks.forgetAll,
+    listen: () => attempts.forgetAll,
     async reconcile(name, context) {
       const node = context.read(nodes).get(name);
       if (node === undefined) {
-        looks.forget(name);
+        attempts.forget(name);
         return done();
       }
       const step = nextDrainStep(readDrainFacts(node), context.read(nodes).size === 1);
-      if (step.type !== 'cordon' && step.type !== 'empty') looks.forget(name);
-      return take(step, node, looks, context);
+      if (step.type !== 'cordon' && step.type !== 'empty') attempts.forget(name);
+      return executeStep(step, node, attempts, context);
     },
   };
 }
 
-async function take(step: DrainStep, node: Stored<Node>, looks: DrainAttempts, context: Context): Promise<Next> {
+async function executeStep(
+  step: DrainStep,
+  node: Stored<Node>,
+  attempts: DrainAttempts,
+  context: Context,
+): Promise<Next> {
   switch (step.type) {
     case 'rest':
       return done();
@@ -64,12 +69,12 @@ async function take(step: DrainStep, node: Stored<Node>, looks: DrainAttempts, c
       await patchNode(node, disownChange, context.write);
       return done();
     case 'spare':
-      await spare(step, node, context);
+      await skipDrain(step, node, context);
       return done();
     case 'cordon':
-      return emptyNode(await cordon(step, node, context), looks, context);
+      return emptyNode(await cordon(step, node, context), attempts, context);
     case 'empty':
-      return emptyNode({ node, drain: step, isFresh: false }, looks, context);
+      return emptyNode({ node, drain: step, isFresh: false }, attempts, context);
     case 'uncordon':
       await uncordon(step, node, context);
       return done();
@@ -78,7 +83,11 @@ async function take(step: DrainStep, node: Stored<Node>, looks: DrainAttempts, c
 
 type DrainStepOf<T extends DrainStep['type']> = Extract<DrainStep, { type: T }>;
 
-async function spare(step: DrainStepOf<'spare'>, node: Stored<Node>, { write, events, log }: Context): Promise<void> {
+async function skipDrain(
+  step: DrainStepOf<'spare'>,
+  node: Stored<Node>,
+  { write, events, log }: Context,
+): Promise<void> {
   await patchNode(node, answerChange(step.wish), write);
   const message =
     `Nothing is drained for the update to ${step.wish.config}: there is no other node that pods could go to. ` +

@@ -12,9 +12,9 @@ import {
 } from '@slipway/fleet/drain';
 import { again, type Context, done, type Next, type Stored } from '@slipway/kube';
 import type { DrainMetrics } from './metrics.ts';
-import { evictPods, type Refusal, retryAt, type SortedPods, sortPods } from './evict-pods.ts';
-import { HOUR, isTimeToWarn, lookAfter, retryAfter } from './pace.ts';
-import { answerChange, patchNode, tellBlocked } from './patch-node.ts';
+import { evictPods, type Refusal, computeRetryTime, type SortedPods, sortPods } from './evict-pods.ts';
+import { HOUR, isTimeToWarn, computeCheckDelay, computeRetryDelay } from './intervals.ts';
+import { answerChange, patchNode, reportBlocked } from './patch-node.ts';
 
 export interface CordonedNode {
   readonly node: Stored<Node>;
@@ -27,35 +27,35 @@ export type Drain = Extract<DrainStep, { type: 'empty' }>;
 
 export async function emptyNode(
   { node, drain, isFresh }: CordonedNode,
-  looks: DrainAttempts,
+  attempts: DrainAttempts,
   context: Context,
 ): Promise<Next> {
   const now = context.now().getTime();
-  const budgets = budgetsIn(context);
-  const last = looks.last(node, drain);
+  const budgets = createBudgetLookup(context);
+  const last = attempts.last(node, drain);
   if (last !== undefined && isEarly(last, now, budgets)) return again(last.nextAt - now);
   const sorted = sortPods({
-    pods: await podsOn(node.metadata.name, context),
+    pods: await listPods(node.metadata.name, context),
     refused: new Map(last?.refused.map((refusal) => [refusal.pod.uid, refusal])),
     since: drain.since,
     now,
     budgetsNow: (pod) => fingerprintBudgets(budgets(pod)),
   });
-  if (isNobody(sorted)) return finish(node, drain, looks, context);
-  const mayEvict = isFresh || sorted.evict.length === 0 || (await isStillWanted(node, drain, context));
+  if (isEmpty(sorted)) return completeDrain(node, drain, attempts, context);
+  const mayEvict = isFresh || sorted.evict.length === 0 || (await isStillRequested(node, drain, context));
   // The watch brings what the node asks for by now, and the node back here.
   if (!mayEvict) return done();
 
   const refused = [...sorted.held, ...(await evict(sorted.evict, budgets, context))];
-  const look = nextAttempt({ sorted, refused, since: drain.since, now, last });
-  looks.note(node, drain, look);
+  const attempt = nextAttempt({ sorted, refused, since: drain.since, now, last });
+  attempts.note(node, drain, attempt);
   const isLoud = isTimeToWarn(drain.since, last?.at ?? null, now);
-  await tellBlocked(node, { refused, stuck: sorted.stuck, budgets, isLoud }, context);
-  look.isTold = true;
-  return again(Math.max(0, look.nextAt - context.now().getTime()));
+  await reportBlocked(node, { refused, stuck: sorted.stuck, budgets, isLoud }, context);
+  attempt.isTold = true;
+  return again(Math.max(0, attempt.nextAt - context.now().getTime()));
 }
 
-function budgetsIn({ read }: Context): BudgetLookup {
+function createBudgetLookup({ read }: Context): BudgetLookup {
   const all = read(podDisruptionBudgets);
   return (pod) => findBudgets(pod, all.byIndex('namespace', pod.namespace));
 }
@@ -67,7 +67,7 @@ function isEarly({ at, nextAt, refused, isTold }: DrainAttempt, now: number, bud
   return refused.every((refusal) => refusal.budgets === fingerprintBudgets(budgets(refusal.pod)));
 }
 
-async function podsOn(name: string, { client, signal }: Context): Promise<PodFacts[]> {
+async function listPods(name: string, { client, signal }: Context): Promise<PodFacts[]> {
   const found: PodFacts[] = [];
   for await (const pod of client.list(pods, { fieldSelector: `spec.nodeName=${name}`, pageSize: 500, signal })) {
     const facts = readPodFacts(pod);
@@ -76,11 +76,11 @@ async function podsOn(name: string, { client, signal }: Context): Promise<PodFac
   return found;
 }
 
-const isNobody = ({ evict, leaving, stuck, held }: SortedPods): boolean =>
+const isEmpty = ({ evict, leaving, stuck, held }: SortedPods): boolean =>
   evict.length + leaving.length + stuck.length + held.length === 0;
 
 /** An eviction cannot be taken back, and the watch may be behind what the node asks for by now. */
-async function isStillWanted({ metadata }: Stored<Node>, { wish }: Drain, context: Context): Promise<boolean> {
+async function isStillRequested({ metadata }: Stored<Node>, { wish }: Drain, context: Context): Promise<boolean> {
   const live = await context.client.find(nodes, { name: metadata.name }, { signal: context.signal });
   if (live === undefined || live.metadata.uid !== metadata.uid) return false;
   const step = nextDrainStep(readDrainFacts(live), false);
@@ -104,9 +104,14 @@ async function evict(wanted: readonly PodFacts[], budgets: BudgetLookup, context
   }));
 }
 
-async function finish(node: Stored<Node>, drain: Drain, looks: DrainAttempts, context: Context): Promise<Next> {
+async function completeDrain(
+  node: Stored<Node>,
+  drain: Drain,
+  attempts: DrainAttempts,
+  context: Context,
+): Promise<Next> {
   await patchNode(node, answerChange(drain.wish), context.write);
-  looks.forget(node.metadata.name);
+  attempts.forget(node.metadata.name);
   const seconds = Math.max(0, Math.round((context.now().getTime() - drain.since) / 1000));
   const message =
     `The node is empty, but for its own pods and those of DaemonSets, ${seconds} s after the drain began: ` +
@@ -132,30 +137,30 @@ export interface DrainAttempt {
 export interface DrainAttempts {
   /** Undefined: the node was not looked at for this drain. */
   last(node: Stored<Node>, drain: Drain): DrainAttempt | undefined;
-  note(node: Stored<Node>, drain: Drain, look: DrainAttempt): void;
+  note(node: Stored<Node>, drain: Drain, attempt: DrainAttempt): void;
   forget(this: void, name: string): void;
   forgetAll(this: void): void;
 }
 
-export function createLooks(measured: DrainMetrics | undefined): DrainAttempts {
+export function createDrainAttempts(measured: DrainMetrics | undefined): DrainAttempts {
   /** By the name of the node: names come back, so each has what tells one drain from another. */
-  const looks = new Map<string, { drain: string; look: DrainAttempt }>();
+  const attempts = new Map<string, { drain: string; attempt: DrainAttempt }>();
   const formatDrainId = ({ metadata }: Stored<Node>, { wish }: Drain): string => `${metadata.uid} ${wish.text}`;
   return {
     last(node, drain) {
-      const known = looks.get(node.metadata.name);
-      return known?.drain === formatDrainId(node, drain) ? known.look : undefined;
+      const known = attempts.get(node.metadata.name);
+      return known?.drain === formatDrainId(node, drain) ? known.attempt : undefined;
     },
-    note(node, drain, look) {
+    note(node, drain, attempt) {
       const { name } = node.metadata;
-      looks.set(name, { drain: formatDrainId(node, drain), look });
-      measured?.overdue(name, look.at - drain.since > HOUR);
+      attempts.set(name, { drain: formatDrainId(node, drain), attempt });
+      measured?.overdue(name, attempt.at - drain.since > HOUR);
     },
     forget(name) {
-      if (looks.delete(name)) measured?.overdue(name, false);
+      if (attempts.delete(name)) measured?.overdue(name, false);
     },
     forgetAll() {
-      looks.clear();
+      attempts.clear();
       measured?.reset();
     },
   };
@@ -176,9 +181,9 @@ export function nextAttempt({ sorted, refused, since, now, last }: AttemptInput)
   const hasEvicted = evict.length > refused.length - held.length;
   const evictedAt = hasEvicted || last === undefined ? now : last.evictedAt;
   const nextAt = Math.min(
-    ...(hasEvicted || leaving.length > 0 ? [now + lookAfter(now - evictedAt)] : []),
-    ...(stuck.length > 0 ? [now + retryAfter(now - since)] : []),
-    ...refused.map((refusal) => retryAt(refusal, since)),
+    ...(hasEvicted || leaving.length > 0 ? [now + computeCheckDelay(now - evictedAt)] : []),
+    ...(stuck.length > 0 ? [now + computeRetryDelay(now - since)] : []),
+    ...refused.map((refusal) => computeRetryTime(refusal, since)),
   );
   return { at: now, nextAt, refused, evictedAt, isTold: false };
 }

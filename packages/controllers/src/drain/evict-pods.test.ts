@@ -1,6 +1,6 @@
 import type { PodFacts } from '@slipway/fleet/drain';
 import { describe, expect, it } from 'vitest';
-import { isTimeToWarn, lookAfter, retryAfter } from './pace.ts';
+import { isTimeToWarn, computeCheckDelay, computeRetryDelay } from './intervals.ts';
 import { nextAttempt, type AttemptInput } from './empty-node.ts';
 import { type Refusal, type SortedPods, sortPods } from './evict-pods.ts';
 
@@ -79,7 +79,7 @@ describe('a drain is looked at again', () => {
     nextAttempt({ sorted: { ...none, ...some }, refused: [], since, now: at, last: undefined, ...more }).nextAt - at;
 
   it('after a second at first, more slowly as pods take their time, and after ten seconds at most', () => {
-    expect([0, 5000, 20_000, 100_000, 3_600_000].map(lookAfter)).toEqual([1000, 1000, 2000, 10_000, 10_000]);
+    expect([0, 5000, 20_000, 100_000, 3_600_000].map(computeCheckDelay)).toEqual([1000, 1000, 2000, 10_000, 10_000]);
     expect(wait({ evict: [a] })).toBe(1000);
     expect(wait({ leaving: [a] })).toBe(1000);
     const first = nextAttempt({ sorted: { ...none, evict: [a] }, refused: [], since, now: at, last: undefined });
@@ -107,7 +107,7 @@ describe('a drain is looked at again', () => {
   it('as seldom for a pod that does not end as for one that is refused', () => {
     expect(wait({ stuck: [a] })).toBe(5 * MINUTE);
     expect(wait({ stuck: [a] }, { since: at })).toBe(MINUTE);
-    expect([0, 10 * MINUTE - 1, 10 * MINUTE].map(retryAfter)).toEqual([MINUTE, MINUTE, 5 * MINUTE]);
+    expect([0, 10 * MINUTE - 1, 10 * MINUTE].map(computeRetryDelay)).toEqual([MINUTE, MINUTE, 5 * MINUTE]);
   });
 
   it('and after every full hour somebody is told', () => {

@@ -2,7 +2,7 @@
 import { mapLimit } from '@slipway/base/concurrency';
 import type { PodFacts } from '@slipway/fleet/drain';
 import { type Client, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
-import { retryAfter, STUCK_AFTER_MS } from './pace.ts';
+import { computeRetryDelay, STUCK_AFTER_MS } from './intervals.ts';
 
 export interface RefusedPod {
   readonly pod: PodFacts;
@@ -84,7 +84,7 @@ export function sortPods({ pods, refused, since, now, budgetsNow }: SortRequest)
   for (const pod of pods) {
     const refusal = refused.get(pod.uid);
     if (pod.endsAt !== null) sorted[now > pod.endsAt + STUCK_AFTER_MS ? 'stuck' : 'leaving'].push(pod);
-    else if (refusal === undefined || now >= retryAt(refusal, since)) sorted.evict.push(pod);
+    else if (refusal === undefined || now >= computeRetryTime(refusal, since)) sorted.evict.push(pod);
     else if (refusal.budgets === budgetsNow(pod)) sorted.held.push(refusal);
     else sorted.evict.push(pod);
   }
@@ -92,7 +92,7 @@ export function sortPods({ pods, refused, since, now, budgetsNow }: SortRequest)
 }
 
 /** When a refused pod is asked for again even if no budget has changed. */
-export const retryAt = ({ at }: Refusal, since: number): number => at + retryAfter(at - since);
+export const computeRetryTime = ({ at }: Refusal, since: number): number => at + computeRetryDelay(at - since);
 
 // Whose a pod is, in the words of the person who made it: the Deployment, not its ReplicaSet.
 

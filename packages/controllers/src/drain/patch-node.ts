@@ -81,16 +81,16 @@ export interface DrainBlockers {
 }
 
 /** Nothing is written where the Node says so already. */
-export async function tellBlocked(node: Stored<Node>, inTheWay: DrainBlockers, context: Context): Promise<void> {
+export async function reportBlocked(node: Stored<Node>, blockers: DrainBlockers, context: Context): Promise<void> {
   const { write, events, log } = context;
-  const text = await describeBlockers(inTheWay, context);
+  const text = await describeBlockers(blockers, context);
   const { blocked } = readDrainFacts(node);
   if (text !== blocked) {
     await patchNode(node, blockedChange(text), write);
     log.info({ text }, text === '' ? 'nothing is in the way of a drain any more' : 'a drain is blocked');
   }
   if (text === '') return;
-  if (inTheWay.isLoud) events.record(nodes, node, { type: 'Warning', reason: 'FailedToDrain', message: text });
+  if (blockers.isLoud) events.record(nodes, node, { type: 'Warning', reason: 'FailedToDrain', message: text });
   else if (blocked === '') events.record(nodes, node, { type: 'Normal', reason: 'Drain', message: text });
 }
 
@@ -99,8 +99,8 @@ async function describeBlockers(
   { client, signal }: Context,
 ): Promise<string> {
   const all = [
-    ...refused.map((refusal) => ({ pod: refusal.pod, why: whyRefused(refusal, budgets) })),
-    ...stuck.map((pod) => ({ pod, why: whyStuck(pod) })),
+    ...refused.map((refusal) => ({ pod: refusal.pod, why: explainRefusal(refusal, budgets) })),
+    ...stuck.map((pod) => ({ pod, why: explainStuck(pod) })),
   ].sort((a, b) => (fullName(a.pod) < fullName(b.pod) ? -1 : 1));
   const named: Obstacle[] = [];
   for (const { pod, why } of all.slice(0, MAX_NAMED_PODS)) {
@@ -109,12 +109,12 @@ async function describeBlockers(
   return blockedText(named, all.length - named.length);
 }
 
-function whyRefused({ pod, byBudget, message }: Refusal, budgets: BudgetLookup): Obstacle['why'] {
+function explainRefusal({ pod, byBudget, message }: Refusal, budgets: BudgetLookup): Obstacle['why'] {
   const found = byBudget ? budgets(pod) : [];
   return found.length > 0 ? { type: 'budgets', budgets: found } : { type: 'refused', message };
 }
 
-const whyStuck = ({ endsAt, finalizers }: PodFacts): Obstacle['why'] => ({
+const explainStuck = ({ endsAt, finalizers }: PodFacts): Obstacle['why'] => ({
   type: 'stuck',
   since: endsAt ?? 0,
   finalizers,

@@ -35,7 +35,7 @@ export interface RetryBackoff {
   succeeded(): void;
 }
 
-export function createRetryPace({ firstMs, mostMs }: RetryTimes = DEFAULT_RETRY_TIMES): RetryBackoff {
+export function createRetryBackoff({ firstMs, mostMs }: RetryTimes = DEFAULT_RETRY_TIMES): RetryBackoff {
   let last: { readonly what: string; readonly count: number; readonly notBefore: number } | undefined;
   const failures = (what: string): number => (last?.what === what ? last.count : 0);
   return {

@@ -14,7 +14,7 @@ import {
   untilPoolCondition,
   untilRuns,
   useStreamsCluster,
-} from './testing/streams-scene.ts';
+} from './testing/streams-fixture.ts';
 
 useStreamsCluster();
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createRetryPace } from './options.ts';
+import { createRetryBackoff } from './options.ts';
 
 it('what fails is tried again after twice as long each time, up to a bound', () => {
-  const pace = createRetryPace({ firstMs: 5, mostMs: 30 });
+  const pace = createRetryBackoff({ firstMs: 5, mostMs: 30 });
   expect(pace.waitFor('a', 0)).toBe(0);
   expect([0, 5, 15, 35, 65].map((at) => pace.failed('a', at))).toEqual([5, 10, 20, 30, 30]);
   expect(pace.failures('a')).toBe(5);
@@ -10,7 +10,7 @@ it('what fails is tried again after twice as long each time, up to a bound', () 
 });
 
 it('what has changed is tried at once', () => {
-  const pace = createRetryPace({ firstMs: 5, mostMs: 30 });
+  const pace = createRetryBackoff({ firstMs: 5, mostMs: 30 });
   pace.failed('a', 0);
   expect(pace.waitFor('b', 0)).toBe(0);
   expect(pace.failed('b', 0)).toBe(5);

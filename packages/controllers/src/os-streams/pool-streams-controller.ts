@@ -53,10 +53,10 @@ import {
   osImagesSource,
   osImageStreamSource,
   pullSecretSource,
-  sourcesIn,
-  streamObjectIn,
+  readStreamSources,
+  findStreamObject,
 } from '../sources.ts';
-import { createRetryPace, type OsStreamsOptions, type RetryBackoff, DEFAULT_PULL_SECRET } from './options.ts';
+import { createRetryBackoff, type OsStreamsOptions, type RetryBackoff, DEFAULT_PULL_SECRET } from './options.ts';
 import type { KeptRegistry } from './registry.ts';
 
 type Pool = Stored<MachineConfigPool>;
@@ -67,11 +67,11 @@ const MAX_TRIES = 5;
 
 export function poolStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
   const { namespace, pullSecret = DEFAULT_PULL_SECRET } = options;
-  const paces = new Map<string, RetryBackoff>();
+  const backoffs = new Map<string, RetryBackoff>();
   const getBackoff = (pool: string): RetryBackoff => {
-    const pace = paces.get(pool) ?? createRetryPace(options.retry);
-    paces.set(pool, pace);
-    return pace;
+    const backoff = backoffs.get(pool) ?? createRetryBackoff(options.retry);
+    backoffs.set(pool, backoff);
+    return backoff;
   };
   return {
     name: 'pool-streams',
@@ -95,16 +95,22 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
     async reconcile(name, context) {
       const pool = context.read(machineConfigPools).get(name);
       if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
-        paces.delete(name);
+        backoffs.delete(name);
         return done();
       }
-      const streams = streamsFor(pool, options, context);
+      const streams = resolveStreams(pool, options, context);
       // The OSImageStream brings every pool back here when it comes.
       if (streams === null) return done();
       const secret = `${pullSecret.namespace}/${pullSecret.name}`;
-      const runs = await runsNow(pool, streams, { context, options, registries, secret, pace: getBackoff(name) });
+      const runs = await detectRunningStream(pool, streams, {
+        context,
+        options,
+        registries,
+        secret,
+        pace: getBackoff(name),
+      });
       if (typeof runs === 'number') return again(runs);
-      return carryOut(pool, streamOfPool({ ...readStreamFacts(pool, context.read), runs }, streams), context);
+      return applyDecision(pool, streamOfPool({ ...readStreamFacts(pool, context.read), runs }, streams), context);
     },
   };
 }
@@ -124,10 +130,11 @@ const forgetStreams: Gate['whenOff'] = async ({ client, write, log, signal }) =>
 };
 
 /** Null: to be waited for. Where nothing says what streams there are, only a pool that asks for one has something to hear. */
-function streamsFor(pool: Pool, options: OsStreamsOptions, { read }: Context): Streams | null {
-  const object = streamObjectIn(read);
+function resolveStreams(pool: Pool, options: OsStreamsOptions, { read }: Context): Streams | null {
+  const object = findStreamObject(read);
   const streams = object === undefined ? null : toStreams(object);
-  if (streams !== null || pool.spec.osImageStream === undefined || hasSources(sourcesIn(read, options))) return streams;
+  if (streams !== null || pool.spec.osImageStream === undefined || hasSources(readStreamSources(read, options)))
+    return streams;
   return { available: [], defaultStream: '', lifecycle: new Map() };
 }
 
@@ -143,7 +150,7 @@ function readStreamFacts(pool: Pool, read: StoreReader): Omit<PoolStreamFacts, '
   };
 }
 
-async function carryOut(pool: Pool, decision: PoolStream, context: Context): Promise<Next> {
+async function applyDecision(pool: Pool, decision: PoolStream, context: Context): Promise<Next> {
   const annotations = {
     ...trackedAnnotations(decision),
     [osStreamProblemAnnotation]: decision.type === 'refused' ? encodeProblems([decision.problem]) : null,
@@ -152,11 +159,11 @@ async function carryOut(pool: Pool, decision: PoolStream, context: Context): Pro
   const changed = Object.entries(annotations).filter(([key, value]) => (before[key] ?? null) !== value);
   if (changed.length === 0) return done();
   await context.write.patch(machineConfigPools, pool, { metadata: { annotations: Object.fromEntries(changed) } });
-  tell(pool, decision, new Set(changed.map(([key]) => key)), context);
+  recordEvent(pool, decision, new Set(changed.map(([key]) => key)), context);
   return done();
 }
 
-function tell(pool: Pool, decision: PoolStream, changed: ReadonlySet<string>, { events, log }: Context): void {
+function recordEvent(pool: Pool, decision: PoolStream, changed: ReadonlySet<string>, { events, log }: Context): void {
   const what = buildStreamEvent(pool.metadata.name, decision, changed);
   if (what === null) return;
   log[what.type === 'Warning' ? 'warn' : 'info']({ decision: decision.type }, what.message);
@@ -205,17 +212,21 @@ interface PoolStreamDeps {
 }
 
 /** A number: to be asked again after so many milliseconds. */
-async function runsNow(pool: Pool, streams: Streams, parts: PoolStreamDeps): Promise<PoolStreamFacts['runs'] | number> {
+async function detectRunningStream(
+  pool: Pool,
+  streams: Streams,
+  parts: PoolStreamDeps,
+): Promise<PoolStreamFacts['runs'] | number> {
   const tracked = readTrackedStream(pool.metadata.annotations);
   if (tracked !== null && !isDamaged(tracked)) return null;
   const { context, options } = parts;
   const { read, client, signal } = context;
   const evidence = await collectEvidence(pool, streams, { read, client, signal, namespace: options.namespace });
-  const image = imageToAsk(evidence);
-  return image === null ? detectRunningOs(evidence) : runsByLabels(evidence, image, parts);
+  const image = selectImageToInspect(evidence);
+  return image === null ? detectRunningOs(evidence) : detectStreamByLabels(evidence, image, parts);
 }
 
-async function runsByLabels(
+async function detectStreamByLabels(
   evidence: RunsEvidence,
   image: string,
   parts: PoolStreamDeps,
@@ -225,8 +236,8 @@ async function runsByLabels(
   if (wait > 0) return wait;
   const imageLabels = await readImageLabels(image, parts);
   const runs = detectRunningOs({ ...evidence, imageLabels });
-  const isTold = imageLabels !== null || runs?.stream !== null;
-  if (isTold || pace.failures(image) >= MAX_TRIES) return runs;
+  const isKnown = imageLabels !== null || runs?.stream !== null;
+  if (isKnown || pace.failures(image) >= MAX_TRIES) return runs;
   return pace.failed(image, context.now().getTime());
 }
 
@@ -260,21 +271,21 @@ async function collectEvidence(
 ): Promise<RunsEvidence> {
   return {
     statusStream: pool.status?.osImageStream?.name ?? null,
-    renderedImages: await renderedImages(pool, client, signal),
+    renderedImages: await readRenderedImages(pool, client, signal),
     imageLabels: null,
-    nodeOsImages: nodeOsImages(pool, read),
-    distribution: detectDistribution(platformVersion(read, namespace), streams.available),
+    nodeOsImages: listNodeOsImages(pool, read),
+    distribution: detectDistribution(readPlatformVersion(read, namespace), streams.available),
     streams: streams.available,
     lastStreams: [],
   };
 }
 
 /** The image whose labels would tell; null: nobody has to be asked. */
-const imageToAsk = (evidence: RunsEvidence): string | null =>
+const selectImageToInspect = (evidence: RunsEvidence): string | null =>
   needsImageLabels(evidence) ? (evidence.renderedImages?.osImage ?? null) : null;
 
 /** Of the config that every machine has; the newest one may never have reached any. */
-async function renderedImages(
+async function readRenderedImages(
   { spec, status }: MachineConfigPool,
   client: Client,
   signal: AbortSignal,
@@ -287,7 +298,7 @@ async function renderedImages(
   return { osImage: osImageURL, osExtensionsImage: baseOSExtensionsContainerImage };
 }
 
-function nodeOsImages({ metadata }: MachineConfigPool, read: StoreReader): string[] {
+function listNodeOsImages({ metadata }: MachineConfigPool, read: StoreReader): string[] {
   const pools = [...read(machineConfigPools).values()];
   return [...read(nodes).values()].flatMap((node) => {
     const chosen = selectPool(node.metadata, pools);
@@ -295,7 +306,7 @@ function nodeOsImages({ metadata }: MachineConfigPool, read: StoreReader): strin
   });
 }
 
-function platformVersion(read: StoreReader, namespace: string): string | null {
+function readPlatformVersion(read: StoreReader, namespace: string): string | null {
   const desired = read(clusterVersions).get('version')?.status?.desired.version;
   return desired ?? configMapPair(read(configMaps).get(`${namespace}/${OS_IMAGES_CONFIG_MAP}`)?.data)?.version ?? null;
 }

@@ -17,7 +17,7 @@ import {
   giveInstead,
   type ImagePart,
   refuse,
-  sayNothing,
+  neverRespond,
   startFaultyRegistry,
 } from './testing/faulty-registry.ts';
 import { forgedConfig, forgedLayer } from './testing/forged-parts.ts';
@@ -33,7 +33,7 @@ import {
   untilRuns,
   untilStreams,
   useStreamsCluster,
-} from './testing/streams-scene.ts';
+} from './testing/streams-fixture.ts';
 
 let registry: FaultyRegistry;
 useStreamsCluster({
@@ -110,7 +110,7 @@ const forge: Fault = giveInstead(({ part, body }) => {
 });
 
 /** Mid-layer, or before anything has come. */
-const hang: Fault = (good, response) => (good.part === 'layer' ? fallSilent : sayNothing)(good, response);
+const hang: Fault = (good, response) => (good.part === 'layer' ? fallSilent : neverRespond)(good, response);
 
 interface Failure {
   readonly name: string;

@@ -27,7 +27,7 @@ export function keepRegistry(make: MakeRegistry): KeptRegistry {
   return {
     of(secret) {
       const text = pullSecretIn(secret);
-      const digest = digestOfPullSecret(secret);
+      const digest = computePullSecretDigest(secret);
       if (kept?.digest === digest) return kept.registry;
       const registry = make(text);
       close();
@@ -44,4 +44,5 @@ function pullSecretIn(secret: Secret | undefined): string | null {
 }
 
 /** Tells one from another, and nothing of what it says. */
-export const digestOfPullSecret = (secret: Secret | undefined): string => sha256(secret?.data?.[PULL_SECRET_KEY] ?? '');
+export const computePullSecretDigest = (secret: Secret | undefined): string =>
+  sha256(secret?.data?.[PULL_SECRET_KEY] ?? '');

@@ -20,7 +20,7 @@ import {
   untilRuns,
   untilStreams,
   useStreamsCluster,
-} from './testing/streams-scene.ts';
+} from './testing/streams-fixture.ts';
 
 useStreamsCluster();
 

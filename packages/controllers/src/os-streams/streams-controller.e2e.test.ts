@@ -17,7 +17,7 @@ import {
   untilRuns,
   untilStreams,
   useStreamsCluster,
-} from './testing/streams-scene.ts';
+} from './testing/streams-fixture.ts';
 
 useStreamsCluster();
 

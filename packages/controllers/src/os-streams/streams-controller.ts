@@ -33,18 +33,18 @@ import {
   osImagesSource,
   osImageStreamSource,
   pullSecretSource,
-  sourcesIn,
-  streamObjectIn,
+  readStreamSources,
+  findStreamObject,
 } from '../sources.ts';
-import { createRetryPace, type OsStreamsOptions, type RetryBackoff, DEFAULT_PULL_SECRET } from './options.ts';
+import { createRetryBackoff, type OsStreamsOptions, type RetryBackoff, DEFAULT_PULL_SECRET } from './options.ts';
 import { poolStreamsController } from './pool-streams-controller.ts';
-import { digestOfPullSecret, keepRegistry, type KeptRegistry } from './registry.ts';
+import { computePullSecretDigest, keepRegistry, type KeptRegistry } from './registry.ts';
 import {
-  degradedBy,
+  buildDegradedCondition,
   DEGRADED_REASON,
   OPERATOR,
   operatorSource,
-  sayOnOperator,
+  publishOnOperator,
   upgradeableController,
 } from './upgradeable-controller.ts';
 
@@ -63,7 +63,7 @@ const REQUEUE_MS = 1000;
 
 function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
   const { namespace, pullSecret = DEFAULT_PULL_SECRET } = options;
-  const pace = createRetryPace(options.retry);
+  const pace = createRetryBackoff(options.retry);
   const once = (): string[] => [SINGLETON_NAME];
   return {
     name: 'os-streams',
@@ -84,13 +84,13 @@ function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry
     startsWith: [SINGLETON_NAME],
     listen: () => registries.close,
     async reconcile(_, context) {
-      const sources = sourcesIn(context.read, options);
+      const sources = readStreamSources(context.read, options);
       const current = context.unsure
         ? await context.client.find(osImageStreams, { name: SINGLETON_NAME })
-        : streamObjectIn(context.read);
+        : findStreamObject(context.read);
       if (current?.metadata.deletionTimestamp !== undefined) return again(REQUEUE_MS);
-      if (!hasSources(sources)) return settle([], context);
-      return keep(current, sources, {
+      if (!hasSources(sources)) return publishProblems([], context);
+      return reconcileStreams(current, sources, {
         context,
         options,
         registries,
@@ -114,7 +114,7 @@ const withdraw: Gate['whenOff'] = async (context) => {
   const isDegraded = operator?.status?.conditions?.some(
     ({ type, reason }) => type === 'Degraded' && reason === DEGRADED_REASON,
   );
-  if (isDegraded === true) await sayOnOperator(operator, degradedBy([]), context);
+  if (isDegraded === true) await publishOnOperator(operator, buildDegradedCondition([]), context);
 };
 
 interface StreamDeps {
@@ -125,7 +125,7 @@ interface StreamDeps {
   readonly secret: string;
 }
 
-async function keep(
+async function reconcileStreams(
   current: Stored<OSImageStream> | undefined,
   sources: StreamSources,
   parts: StreamDeps,
@@ -134,15 +134,15 @@ async function keep(
   const sourcesDigest = digestSources(sources, options.controllerVersion);
   const isStatic = isMadeFrom(current, sourcesDigest);
   // What failed may do with another pull secret.
-  const attempt = `${sourcesDigest} ${digestOfPullSecret(context.read(secrets).get(parts.secret))}`;
+  const attempt = `${sourcesDigest} ${computePullSecretDigest(context.read(secrets).get(parts.secret))}`;
   const wait = isStatic ? 0 : pace.waitFor(attempt, context.now().getTime());
   if (wait > 0) return again(wait);
   const discovery = isStatic ? null : await discover(sources, parts);
   const next = nextStreamObject({ current, discovery, sourcesDigest, releaseImage: findReleaseImage(sources) });
   const written = await write(next, current, context);
   if (written === 'behind') return again(REQUEUE_MS);
-  tell(discovery, next, written ?? current, context);
-  await settle(next.problems, context);
+  recordEvents(discovery, next, written ?? current, context);
+  await publishProblems(next.problems, context);
   const isWhole = isStatic || isMadeFrom(written ?? current, sourcesDigest);
   if (!isWhole) return again(pace.failed(attempt, context.now().getTime()));
   pace.succeeded();
@@ -175,7 +175,7 @@ async function write(
 }
 
 /** What was found on the way, and what did not work: in the log, and on the object where there is one. */
-function tell(
+function recordEvents(
   discovery: Discovery | null,
   { problems }: NextStreamObject,
   object: Stored<OSImageStream> | undefined,
@@ -196,8 +196,8 @@ function tell(
   }
 }
 
-async function settle(problems: readonly CodedProblem[], context: Context): Promise<Next> {
-  await sayOnOperator(context.read(clusterOperators).get(OPERATOR), degradedBy(problems), context);
+async function publishProblems(problems: readonly CodedProblem[], context: Context): Promise<Next> {
+  await publishOnOperator(context.read(clusterOperators).get(OPERATOR), buildDegradedCondition(problems), context);
   return done();
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@slipway/api';
 import { truncate } from '@slipway/base/text';
 import { type CodedProblem, formatProblems, toStreams, readTrackedStream, computeUpgradeable } from '@slipway/fleet';
-import { isSaidByUs, joinUpgradeable } from '@slipway/fleet/stream-discovery';
+import { isReportedByUs, joinUpgradeable } from '@slipway/fleet/stream-discovery';
 import {
   type Client,
   type Context,
@@ -26,7 +26,7 @@ import {
   type Source,
   type Stored,
 } from '@slipway/kube';
-import { clusterVersionSource, osImageStreamSource, streamObjectIn } from '../sources.ts';
+import { clusterVersionSource, osImageStreamSource, findStreamObject } from '../sources.ts';
 
 const once = (): string[] => [SINGLETON_NAME];
 const BOOT_IMAGES_GATE = 'ManagedBootImages';
@@ -50,21 +50,22 @@ export const upgradeableController = (gates: Gates): ControllerDef => ({
   dependsOnGates: [BOOT_IMAGES_GATE],
   async reconcile(_, context) {
     const { read, log } = context;
-    const condition = upgradeableNow(read, gates);
+    const condition = computeUpgradeableCondition(read, gates);
     const operator = read(clusterOperators).get(OPERATOR);
     const before = operator?.status?.conditions?.find(({ type }) => type === condition.type);
     // That all is well needs no word of ours where streams are not used and we have said nothing else before.
-    const isSilent = condition.status === 'True' && streamObjectIn(read) === undefined && !isSaidByUs(before?.reason);
+    const isSilent =
+      condition.status === 'True' && findStreamObject(read) === undefined && !isReportedByUs(before?.reason);
     if (isSilent) return done();
-    const isNew = await sayOnOperator(operator, condition, context);
-    await sayOnClusterVersion(read(clusterVersions).get('version'), condition, context);
+    const isNew = await publishOnOperator(operator, condition, context);
+    await publishOnClusterVersion(read(clusterVersions).get('version'), condition, context);
     if (isNew && condition.status === 'False') log.warn({}, condition.message);
     return done();
   },
 });
 
-function upgradeableNow(read: StoreReader, gates: Gates): ClusterCondition {
-  const object = streamObjectIn(read);
+function computeUpgradeableCondition(read: StoreReader, gates: Gates): ClusterCondition {
+  const object = findStreamObject(read);
   const pools = [...read(machineConfigPools).values()].map(({ metadata, status }) => ({
     pool: metadata.name,
     tracked: readTrackedStream(metadata.annotations),
@@ -96,7 +97,7 @@ export interface ClusterCondition {
   readonly message: string;
 }
 
-export function degradedBy(problems: readonly CodedProblem[]): ClusterCondition {
+export function buildDegradedCondition(problems: readonly CodedProblem[]): ClusterCondition {
   const message = formatProblems(problems);
   return problems.length === 0
     ? { type: 'Degraded', status: 'False', reason: 'AsExpected', message: '' }
@@ -104,7 +105,7 @@ export function degradedBy(problems: readonly CodedProblem[]): ClusterCondition 
 }
 
 /** ClusterOperator machine-config is made where nobody brings it. Says whether something was written. */
-export async function sayOnOperator(
+export async function publishOnOperator(
   operator: Stored<ClusterOperator> | undefined,
   condition: ClusterCondition,
   context: WriteContext,
@@ -121,7 +122,7 @@ async function makeOperator({ client, write }: WriteContext): Promise<Stored<Clu
 }
 
 /** The rest of its status is its operator's, and without it there is nothing to say. */
-async function sayOnClusterVersion(
+async function publishOnClusterVersion(
   version: Stored<ClusterVersion> | undefined,
   condition: ClusterCondition,
   context: WriteContext,
@@ -130,7 +131,7 @@ async function sayOnClusterVersion(
   const before = version.status.conditions?.find(({ type }) => type === condition.type);
   // That all is well needs no word where nothing else was said.
   if (before === undefined && condition.status === 'True') return false;
-  if (isSaid(before, condition) || !(await isOursToSay(context.client))) return false;
+  if (isPublished(before, condition) || !(await isClusterVersionOurs(context.client))) return false;
   return apply(clusterVersions, version, condition, context);
 }
 
@@ -138,7 +139,7 @@ async function sayOnClusterVersion(
 const INSTALL_MANAGER = 'slipway-install';
 
 /** Where the platform brings the kind, its operator owns the object: we say something only where we brought it. */
-async function isOursToSay(client: Client): Promise<boolean> {
+async function isClusterVersionOurs(client: Client): Promise<boolean> {
   const crd = await client.find(customResourceDefinitions, {
     name: `${clusterVersions.plural}.${clusterVersions.group}`,
   });
@@ -156,7 +157,7 @@ interface StoredCondition {
   lastTransitionTime: string;
 }
 
-const isSaid = (before: StoredCondition | undefined, { status, reason, message }: ClusterCondition): boolean =>
+const isPublished = (before: StoredCondition | undefined, { status, reason, message }: ClusterCondition): boolean =>
   before?.status === status && before.reason === reason && (before.message ?? '') === message;
 
 async function apply<T extends WithConditions>(
@@ -166,11 +167,11 @@ async function apply<T extends WithConditions>(
   { write, now }: WriteContext,
 ): Promise<boolean> {
   const before = object.status?.conditions?.find(({ type }) => type === condition.type);
-  if (isSaid(before, condition)) return false;
+  if (isPublished(before, condition)) return false;
   const { name } = object.metadata;
   const lastTransitionTime =
     before?.status === condition.status ? before.lastTransitionTime : `${now().toISOString().slice(0, 19)}Z`;
-  const said = { metadata: { name }, status: { conditions: [{ ...condition, lastTransitionTime }] } };
-  await write.apply<KubeObject>(resource, object, said, { subresource: 'status', force: true });
+  const body = { metadata: { name }, status: { conditions: [{ ...condition, lastTransitionTime }] } };
+  await write.apply<KubeObject>(resource, object, body, { subresource: 'status', force: true });
   return true;
 }

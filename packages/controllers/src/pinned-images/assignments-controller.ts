@@ -6,7 +6,7 @@ import { again, type Context, type ControllerDef, done, type Gate, isKubeError, 
 import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
 import { createPinViews } from '../fleet-index.ts';
 import { fleetNodes, imageSets, pinRecords } from '../sources.ts';
-import { betweenRuns, FIELD_MANAGER, poolSetsController } from './pool-sets-controller.ts';
+import { computeRunInterval, FIELD_MANAGER, poolSetsController } from './pool-sets-controller.ts';
 import { summariesController } from './summaries-controller.ts';
 
 export interface PinnedImagesOptions {
@@ -50,14 +50,14 @@ function assignmentsController(): ControllerDef {
     owns: [{ resource: machineConfigNodes }],
     startsWith: [SINGLETON_NAME],
     settleMs: SETTLE_MS,
-    minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
+    minIntervalMs: (_, read) => computeRunInterval(read(nodes).size),
     async reconcile(_, context) {
       const { read } = context;
       const now = context.now().getTime();
       const view = views.view(read);
       const known = view.nodes.filter(({ name }) => read(machineConfigNodes).get(name) !== undefined);
       const { changed, lookAgainAt } = assignSets(known, view.pools, now);
-      const isLeft = await tell(changed, context);
+      const isLeft = await publishAssignments(changed, context);
       if (isLeft) return again(REMAINING_REQUEUE_MS);
       return lookAgainAt === null ? done() : again(Math.max(0, lookAgainAt - now));
     },
@@ -84,21 +84,21 @@ const withdrawAssignments: Gate['whenOff'] = async ({ client, write, signal, log
 };
 
 /** Whether there is somebody left who was not told. */
-async function tell(changed: ReadonlyMap<string, PinAssignment>, context: Context): Promise<boolean> {
+async function publishAssignments(changed: ReadonlyMap<string, PinAssignment>, context: Context): Promise<boolean> {
   // Turns that end are told before turns that begin.
   const next = [...changed]
     .sort(([, a], [, b]) => Number(a.mayPull) - Number(b.mayPull))
     .slice(0, MAX_ASSIGNMENTS_PER_RUN);
   let missed = changed.size - next.length;
   await forEachLimit(next, WRITERS, async ([name, assignment]) => {
-    if (!(await tellOne(name, assignment, context))) missed += 1;
+    if (!(await publishAssignment(name, assignment, context))) missed += 1;
   });
   if (changed.size > 0) context.log.info({ nodes: changed.size - missed }, 'machines were told which images to pin');
   return missed > 0;
 }
 
 /** False: its daemon wrote meanwhile, or it is gone. What is decided on what it said before is not written. */
-async function tellOne(name: string, assignment: PinAssignment, { write, read }: Context): Promise<boolean> {
+async function publishAssignment(name: string, assignment: PinAssignment, { write, read }: Context): Promise<boolean> {
   const record = read(machineConfigNodes).get(name);
   if (record === undefined) return false;
   const annotations = { [pinAssignmentAnnotation]: encodeAssignment(assignment) };

@@ -34,7 +34,7 @@ const listSetNames = ({ spec }: MachineConfigPool): string[] | undefined =>
 const untilSets = (pool: string, ...names: string[]) =>
   until(async () => expect(listSetNames(await cluster.pool(pool)) ?? []).toEqual(names));
 const readAssignedSets = async (node: string) => (await cluster.told(node))?.sets.map(({ name }) => name);
-const untilTold = (node: string, ...names: string[]) =>
+const untilAssigned = (node: string, ...names: string[]) =>
   until(async () => expect(await readAssignedSets(node)).toEqual(names));
 const counts = (machineCount: number, updatedMachineCount: number, unavailableMachineCount = 0) => ({
   poolSynchronizerType: 'PinnedImageSets',
@@ -117,8 +117,8 @@ describe('a machine', () => {
     await cluster.addNode('n2', 'worker');
     await cluster.addNode('n3', 'master');
     run();
-    await untilTold('n1', 'app', 'release');
-    await untilTold('n2', 'release');
+    await untilAssigned('n1', 'app', 'release');
+    await untilAssigned('n2', 'release');
     expect(await cluster.told('n1')).toMatchObject({
       sets: [{ uid: app.metadata.uid, generation: 1 }, { generation: 1 }],
       mayPull: true,
@@ -130,9 +130,9 @@ describe('a machine', () => {
     await cluster.editSet('release', ['release', 'more']);
     await until(async () => expect(await cluster.told('n2')).toMatchObject({ sets: [{ generation: 2 }] }));
     await cluster.removeSet('app');
-    await untilTold('n1', 'release');
+    await untilAssigned('n1', 'release');
     await cluster.removeSet('control-plane');
-    await untilTold('n3');
+    await untilAssigned('n3');
   });
 
   it('is told once of sets that are made at once, and of nothing while nothing changes', async () => {
@@ -144,15 +144,15 @@ describe('a machine', () => {
       expect(writes.filter((write) => write.includes('MachineConfigNode')).length).toBeGreaterThanOrEqual(2),
     );
     await Promise.all(['a', 'b', 'c'].map((name) => cluster.addSet(name, 'worker')));
-    await untilTold('n1', 'a', 'b', 'c');
-    await untilTold('n2', 'a', 'b', 'c');
+    await untilAssigned('n1', 'a', 'b', 'c');
+    await untilAssigned('n2', 'a', 'b', 'c');
     expect(writes.filter((write) => write === 'patch MachineConfigNode n1').length).toBeLessThanOrEqual(2);
     await untilCounts('worker', counts(2, 0));
     const before = writes.length;
     // Something that concerns nobody, and that the controllers have seen when this machine is told.
     await cluster.says('n1', { sets: { a: null, b: null, c: null } });
     await cluster.addNode('n3', 'worker');
-    await untilTold('n3', 'a', 'b', 'c');
+    await untilAssigned('n3', 'a', 'b', 'c');
     await untilCounts('worker', counts(3, 0));
     expect(writes.slice(before).filter((write) => write.startsWith('patch MachineConfigNode'))).toEqual([
       'patch MachineConfigNode n3',
@@ -164,24 +164,24 @@ describe('a machine', () => {
     await cluster.addSet('release', 'worker');
     await cluster.addNode('n1', 'worker');
     run();
-    await untilTold('n1', 'release');
+    await untilAssigned('n1', 'release');
     await cluster.obeys('n1');
     await untilCounts('worker', counts(1, 1));
     const updated: (number | undefined)[] = [];
-    const look = async (): Promise<void> => {
+    const recordUpdatedCount = async (): Promise<void> => {
       updated.push((await cluster.pool('worker')).status?.poolSynchronizersStatus?.[0]?.updatedMachineCount);
     };
     await cluster.removeSet('release');
     const remade = await cluster.addSet('release', 'worker', ['other']);
-    await untilTold('n1');
+    await untilAssigned('n1');
     await untilCounts('worker', counts(1, 0));
-    await look();
+    await recordUpdatedCount();
     await cluster.obeys('n1');
     await until(async () => {
-      await look();
+      await recordUpdatedCount();
       expect(await cluster.told('n1')).toMatchObject({ sets: [{ uid: remade.metadata.uid, generation: 1 }] });
     });
-    await look();
+    await recordUpdatedCount();
     expect(updated.every((count) => count === 0)).toBe(true);
     await cluster.obeys('n1');
     await untilCounts('worker', counts(1, 1));
@@ -193,7 +193,7 @@ describe('a machine', () => {
     for (const name of ['n1', 'n2', 'n3']) await cluster.addNode(name, 'worker');
     run();
     // The first turn is that of the first machine that is known: the three are, before there is something to pull.
-    for (const name of ['n1', 'n2', 'n3']) await untilTold(name);
+    for (const name of ['n1', 'n2', 'n3']) await untilAssigned(name);
     await cluster.addSet('release', 'worker');
     const turns = (...names: string[]) =>
       until(async () => {
@@ -221,7 +221,7 @@ describe('the status of a pool', () => {
     await cluster.addSet('release', 'worker');
     for (const name of ['n1', 'n2', 'n3']) await cluster.addNode(name, 'worker');
     const { metrics } = run();
-    await untilTold('n3', 'release');
+    await untilAssigned('n3', 'release');
     await untilCounts('worker', counts(3, 0));
     await cluster.obeys('n1');
     await untilCounts('worker', counts(3, 1));
@@ -259,7 +259,7 @@ describe('the status of a pool', () => {
     expect(writes.filter((write) => write === 'patch MachineConfigPool worker')).toEqual([]);
     turn(true);
     await untilSets('worker', 'mine', 'release');
-    await untilTold('n1', 'mine', 'release');
+    await untilAssigned('n1', 'mine', 'release');
     await untilCounts('worker', counts(1, 0));
     turn(false);
     await untilSets('worker', 'mine');
@@ -271,7 +271,7 @@ describe('the status of a pool', () => {
       expect(await cluster.told('n1')).toBeNull();
     });
     turn(true);
-    await untilTold('n1', 'mine', 'release');
+    await untilAssigned('n1', 'mine', 'release');
   });
 });
 
@@ -282,7 +282,7 @@ describe('the controllers', () => {
     await cluster.addSet('release', 'worker');
     await cluster.addNode('n1', 'worker');
     run();
-    await untilTold('n1', 'mine', 'release');
+    await untilAssigned('n1', 'mine', 'release');
     await untilCounts('worker', counts(1, 0));
     await stopAll();
     run({ gate: false });
@@ -301,12 +301,12 @@ describe('the controllers', () => {
     const first = run({ elected: true });
     await until(() => expect(first.leadership?.held).toBe(true));
     const second = run({ elected: true });
-    await untilTold('n1', 'release');
+    await untilAssigned('n1', 'release');
     await cluster.obeys('n1');
     await untilCounts('worker', counts(1, 1));
     await first.stop();
     await cluster.addSet('app', 'worker');
-    await untilTold('n1', 'app', 'release');
+    await untilAssigned('n1', 'app', 'release');
     expect(second.leadership?.held).toBe(true);
     second.turn(false);
     await until(async () => expect(await cluster.told('n1')).toBeNull());
@@ -326,7 +326,7 @@ describe('the controllers', () => {
       isKilled = isDead();
       await stopAll();
       run();
-      await untilTold('n1', 'release');
+      await untilAssigned('n1', 'release');
       await cluster.obeys('n1');
       await untilCounts('worker', counts(1, 1));
       await stopAll();

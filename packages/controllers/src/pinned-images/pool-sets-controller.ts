@@ -3,19 +3,19 @@ import { addedImageSetsAnnotation, type MachineConfigPool, machineConfigPools } 
 import { readAddedSets, encodeAddedSets, nextPoolSets, listSetNames } from '@slipway/fleet';
 import { type Context, type ControllerDef, done, type Gate, type Stored } from '@slipway/kube';
 import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
-import { everyPool, imageSets, setsIn } from '../sources.ts';
+import { everyPool, imageSets, listImageSets } from '../sources.ts';
 
 /** Of all controllers of pinned images. */
 export const FIELD_MANAGER = 'slipway-pinned-images';
 
 /** A decision looks at every machine: while hundreds of them report in a second, several reports are answered at once. */
-export const betweenRuns = (machines: number): number => Math.min(500, Math.floor(machines / 2));
+export const computeRunInterval = (machines: number): number => Math.min(500, Math.floor(machines / 2));
 
 /** What a person put into a pool stays. */
 const withdrawSets: Gate['whenOff'] = async (context) => {
   for await (const pool of context.client.list(machineConfigPools, { signal: context.signal })) {
     if (pool.metadata.annotations?.[addedImageSetsAnnotation] === undefined) continue;
-    await keepSets(pool, nextPoolSets(pool, []), context);
+    await writeSets(pool, nextPoolSets(pool, []), context);
   }
 };
 
@@ -28,7 +28,7 @@ export const poolSetsController: ControllerDef = {
   async reconcile(name, context) {
     const pool = context.read(machineConfigPools).get(name);
     if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return done();
-    await keepSets(pool, nextPoolSets(pool, setsIn(context.read)), context);
+    await writeSets(pool, nextPoolSets(pool, listImageSets(context.read)), context);
     return done();
   },
 };
@@ -36,7 +36,7 @@ export const poolSetsController: ControllerDef = {
 type DesiredSets = Pick<ReturnType<typeof nextPoolSets>, 'names' | 'added'>;
 
 /** The names and the memory of who put them there change in one write: else a person's and ours could be mixed up. */
-async function keepSets(
+async function writeSets(
   pool: Stored<MachineConfigPool>,
   { names, added }: DesiredSets,
   { write, log }: Pick<Context, 'write' | 'log'>,

@@ -13,8 +13,8 @@ import { again, type Context, type ControllerDef, done, type Gate, type Metrics,
 import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
 import { Gauge } from 'prom-client';
 import { createPinViews, type PinView } from '../fleet-index.ts';
-import { everyPool, fleetNodes, imageSets, pinRecords, setsIn } from '../sources.ts';
-import { betweenRuns, FIELD_MANAGER } from './pool-sets-controller.ts';
+import { everyPool, fleetNodes, imageSets, pinRecords, listImageSets } from '../sources.ts';
+import { computeRunInterval, FIELD_MANAGER } from './pool-sets-controller.ts';
 
 type Pool = Stored<MachineConfigPool>;
 
@@ -31,7 +31,7 @@ export function summariesController(metrics?: Pick<Metrics, 'registry'>): Contro
     name: 'pin-summaries',
     gate: { name: PINNED_IMAGES_GATE, whenOff: withdrawSummaries },
     fieldManager: FIELD_MANAGER,
-    minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
+    minIntervalMs: (_, read) => computeRunInterval(read(nodes).size),
     reads: [
       { resource: machineConfigPools },
       { ...imageSets, keysOf: everyPool },
@@ -91,7 +91,7 @@ function summarise(pool: Pool, { pools, nodes: machines }: PinView, { read }: Co
   const { name } = pool.metadata;
   const facts = pools.get(name);
   if (facts === undefined) return null;
-  const tooMany = tooManySets(name, nextPoolSets(pool, setsIn(read)));
+  const tooMany = tooManySets(name, nextPoolSets(pool, listImageSets(read)));
   return summarizePins(facts, machines, pools, tooMany === null ? [] : [tooMany]);
 }
 
@@ -99,16 +99,16 @@ async function writeSummary(pool: Pool, summary: PinSummary | null, { write }: C
   const before = pool.metadata.annotations?.[pinSummaryAnnotation];
   const next = summary === null ? null : encodeSummary(summary);
   if ((before ?? null) === next) return;
-  const isUrgent = isTurn(before === undefined ? null : decodeSummary(before), summary);
+  const isUrgent = changesConditions(before === undefined ? null : decodeSummary(before), summary);
   const body = { metadata: { annotations: { [pinSummaryAnnotation]: next } } };
   await write.patchThrottled(machineConfigPools, pool, body, { minIntervalMs: isUrgent ? 0 : MIN_SUMMARY_INTERVAL_MS });
 }
 
 /** Whether a condition of the pool becomes true or false by it. */
-const isTurn = (before: PinSummary | null, next: PinSummary | null): boolean =>
-  standing(before).some((holds, index) => holds !== standing(next)[index]);
+const changesConditions = (before: PinSummary | null, next: PinSummary | null): boolean =>
+  readConditionStates(before).some((holds, index) => holds !== readConditionStates(next)[index]);
 
-const standing = (summary: PinSummary | null): boolean[] => [
+const readConditionStates = (summary: PinSummary | null): boolean[] => [
   (summary?.degraded ?? 0) + (summary?.problems.length ?? 0) > 0,
   (summary?.fullDisks ?? 0) > 0,
 ];

@@ -13,7 +13,7 @@ import {
 } from '@slipway/kube';
 import { putSecret, textsIn, type DesiredSecret } from '../managed-secret.ts';
 import { readInfrastructure } from './infrastructure.ts';
-import { resolveApiServer, type ApiServerResult, joiningKubeconfig } from './joining-kubeconfig.ts';
+import { resolveApiServer, type ApiServerResult, formatJoiningKubeconfig } from './joining-kubeconfig.ts';
 
 const KUBECONFIG_KEY = 'bootstrap-kubeconfig';
 const ROOT_CA_NAME = 'kube-root-ca.crt';
@@ -40,9 +40,12 @@ export function bootstrapKubeconfigController(options: FirstBootOptions): Contro
       const step = nextBootstrapTokens(found.tokens, now().getTime(), options.bootstrapTokenLifetime);
       if (stored === undefined || isManaged(stored)) {
         const apiServer = await findApiServer(client, options);
-        if (!apiServer.ok) return sayMissing(apiServer.missing, context);
+        if (!apiServer.ok) return reportMissing(apiServer.missing, context);
         const token = step.use ?? (await makeToken(context, options));
-        const data = { kubeconfig: joiningKubeconfig(apiServer.apiServer, token), 'ca.crt': apiServer.apiServer.ca };
+        const data = {
+          kubeconfig: formatJoiningKubeconfig(apiServer.apiServer, token),
+          'ca.crt': apiServer.apiServer.ca,
+        };
         await putSecret(write, stored, { name, type: 'Opaque', data });
       }
       await removeTokens(write, found, step);
@@ -83,13 +86,13 @@ async function findApiServer(client: Client, options: FirstBootOptions): Promise
   });
 }
 
-function sayMissing(missing: 'address' | 'CA', { log }: Context) {
-  const wayOut =
+function reportMissing(missing: 'address' | 'CA', { log }: Context) {
+  const remediation =
     missing === 'address'
       ? 'Give the controller --api-server-url https://HOST:PORT'
       : `Publish it in ConfigMap ${ROOT_CA_NAME} of our namespace, or in kube-public/cluster-info`;
   log.warn(
-    `new machines get no kubeconfig: the API server's ${missing} is not known. ${wayOut}, or make Secret ${serverSecrets.kubeconfig} with the keys kubeconfig and ca.crt yourself`,
+    `new machines get no kubeconfig: the API server's ${missing} is not known. ${remediation}, or make Secret ${serverSecrets.kubeconfig} with the keys kubeconfig and ca.crt yourself`,
   );
   return again(REQUEUE_MS);
 }
@@ -108,7 +111,7 @@ async function findTokens(client: Client, namespace: string): Promise<StoredToke
 
 async function makeToken({ write, log, now }: Context, options: FirstBootOptions): Promise<BootstrapToken> {
   const token = mintBootstrapToken(now(), options.bootstrapTokenLifetime);
-  await putSecret(write, undefined, bootstrapTokenSecret(token, options.namespace));
+  await putSecret(write, undefined, buildTokenSecret(token, options.namespace));
   // The id is public: it is part of the Secret's name.
   log.info({ id: token.id, expires: new Date(token.expires).toISOString() }, 'made a bootstrap token for new machines');
   return token;
@@ -177,7 +180,7 @@ function mintBootstrapToken(now: Date, lifetime: number): BootstrapToken {
   return { id: draw(6), secret: draw(16), expires: Math.ceil((now.getTime() + lifetime) / 1000) * 1000 };
 }
 
-const bootstrapTokenSecret = ({ id, secret, expires }: BootstrapToken, namespace: string): DesiredSecret => ({
+const buildTokenSecret = ({ id, secret, expires }: BootstrapToken, namespace: string): DesiredSecret => ({
   name: { namespace: BOOTSTRAP_NAMESPACE, name: formatSecretName(id) },
   type: 'bootstrap.kubernetes.io/token',
   labels: { [BOOTSTRAP_TOKEN_LABEL]: namespace },

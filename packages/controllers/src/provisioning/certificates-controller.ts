@@ -93,12 +93,12 @@ async function keepAuthority(context: Context, namespace: string, policy: Lifeti
   const old = read?.ok === true ? read.authority : undefined;
   if (step.do === 'keep' && old !== undefined) return old;
 
-  const authority = await carryOut(step, old, now, policy.validity);
+  const authority = await executeStep(step, old, now, policy.validity);
   const wanted = { name, type: 'kubernetes.io/tls', data: authorityData(authority) };
   const written = await putSecret(write, stored, wanted);
-  const happening = authorityHappening(step, `Secret ${namespace}/${name.name}`, read);
-  log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
-  events.record(secrets, written, happening);
+  const event = buildAuthorityEvent(step, `Secret ${namespace}/${name.name}`, read);
+  log[event.type === 'Warning' ? 'warn' : 'info']({ reason: event.reason }, event.message);
+  events.record(secrets, written, event);
   return authority;
 }
 
@@ -127,7 +127,7 @@ const usable = (authority: Authority, untidy: boolean): KeptAuthority => ({
   untidy,
 });
 
-async function carryOut(
+async function executeStep(
   step: AuthorityStep,
   old: Authority | undefined,
   now: Date,
@@ -140,7 +140,7 @@ async function carryOut(
 const CUT_OFF =
   'Machines whose stub was made before trust only the CA that is gone: they do not boot until they get a stub of now (Secrets <pool>-user-data-managed)';
 
-function authorityHappening(step: AuthorityStep, secret: string, read: ReadAuthority | undefined): EventInput {
+function buildAuthorityEvent(step: AuthorityStep, secret: string, read: ReadAuthority | undefined): EventInput {
   if (step.do === 'rotate') {
     return {
       type: 'Normal',
@@ -186,9 +186,9 @@ async function keepServing(
       : await issueServing(authority, hosts, now, policy.validity);
   const wanted = { name, type: 'kubernetes.io/tls', data: servingData(serving) };
   const written = await putSecret(write, stored, wanted);
-  const happening = servingHappening(step.why, read, `Secret ${namespace}/${name.name}`, hosts);
-  log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
-  events.record(secrets, written, happening);
+  const event = buildServingEvent(step.why, read, `Secret ${namespace}/${name.name}`, hosts);
+  log[event.type === 'Warning' ? 'warn' : 'info']({ reason: event.reason }, event.message);
+  events.record(secrets, written, event);
   return refreshAt(readValidity(serving.leaf), policy);
 }
 
@@ -205,7 +205,7 @@ function keptServing(read: ReadServing | undefined, authority: Authority, hosts:
   };
 }
 
-function servingHappening(
+function buildServingEvent(
   why: keyof typeof reasons,
   read: ReadServing | undefined,
   secret: string,

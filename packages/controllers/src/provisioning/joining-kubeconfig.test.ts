@@ -1,7 +1,7 @@
 import { makeAuthority } from '@slipway/base/certificates';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type ApiServerHints, resolveApiServer, joiningKubeconfig } from './joining-kubeconfig.ts';
+import { type ApiServerHints, resolveApiServer, formatJoiningKubeconfig } from './joining-kubeconfig.ts';
 
 const nothing: ApiServerHints = {
   apiServerUrl: undefined,
@@ -55,7 +55,7 @@ describe('the API server that new machines are sent to', () => {
   });
 
   it('stands in the kubeconfig with its CA and the token', () => {
-    const text = joiningKubeconfig(
+    const text = formatJoiningKubeconfig(
       { url: 'https://said:6443', ca: 'PEM' },
       { id: 'abcdef', secret: '0123456789abcdef' },
     );

@@ -62,7 +62,7 @@ function hasCertificate(pem: string): boolean {
 }
 
 /** What a kubelet starts with: enough to ask for a certificate of its own. */
-export const joiningKubeconfig = ({ url, ca }: ApiServer, token: { id: string; secret: string }): string =>
+export const formatJoiningKubeconfig = ({ url, ca }: ApiServer, token: { id: string; secret: string }): string =>
   stringify({
     apiVersion: 'v1',
     kind: 'Config',

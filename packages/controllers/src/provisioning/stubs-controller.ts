@@ -23,7 +23,7 @@ import {
   type Writer,
 } from '@slipway/kube';
 import { putSecret, textIn } from '../managed-secret.ts';
-import { poolNames, poolSource } from '../sources.ts';
+import { listPoolNames, poolSource } from '../sources.ts';
 import { bootstrapKubeconfigController } from './bootstrap-kubeconfig-controller.ts';
 import { readInfrastructure } from './infrastructure.ts';
 import { tokensController, wantsTokens } from './tokens-controller.ts';
@@ -42,17 +42,17 @@ const DIGEST_ANNOTATION = 'slipway.dev/stub-digest';
 function stubsController(options: FirstBootOptions): ControllerDef {
   const machineNamespaces = [...new Set([options.machineApiNamespace, options.clusterApiNamespace])];
   /** Pools about which it was said that no address is known: once is enough for one run of the program. */
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     name: 'stubs',
     reads: [poolSource, ...listSources(options.namespace, machineNamespaces)],
     owns: [{ resource: secrets }],
     async reconcile(name, context) {
       const pool = context.read(machineConfigPools).get(name);
-      const stub = pool === undefined ? undefined : await wantedStub(name, options, context);
-      if (stub === 'no address' && pool !== undefined && !told.has(pool.metadata.uid)) {
-        told.add(pool.metadata.uid);
-        sayNoAddress(pool.metadata, context);
+      const stub = pool === undefined ? undefined : await buildDesiredStub(name, options, context);
+      if (stub === 'no address' && pool !== undefined && !reported.has(pool.metadata.uid)) {
+        reported.add(pool.metadata.uid);
+        reportNoAddress(pool.metadata, context);
       }
       for (const namespace of machineNamespaces) {
         const place = { namespace, name: `${name}${SUFFIX}` };
@@ -66,7 +66,7 @@ function stubsController(options: FirstBootOptions): ControllerDef {
 }
 
 function listSources(namespace: string, machineNamespaces: readonly string[]): Source[] {
-  const everyPool = (_: unknown, read: StoreReader): string[] => poolNames(read);
+  const everyPool = (_: unknown, read: StoreReader): string[] => listPoolNames(read);
   const ingredients = [serverSecrets.authority, serverSecrets.tokens].map((name): Source => ({
     resource: secrets,
     as: 'metadata',
@@ -87,7 +87,7 @@ function listSources(namespace: string, machineNamespaces: readonly string[]): S
 }
 
 /** The stub's text; `waiting` for the CA or the token, which wake us when they are there. */
-async function wantedStub(
+async function buildDesiredStub(
   pool: string,
   options: FirstBootOptions,
   { client }: Context,
@@ -100,11 +100,11 @@ async function wantedStub(
   if (caBundle === '') return 'waiting';
   const request = { server: address.url, pool, caBundle };
   if (!(await wantsTokens(options, client))) return { text: JSON.stringify(buildStub(request)) };
-  const token = await newestToken(client, namespace, pool);
+  const token = await findNewestToken(client, namespace, pool);
   return token === undefined ? 'waiting' : { text: JSON.stringify(buildStub({ ...request, token })) };
 }
 
-async function newestToken(client: Client, namespace: string, pool: string): Promise<string | undefined> {
+async function findNewestToken(client: Client, namespace: string, pool: string): Promise<string | undefined> {
   const stored = await client.find(secrets, { namespace, name: serverSecrets.tokens });
   const [newest] = readTokens((stored === undefined ? undefined : textIn(stored, pool)) ?? '[]') ?? [];
   return newest?.token;
@@ -127,7 +127,7 @@ async function keepStub(pool: string, place: StubLocation, data: StubData, conte
   const { client, write, events, log } = context;
   if (!(await isUsable(client, place.namespace))) return;
   const existing = await client.find(secrets, place);
-  const step = nextStub(existing === undefined ? undefined : keptStub(existing, data, pool));
+  const step = nextStub(existing === undefined ? undefined : observeStub(existing, data, pool));
   if (step === 'keep') return;
   if (step === 'take over' && existing !== undefined) await keepCopy(write, existing, formatCopyName(place.name));
   const annotations = { [DIGEST_ANNOTATION]: computeStubDigest(data) };
@@ -135,9 +135,9 @@ async function keepStub(pool: string, place: StubLocation, data: StubData, conte
     step === 'leave alone' && existing !== undefined
       ? existing
       : await putSecret(write, existing, { name: place, type: 'Opaque', data, annotations });
-  const happening = buildStubEvent(step, pool, place);
-  log[happening.type === 'Warning' ? 'warn' : 'info']({ pool, namespace: place.namespace }, happening.message);
-  events.record(secrets, written, happening);
+  const event = buildStubEvent(step, pool, place);
+  log[event.type === 'Warning' ? 'warn' : 'info']({ pool, namespace: place.namespace }, event.message);
+  events.record(secrets, written, event);
 }
 
 /** What is there under the name of a stub. */
@@ -152,7 +152,7 @@ export interface ObservedStub {
   pointsAtPool: boolean;
 }
 
-function keptStub(existing: Secret, data: StubData, pool: string): ObservedStub {
+function observeStub(existing: Secret, data: StubData, pool: string): ObservedStub {
   const found = Object.fromEntries(Object.keys(existing.data ?? {}).map((key) => [key, textIn(existing, key) ?? '']));
   const digest = computeStubDigest(found);
   return {
@@ -256,7 +256,7 @@ function buildStubEvent(step: Exclude<StubStep, 'keep'>, pool: string, { namespa
   return texts[step];
 }
 
-function sayNoAddress({ name, uid }: { name: string; uid: string }, { events, log }: Context): void {
+function reportNoAddress({ name, uid }: { name: string; uid: string }, { events, log }: Context): void {
   const message = `MachineConfigPool ${name}: new machines get no stub, because nobody has said where the machine config server is. Give the controller --server-url https://HOST:22623 (on OpenShift it is taken from Infrastructure cluster, status.apiServerInternalURI)`;
   log.warn({ pool: name }, message);
   events.record(

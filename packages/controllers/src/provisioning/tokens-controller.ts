@@ -3,7 +3,7 @@ import { secrets } from '@slipway/api';
 import { type FirstBootOptions, isOpenShift, nextTokens, readTokens, serverSecrets, untilDue } from '@slipway/fleet';
 import { again, type ControllerDef, done } from '@slipway/kube';
 import { putSecret, textIn } from '../managed-secret.ts';
-import { poolNames, poolSource } from '../sources.ts';
+import { listPoolNames, poolSource } from '../sources.ts';
 import { readInfrastructure } from './infrastructure.ts';
 
 const ALL_TOKENS = 'tokens';
@@ -37,7 +37,7 @@ export function tokensController(options: FirstBootOptions): ControllerDef {
       const data: Record<string, string> = {};
       const damaged: string[] = [];
       let due = Infinity;
-      for (const pool of poolNames(read)) {
+      for (const pool of listPoolNames(read)) {
         const text = (stored === undefined ? undefined : textIn(stored, pool)) ?? '[]';
         const kept = readTokens(text);
         if (kept === undefined) damaged.push(pool);

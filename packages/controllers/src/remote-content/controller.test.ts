@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createTurns } from './controller.ts';
+import { createKeyedQueue } from './controller.ts';
 
 it('work on one thing goes one after the other, on others beside it, and a failure stops nobody', async () => {
-  const inTurn = createTurns();
+  const inTurn = createKeyedQueue();
   const order: string[] = [];
   const first = Promise.withResolvers<void>();
   const failing = inTurn('a', async () => {

@@ -29,16 +29,16 @@ import {
 } from '@slipway/fleet/remote-content';
 import type { Fetcher, HostPolicy, ResolveLimits } from '@slipway/ignition';
 import { again, type Context, type ControllerDef, done, type Key, type Next, type Stored } from '@slipway/kube';
-import { givenMachineConfigs } from '../sources.ts';
+import { sourceMachineConfigs } from '../sources.ts';
 import { createFetcher } from './fetch.ts';
 import {
-  chunkCount,
-  chunksKey,
-  chunksWith,
-  digestInKey,
+  countChunks,
+  formatChunksKey,
+  findChunks,
+  parseChunksKey,
   hasChunks,
   findIndexes,
-  indexesWith,
+  findIndexesByDigest,
   remoteContentSecrets,
 } from './secrets-source.ts';
 import { deleteSecret, storeChunks, writeIndex } from './snapshot-store.ts';
@@ -77,16 +77,16 @@ const WRITING_MS = 60_000;
 export function remoteContentController(options: RemoteContentOptions): ControllerDef {
   const { namespace, fetch = createFetcher(), hosts = {} } = options;
   const limits = { ...contentLimits, ...options.limits };
-  const settings: Settings = { namespace, fetch, hosts, limits, inTurn: createTurns() };
+  const settings: Settings = { namespace, fetch, hosts, limits, inTurn: createKeyedQueue() };
   return {
     name: 'remote-content',
-    reads: [{ ...givenMachineConfigs, keysOf: keysOfMachineConfig }, remoteContentSecrets(namespace)],
+    reads: [{ ...sourceMachineConfigs, keysOf: keysOfMachineConfig }, remoteContentSecrets(namespace)],
     owns: [{ resource: secrets }, { resource: machineConfigs }],
     workers: WORKERS,
     timeLimitMs: limits.timeMs + WRITING_MS,
     async reconcile(key, context) {
-      const digest = digestInKey(key);
-      if (digest === undefined) return tend(key, context, settings);
+      const digest = parseChunksKey(key);
+      if (digest === undefined) return reconcileMachineConfig(key, context, settings);
       await settings.inTurn(digest, () => collectChunks(context, namespace, digest));
       return done();
     },
@@ -96,10 +96,10 @@ export function remoteContentController(options: RemoteContentOptions): Controll
 /** Itself, and the chunks that it remembers: when it remembers others, those may have become useless. */
 function keysOfMachineConfig(machineConfig: MachineConfig): Key[] {
   const digest = remembered(machineConfig)?.digest;
-  return [machineConfig.metadata.name, ...(digest === undefined ? [] : [chunksKey(digest)])];
+  return [machineConfig.metadata.name, ...(digest === undefined ? [] : [formatChunksKey(digest)])];
 }
 
-async function tend(name: string, context: Context, settings: Settings): Promise<Next> {
+async function reconcileMachineConfig(name: string, context: Context, settings: Settings): Promise<Next> {
   const { read, write } = context;
   const machineConfig = read(machineConfigs).get(name);
   const wanted = machineConfig !== undefined && hasRemoteContent(machineConfig);
@@ -167,64 +167,74 @@ async function fetchContent(task: Task, attempt: number): Promise<Next> {
   const now = context.now();
   if (resolved.ok) {
     const packed = await packSnapshot(resolved.config);
-    await keepSnapshot(task, packed, { fetchedAt: now.toISOString() });
-    tell(task, 'Normal', 'RemoteContentFetched', `its remote content was fetched and stored as ${packed.digest}`);
+    await saveSnapshot(task, packed, { fetchedAt: now.toISOString() });
+    recordEvent(
+      task,
+      'Normal',
+      'RemoteContentFetched',
+      `its remote content was fetched and stored as ${packed.digest}`,
+    );
     return done();
   }
   const { problems } = resolved;
   const delay = retryDelayMs(attempt);
   const retryAt = new Date(now.getTime() + delay).toISOString();
-  await keepOutcome(task, { state: 'failed', problems, attempts: attempt, retryAt });
+  await saveOutcome(task, { state: 'failed', problems, attempts: attempt, retryAt });
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  tell(task, 'Warning', 'RemoteContentFailed', `${first?.message ?? ''}${more} [${first?.code ?? ''}]`);
+  recordEvent(task, 'Warning', 'RemoteContentFailed', `${first?.message ?? ''}${more} [${first?.code ?? ''}]`);
   return again(delay);
 }
 
 /** Out of its chunks, if only the index is gone; else out of what was rendered from it. */
 async function restoreSnapshot(task: Task, digest: string): Promise<Next> {
   const { machineConfig, index, context, settings } = task;
-  const chunks = chunkCount(context.read(secrets), digest) ?? 1;
+  const chunks = countChunks(context.read(secrets), digest) ?? 1;
   const loaded = await loadSnapshot(context.client, settings.namespace, { digest, chunks });
   const state = readSnapshotState(machineConfig, index);
   // All is there: our cache was behind.
   if (loaded.ok && state.state === 'ready' && state.chunks === chunks) return done();
   const found = loaded.ok
     ? await packSnapshot(loaded.config)
-    : await recoverSnapshot(machineConfig, digest, renderedConfigs(context));
+    : await recoverSnapshot(machineConfig, digest, listRenderedConfigs(context));
   if (found !== undefined) {
-    await keepSnapshot(task, found, { recoveredAt: context.now().toISOString() });
-    tell(task, 'Normal', 'RemoteContentRecovered', `its lost remote content was recovered as ${digest}`);
+    await saveSnapshot(task, found, { recoveredAt: context.now().toISOString() });
+    recordEvent(task, 'Normal', 'RemoteContentRecovered', `its lost remote content was recovered as ${digest}`);
   } else if (!loaded.ok) await reportLost(task, state, digest, loaded.message);
   return done();
 }
 
 async function reportLost(task: Task, before: SnapshotState, digest: string, message: string): Promise<void> {
   if (before.state === 'lost' && before.message === message) return;
-  await keepOutcome(task, { state: 'lost', digest, message });
-  tell(task, 'Warning', 'RemoteContentLost', `${message} [SLW_REMOTE_CONTENT_LOST]`);
+  await saveOutcome(task, { state: 'lost', digest, message });
+  recordEvent(task, 'Warning', 'RemoteContentLost', `${message} [SLW_REMOTE_CONTENT_LOST]`);
 }
 
-const renderedConfigs = ({ client }: Context): AsyncIterable<MachineConfig> =>
+const listRenderedConfigs = ({ client }: Context): AsyncIterable<MachineConfig> =>
   client.list(machineConfigs, { labelSelector: poolLabel, pageSize: 10 });
 
-async function keepSnapshot(
+async function saveSnapshot(
   task: Task,
   packed: PackedSnapshot,
   when: { fetchedAt: string } | { recoveredAt: string },
 ): Promise<void> {
   const { context, settings } = task;
   await settings.inTurn(shortDigest(packed.digest), async () => {
-    const known = chunkCount(context.read(secrets), packed.digest);
+    const known = countChunks(context.read(secrets), packed.digest);
     const snapshot = await storeChunks(context, settings.namespace, packed, known);
-    await keepOutcome(task, { state: 'ready', ...snapshot, ...when });
+    await saveOutcome(task, { state: 'ready', ...snapshot, ...when });
   });
 }
 
-const keepOutcome = ({ machineConfig, index, context, settings }: Task, outcome: IndexOutcome): Promise<void> =>
+const saveOutcome = ({ machineConfig, index, context, settings }: Task, outcome: IndexOutcome): Promise<void> =>
   writeIndex(context.write, settings.namespace, machineConfig, index, outcome);
 
-function tell({ machineConfig, context }: Task, type: 'Normal' | 'Warning', reason: string, message: string): void {
+function recordEvent(
+  { machineConfig, context }: Task,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+): void {
   const text = message.startsWith('MachineConfig ')
     ? message
     : `MachineConfig ${machineConfig.metadata.name}: ${message}`;
@@ -237,18 +247,18 @@ function tell({ machineConfig, context }: Task, type: 'Normal' | 'Warning', reas
 /** To be called in the turn of the digest: whoever writes its chunks writes the index that refers to them in the same turn. */
 async function collectChunks({ read, client, write, log }: Context, namespace: string, digest: string): Promise<void> {
   const store = read(secrets);
-  const chunks = chunksWith(store, digest);
-  if (chunks.length === 0 || indexesWith(store, digest).length > 0) return;
+  const chunks = findChunks(store, digest);
+  if (chunks.length === 0 || findIndexesByDigest(store, digest).length > 0) return;
   if ([...read(machineConfigs).values()].some((machineConfig) => remembers(machineConfig, digest))) return;
   // The index may be newer than our cache.
   for await (const index of client.list(secrets, { namespace, labelSelector: `${REMOTE_CONTENT_LABEL}=index` })) {
-    if (isAbout(index, digest)) return;
+    if (hasDigest(index, digest)) return;
   }
   for (const chunk of chunks) await deleteSecret(write, chunk);
   log.info({ digest, chunks: chunks.length }, 'deleted a snapshot of remote content that nothing refers to');
 }
 
-const isAbout = (secret: Secret, digest: string): boolean =>
+const hasDigest = (secret: Secret, digest: string): boolean =>
   shortDigest(digestOf(secret) ?? '') === shortDigest(digest);
 
 /**
@@ -268,7 +278,7 @@ export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
  * one writes them and then the index that refers to them, they must not be collected for another that needs them no more.
  * One process at a time has the lease, so order within the process is order.
  */
-export function createTurns(): KeyedQueue {
+export function createKeyedQueue(): KeyedQueue {
   const last = new Map<string, Promise<unknown>>();
   return async (key, work) => {
     const turn = (last.get(key) ?? Promise.resolve()).then(work, work);

@@ -19,8 +19,8 @@ const isChunk = ({ metadata }: Secret): boolean => metadata.labels?.[REMOTE_CONT
 
 /** A key that stands for the chunks of one digest; a MachineConfig's name has no slash. */
 const CHUNKS_PREFIX = 'chunks/';
-export const chunksKey = (digest: string): Key => `${CHUNKS_PREFIX}${shortDigest(digest)}`;
-export const digestInKey = (key: Key): string | undefined =>
+export const formatChunksKey = (digest: string): Key => `${CHUNKS_PREFIX}${shortDigest(digest)}`;
+export const parseChunksKey = (key: Key): string | undefined =>
   key.startsWith(CHUNKS_PREFIX) ? key.slice(CHUNKS_PREFIX.length) : undefined;
 
 export function remoteContentSecrets(namespace: string): Source<Secret> {
@@ -48,28 +48,28 @@ function listMachineConfigNames(secret: Secret): string[] {
 /** Its MachineConfig, and the chunks it refers to; for a chunk also the MachineConfigs that need it. */
 function keysOfSecret(secret: Secret, read: StoreReader): Key[] {
   const digests = listDigests(secret);
-  const users = isChunk(secret) ? digests.flatMap((digest) => indexesWith(read(secrets), digest)) : [secret];
-  return [...digests.map(chunksKey), ...users.flatMap(listMachineConfigNames)];
+  const users = isChunk(secret) ? digests.flatMap((digest) => findIndexesByDigest(read(secrets), digest)) : [secret];
+  return [...digests.map(formatChunksKey), ...users.flatMap(listMachineConfigNames)];
 }
 
 /** The indexes of the MachineConfigs that have, or had, this name. */
 export const findIndexes = (store: Store<Secret>, machineConfig: string): readonly Stored<Secret>[] =>
   store.byIndex(BY_MACHINE_CONFIG, machineConfig);
 
-export const indexesWith = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
+export const findIndexesByDigest = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
   store.byIndex(BY_DIGEST, shortDigest(digest)).filter(isIndex);
 
-export const chunksWith = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
+export const findChunks = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
   store.byIndex(BY_DIGEST, shortDigest(digest)).filter(isChunk);
 
 /** An index is written after its chunks and one watch brings both, so what is missing here has been deleted. */
 export function hasChunks(store: Store<Secret>, { digest, chunks }: Snapshot): boolean {
-  const names = new Set(chunksWith(store, digest).map(({ metadata }) => metadata.name));
+  const names = new Set(findChunks(store, digest).map(({ metadata }) => metadata.name));
   return Array.from({ length: chunks }, (_, number) => chunkName(digest, number)).every((name) => names.has(name));
 }
 
 /** In how many chunks a digest is stored, as those that are there say. */
-export const chunkCount = (store: Store<Secret>, digest: string): number | undefined =>
-  chunksWith(store, digest)
+export const countChunks = (store: Store<Secret>, digest: string): number | undefined =>
+  findChunks(store, digest)
     .map(readChunkCount)
     .find((count) => count !== undefined);

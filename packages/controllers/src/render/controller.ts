@@ -28,7 +28,7 @@ import { indexAnnotations, REMOTE_CONTENT_LABEL } from '@slipway/fleet/remote-co
 import { again, formatApiVersion, type Context, type ControllerDef, done, type Next, type Stored } from '@slipway/kube';
 import { OS_STREAMS_GATE, usesStreams } from '../feature-gates.ts';
 import { type PoolOsOptions, resolvePoolOs, poolOsSources } from '../pool-os.ts';
-import { everyPool, givenMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
+import { everyPool, sourceMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 
 /** Ours is the namespace where also the snapshots of remote content are. With the gate OSStreams on, a pool has the OS of its stream. */
@@ -56,8 +56,8 @@ export function renderController(options: RenderOptions): ControllerDef {
   return {
     name: 'render',
     reads: [
-      { resource: machineConfigPools, project: keepWhatRenders },
-      { ...givenMachineConfigs, keysOf: poolsSelecting },
+      { resource: machineConfigPools, project: keepRenderFields },
+      { ...sourceMachineConfigs, keysOf: poolsSelecting },
       { ...renderedMachineConfigs, settles: false },
       {
         resource: secrets,
@@ -87,7 +87,7 @@ export function renderController(options: RenderOptions): ControllerDef {
       const os = resolvePoolOs(pool, options, read);
       const prepared = await prepare(pool, os, { read, client, namespace, signal, ready, builtIn, controllerVersion });
       const { problems, waiting, request } = prepared;
-      if (problems.length > 0) return report(pool, problems, context);
+      if (problems.length > 0) return reportProblems(pool, problems, context);
       if (waiting.length > 0) {
         // What is waited for brings the pool back here when it comes.
         log.info({ waiting }, 'waits for MachineConfigs that are being made or fetched');
@@ -98,8 +98,8 @@ export function renderController(options: RenderOptions): ControllerDef {
         return done();
       }
       const result = await renderPool(request);
-      if (!result.ok) return report(pool, result.problems, context);
-      return carryOut(pool, prepared.selected, result, options, context);
+      if (!result.ok) return reportProblems(pool, result.problems, context);
+      return applyRendered(pool, prepared.selected, result, options, context);
     },
   };
 }
@@ -114,7 +114,7 @@ const keptAnnotations: ReadonlySet<string> = new Set([
  * What a pool reports of its rollout and its machines changes all the time, and no render depends on it: it would only make
  * edits wait. Written to is the pool in the version that was read, also where nothing that is kept has changed.
  */
-function keepWhatRenders({ metadata, spec }: Pool): Pool {
+function keepRenderFields({ metadata, spec }: Pool): Pool {
   const { name, uid, resourceVersion, deletionTimestamp, annotations = {} } = metadata;
   const kept = Object.entries(annotations).filter(([key]) => keptAnnotations.has(key));
   return {
@@ -130,7 +130,11 @@ function keepWhatRenders({ metadata, spec }: Pool): Pool {
 }
 
 /** The pool keeps its last good config. */
-async function report(pool: Pool, problems: readonly CodedProblem[], { write, events, log }: Context): Promise<Next> {
+async function reportProblems(
+  pool: Pool,
+  problems: readonly CodedProblem[],
+  { write, events, log }: Context,
+): Promise<Next> {
   const annotation = encodeProblems(problems);
   if (pool.metadata.annotations?.[renderProblemsAnnotation] === annotation) return done();
   await write.patch(machineConfigPools, pool, {
@@ -143,7 +147,7 @@ async function report(pool: Pool, problems: readonly CodedProblem[], { write, ev
 }
 
 /** First the rendered config, then the pool that points at it: a pool never names what is not there. */
-async function carryOut(
+async function applyRendered(
   pool: Pool,
   given: readonly Stored<MachineConfig>[],
   result: Rendered,
@@ -158,14 +162,18 @@ async function carryOut(
     metadata: {
       name: rendered.name,
       labels: { [poolLabel]: pool.metadata.name, [inUseLabel]: '' },
-      annotations: { [generatedByAnnotation]: controllerVersion, [sourcesAnnotation]: renderedFrom(given), ...stream },
+      annotations: {
+        [generatedByAnnotation]: controllerVersion,
+        [sourcesAnnotation]: encodeRenderedFrom(given),
+        ...stream,
+      },
     },
     spec: rendered.spec,
   };
   if (existing === undefined) await createRendered(manifest, context);
   // Nobody changes a rendered config; where somebody did, the server has counted it.
   else if (existing.metadata.generation !== 1) await putBack(pool, manifest, context);
-  if (existing !== undefined && usesStreams(gates)) await nameStream(existing, rendered.osStream, context);
+  if (existing !== undefined && usesStreams(gates)) await annotateStream(existing, rendered.osStream, context);
 
   await pointAt(pool, result, context);
   return done();
@@ -199,7 +207,11 @@ async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { write, ev
 }
 
 /** One from before streams, or from before the stream had this name: its spec is the same, and so is its own name. */
-async function nameStream(existing: Stored<MachineConfig>, stream: string | null, { write }: Context): Promise<void> {
+async function annotateStream(
+  existing: Stored<MachineConfig>,
+  stream: string | null,
+  { write }: Context,
+): Promise<void> {
   if ((existing.metadata.annotations?.[osStreamAnnotation] ?? null) === stream) return;
   await write.patch(machineConfigs, existing, { metadata: { annotations: { [osStreamAnnotation]: stream } } });
 }
@@ -232,7 +244,7 @@ const MAX_SOURCES_LENGTH = 64 * 1024;
 const DIGEST_LENGTH = 16;
 
 /** As it stands in the annotation; '' where there are too many to keep. The digest tells whether one changed, and nothing of what it says. */
-function renderedFrom(machineConfigs: readonly MachineConfig[]): string {
+function encodeRenderedFrom(machineConfigs: readonly MachineConfig[]): string {
   const from = machineConfigs.map(({ metadata, spec }): RenderedFrom => ({
     name: metadata.name,
     generation: metadata.generation ?? 0,

@@ -31,7 +31,7 @@ export function renderedConfigsController({ keep }: RetentionOptions): Controlle
       );
       const facts = configs.map((config) => readConfigFacts(config, pool, read));
       const decision = retain(facts, pool === undefined ? 0 : keep, now().getTime());
-      for (const config of configs) await carryOut(config, decision, context);
+      for (const config of configs) await applyRetention(config, decision, context);
       return decision.lookAgainAt === undefined ? done() : again(Math.max(0, decision.lookAgainAt - now().getTime()));
     },
   };
@@ -47,17 +47,17 @@ function readConfigFacts(
     name,
     createdAt: Date.parse(metadata.creationTimestamp ?? ''),
     isMarked: metadata.labels?.[inUseLabel] !== undefined,
-    isReferenced: poolNames(pool).includes(name) || isReferenced(read, name),
+    isReferenced: listPoolConfigs(pool).includes(name) || isReferenced(read, name),
   };
 }
 
-function poolNames(pool: MachineConfigPool | undefined): (string | undefined)[] {
+function listPoolConfigs(pool: MachineConfigPool | undefined): (string | undefined)[] {
   if (pool === undefined) return [];
   const target = pool.metadata.annotations?.[targetConfigAnnotation];
   return [pool.spec.configuration?.name, pool.status?.configuration?.name, target];
 }
 
-async function carryOut(
+async function applyRetention(
   config: Stored<MachineConfig>,
   { mark, unmark, remove }: ReturnType<typeof retain>,
   { write, log }: Context,

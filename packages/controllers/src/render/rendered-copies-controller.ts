@@ -107,7 +107,7 @@ function readRenderedFacts(poolName: string, read: StoreReader): RenderedFacts[]
 const listCopies = (read: StoreReader, pool: string): Stored<Secret>[] =>
   [...read(secrets).values()].filter(({ metadata }) => metadata.labels?.[COPY_LABEL] === pool);
 
-const partName = (name: string, number: number): string => `copy-of-${name}-${number}`;
+const formatPartName = (name: string, number: number): string => `copy-of-${name}-${number}`;
 
 /** The first part is written last: where it is, the copy is whole. */
 const isFirst = ({ metadata }: Secret): boolean => metadata.annotations?.[annotations.chunks] !== undefined;
@@ -131,7 +131,7 @@ async function makeCopy({ pool, name, namespace }: CopyTarget, { client, read, w
     };
     const part: Secret = {
       metadata: {
-        name: partName(name, number),
+        name: formatPartName(name, number),
         namespace,
         labels: { [COPY_LABEL]: pool },
         annotations: { [annotations.name]: name, ...(number === 0 && first) },
@@ -180,11 +180,11 @@ interface Copy {
 }
 
 async function readCopy(client: Client, namespace: string, name: string): Promise<Copy | undefined> {
-  const first = await client.find(secrets, { namespace, name: partName(name, 0) });
+  const first = await client.find(secrets, { namespace, name: formatPartName(name, 0) });
   const said = (annotation: string): string => first?.metadata.annotations?.[annotation] ?? '';
   const parts: Uint8Array[] = [];
   for (let number = 0; number < Math.min(Number(said(annotations.chunks)), MAX_PARTS); number += 1) {
-    const part = await client.find(secrets, { namespace, name: partName(name, number) });
+    const part = await client.find(secrets, { namespace, name: formatPartName(name, number) });
     parts.push(Buffer.from(part?.data?.['chunk'] ?? '', 'base64'));
   }
   const unpacked = await unpackSnapshot(said(annotations.digest), parts);

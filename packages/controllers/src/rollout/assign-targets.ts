@@ -28,7 +28,7 @@ const WRITERS = 16;
 type Assignment = RolloutDecision['give'][number];
 
 /** All of them were chosen together, so those in hand when one fails still land; no more are begun. */
-export async function giveTargets(
+export async function assignTargets(
   give: readonly Assignment[],
   members: readonly Member[],
   context: Context,
@@ -52,7 +52,7 @@ export async function giveTargets(
 export type AnnotationPatch = Readonly<Record<string, string | null>>;
 
 /** Null: nothing changes. */
-export function decisionPatch(
+export function buildDecisionPatch(
   pool: MachineConfigPool,
   history: readonly RolloutRecord[],
   { state, held, ended }: Pick<RolloutDecision, 'state' | 'held' | 'ended'>,
@@ -70,8 +70,8 @@ export function decisionPatch(
 }
 
 /** The request goes with its answer. */
-export const requestPatch = (
+export const buildRequestPatch = (
   pool: MachineConfigPool,
   history: readonly RolloutRecord[],
   answered: Pick<RolloutDecision, 'state' | 'held' | 'ended'>,
-): AnnotationPatch => ({ ...decisionPatch(pool, history, answered), [rolloutRequestAnnotation]: null });
+): AnnotationPatch => ({ ...buildDecisionPatch(pool, history, answered), [rolloutRequestAnnotation]: null });

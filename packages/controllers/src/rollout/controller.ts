@@ -40,18 +40,18 @@ import {
   everyPool,
   fleetNodes,
   osImageStreamSource,
-  poolNames,
-  poolStreamInput,
+  listPoolNames,
+  readPoolStreamInput,
   renderedMachineConfigs,
 } from '../sources.ts';
 import {
   type AnnotationPatch,
-  decisionPatch,
+  buildDecisionPatch,
   MAX_ASSIGNMENTS_PER_RUN,
-  giveTargets,
-  requestPatch,
+  assignTargets,
+  buildRequestPatch,
 } from './assign-targets.ts';
-import { readRenderProblem, tellOfDecision, writeStatus } from './write-status.ts';
+import { readRenderProblem, recordDecisionEvents, writeStatus } from './write-status.ts';
 
 export interface RolloutOptions {
   /** The node that this program runs on: the last one to change. */
@@ -70,7 +70,7 @@ const REMAINING_REQUEUE_MS = 500;
  * answered at once. A small fleet does not notice.
  */
 const MAX_RUN_INTERVAL_MS = 500;
-const betweenRuns = (machines: number): number => Math.min(MAX_RUN_INTERVAL_MS, Math.floor(machines / 2));
+const computeRunInterval = (machines: number): number => Math.min(MAX_RUN_INTERVAL_MS, Math.floor(machines / 2));
 
 export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = {}): ControllerDef {
   const views = createFleetViews();
@@ -81,7 +81,8 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
       {
         resource: machineConfigPools,
         // A pool that comes, goes or selects others takes nodes from the others, or leaves them to them.
-        keysOf: ({ metadata }, read) => (views.hasMoved(read) ? [...poolNames(read), metadata.name] : [metadata.name]),
+        keysOf: ({ metadata }, read) =>
+          views.hasMoved(read) ? [...listPoolNames(read), metadata.name] : [metadata.name],
       },
       {
         ...fleetNodes,
@@ -89,13 +90,13 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
           const pool = views.poolOf(node, read);
           if (pool === undefined) return [];
           // Masters and arbiters hold etcd together: one that is back makes room for one of the other pool.
-          return isControlPlanePool(pool) ? poolNames(read).filter(isControlPlanePool) : [pool];
+          return isControlPlanePool(pool) ? listPoolNames(read).filter(isControlPlanePool) : [pool];
         },
       },
       {
         resource: machineConfigurations,
         fieldSelector: `metadata.name=${SINGLETON_NAME}`,
-        keysOf: (_, read) => poolNames(read),
+        keysOf: (_, read) => listPoolNames(read),
       },
       {
         ...renderedMachineConfigs,
@@ -112,7 +113,7 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
     dependsOnGates: [OS_STREAMS_GATE, PINNED_IMAGES_GATE],
     // A decision on an old view could take a second machine out of service for one place.
     waitsForWritesOf: 'all',
-    minIntervalMs: (_, read) => betweenRuns(read(nodes).size),
+    minIntervalMs: (_, read) => computeRunInterval(read(nodes).size),
     async reconcile(name, context) {
       const { read } = context;
       const pool = read(machineConfigPools).get(name);
@@ -122,7 +123,7 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
         measured?.forget(name);
         return done();
       }
-      return step(pool, view, { context, measured, ownNode: ownNode ?? null, gates });
+      return reconcilePool(pool, view, { context, measured, ownNode: ownNode ?? null, gates });
     },
   };
 }
@@ -134,7 +135,7 @@ interface RolloutDeps {
   readonly gates: Gates | undefined;
 }
 
-async function step(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Next> {
+async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Next> {
   const { context, measured } = parts;
   const members = view.membersOf(pool.metadata.name);
   const { pool: facts, history, problems } = readPoolFacts(pool);
@@ -150,23 +151,25 @@ async function step(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Ne
     });
     context.log.info({ request, answer: answered.state?.answer }, 'answered a request');
     // The pool's change brings it back here.
-    await patchAnnotations(pool, requestPatch(pool, history, answered), context);
+    await patchAnnotations(pool, buildRequestPatch(pool, history, answered), context);
     return done();
   }
   const decision = decidePool({
     now,
     pool: facts,
-    members: new Map(poolNames(context.read).map((each) => [each, view.membersOf(each).map((member) => member.facts)])),
+    members: new Map(
+      listPoolNames(context.read).map((each) => [each, view.membersOf(each).map((member) => member.facts)]),
+    ),
     stopped: stoppedBy(context.read(machineConfigurations).get(SINGLETON_NAME)),
     ownNode: parts.ownNode,
   });
-  const patch = decisionPatch(pool, history, decision);
+  const patch = buildDecisionPatch(pool, history, decision);
   if (patch !== null) {
     await patchAnnotations(pool, patch, context);
-    tellOfDecision(pool, facts.state, decision, context);
+    recordDecisionEvents(pool, facts.state, decision, context);
     return done();
   }
-  await giveTargets(decision.give, members, context);
+  await assignTargets(decision.give, members, context);
   const status = computePoolStatus({
     generation: pool.metadata.generation ?? 0,
     decision,
@@ -176,15 +179,15 @@ async function step(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Ne
     source: pool.spec.configuration,
     previous: pool.status?.configuration,
     problems,
-    osStream: usesStreams(parts.gates) ? poolStreamInput(pool, context.read) : undefined,
+    osStream: usesStreams(parts.gates) ? readPoolStreamInput(pool, context.read) : undefined,
     pins: pinsImages(parts.gates) ? buildPoolPins(readPinSummary(pool)) : undefined,
   });
   measured?.observe(pool.metadata.name, status);
   await writeStatus(pool, status, context);
-  return nextLook(decision, now);
+  return decideRequeue(decision, now);
 }
 
-function nextLook({ lookAgainAt, give }: RolloutDecision, now: number): Next {
+function decideRequeue({ lookAgainAt, give }: RolloutDecision, now: number): Next {
   const waits = [
     ...(lookAgainAt === null ? [] : [Math.max(0, lookAgainAt - now)]),
     ...(give.length > MAX_ASSIGNMENTS_PER_RUN ? [REMAINING_REQUEUE_MS] : []),

@@ -2,7 +2,7 @@ import { renderProblemsAnnotation } from '@slipway/api';
 import { encodeProblems, type PoolStatus } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
 import { AT, record, state } from './testing/sample-rollout.ts';
-import { buildRolloutEvents, mergeStatus, readRenderProblem, statusPatch } from './write-status.ts';
+import { buildRolloutEvents, mergeStatus, readRenderProblem, buildStatusPatch } from './write-status.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 const later = new Date('2026-01-02T04:00:00Z');
@@ -43,7 +43,7 @@ describe('the status of a pool', () => {
 
   it('takes away what the configuration before had and this one has not', () => {
     const before = { configuration: { name: 'rendered-worker-2', source: [{ name: '00-worker' }] } };
-    expect(statusPatch(before, { configuration: { name: 'rendered-worker-1' } })).toEqual({
+    expect(buildStatusPatch(before, { configuration: { name: 'rendered-worker-1' } })).toEqual({
       configuration: { name: 'rendered-worker-1', source: null },
     });
   });
@@ -56,9 +56,9 @@ describe('the status of a pool', () => {
     expect(mergeStatus(before, using, later)).toBeNull();
     const next = mergeStatus(before, wanted, later) ?? {};
     expect(next.conditions?.map(({ type }) => type)).toEqual(['Updated', 'Updating']);
-    expect(statusPatch(before, next)).toMatchObject({ osImageStream: null });
+    expect(buildStatusPatch(before, next)).toMatchObject({ osImageStream: null });
     const { osImageStream: _, ...left } = before;
-    expect(statusPatch(left, next)).not.toHaveProperty('osImageStream');
+    expect(buildStatusPatch(left, next)).not.toHaveProperty('osImageStream');
     expect(mergeStatus({ ...next, osImageStream: { name: 'rhel-9' } }, wanted, later)).not.toBeNull();
   });
 
@@ -87,7 +87,7 @@ describe('the status of a pool', () => {
     });
     const next = mergeStatus(before, wanted, later) ?? {};
     expect(next.conditions?.map(({ type }) => type)).toEqual(['Updated', 'Updating']);
-    expect(statusPatch(before, next)).toMatchObject({ poolSynchronizersStatus: null });
+    expect(buildStatusPatch(before, next)).toMatchObject({ poolSynchronizersStatus: null });
   });
 
   it('keeps conditions that it knows nothing of', () => {

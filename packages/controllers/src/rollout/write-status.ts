@@ -29,17 +29,17 @@ export async function writeStatus(
   await write.patchThrottled(
     machineConfigPools,
     pool,
-    { status: statusPatch(pool.status, next) },
+    { status: buildStatusPatch(pool.status, next) },
     { subresource: 'status', minIntervalMs: changesCondition(pool.status, next) ? 0 : MIN_STATUS_INTERVAL_MS },
   );
 }
 
 /** The fields that are ours, as they shall be; null: they are. Conditions of other jobs stay. */
 export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus, now: Date): StoredStatus | null {
-  const said = new Set<string>(wanted.conditions.map(({ type }) => type));
+  const reported = new Set<string>(wanted.conditions.map(({ type }) => type));
   const old = (before?.conditions ?? [])
     .filter(isCondition)
-    .filter(({ type }) => said.has(type) || !goesWhenUnused(type));
+    .filter(({ type }) => reported.has(type) || !goesWhenUnused(type));
   const conditions = wanted.conditions.reduce<readonly Condition[]>((list, each) => setCondition(list, each, now), old);
   const { osImageStream, poolSynchronizersStatus, ...rest } = wanted;
   const next = {
@@ -55,7 +55,7 @@ export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus
 }
 
 /** A merge patch would leave what the old configuration has and the new one has not, such as the sources of a held one. */
-export function statusPatch(before: StoredStatus | undefined, next: StoredStatus): object {
+export function buildStatusPatch(before: StoredStatus | undefined, next: StoredStatus): object {
   const passed = fieldsWhileInUse.filter((field) => before?.[field] !== undefined && next[field] === undefined);
   const patch = { ...next, ...Object.fromEntries(passed.map((field) => [field, null])) };
   if (next.configuration === undefined) return patch;
@@ -86,15 +86,15 @@ const isCondition = (condition: LooseCondition): condition is LooseCondition & C
 
 // What people hear of a rollout: events of its pool and lines in the log, when something begins or ends, not while it goes on.
 
-export function tellOfDecision(
+export function recordDecisionEvents(
   pool: Stored<MachineConfigPool>,
   before: RolloutState | null,
   decision: ReportedDecision,
   { events, log }: Pick<Context, 'events' | 'log'>,
 ): void {
-  for (const happening of buildRolloutEvents(before, decision)) {
-    events.record(machineConfigPools, pool, happening);
-    log[happening.type === 'Warning' ? 'warn' : 'info']({ reason: happening.reason }, happening.message);
+  for (const event of buildRolloutEvents(before, decision)) {
+    events.record(machineConfigPools, pool, event);
+    log[event.type === 'Warning' ? 'warn' : 'info']({ reason: event.reason }, event.message);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Journal } from './journal.ts';
 import {
   getSiblingBackupPath,
   BACKUP_DIRECTORY,
-  kindAt,
+  readKind,
   type Move,
   syncDirectories,
   getTemporaryPath,
@@ -19,7 +19,7 @@ const RETIRED = `${STATE_DIRECTORY}/update-over`;
 export async function cleanUpOld(files: FileSystem, journal: Journal): Promise<void> {
   const touched = new Set<string>();
   for (const move of [...journal.moves, journal.commit]) {
-    for (const path of leftBy(move)) await discard(files, path, touched);
+    for (const path of listLeftovers(move)) await discard(files, path, touched);
   }
   for (const path of journal.madeOriginals) await discard(files, path, touched);
   for (const directory of journal.madeDirectories.toReversed()) await discard(files, directory, touched);
@@ -34,7 +34,7 @@ export async function cleanUpNew(files: FileSystem, journal: Journal): Promise<v
   for (const move of [...journal.moves, journal.commit]) {
     if (move.held === 'nothing' || kept.has(String(move.number))) continue;
     await discard(files, getSiblingBackupPath(move), touched);
-    await putBackIfInUse(files, move, touched);
+    await restoreIfInUse(files, move, touched);
   }
   for (const path of journal.endedOriginals) await discard(files, path, touched);
   await syncDirectories(files, touched);
@@ -55,7 +55,7 @@ export async function sweep(files: FileSystem): Promise<void> {
   if ((await files.lookAt(RETIRED)) !== null) await removeTree(files, RETIRED);
 }
 
-function leftBy(move: Move): string[] {
+function listLeftovers(move: Move): string[] {
   return move.kind === 'put'
     ? [getTemporaryPath(move), move.stagedAt, getSiblingBackupPath(move)]
     : [getSiblingBackupPath(move)];
@@ -63,7 +63,7 @@ function leftBy(move: Move): string[] {
 
 /** A file or a link, or directories with nothing but directories in them. What is not there is no matter. */
 async function discard(files: FileSystem, path: string, touched: Set<string>): Promise<void> {
-  const kind = await kindAt(files, path);
+  const kind = await readKind(files, path);
   if (kind === undefined) return;
   if (kind === 'directory') await removeEmpty(files, path);
   else await files.remove(path);
@@ -73,7 +73,7 @@ async function discard(files: FileSystem, path: string, touched: Set<string>): P
 async function removeEmpty(files: FileSystem, directory: string): Promise<void> {
   for (const name of await files.list(directory)) {
     const path = posix.join(directory, name);
-    if ((await kindAt(files, path)) === 'directory') await removeEmpty(files, path);
+    if ((await readKind(files, path)) === 'directory') await removeEmpty(files, path);
   }
   try {
     await files.removeDirectory(directory);
@@ -83,9 +83,9 @@ async function removeEmpty(files: FileSystem, directory: string): Promise<void> 
 }
 
 /** A directory that went, and that somebody put something in at the same moment, stays. */
-async function putBackIfInUse(files: FileSystem, move: Move, touched: Set<string>): Promise<void> {
-  if (move.held !== 'directory' || (await kindAt(files, getSiblingBackupPath(move))) === undefined) return;
-  if ((await kindAt(files, move.path)) !== undefined) return;
+async function restoreIfInUse(files: FileSystem, move: Move, touched: Set<string>): Promise<void> {
+  if (move.held !== 'directory' || (await readKind(files, getSiblingBackupPath(move))) === undefined) return;
+  if ((await readKind(files, move.path)) !== undefined) return;
   await files.rename(getSiblingBackupPath(move), move.path);
   touched.add(posix.dirname(move.path));
 }

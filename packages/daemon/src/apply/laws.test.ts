@@ -194,7 +194,7 @@ async function expectDisk(files: FileSystem, fresh: Snapshot, spec: Spec): Promi
     ...(keys === undefined ? [] : [KEYS]),
   ]);
   const snapshot = withoutDirectories(await takeSnapshot(files));
-  expect(new Set(snapshot.keys()).difference(expected).difference(wantedLinks(snapshot))).toEqual(new Set());
+  expect(new Set(snapshot.keys()).difference(expected).difference(listEnabledLinks(snapshot))).toEqual(new Set());
   expect(await textAt(files, KEYS)).toBe(keys === undefined ? null : Buffer.from(keys.bytes).toString());
   const ofConfig = entries.find(({ path }) => path === '/etc/motd');
   const motd = ofConfig?.kind === 'file' ? Buffer.from(ofConfig.bytes).toString() : 'of the OS\n';
@@ -203,7 +203,7 @@ async function expectDisk(files: FileSystem, fresh: Snapshot, spec: Spec): Promi
 
 const KEYS = '/var/home/core/.ssh/authorized_keys.d/ignition';
 
-function wantedLinks(snapshot: Snapshot): Set<string> {
+function listEnabledLinks(snapshot: Snapshot): Set<string> {
   return new Set([...snapshot.keys()].filter((path) => /^\/etc\/systemd\/system\/[^/]+\.wants\//.test(path)));
 }
 

@@ -47,20 +47,20 @@ export function getSiblingBackupPath({ path, number }: MoveTarget): string {
 }
 
 /** Needs no space, as taking it back; and doing either again changes nothing. */
-export async function carryOut(files: FileSystem, move: Move): Promise<void> {
-  return move.kind === 'put' ? put(files, move) : drop(files, move);
+export async function applyMove(files: FileSystem, move: Move): Promise<void> {
+  return move.kind === 'put' ? applyPut(files, move) : applyDrop(files, move);
 }
 
-export async function takeBack(files: FileSystem, move: Move): Promise<void> {
-  return move.kind === 'put' ? takePutBack(files, move) : takeDropBack(files, move);
+export async function revertMove(files: FileSystem, move: Move): Promise<void> {
+  return move.kind === 'put' ? revertPut(files, move) : revertDrop(files, move);
 }
 
-async function put(files: FileSystem, move: Put): Promise<void> {
+async function applyPut(files: FileSystem, move: Put): Promise<void> {
   const temporary = getTemporaryPath(move);
   if (
     move.held === 'directory' &&
-    (await isThere(files, temporary)) &&
-    (await kindAt(files, move.path)) === 'directory'
+    (await pathExists(files, temporary)) &&
+    (await readKind(files, move.path)) === 'directory'
   ) {
     await files.rename(move.path, getSiblingBackupPath(move));
   }
@@ -72,8 +72,8 @@ async function put(files: FileSystem, move: Put): Promise<void> {
   }
 }
 
-async function drop(files: FileSystem, move: Drop): Promise<void> {
-  const kind = await kindAt(files, move.path);
+async function applyDrop(files: FileSystem, move: Drop): Promise<void> {
+  const kind = await readKind(files, move.path);
   if (move.held === 'entry') {
     if (kind === 'file' || kind === 'link') await files.remove(move.path);
     return;
@@ -90,44 +90,44 @@ async function moveAside(files: FileSystem, move: Move): Promise<void> {
   await files.rename(move.path, getSiblingBackupPath(move));
 }
 
-async function takePutBack(files: FileSystem, move: Put): Promise<void> {
+async function revertPut(files: FileSystem, move: Put): Promise<void> {
   const temporary = getTemporaryPath(move);
-  const isOut = !(await isThere(files, temporary));
+  const isOut = !(await pathExists(files, temporary));
   if (isOut && move.held !== 'entry') await clear(files, move, temporary);
   if (move.held === 'nothing') return;
   if (move.held === 'directory') return restore(files, getSiblingBackupPath(move), move.path);
-  if (isOut) await restoreKept(files, move);
+  if (isOut) await restoreBackup(files, move);
 }
 
 /** Away with what the move brought. A directory may have got contents since: it is moved, with them. */
 async function clear(files: FileSystem, { path, what }: Put, temporary: string): Promise<void> {
-  const kind = await kindAt(files, path);
+  const kind = await readKind(files, path);
   if (what === 'directory') {
     if (kind === 'directory') await files.rename(path, temporary);
   } else if (kind === 'file' || kind === 'link') await files.remove(path);
 }
 
-async function takeDropBack(files: FileSystem, move: Drop): Promise<void> {
+async function revertDrop(files: FileSystem, move: Drop): Promise<void> {
   if (move.held === 'directory') return restore(files, getSiblingBackupPath(move), move.path);
-  return restoreKept(files, move);
+  return restoreBackup(files, move);
 }
 
-async function restoreKept(files: FileSystem, move: Move): Promise<void> {
+async function restoreBackup(files: FileSystem, move: Move): Promise<void> {
   await restore(files, getBackupPath(move), move.path);
   await restore(files, getSiblingBackupPath(move), move.path);
 }
 
 /** Where both are names of the same file still, both stay. */
 async function restore(files: FileSystem, kept: string, path: string): Promise<void> {
-  if (await isThere(files, kept)) await files.rename(kept, path);
+  if (await pathExists(files, kept)) await files.rename(kept, path);
 }
 
-async function isThere(files: FileSystem, path: string): Promise<boolean> {
-  return (await kindAt(files, path)) !== undefined;
+async function pathExists(files: FileSystem, path: string): Promise<boolean> {
+  return (await readKind(files, path)) !== undefined;
 }
 
 /** Undefined: nothing. Where a file stands, or again stands, in the place of a directory, there is nothing below it. */
-export async function kindAt(files: FileSystem, path: string): Promise<FileInfo['kind'] | undefined> {
+export async function readKind(files: FileSystem, path: string): Promise<FileInfo['kind'] | undefined> {
   try {
     return (await files.lookAt(path))?.kind;
   } catch (error) {
@@ -176,7 +176,7 @@ export async function findOriginal(files: FileSystem, path: string): Promise<Ori
   const kept = originalPath(path);
   if (await isKept(files, kept)) return { at: kept };
   if ((await files.lookAt(noOriginalPath(path))) !== null) return 'nothing';
-  const ofImage = inImage(path);
+  const ofImage = toImagePath(path);
   return ofImage !== null && (await isKept(files, ofImage)) ? { at: ofImage } : 'unknown';
 }
 
@@ -186,6 +186,6 @@ async function isKept(files: FileSystem, path: string): Promise<boolean> {
 }
 
 /** Hosts built with ostree keep the image's own /etc, untouched, below /usr. */
-function inImage(path: string): string | null {
+function toImagePath(path: string): string | null {
   return path.startsWith('/etc/') ? `/usr${path}` : null;
 }

@@ -1,5 +1,5 @@
 // How an update ended, or where one goes on that was cut off: decided from what its log says and from the machine as it is now.
-import { type Problem, withMore } from '../problem.ts';
+import { type Problem, appendToProblem } from '../problem.ts';
 import type { Journal, LogRecord } from './journal.ts';
 
 export type UpdateResult =
@@ -28,16 +28,19 @@ export function isAt(result: UpdateResult, config: string): boolean {
 
 type ConfigNames = Pick<Journal, 'from' | 'to'>;
 
-export function old({ from, to }: ConfigNames, problem: Problem, rebooting: boolean): UpdateResult {
+export function toOldResult({ from, to }: ConfigNames, problem: Problem, rebooting: boolean): UpdateResult {
   return { outcome: 'old', config: from.name, target: to.name, problem, rebooting };
 }
 
-export function stuck({ from, to }: ConfigNames, problem: Problem): UpdateResult {
+export function toStuckResult({ from, to }: ConfigNames, problem: Problem): UpdateResult {
   return { outcome: 'stuck', from: from.name, to: to.name, problem };
 }
 
-export function stuckOnTheWayBack(names: ConfigNames, failed: Problem, cause: Problem): UpdateResult {
-  return stuck(names, withMore(failed, `The update was on its way back, since this had failed: ${cause.message}`));
+export function toStuckRollbackResult(names: ConfigNames, failed: Problem, cause: Problem): UpdateResult {
+  return toStuckResult(
+    names,
+    appendToProblem(failed, `The update was on its way back, since this had failed: ${cause.message}`),
+  );
 }
 
 export interface InterruptedUpdate {
@@ -81,7 +84,7 @@ export function nextStep(now: InterruptedUpdate): NextStep {
     case 'rebooting back':
       return afterRebootBack(last, now);
     case 'returned':
-      return { step: 'clean up old', problem: problemIn(now.records) };
+      return { step: 'clean up old', problem: findRecordedProblem(now.records) };
     case 'done':
       return { step: 'clean up new' };
   }
@@ -106,14 +109,14 @@ function afterReboot({ bootId, staged }: Logged<'rebooting'>, now: InterruptedUp
 type Logged<State> = Extract<LogRecord, { state: State }>;
 
 function afterRebootBack({ bootId, mark }: Logged<'rebooting back'>, now: InterruptedUpdate): NextStep {
-  const problem = problemIn(now.records);
+  const problem = findRecordedProblem(now.records);
   if (bootId === now.bootId) return { step: 'reboot back', problem };
   if (now.runsOldOS || mark !== now.mark || mark === '') return { step: 'clean up old', problem };
   const tries = now.records.filter(({ state }) => state === 'rebooting back').length;
   return tries <= MAX_RESUMPTIONS ? { step: 'go back', problem } : { step: 'give up', problem };
 }
 
-function problemIn(records: readonly LogRecord[]): Problem {
+function findRecordedProblem(records: readonly LogRecord[]): Problem {
   const back = records.findLast((record) => record.state === 'back');
   return (
     back?.problem ?? { code: 'SLW_DAEMON_JOURNAL', message: 'the log of the update does not say why it went back' }

@@ -23,7 +23,7 @@ import {
   getTemporaryPath,
 } from './moves.ts';
 import { type PassedPreflight, preflight } from './preflight.ts';
-import { firstProblem, computeMark, computeOSChange, unitSteps } from './steps.ts';
+import { runSteps, computeMark, computeOSChange, planUnitSteps } from './steps.ts';
 import type { EntrySource, Survey, SurveyedMove } from './survey.ts';
 
 export interface UpdateRequest {
@@ -40,13 +40,13 @@ export type StageResult =
   | { readonly ok: false; readonly problem: Problem; readonly isLeftOver: boolean };
 
 /** From a request to an update that is staged, or the reason why not. */
-export async function prepare(host: Host, request: UpdateRequest, programVersion: string): Promise<StageResult> {
+export async function stageUpdate(host: Host, request: UpdateRequest, programVersion: string): Promise<StageResult> {
   const { files } = host;
   const found = request.preflight ?? (await preflight(host, request));
   if (found.type !== 'passed') return { ok: false, problem: found.problem, isLeftOver: false };
   let journal: Journal | null = null;
   try {
-    journal = await drawUp(host, request, found);
+    journal = await buildJournal(host, request, found);
     await makeUpdateDirectory(files);
     return { ok: true, journal: await stage(files, journal, found.survey, programVersion) };
   } catch (error) {
@@ -56,11 +56,11 @@ export async function prepare(host: Host, request: UpdateRequest, programVersion
 }
 
 async function isCleanedUp(files: FileSystem, journal: Journal): Promise<boolean> {
-  return (await firstProblem([{ name: 'cleaning up', act: () => cleanUpOld(files, journal) }])) === null;
+  return (await runSteps([{ name: 'cleaning up', act: () => cleanUpOld(files, journal) }])) === null;
 }
 
 /** What is to be done, as it will stand in the journal: from here on the plan is not asked again. */
-async function drawUp(
+async function buildJournal(
   host: Host,
   { from, to, plan: { changes, actions } }: UpdateRequest,
   { survey, desired }: PassedPreflight,
@@ -77,7 +77,7 @@ async function drawUp(
     madeDirectories: survey.directories.map(({ path }) => path),
     madeOriginals: survey.originals.map(({ path, isThere }) => (isThere ? originalPath(path) : noOriginalPath(path))),
     endedOriginals: survey.endedOriginals,
-    units: await unitSteps(changes, desired.entries.values(), (unit) => host.systemd.enablement(unit)),
+    units: await planUnitSteps(changes, desired.entries.values(), (unit) => host.systemd.enablement(unit)),
     oldPasswordHash: survey.oldPasswordHash,
     oldOS: isOSChanged ? computeMark((await host.os.state()).booted) : null,
   };
@@ -113,54 +113,58 @@ async function stage(
 ): Promise<OpenJournal> {
   const opened = await createJournal(files, journal, programVersion);
   for (const { path, ...directory } of survey.directories) await files.makeDirectory(path, directory);
-  await makeReady(files, survey.moves);
+  await stageMoves(files, survey.moves);
   const bytes = async () => new TextEncoder().encode(encodeStoredConfig(journal.to));
-  await makeAt(files, journal.commit, { kind: 'file', mode: 0o600, ...ownOwners(), bytes });
-  for (const move of [...journal.moves, journal.commit]) await keep(files, move);
+  await stageEntry(files, journal.commit, { kind: 'file', mode: 0o600, ...ownOwners(), bytes });
+  for (const move of [...journal.moves, journal.commit]) await backUpEntry(files, move);
   await keepOriginals(files, survey);
-  await syncDirectories(files, touchedBy(journal));
+  await syncDirectories(files, listTouchedDirectories(journal));
   return opened;
 }
 
 /** Second names of files that come themselves are made when those are. */
-async function makeReady(files: FileSystem, moves: readonly SurveyedMove[]): Promise<void> {
+async function stageMoves(files: FileSystem, moves: readonly SurveyedMove[]): Promise<void> {
   const puts = moves.flatMap(({ move, make }) => (move.kind === 'put' && make !== null ? [{ move, make }] : []));
   const staged = new Map(puts.map(({ move }) => [move.path, move.stagedAt]));
   await forEachLimit(puts, SYNCS_AT_ONCE, async ({ move, make }) => {
-    if (make.kind !== 'hard link') await makeAt(files, move, make);
+    if (make.kind !== 'hard link') await stageEntry(files, move, make);
   });
   for (const { move, make } of puts) {
     if (make.kind !== 'hard link') continue;
-    await fresh(files, move.stagedAt, (path) => files.makeHardLink(path, staged.get(make.target) ?? make.target));
+    await createFresh(files, move.stagedAt, (path) => files.makeHardLink(path, staged.get(make.target) ?? make.target));
   }
 }
 
-async function makeAt(files: FileSystem, move: Put, make: Exclude<EntrySource, { kind: 'hard link' }>): Promise<void> {
+async function stageEntry(
+  files: FileSystem,
+  move: Put,
+  make: Exclude<EntrySource, { kind: 'hard link' }>,
+): Promise<void> {
   const replaces = move.held === 'entry' ? { replaces: move.path } : {};
   switch (make.kind) {
     case 'directory':
       return undefined;
     case 'link':
-      return fresh(files, move.stagedAt, (path) => files.makeLink(path, make));
+      return createFresh(files, move.stagedAt, (path) => files.makeLink(path, make));
     case 'original':
-      return fresh(files, move.stagedAt, (path) => copy(files, make.at, path, replaces));
+      return createFresh(files, move.stagedAt, (path) => copy(files, make.at, path, replaces));
     case 'file': {
       const { mode, uid, gid } = make;
       const bytes = await make.bytes();
-      await fresh(files, move.stagedAt, (path) => files.createFile(path, { mode, uid, gid, bytes, ...replaces }));
+      await createFresh(files, move.stagedAt, (path) => files.createFile(path, { mode, uid, gid, bytes, ...replaces }));
       return files.syncFile(move.stagedAt);
     }
   }
 }
 
 /** What the machine has gets a second name, so that the first can be given away. */
-async function keep(files: FileSystem, move: Move): Promise<void> {
+async function backUpEntry(files: FileSystem, move: Move): Promise<void> {
   if (move.held !== 'entry') return;
   try {
     await files.makeHardLink(getBackupPath(move), move.path);
   } catch (error) {
     if (systemErrorCode(error) !== 'EXDEV') throw error;
-    await fresh(files, getSiblingBackupPath(move), (path) => files.makeHardLink(path, move.path));
+    await createFresh(files, getSiblingBackupPath(move), (path) => files.makeHardLink(path, move.path));
   }
 }
 
@@ -170,7 +174,7 @@ async function keepOriginals(files: FileSystem, { originals }: Survey): Promise<
   for (const { path, isThere } of originals) {
     const original = isThere ? originalPath(path) : noOriginalPath(path);
     await makeParents(files, posix.dirname(original), made);
-    await fresh(files, original, (at) => (isThere ? keepOriginal(files, path, at) : createEmpty(files, at)));
+    await createFresh(files, original, (at) => (isThere ? keepOriginal(files, path, at) : createEmpty(files, at)));
   }
   await syncDirectories(files, made);
 }
@@ -215,7 +219,7 @@ async function copy(
 }
 
 /** A name that is only ever ours: what is there was left by an update whose journal is lost. */
-async function fresh(files: FileSystem, path: string, make: (path: string) => Promise<void>): Promise<void> {
+async function createFresh(files: FileSystem, path: string, make: (path: string) => Promise<void>): Promise<void> {
   try {
     await make(path);
   } catch (error) {
@@ -225,7 +229,7 @@ async function fresh(files: FileSystem, path: string, make: (path: string) => Pr
   }
 }
 
-function* touchedBy({ moves, commit, madeDirectories }: Journal): Generator<string> {
+function* listTouchedDirectories({ moves, commit, madeDirectories }: Journal): Generator<string> {
   yield BACKUP_DIRECTORY;
   for (const directory of madeDirectories) {
     yield posix.dirname(directory);

@@ -2,10 +2,10 @@ import { planUpdate, computeRollback } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
 import type { StoredConfig } from '../stored-config.ts';
 import {
-  afterwards,
-  asBefore,
-  disabledFirst,
-  disabledOnTheWayBack,
+  decideUnitOrders,
+  decideRollbackUnitOrders,
+  selectUnitsToDisableFirst,
+  selectUnitsToDisableOnRollback,
   computeMark,
   computeOSChange,
   type UnitStep,
@@ -91,14 +91,17 @@ const step = (changes: Partial<UnitStep>): UnitStep => ({
 });
 
 /** What happens to the one unit, there and back: `first → then`. */
-function told(changes: Partial<UnitStep>): [there: string, back: string] {
+function listOrders(changes: Partial<UnitStep>): [there: string, back: string] {
   const steps = [step(changes)];
-  const way = (first: readonly string[], then: ReturnType<typeof afterwards>) =>
+  const way = (first: readonly string[], then: ReturnType<typeof decideUnitOrders>) =>
     [
       ...first.map(() => 'disable'),
       ...(['enable', 'disable', 'preset'] as const).filter((each) => then[each].length > 0),
     ].join(', ');
-  return [way(disabledFirst(steps), afterwards(steps)), way(disabledOnTheWayBack(steps), asBefore(steps))];
+  return [
+    way(selectUnitsToDisableFirst(steps), decideUnitOrders(steps)),
+    way(selectUnitsToDisableOnRollback(steps), decideRollbackUnitOrders(steps)),
+  ];
 }
 
 describe('a unit in an update', () => {
@@ -149,6 +152,6 @@ describe('a unit in an update', () => {
     ['that was masked and no longer is: as the OS presets it', { was: 'masked' }, 'preset', 'disable, disable'],
     ['whose links are not made by enabling keeps them', { was: 'indirect' }, '', ''],
   ])('%s', (_, changes, there, back) => {
-    expect(told(changes)).toEqual([there, back]);
+    expect(listOrders(changes)).toEqual([there, back]);
   });
 });

@@ -6,7 +6,7 @@ import type { Deployment, Host, OSChange } from '../host/host.ts';
 import { type Problem, toProblem } from '../problem.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import type { Journal } from './journal.ts';
-import { carryOut, syncDirectories, takeBack } from './moves.ts';
+import { applyMove, syncDirectories, revertMove } from './moves.ts';
 import { NO_PASSWORD } from './survey-core-user.ts';
 
 /** By its name its failure is told. */
@@ -16,30 +16,30 @@ export interface ApplyStep {
 }
 
 /** Null: all parts were done. What comes after a failure is not begun. */
-export async function firstProblem(parts: readonly ApplyStep[]): Promise<Problem | null> {
-  for (const part of parts) {
+export async function runSteps(steps: readonly ApplyStep[]): Promise<Problem | null> {
+  for (const step of steps) {
     try {
-      await part.act();
+      await step.act();
     } catch (error) {
-      return toProblem(error, part.name);
+      return toProblem(error, step.name);
     }
   }
   return null;
 }
 
-export function partsForward(host: Host, journal: Journal): ApplyStep[] {
+export function buildForwardSteps(host: Host, journal: Journal): ApplyStep[] {
   const { files, systemd, os, accounts } = host;
   const { moves, units, changes, from, to } = journal;
   return [
-    { name: 'disabling units that are rewritten', act: () => disable(host, disabledFirst(units)) },
+    { name: 'disabling units that are rewritten', act: () => disable(host, selectUnitsToDisableFirst(units)) },
     {
       name: 'changing files',
       async act() {
-        for (const move of moves) await carryOut(files, move);
+        for (const move of moves) await applyMove(files, move);
         await syncDirectories(files, listMovedDirectories(journal));
       },
     },
-    { name: 'enabling and disabling units', act: () => obey(systemd, afterwards(units)) },
+    { name: 'enabling and disabling units', act: () => applyUnitOrders(systemd, decideUnitOrders(units)) },
     {
       name: 'setting the password of the user core',
       async act() {
@@ -59,19 +59,22 @@ export function partsForward(host: Host, journal: Journal): ApplyStep[] {
   ];
 }
 
-export function partsBack(host: Host, journal: Journal): ApplyStep[] {
+export function buildRollbackSteps(host: Host, journal: Journal): ApplyStep[] {
   const { files, systemd, os, accounts } = host;
   const { moves, commit, units, changes, from, to } = journal;
   return [
-    { name: 'disabling units that were rewritten', act: () => disable(host, disabledOnTheWayBack(units)) },
+    { name: 'disabling units that were rewritten', act: () => disable(host, selectUnitsToDisableOnRollback(units)) },
     {
       name: 'putting files back',
       async act() {
-        for (const move of [...moves, commit].toReversed()) await takeBack(files, move);
+        for (const move of [...moves, commit].toReversed()) await revertMove(files, move);
         await syncDirectories(files, [...listMovedDirectories(journal), posix.dirname(commit.path)]);
       },
     },
-    { name: 'bringing units back to what they were', act: () => obey(systemd, asBefore(units)) },
+    {
+      name: 'bringing units back to what they were',
+      act: () => applyUnitOrders(systemd, decideRollbackUnitOrders(units)),
+    },
     {
       name: 'setting the old password of the user core',
       async act() {
@@ -96,7 +99,7 @@ export async function runsOldOS({ os }: Host, { oldOS }: Journal): Promise<boole
 }
 
 /** The services that the plan names, told in its order. */
-export function partsOfActions({ systemd }: Host, actions: readonly NodeAction[]): ApplyStep[] {
+export function buildActionSteps({ systemd }: Host, actions: readonly NodeAction[]): ApplyStep[] {
   return actions.flatMap((action) => {
     switch (action.type) {
       case 'DaemonReload':
@@ -117,7 +120,7 @@ async function disable({ systemd }: Host, units: readonly string[]): Promise<voi
   if (units.length > 0) await systemd.disable(units);
 }
 
-async function obey(systemd: Host['systemd'], { enable, disable, preset }: UnitOrders): Promise<void> {
+async function applyUnitOrders(systemd: Host['systemd'], { enable, disable, preset }: UnitOrders): Promise<void> {
   if (disable.length > 0) await systemd.disable(disable);
   if (preset.length > 0) await systemd.preset(preset);
   if (enable.length > 0) await systemd.enable(enable);
@@ -150,7 +153,7 @@ export interface UnitOrders {
 
 type DesiredEnablement = 'enabled' | 'disabled' | 'preset';
 
-export async function unitSteps(
+export async function planUnitSteps(
   changes: readonly Change[],
   entries: Iterable<DesiredEntry>,
   enablement: (unit: string) => Promise<string>,
@@ -169,11 +172,11 @@ export async function unitSteps(
 }
 
 /** The links that a unit's old [Install] asked for are found by its old file only, so they go first. */
-export function disabledFirst(steps: readonly UnitStep[]): string[] {
+export function selectUnitsToDisableFirst(steps: readonly UnitStep[]): string[] {
   return steps.filter(({ rewritten, was }) => rewritten && was === 'enabled').map(({ unit }) => unit);
 }
 
-export function afterwards(steps: readonly UnitStep[]): UnitOrders {
+export function decideUnitOrders(steps: readonly UnitStep[]): UnitOrders {
   return collect(steps, ({ masked, before, after, was }) => {
     if (masked) return 'nothing';
     if (after !== 'preset') return after === 'enabled' ? 'enable' : 'disable';
@@ -184,12 +187,12 @@ export function afterwards(steps: readonly UnitStep[]): UnitOrders {
 }
 
 /** Links that the new files asked for go before the old files are back; but none that could not be made again. */
-export function disabledOnTheWayBack(steps: readonly UnitStep[]): string[] {
+export function selectUnitsToDisableOnRollback(steps: readonly UnitStep[]): string[] {
   const isKnown = (was: string) => was === 'enabled' || WITHOUT_LINKS.has(was);
   return steps.filter(({ rewritten, was }) => rewritten && isKnown(was)).map(({ unit }) => unit);
 }
 
-export function asBefore(steps: readonly UnitStep[]): UnitOrders {
+export function decideRollbackUnitOrders(steps: readonly UnitStep[]): UnitOrders {
   return collect(steps, ({ was }) => {
     if (was === 'enabled') return 'enable';
     return WITHOUT_LINKS.has(was) ? 'disable' : 'nothing';

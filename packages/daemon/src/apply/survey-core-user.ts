@@ -10,28 +10,28 @@ const KEYS = '.ssh/authorized_keys.d/ignition';
 /** There is no password: not the empty one, with which anybody could log in. */
 export const NO_PASSWORD = '*';
 
-export async function surveySshKeys(site: SurveyContext, { user, after }: SshKeysChange): Promise<void> {
-  const home = await site.accounts.home(user);
-  if (home !== undefined) return surveyKeysIn(site, home, after === null ? null : site.desired.core.sshKeys);
+export async function surveySshKeys(context: SurveyContext, { user, after }: SshKeysChange): Promise<void> {
+  const home = await context.accounts.home(user);
+  if (home !== undefined) return surveyKeysIn(context, home, after === null ? null : context.desired.core.sshKeys);
   if (after === null) return undefined;
   throw refusal(
     `expected the user ${user} on the machine, found none: install the machine anew, or take the keys back`,
   );
 }
 
-async function surveyKeysIn(site: SurveyContext, home: Home, keys: SshKeys | null): Promise<void> {
-  await mustBeDirectories(site, home.path);
+async function surveyKeysIn(context: SurveyContext, home: Home, keys: SshKeys | null): Promise<void> {
+  await mustBeDirectories(context, home.path);
   const path = posix.join(home.path, KEYS);
-  const found = await site.files.lookAt(path);
+  const found = await context.files.lookAt(path);
   if (found?.kind === 'directory' || found?.kind === 'other') throw refusal(`expected ${path} to be a file: remove it`);
   if (keys === null) {
-    if (found !== null) site.drop(path, 'entry');
+    if (found !== null) context.drop(path, 'entry');
     return;
   }
   const { uid, gid } = home;
-  const place = await site.parents.placeFor(posix.dirname(path), { mode: 0o700, uid, gid });
+  const place = await context.parents.placeFor(posix.dirname(path), { mode: 0o700, uid, gid });
   const { mode, bytes } = keys;
-  site.put(
+  context.put(
     path,
     found === null ? 'nothing' : 'entry',
     { kind: 'file', mode, uid, gid, bytes: async () => bytes },
@@ -55,14 +55,14 @@ async function mustBeDirectories({ files }: SurveyContext, home: string): Promis
   }
 }
 
-export async function surveyPassword(site: SurveyContext, { user, after }: PasswordChange): Promise<void> {
-  const hash = await site.accounts.passwordHash(user);
+export async function surveyPassword(context: SurveyContext, { user, after }: PasswordChange): Promise<void> {
+  const hash = await context.accounts.passwordHash(user);
   if (hash === undefined && after === 'set') {
     throw refusal(
       `expected the user ${user} on the machine, found none: install the machine anew, or take the password back`,
     );
   }
-  site.notes.oldPasswordHash = hash ?? null;
+  context.notes.oldPasswordHash = hash ?? null;
 }
 
 function refusal(why: string): DaemonError {

@@ -61,30 +61,30 @@ export async function surveyUpdate(
   changes: readonly Change[],
   desired: DesiredMachine,
 ): Promise<Survey> {
-  const site = openSite(host, desired);
+  const context = createSurveyContext(host, desired);
   const problems: Problem[] = [];
   for (const change of changes) {
     try {
-      await surveyChange(site, change);
+      await surveyChange(context, change);
     } catch (error) {
       problems.push(toProblem(error, `MachineConfig ${desired.config}, ${describeChange(change)}`));
       if (problems.length === MAX_PROBLEMS) break;
     }
   }
-  if (problems.length === 0) await surveyHardLinks(site);
-  return { ...site.notes, directories: site.parents.made, problems };
+  if (problems.length === 0) await surveyHardLinks(context);
+  return { ...context.notes, directories: context.parents.made, problems };
 }
 
-async function surveyChange(site: SurveyContext, change: Change): Promise<void> {
+async function surveyChange(context: SurveyContext, change: Change): Promise<void> {
   switch (change.kind) {
     case 'path':
-      return surveyPath(site, change);
+      return surveyPath(context, change);
     case 'unit':
-      return change.after.unmasked ? removeForeignMask(site, change.unit) : undefined;
+      return change.after.unmasked ? removeForeignMask(context, change.unit) : undefined;
     case 'ssh keys':
-      return surveySshKeys(site, change);
+      return surveySshKeys(context, change);
     case 'password':
-      return surveyPassword(site, change);
+      return surveyPassword(context, change);
     case 'kernel arguments':
     case 'extensions':
     case 'setting':
@@ -93,11 +93,11 @@ async function surveyChange(site: SurveyContext, change: Change): Promise<void> 
   }
 }
 
-async function removeForeignMask(site: SurveyContext, unit: string): Promise<void> {
+async function removeForeignMask(context: SurveyContext, unit: string): Promise<void> {
   const path = `${UNIT_DIRECTORY}/${unit}`;
-  if (site.desired.entries.has(path) || site.hasMove(path)) return;
-  const found = await site.files.lookAt(path);
-  if (found?.kind === 'link' && found.target === '/dev/null') site.drop(path, 'entry');
+  if (context.desired.entries.has(path) || context.hasMove(path)) return;
+  const found = await context.files.lookAt(path);
+  if (found?.kind === 'link' && found.target === '/dev/null') context.drop(path, 'entry');
 }
 
 function describeChange(change: Change): string {
@@ -118,7 +118,10 @@ function describeChange(change: Change): string {
 }
 
 /** A machine while it is looked at for an update, and what is noted on the way. */
-function openSite({ files, accounts }: Pick<Host, 'files' | 'accounts'>, desired: DesiredMachine): SurveyContext {
+function createSurveyContext(
+  { files, accounts }: Pick<Host, 'files' | 'accounts'>,
+  desired: DesiredMachine,
+): SurveyContext {
   const notes: SurveyFindings = { moves: [], originals: [], endedOriginals: [], oldPasswordHash: null };
   const moved = new Map<string, 'put' | 'drop'>();
 
@@ -152,11 +155,11 @@ const MAX_LISTED = 10_000;
 const ROOT = { id: 0 };
 
 /** What is there, what comes in its place, what goes back to the OS. */
-async function surveyPath(site: SurveyContext, change: PathChange): Promise<void> {
+async function surveyPath(context: SurveyContext, change: PathChange): Promise<void> {
   if (isOwn(change.path)) throw refusal('the path is the daemon’s own: choose another one');
-  const entry = site.desired.entries.get(change.path);
-  if (change.after === null || entry === undefined) return leave(site, change);
-  return come(site, change, entry);
+  const entry = context.desired.entries.get(change.path);
+  if (change.after === null || entry === undefined) return surveyRemoval(context, change);
+  return surveyEntry(context, change, entry);
 }
 
 function isOwn(path: string): boolean {
@@ -165,47 +168,47 @@ function isOwn(path: string): boolean {
 }
 
 /** Back to what the OS has at this path, else nothing. */
-async function leave(site: SurveyContext, { path, before }: PathChange): Promise<void> {
-  const { files, notes } = site;
+async function surveyRemoval(context: SurveyContext, { path, before }: PathChange): Promise<void> {
+  const { files, notes } = context;
   const found = await files.lookAt(path);
   if (before?.kind === 'directory') {
-    if (found?.kind === 'directory') site.drop(path, 'directory');
+    if (found?.kind === 'directory') context.drop(path, 'directory');
     return;
   }
   const original = await findOriginal(files, path);
   notes.endedOriginals.push(originalPath(path), noOriginalPath(path));
-  const held = heldBy(found);
+  const held = classifyHeld(found);
   if (held === 'directory') throw refusal('expected a file, found a directory: remove it from the machine');
-  if (typeof original === 'object') return place(site, path, held, { kind: 'original', at: original.at });
-  if (held === 'entry' && !isTheirs(original, before)) site.drop(path, 'entry');
+  if (typeof original === 'object') return putEntry(context, path, held, { kind: 'original', at: original.at });
+  if (held === 'entry' && !belongsToOS(original, before)) context.drop(path, 'entry');
 }
 
 /** What the config never had contents for is the OS's own, as far as anybody knows. */
-function isTheirs(original: 'nothing' | 'unknown', before: PathState | null): boolean {
+function belongsToOS(original: 'nothing' | 'unknown', before: PathState | null): boolean {
   return original === 'unknown' && before?.kind === 'file' && before.keepsExisting;
 }
 
-async function come(site: SurveyContext, { path, before }: PathChange, entry: DesiredEntry): Promise<void> {
-  const parent = await placeIn(site, path);
+async function surveyEntry(context: SurveyContext, { path, before }: PathChange, entry: DesiredEntry): Promise<void> {
+  const parent = await findStagingDirectory(context, path);
   // In a directory that is not there yet nothing can be found.
-  const found = parent === posix.dirname(path) ? await site.files.lookAt(path) : null;
-  const make = await decideEntrySource(site, entry, found);
+  const found = parent === posix.dirname(path) ? await context.files.lookAt(path) : null;
+  const make = await decideEntrySource(context, entry, found);
   if (make === null) return;
-  const held = heldBy(found);
-  if (held === 'directory') await mustBecomeEmpty(site, path);
-  site.put(path, held, make, parent);
-  if (before === null) site.notes.originals.push({ path, isThere: held === 'entry' });
+  const held = classifyHeld(found);
+  if (held === 'directory') await mustBecomeEmpty(context, path);
+  context.put(path, held, make, parent);
+  if (before === null) context.notes.originals.push({ path, isThere: held === 'entry' });
 }
 
-async function place(site: SurveyContext, path: string, held: Put['held'], make: EntrySource): Promise<void> {
-  site.put(path, held, make, await placeIn(site, path));
+async function putEntry(context: SurveyContext, path: string, held: Put['held'], make: EntrySource): Promise<void> {
+  context.put(path, held, make, await findStagingDirectory(context, path));
 }
 
-async function placeIn({ accounts, parents }: SurveyContext, path: string): Promise<string> {
+async function findStagingDirectory({ accounts, parents }: SurveyContext, path: string): Promise<string> {
   return parents.placeFor(posix.dirname(path), { mode: 0o755, ...(await accounts.owners(ROOT, ROOT)) });
 }
 
-function heldBy(found: FileInfo | null): Put['held'] {
+function classifyHeld(found: FileInfo | null): Put['held'] {
   if (found === null) return 'nothing';
   if (found.kind === 'other')
     throw refusal('expected a file, found a device, a socket or a pipe: remove it from the machine');
@@ -214,16 +217,16 @@ function heldBy(found: FileInfo | null): Put['held'] {
 
 /** Null: what is there is right as it is. */
 async function decideEntrySource(
-  site: SurveyContext,
+  context: SurveyContext,
   entry: DesiredEntry,
   found: FileInfo | null,
 ): Promise<EntrySource | null> {
   switch (entry.kind) {
     case 'file':
-      if (entry.keepsExisting && found !== null) return keepExisting(site, entry, found);
-      return { kind: 'file', mode: entry.mode, bytes: entry.bytes, ...(await resolveOwners(site, entry)) };
+      if (entry.keepsExisting && found !== null) return keepExisting(context, entry, found);
+      return { kind: 'file', mode: entry.mode, bytes: entry.bytes, ...(await resolveOwners(context, entry)) };
     case 'link':
-      return { kind: 'link', target: entry.target, ...(await resolveOwners(site, entry)) };
+      return { kind: 'link', target: entry.target, ...(await resolveOwners(context, entry)) };
     case 'hard link':
       return { kind: 'hard link', target: entry.target };
     case 'directory':
@@ -234,17 +237,17 @@ async function decideEntrySource(
 }
 
 /** What is in the file stays, and so do mode and owners where the config does not name them. */
-async function keepExisting(site: SurveyContext, entry: DesiredFile, found: FileInfo): Promise<EntrySource | null> {
+async function keepExisting(context: SurveyContext, entry: DesiredFile, found: FileInfo): Promise<EntrySource | null> {
   if (found.kind !== 'file')
     throw refusal(`expected a file, found a ${found.kind}: remove it, or give the file contents`);
   const { leaves } = entry;
-  const owners = await resolveOwners(site, entry);
+  const owners = await resolveOwners(context, entry);
   const mode = leaves.has('mode') ? found.mode : entry.mode;
   const uid = leaves.has('user') ? found.uid : owners.uid;
   const gid = leaves.has('group') ? found.gid : owners.gid;
   const isSame = mode === found.mode && uid === found.uid && gid === found.gid;
   if (isSame && entry.contents.size === 0) return null;
-  const bytes = Buffer.concat([await site.files.read(entry.path, MAX_KEPT_BYTES), await entry.bytes()]);
+  const bytes = Buffer.concat([await context.files.read(entry.path, MAX_KEPT_BYTES), await entry.bytes()]);
   return { kind: 'file', mode, uid, gid, bytes: async () => bytes };
 }
 
@@ -256,16 +259,16 @@ async function resolveOwners(
 }
 
 /** A file takes the place of a directory only if all in it goes with the update. */
-async function mustBecomeEmpty(site: SurveyContext, path: string): Promise<void> {
+async function mustBecomeEmpty(context: SurveyContext, path: string): Promise<void> {
   const ahead = [path];
   let seen = 0;
   for (let directory = ahead.pop(); directory !== undefined; directory = ahead.pop()) {
-    for (const name of await site.files.list(directory)) {
+    for (const name of await context.files.list(directory)) {
       const inside = posix.join(directory, name);
       seen += 1;
       if (seen > MAX_LISTED) throw notEmpty(`more than ${MAX_LISTED} things`);
-      if ((await site.files.lookAt(inside))?.kind === 'directory') ahead.push(inside);
-      else if (!site.isDropped(inside)) throw notEmpty(inside);
+      if ((await context.files.lookAt(inside))?.kind === 'directory') ahead.push(inside);
+      else if (!context.isDropped(inside)) throw notEmpty(inside);
     }
   }
 }
@@ -276,11 +279,11 @@ const notEmpty = (what: string): DaemonError =>
   );
 
 /** A second name of a file that is replaced would stay one of the old file. */
-async function surveyHardLinks(site: SurveyContext): Promise<void> {
-  for (const entry of site.desired.entries.values()) {
-    if (entry.kind !== 'hard link' || site.hasMove(entry.path) || !site.hasMove(entry.target)) continue;
-    const held = heldBy(await site.files.lookAt(entry.path));
-    await place(site, entry.path, held, { kind: 'hard link', target: entry.target });
+async function surveyHardLinks(context: SurveyContext): Promise<void> {
+  for (const entry of context.desired.entries.values()) {
+    if (entry.kind !== 'hard link' || context.hasMove(entry.path) || !context.hasMove(entry.target)) continue;
+    const held = classifyHeld(await context.files.lookAt(entry.path));
+    await putEntry(context, entry.path, held, { kind: 'hard link', target: entry.target });
   }
 }
 
@@ -335,7 +338,7 @@ function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
     if (found === null) return make(place, making);
     if (found.kind === 'directory') return place;
     if (isDropped(directory)) return make(getTemporaryPath(replace(directory)), making);
-    if (found.kind !== 'link') throw inTheWay(directory);
+    if (found.kind !== 'link') throw notDirectory(directory);
     if (links >= MAX_LINKS) throw new DaemonError('SLW_DAEMON_PATH', `${directory} leads in a ring of links: break it`);
     await placeFor(posix.resolve(above, found.target), making, links + 1);
     return place;
@@ -349,7 +352,7 @@ function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
   return { placeFor, made };
 }
 
-function inTheWay(directory: string): DaemonError {
+function notDirectory(directory: string): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_PREFLIGHT',
     `expected ${directory} to be a directory, found a file that is not the config’s: remove it from the machine, or choose another path`,

@@ -1,4 +1,4 @@
-import { listDone } from '@slipway/simulator';
+import { listRecordedActions } from '@slipway/simulator';
 import { describe, expect, it } from 'vitest';
 import { DaemonError } from '../errors.ts';
 import { ownOwners } from '../host/file-system.ts';
@@ -203,7 +203,7 @@ describe('an update that fails', () => {
     expect(differences(before, await takeSnapshot(machine.files))).toEqual([]);
     expect(machine.steps.map(({ step }) => step)).toEqual(['staged', 'files', 'rolling back']);
     // With the old files, which do start.
-    expect((await listDone(machine.files)).slice(-2)).toEqual([
+    expect((await listRecordedActions(machine.files)).slice(-2)).toEqual([
       { what: 'daemon-reload', name: '' },
       { what: 'restart', name: 'app.service' },
     ]);

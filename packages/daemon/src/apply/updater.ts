@@ -4,15 +4,23 @@ import { listNames } from '@slipway/base/text';
 import { needsReboot, type NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
-import { type Problem, toProblem, withMore } from '../problem.ts';
+import { type Problem, toProblem, appendToProblem } from '../problem.ts';
 import { STATE_DIRECTORY } from '../state-file.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { cleanUpNew, cleanUpOld, retire, sweep } from './clean-up.ts';
 import { type Journal, type LogRecord, openJournal, type OpenJournal } from './journal.ts';
-import { carryOut } from './moves.ts';
-import { isAt, nextStep, type NextStep, old, stuck, stuckOnTheWayBack, type UpdateResult } from './recovery.ts';
-import { prepare, type UpdateRequest } from './stage.ts';
-import { firstProblem, computeMark, partsBack, partsForward, partsOfActions, runsOldOS } from './steps.ts';
+import { applyMove } from './moves.ts';
+import {
+  isAt,
+  nextStep,
+  type NextStep,
+  toOldResult,
+  toStuckResult,
+  toStuckRollbackResult,
+  type UpdateResult,
+} from './recovery.ts';
+import { stageUpdate, type UpdateRequest } from './stage.ts';
+import { runSteps, computeMark, buildRollbackSteps, buildForwardSteps, buildActionSteps, runsOldOS } from './steps.ts';
 
 export type { UpdateResult } from './recovery.ts';
 export type { UpdateRequest } from './stage.ts';
@@ -45,17 +53,17 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     if (!isAt(before, from.name)) return before;
     // What was found before a recovery that changed something says nothing of the machine after it.
     const found = before.outcome === 'none' && preflight !== undefined ? { preflight } : {};
-    const prepared = await prepare(host, { from, to, ...rest, ...found }, programVersion);
+    const prepared = await stageUpdate(host, { from, to, ...rest, ...found }, programVersion);
     if (prepared.ok) {
-      await tell({ step: 'staged', text: `${prepared.journal.moves.length} changes of the disk are ready` });
+      await reportStep({ step: 'staged', text: `${prepared.journal.moves.length} changes of the disk are ready` });
       try {
-        return await goForward(prepared.journal, 1);
+        return await rollForward(prepared.journal, 1);
       } catch (error) {
-        return stuck({ from, to }, toProblem(error, 'carrying out the update'));
+        return toStuckResult({ from, to }, toProblem(error, 'carrying out the update'));
       }
     }
     const { problem, isLeftOver } = prepared;
-    if (isLeftOver) return stuck({ from, to }, problem);
+    if (isLeftOver) return toStuckResult({ from, to }, problem);
     return { outcome: 'old', config: from.name, target: to.name, problem, rebooting: false };
   }
 
@@ -74,73 +82,73 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
           return { outcome: 'stuck', from: found.from, to: found.to, problem };
         }
         case 'journal':
-          return await goOn(found.journal);
+          return await resumeUpdate(found.journal);
       }
     } catch (error) {
       return { outcome: 'stuck', from: '', to: '', problem: toProblem(error, 'reading the record of the last update') };
     }
   }
 
-  async function goOn(journal: OpenJournal): Promise<UpdateResult> {
+  async function resumeUpdate(journal: OpenJournal): Promise<UpdateResult> {
     const { records, program, to } = journal;
     const begunBy =
       program === programVersion ? '' : `, which version ${program} of the program began; this is ${programVersion}`;
-    await tell({ step: 'going on', text: `going on with the update to ${to.name}${begunBy}` });
+    await reportStep({ step: 'going on', text: `going on with the update to ${to.name}${begunBy}` });
     try {
       const mark = journal.oldOS === null ? '' : computeMark((await host.os.state()).booted);
       const runsOld = await runsOldOS(host, journal);
-      return await take(journal, nextStep({ records, mark, runsOldOS: runsOld, bootId: await host.bootId() }));
+      return await executeStep(journal, nextStep({ records, mark, runsOldOS: runsOld, bootId: await host.bootId() }));
     } catch (error) {
-      return stuck(journal, toProblem(error, 'going on with an update that was cut off'));
+      return toStuckResult(journal, toProblem(error, 'going on with an update that was cut off'));
     }
   }
 
-  async function take(journal: OpenJournal, next: NextStep): Promise<UpdateResult> {
+  async function executeStep(journal: OpenJournal, next: NextStep): Promise<UpdateResult> {
     switch (next.step) {
       case 'discard':
         await cleanUpOld(files, journal);
         return { outcome: 'none' };
       case 'go forward':
-        return goForward(journal, next.attempt);
+        return rollForward(journal, next.attempt);
       case 'reboot':
         await host.reboot(`update to ${journal.to.name}`);
         return { outcome: 'rebooting', config: journal.to.name };
       case 'confirm':
         return confirm(journal);
       case 'go back':
-        return goBack(journal, next.problem);
+        return rollBack(journal, next.problem);
       case 'reboot back':
         await host.reboot(`back to ${journal.from.name}`);
-        return old(journal, next.problem, true);
+        return toOldResult(journal, next.problem, true);
       case 'give up':
-        return stuck(journal, next.problem);
+        return toStuckResult(journal, next.problem);
       case 'clean up old':
         await cleanUpOld(files, journal);
-        return old(journal, next.problem, false);
+        return toOldResult(journal, next.problem, false);
       case 'clean up new':
         await cleanUpNew(files, journal);
         return { outcome: 'new', config: journal.to.name };
     }
   }
 
-  async function goForward(journal: OpenJournal, attempt: number): Promise<UpdateResult> {
-    const problem = await firstProblem([
+  async function rollForward(journal: OpenJournal, attempt: number): Promise<UpdateResult> {
+    const problem = await runSteps([
       {
         name: 'noting that the update begins',
         act: async () => journal.write({ state: 'changing', attempt, bootId: await host.bootId() }),
       },
-      ...partsForward(host, journal),
+      ...buildForwardSteps(host, journal),
     ]);
-    if (problem !== null) return goBack(journal, problem);
-    await tell({ step: 'files', text: `the disk is as ${journal.to.name} has it` });
-    if (journal.oldOS !== null) await tell({ step: 'os', text: 'the OS is staged for the next boot' });
-    return needsReboot(journal.actions) ? reboot(journal) : tellServices(journal);
+    if (problem !== null) return rollBack(journal, problem);
+    await reportStep({ step: 'files', text: `the disk is as ${journal.to.name} has it` });
+    if (journal.oldOS !== null) await reportStep({ step: 'os', text: 'the OS is staged for the next boot' });
+    return needsReboot(journal.actions) ? reboot(journal) : runPostActions(journal);
   }
 
   async function reboot(journal: OpenJournal): Promise<UpdateResult> {
     const { to } = journal;
-    await tell({ step: 'reboot', text: `the machine reboots into ${to.name}` });
-    const problem = await firstProblem([
+    await reportStep({ step: 'reboot', text: `the machine reboots into ${to.name}` });
+    const problem = await runSteps([
       {
         name: 'noting that the machine reboots',
         async act() {
@@ -150,67 +158,67 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
       },
       { name: 'rebooting', act: () => host.reboot(`update to ${to.name}`) },
     ]);
-    return problem === null ? { outcome: 'rebooting', config: to.name } : goBack(journal, problem);
+    return problem === null ? { outcome: 'rebooting', config: to.name } : rollBack(journal, problem);
   }
 
-  async function tellServices(journal: OpenJournal): Promise<UpdateResult> {
+  async function runPostActions(journal: OpenJournal): Promise<UpdateResult> {
     const { actions } = journal;
     if (actions.length === 0) return confirm(journal);
-    const problem = await firstProblem([
+    const problem = await runSteps([
       { name: 'noting that services are told', act: () => journal.write({ state: 'changed' }) },
-      ...partsOfActions(host, actions),
+      ...buildActionSteps(host, actions),
     ]);
-    if (problem !== null) return goBack(journal, problem);
-    await tell({ step: 'post action', text: `${actions.length} post actions are done` });
+    if (problem !== null) return rollBack(journal, problem);
+    await reportStep({ step: 'post action', text: `${actions.length} post actions are done` });
     return confirm(journal);
   }
 
   async function confirm(journal: OpenJournal): Promise<UpdateResult> {
     const { to, commit } = journal;
-    const problem = await firstProblem([
+    const problem = await runSteps([
       { name: `verifying ${to.name}`, act: async () => mustBeNone(await verify(to)) },
       {
         name: 'noting the new config',
         async act() {
-          await carryOut(files, commit);
+          await applyMove(files, commit);
           await files.syncDirectory(STATE_DIRECTORY);
           await journal.write({ state: 'done' });
         },
       },
     ]);
-    if (problem !== null) return goBack(journal, problem);
-    await tell({ step: 'verified', text: `the machine is exactly as ${to.name} has it` });
-    const left = await firstProblem([{ name: 'cleaning up', act: () => cleanUpNew(files, journal) }]);
+    if (problem !== null) return rollBack(journal, problem);
+    await reportStep({ step: 'verified', text: `the machine is exactly as ${to.name} has it` });
+    const left = await runSteps([{ name: 'cleaning up', act: () => cleanUpNew(files, journal) }]);
     return left === null
       ? { outcome: 'new', config: to.name }
-      : stuck(journal, withMore(left, `The machine is at ${to.name}`));
+      : toStuckResult(journal, appendToProblem(left, `The machine is at ${to.name}`));
   }
 
-  async function goBack(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
-    await tell({ step: 'rolling back', text: problem.message });
+  async function rollBack(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
+    await reportStep({ step: 'rolling back', text: problem.message });
     const isNoted = journal.records.some(({ state }) => state === 'back');
     let hasRun = false;
-    const failed = await firstProblem([
+    const failed = await runSteps([
       {
         name: 'noting that the update is taken back',
         act: () => (isNoted ? Promise.resolve() : journal.write({ state: 'back', problem })),
       },
-      ...partsBack(host, journal),
+      ...buildRollbackSteps(host, journal),
       {
         name: 'finding out what has run with the new files',
         async act() {
-          hasRun = haveSeenNew(journal.records, await host.bootId());
+          hasRun = hasRunNewFiles(journal.records, await host.bootId());
         },
       },
     ]);
-    if (failed !== null) return stuckOnTheWayBack(journal, failed, problem);
-    if (!hasRun) return returned(journal, problem);
-    if (needsReboot(journal.actions)) return rebootBack(journal, problem);
-    return returned(journal, await tellServicesAgain(journal, problem));
+    if (failed !== null) return toStuckRollbackResult(journal, failed, problem);
+    if (!hasRun) return finishRollback(journal, problem);
+    if (needsReboot(journal.actions)) return rebootForRollback(journal, problem);
+    return finishRollback(journal, await rerunPostActions(journal, problem));
   }
 
-  async function rebootBack(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
-    const failed = await firstProblem([
+  async function rebootForRollback(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
+    const failed = await runSteps([
       {
         name: 'noting that the machine reboots back',
         async act() {
@@ -220,30 +228,32 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
       },
       { name: 'rebooting back', act: () => host.reboot(`back to ${journal.from.name}`) },
     ]);
-    return failed === null ? old(journal, problem, true) : stuckOnTheWayBack(journal, failed, problem);
+    return failed === null ? toOldResult(journal, problem, true) : toStuckRollbackResult(journal, failed, problem);
   }
 
   /** As good as it can be done: the disk is old whether or not a service takes it. */
-  async function tellServicesAgain({ actions, units }: Journal, problem: Problem): Promise<Problem> {
+  async function rerunPostActions({ actions, units }: Journal, problem: Problem): Promise<Problem> {
     const reload: NodeAction[] = units.some(({ rewritten }) => rewritten) ? [{ type: 'DaemonReload' }] : [];
     const failures: string[] = [];
-    for (const part of partsOfActions(host, [...reload, ...actions.filter(({ type }) => type !== 'DaemonReload')])) {
-      const failed = await firstProblem([part]);
+    for (const step of buildActionSteps(host, [...reload, ...actions.filter(({ type }) => type !== 'DaemonReload')])) {
+      const failed = await runSteps([step]);
       if (failed !== null) failures.push(failed.message);
     }
-    return failures.length === 0 ? problem : withMore(problem, `With the old files back, too: ${failures.join('; ')}`);
+    return failures.length === 0
+      ? problem
+      : appendToProblem(problem, `With the old files back, too: ${failures.join('; ')}`);
   }
 
-  async function returned(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
-    const left = await firstProblem([
+  async function finishRollback(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
+    const left = await runSteps([
       { name: 'noting that the machine is back', act: () => journal.write({ state: 'returned' }) },
       { name: 'cleaning up', act: () => cleanUpOld(files, journal) },
     ]);
-    return left === null ? old(journal, problem, false) : stuckOnTheWayBack(journal, left, problem);
+    return left === null ? toOldResult(journal, problem, false) : toStuckRollbackResult(journal, left, problem);
   }
 
   /** Whoever listens may fail, the API may be away: the update goes on. */
-  async function tell(step: UpdateStep): Promise<void> {
+  async function reportStep(step: UpdateStep): Promise<void> {
     try {
       await onStep(step);
     } catch {
@@ -259,15 +269,15 @@ const MAX_REPORTED = 3;
 function mustBeNone(differences: readonly { readonly message: string }[]): void {
   if (differences.length === 0) return;
   const messages = differences.map(({ message }) => message);
-  const told = listNames(messages, { max: MAX_REPORTED, separator: '; ' });
+  const listed = listNames(messages, { max: MAX_REPORTED, separator: '; ' });
   throw new DaemonError(
     'SLW_DAEMON_VERIFY',
-    `the machine is not what the config says: ${told}. Something else on the machine writes there, or refused it: see its log`,
+    `the machine is not what the config says: ${listed}. Something else on the machine writes there, or refused it: see its log`,
   );
 }
 
 /** Services, or the whole machine, have run with the new files. */
-function haveSeenNew(records: readonly LogRecord[], bootId: string): boolean {
+function hasRunNewFiles(records: readonly LogRecord[], bootId: string): boolean {
   const begun = records.find((record) => record.state === 'changing');
   const isBooted = begun !== undefined && begun.bootId !== bootId;
   return isBooted || records.some(({ state }) => state === 'changed');

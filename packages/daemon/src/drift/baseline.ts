@@ -39,8 +39,8 @@ export async function recordBaseline(host: Host, previous: StoredConfig | null, 
   const gone = [...new Set([...left, ...(earlier?.absent ?? [])])].filter((path) => !kept.has(path));
   const baseline: Baseline = {
     config: config.name,
-    tolerated: within(await findUnitExtras(host.files, desired)),
-    absent: within(await absentAmong(host.files, gone)),
+    tolerated: limitPaths(await findUnitExtras(host.files, desired)),
+    absent: limitPaths(await listAbsent(host.files, gone)),
   };
   await writeStateFile(host.files, BASELINE, `${baselineFile.encode(baseline)}\n`);
 }
@@ -58,16 +58,16 @@ async function listPaths(host: Host, { entries, core: { sshKeys } }: DesiredMach
   return [...paths, ...keys];
 }
 
-async function absentAmong(files: FileSystem, paths: readonly string[]): Promise<string[]> {
+async function listAbsent(files: FileSystem, paths: readonly string[]): Promise<string[]> {
   const absent: string[] = [];
   for (const path of paths) {
-    if ((await lookForExtra(files, path)) === null) absent.push(path);
+    if ((await findExtra(files, path)) === null) absent.push(path);
   }
   return absent;
 }
 
 /** The first ones, which are the newest. */
-function within(paths: readonly string[]): string[] {
+function limitPaths(paths: readonly string[]): string[] {
   let room = MAX_LIST_CHARS;
   return paths.filter((path) => (room -= path.length + 3) >= 0);
 }
@@ -89,7 +89,7 @@ export async function findUnitExtras(files: FileSystem, { units, entries }: Desi
 }
 
 /** Null also where a file stands in place of a directory on the way: then nothing is at the path. */
-export async function lookForExtra(files: FileSystem, path: string): Promise<FileInfo | null> {
+export async function findExtra(files: FileSystem, path: string): Promise<FileInfo | null> {
   return files.lookAt(path).catch((error: unknown) => orNothing(error, null));
 }
 
@@ -109,7 +109,7 @@ function isDropIn(name: string): boolean {
 
 /** Other links are aliases: the service manager makes them itself, when a unit is enabled. */
 async function replacesUnit(files: FileSystem, path: string, unmasked: boolean): Promise<boolean> {
-  const found = await lookForExtra(files, path);
+  const found = await findExtra(files, path);
   if (found?.kind === 'link') return found.target === '/dev/null' && !unmasked;
   return found?.kind === 'file';
 }

@@ -3,8 +3,8 @@ import { truncate } from '@slipway/base/text';
 import type { DesiredDirectory, DesiredEntry, DesiredFile, DesiredOS, DesiredUnit } from '../desired-machine.ts';
 import type { FileInfo, Owners } from '../host/file-system.ts';
 import type { Deployment } from '../host/host.ts';
-import { parseDigest, packagesOfExtensions, packagesOfKernel } from '../host/os/deployment.ts';
-import { type Drift, type DriftKind, shown } from './drift.ts';
+import { parseDigest, listExtensionPackages, listKernelPackages } from '../host/os/deployment.ts';
+import { type Drift, type DriftKind, sanitizeName } from './drift.ts';
 
 /** Without the diff, which costs a second look. */
 export type Difference = Omit<Drift, 'diff'>;
@@ -72,7 +72,13 @@ function compareOwners(
 
 function compareTarget(entry: Extract<ComparedEntry, { kind: 'link' }>, found: string): Difference[] {
   if (entry.target === found) return [];
-  return [entryDifference('link', entry, `expected it to lead to ${shown(entry.target)}, found ${shown(found)}`)];
+  return [
+    entryDifference(
+      'link',
+      entry,
+      `expected it to lead to ${sanitizeName(entry.target)}, found ${sanitizeName(found)}`,
+    ),
+  ];
 }
 
 function compareHardLink(
@@ -85,7 +91,7 @@ function compareHardLink(
     entryDifference(
       'link',
       entry,
-      `expected a second name of ${shown(entry.target)}, found ${describe(found)} of its own`,
+      `expected a second name of ${sanitizeName(entry.target)}, found ${describeKind(found)} of its own`,
     ),
   ];
 }
@@ -98,12 +104,12 @@ function isMissing(entry: ComparedEntry): Difference {
 
 function isOther(entry: ComparedEntry, kind: DriftKind, found: FileInfo): Difference {
   const canHeal = entry.kind !== 'file' || !entry.keepsExisting;
-  return entryDifference(kind, entry, `expected a ${entry.kind}, found ${describe(found)}`, canHeal);
+  return entryDifference(kind, entry, `expected a ${entry.kind}, found ${describeKind(found)}`, canHeal);
 }
 
-function describe(found: FileInfo): string {
+function describeKind(found: FileInfo): string {
   if (found.kind === 'other') return 'a device, a socket or a pipe';
-  return found.kind === 'link' ? `a link to ${shown(found.target)}` : `a ${found.kind}`;
+  return found.kind === 'link' ? `a link to ${sanitizeName(found.target)}` : `a ${found.kind}`;
 }
 
 function entryDifference(
@@ -112,7 +118,7 @@ function entryDifference(
   text: string,
   canHeal = true,
 ): Difference {
-  return { kind, name: entry.path, message: `${entry.kind} ${shown(entry.path)}: ${text}`, canHeal };
+  return { kind, name: entry.path, message: `${entry.kind} ${sanitizeName(entry.path)}: ${text}`, canHeal };
 }
 
 export interface UnitFacts {
@@ -187,12 +193,12 @@ function compareArguments(expected: DesiredOS, found: readonly string[]): Differ
 function comparePackages(expected: DesiredOS, found: readonly string[]): Difference[] {
   const wrong: Difference[] = [];
   const lacks = (packages: readonly string[]) => packages.some((name) => !found.includes(name));
-  const extensions = expected.extensions.filter((name) => lacks(packagesOfExtensions([name])));
+  const extensions = expected.extensions.filter((name) => lacks(listExtensionPackages([name])));
   const installed = found.join(' ') || 'no packages beside those of the image';
   if (extensions.length > 0) wrong.push(osDifference('extensions', 'extensions', extensions.join(' '), installed));
   const others = ['realtime', '64k-pages'].filter((kernelType) => kernelType !== expected.kernelType);
-  const hasOther = others.some((kernelType) => !lacks(packagesOfKernel(kernelType)));
-  if (hasOther || lacks(packagesOfKernel(expected.kernelType))) {
+  const hasOther = others.some((kernelType) => !lacks(listKernelPackages(kernelType)));
+  if (hasOther || lacks(listKernelPackages(expected.kernelType))) {
     wrong.push(osDifference('kernel type', 'kernelType', expected.kernelType, installed));
   }
   return wrong;

@@ -39,7 +39,7 @@ export function buildItemKey({ kind, name }: Pick<Drift, 'kind' | 'name'>): stri
 const MAX_NAME_CHARS = 200;
 
 /** A path or a name as it may stand in a text for people: names on a disk may hold anything. */
-export function shown(name: string): string {
+export function sanitizeName(name: string): string {
   const safe = name.replaceAll(/\p{Cc}/gu, '\uFFFD');
   return truncate(safe, MAX_NAME_CHARS);
 }
@@ -63,13 +63,13 @@ export function describeDrifts(config: string, drifts: readonly Drift[]): string
 }
 
 function listWithin(room: number, messages: readonly string[]): string {
-  const told: string[] = [];
+  const listed: string[] = [];
   let length = 0;
   for (const message of messages) {
     length += message.length + 2;
-    if (length > room && told.length > 0) break;
-    told.push(truncate(message, room));
+    if (length > room && listed.length > 0) break;
+    listed.push(truncate(message, room));
   }
-  const left = messages.length - told.length;
-  return told.join('; ') + (left === 0 ? '' : `; and ${left} more`);
+  const left = messages.length - listed.length;
+  return listed.join('; ') + (left === 0 ? '' : `; and ${left} more`);
 }

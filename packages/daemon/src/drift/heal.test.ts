@@ -1,4 +1,4 @@
-import { createSimulatedHost, listDone, makeSimulatedMachine } from '@slipway/simulator';
+import { createSimulatedHost, listRecordedActions, makeSimulatedMachine } from '@slipway/simulator';
 import { describe, expect, it } from 'vitest';
 import { type FileSystem, makeDirectories, ownOwners, readText, replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
@@ -129,9 +129,9 @@ describe('putting drift back', () => {
 
   it('reloads the unit files when one was put back, and restarts nothing', async () => {
     const { files, host } = await drifted();
-    const before = (await listDone(files)).length;
+    const before = (await listRecordedActions(files)).length;
     await healAll(host);
-    expect((await listDone(files)).slice(before).map(({ what }) => what)).toEqual(['daemon-reload']);
+    expect((await listRecordedActions(files)).slice(before).map(({ what }) => what)).toEqual(['daemon-reload']);
   });
 
   it('writes no ssh keys to where a link of the user leads', async () => {

@@ -34,7 +34,7 @@ export async function heal(host: Host, config: StoredConfig, drifts: readonly Dr
   const units = onePerItem(open.filter(({ kind }) => kind === 'unit'));
   const isRewritten = ({ name }: Drift) => name.startsWith(`${UNIT_DIRECTORY}/`);
 
-  await each(paths, (drift) => putBack(host, desired, drift, open));
+  await each(paths, (drift) => healDrift(host, desired, drift, open));
   await each(paths, (drift) => linkAgain(host, desired, drift.name));
   await each(units, (drift) => unmask(host, desired, drift.name));
   await each([...paths.filter(isRewritten), ...units].slice(0, 1), () => host.systemd.daemonReload());
@@ -55,7 +55,12 @@ function inOrder(drifts: readonly Drift[], { entries }: DesiredMachine): Drift[]
   return drifts.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
 }
 
-async function putBack(host: Host, { entries }: DesiredMachine, { name }: Drift, all: readonly Drift[]): Promise<void> {
+async function healDrift(
+  host: Host,
+  { entries }: DesiredMachine,
+  { name }: Drift,
+  all: readonly Drift[],
+): Promise<void> {
   const entry = entries.get(name);
   if (entry === undefined) return removeExtra(host.files, name);
   const kinds = all.filter((drift) => drift.name === name).map(({ kind }) => kind);
@@ -103,7 +108,7 @@ export async function healPath({ files, accounts }: Host, entry: DiskEntry): Pro
   const owners = await accounts.owners(entry.user, entry.group);
   switch (entry.kind) {
     case 'file':
-      await makeWay(files, path);
+      await clearPath(files, path);
       return replaceFile(files, path, { ...owners, bytes: entry.bytes, mode: entry.mode, replaces: path });
     case 'link':
       return replaceWith(files, path, (beside) => files.makeLink(beside, { ...owners, target: entry.target }));
@@ -134,7 +139,7 @@ async function removeExtra(files: FileSystem, path: string): Promise<void> {
 }
 
 async function replaceWith(files: FileSystem, path: string, make: (beside: string) => Promise<void>): Promise<void> {
-  await makeWay(files, path);
+  await clearPath(files, path);
   const beside = posix.join(posix.dirname(path), `.slipway-next-${posix.basename(path)}`);
   if ((await files.lookAt(beside)) !== null) await files.remove(beside);
   await make(beside);
@@ -143,7 +148,7 @@ async function replaceWith(files: FileSystem, path: string, make: (beside: strin
 }
 
 /** An empty directory in place of a file goes; one with something in it is not ours to delete, and this rejects. */
-async function makeWay(files: FileSystem, path: string): Promise<void> {
+async function clearPath(files: FileSystem, path: string): Promise<void> {
   if ((await files.lookAt(path))?.kind === 'directory') await files.removeDirectory(path);
 }
 

@@ -25,19 +25,19 @@ export function parseDriftPolicy(text: string | undefined): ParsedDriftPolicy {
   const value = text?.trim() ?? '';
   if (value === '' || value === 'leave') return { ok: true, policy: LEAVE };
   if (value === 'heal') return { ok: true, policy: { type: 'heal', afterMs: 0 } };
-  const afterMs = delayIn(value);
+  const afterMs = parseDelay(value);
   if (afterMs >= MIN_HEAL_DELAY_MS && afterMs <= MAX_HEAL_DELAY_MS)
     return { ok: true, policy: { type: 'heal', afterMs } };
-  return { ok: false, policy: LEAVE, problem: refuse(value, Number.isNaN(afterMs)) };
+  return { ok: false, policy: LEAVE, problem: describeInvalidPolicy(value, Number.isNaN(afterMs)) };
 }
 
 /** NaN where there is none. */
-function delayIn(value: string): number {
+function parseDelay(value: string): number {
   const [, number = '', unit = ''] = /^heal-after=(\d{1,6})([smh])$/.exec(value) ?? [];
   return Number(number) * (UNITS[unit] ?? Number.NaN);
 }
 
-function refuse(found: string, isNoPolicy: boolean): string {
+function describeInvalidPolicy(found: string, isNoPolicy: boolean): string {
   const expected = isNoPolicy ? 'leave, heal, or heal-after=10m' : 'a time from 1m to 24h after heal-after=';
   return (
     `MachineConfiguration cluster, annotation ${driftPolicyAnnotation}: expected ${expected}, ` +
@@ -73,7 +73,7 @@ export function decideHealing(facts: HealingFacts): HealingDecision {
   const { policy, now } = facts;
   if (policy.type === 'leave') return { heal: [], giveUp: [], waitMs: null };
   const open = facts.drifts.filter((drift) => drift.canHeal && !facts.givenUp.has(buildItemKey(drift)));
-  const giveUp = open.filter((drift) => !holds(facts.healedAt.get(buildItemKey(drift)) ?? [], now));
+  const giveUp = open.filter((drift) => !mayHealAgain(facts.healedAt.get(buildItemKey(drift)) ?? [], now));
   const left = open.filter((drift) => !giveUp.includes(drift));
   const wait = (drift: Drift) => (facts.since.get(buildItemKey(drift)) ?? now) + policy.afterMs - now;
   const waiting = left.map(wait).filter((ms) => ms > 0);
@@ -84,7 +84,7 @@ export function decideHealing(facts: HealingFacts): HealingDecision {
   };
 }
 
-function holds(healedAt: readonly number[], now: number): boolean {
+function mayHealAgain(healedAt: readonly number[], now: number): boolean {
   return healedAt.filter((at) => now - at < HEALS_WITHIN_MS).length < MAX_HEALS;
 }
 

@@ -13,7 +13,7 @@ import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
-import { findUnitExtras, lookForExtra, readBaseline } from './baseline.ts';
+import { findUnitExtras, findExtra, readBaseline } from './baseline.ts';
 import {
   type ComparedEntry,
   type ComparedFile,
@@ -23,7 +23,7 @@ import {
   type Difference,
   type EntryFacts,
 } from './compare.ts';
-import { type Drift, shown } from './drift.ts';
+import { type Drift, sanitizeName } from './drift.ts';
 import { createVerifyMemory, type VerifyMemory } from './verify-memory.ts';
 
 export interface VerifyOptions {
@@ -35,20 +35,20 @@ export interface VerifyOptions {
 export async function verifyMachine(host: Host, config: StoredConfig, options: VerifyOptions = {}): Promise<Drift[]> {
   const { memory = createVerifyMemory() } = options;
   const desired = await loadDesiredMachine(config);
-  const check: VerifyContext = { host, memory, owners: new Map() };
+  const context: VerifyContext = { host, memory, owners: new Map() };
   const differences = [
-    ...(await checkAll(check, desired.entries.values())),
-    ...(await verifyExtras(check, desired)),
-    ...(await verifyUnits(check, desired)),
-    ...(await verifyCore(check, desired.core)),
-    ...compareOS(desired.os, await memory.os(() => askOS(host))),
+    ...(await checkAll(context, desired.entries.values())),
+    ...(await verifyExtras(context, desired)),
+    ...(await verifyUnits(context, desired)),
+    ...(await verifyCore(context, desired.core)),
+    ...compareOS(desired.os, await memory.os(() => readOSFacts(host))),
   ];
   return withDiffs(host, desired, differences);
 }
 
-async function checkAll(check: VerifyContext, entries: Iterable<DesiredEntry>): Promise<Difference[]> {
+async function checkAll(context: VerifyContext, entries: Iterable<DesiredEntry>): Promise<Difference[]> {
   const differences: Difference[] = [];
-  for (const entry of entries) differences.push(...(await checkEntry(check, entry)));
+  for (const entry of entries) differences.push(...(await checkEntry(context, entry)));
   return differences;
 }
 
@@ -60,26 +60,29 @@ async function verifyExtras({ host: { files } }: VerifyContext, desired: Desired
   const extras = (await findUnitExtras(files, desired)).filter((path) => !tolerated.has(path));
   const back: string[] = [];
   for (const path of baseline.absent) {
-    if ((await lookForExtra(files, path)) !== null) back.push(path);
+    if ((await findExtra(files, path)) !== null) back.push(path);
   }
   return [
     ...extras.map((path) =>
-      extra(path, 'expected nothing there, since the config has no such file for this unit; found one'),
+      extraDifference(path, 'expected nothing there, since the config has no such file for this unit; found one'),
     ),
     ...back.map((path) =>
-      extra(path, 'expected nothing there, since an earlier config had it and this one has not; found something'),
+      extraDifference(
+        path,
+        'expected nothing there, since an earlier config had it and this one has not; found something',
+      ),
     ),
   ];
 }
 
-function extra(path: string, text: string): Difference {
-  return { kind: 'extra', name: path, message: `${shown(path)}: ${text}`, canHeal: true };
+function extraDifference(path: string, text: string): Difference {
+  return { kind: 'extra', name: path, message: `${sanitizeName(path)}: ${text}`, canHeal: true };
 }
 
 async function verifyUnits({ host, memory }: VerifyContext, { units }: DesiredMachine): Promise<Difference[]> {
   const differences: Difference[] = [];
   for (const unit of units) {
-    const mask = unit.unmasked ? await lookForExtra(host.files, `${UNIT_DIRECTORY}/${unit.name}`) : null;
+    const mask = unit.unmasked ? await findExtra(host.files, `${UNIT_DIRECTORY}/${unit.name}`) : null;
     const enablement =
       unit.enabled === null ? '' : await memory.enablement(unit.name, (name) => host.systemd.enablement(name));
     const isMasked = mask?.kind === 'link' && mask.target === '/dev/null';
@@ -88,18 +91,18 @@ async function verifyUnits({ host, memory }: VerifyContext, { units }: DesiredMa
   return differences;
 }
 
-async function verifyCore(check: VerifyContext, { sshKeys, passwordHash }: DesiredUser): Promise<Difference[]> {
+async function verifyCore(context: VerifyContext, { sshKeys, passwordHash }: DesiredUser): Promise<Difference[]> {
   const differences: Difference[] = [];
-  if (sshKeys !== null) differences.push(...(await verifyKeys(check, sshKeys)));
-  if (passwordHash !== null && (await check.host.accounts.passwordHash(CORE)) !== passwordHash) {
+  if (sshKeys !== null) differences.push(...(await verifyKeys(context, sshKeys)));
+  if (passwordHash !== null && (await context.host.accounts.passwordHash(CORE)) !== passwordHash) {
     const message = `user ${CORE}: expected the password hash of the config in /etc/shadow, found another one`;
     differences.push({ kind: 'password', name: CORE, message, canHeal: true });
   }
   return differences;
 }
 
-async function verifyKeys(check: VerifyContext, keys: NonNullable<DesiredUser['sshKeys']>): Promise<Difference[]> {
-  const home = await check.host.accounts.home(CORE);
+async function verifyKeys(context: VerifyContext, keys: NonNullable<DesiredUser['sshKeys']>): Promise<Difference[]> {
+  const home = await context.host.accounts.home(CORE);
   if (home === undefined) {
     const message = `user ${CORE}: expected ssh keys in its home directory, found no such user`;
     return [{ kind: 'ssh keys', name: CORE, message, canHeal: false }];
@@ -107,7 +110,7 @@ async function verifyKeys(check: VerifyContext, keys: NonNullable<DesiredUser['s
   const checkAt = (path: string) => {
     const { mode, contents } = keys;
     const owners = { user: { id: home.uid }, group: { id: home.gid } };
-    return checkEntry(check, {
+    return checkEntry(context, {
       kind: 'file',
       path,
       mode,
@@ -127,7 +130,7 @@ async function verifyKeys(check: VerifyContext, keys: NonNullable<DesiredUser['s
   });
 }
 
-async function askOS({ os }: Host) {
+async function readOSFacts({ os }: Host) {
   const { booted } = await os.state();
   return { booted, fips: await os.fips() };
 }
@@ -140,9 +143,9 @@ interface VerifyContext {
   readonly owners: Map<string, number>;
 }
 
-async function checkEntry(check: VerifyContext, entry: ComparedEntry): Promise<Difference[]> {
+async function checkEntry(context: VerifyContext, entry: ComparedEntry): Promise<Difference[]> {
   try {
-    return compareEntry(entry, await readEntryFacts(check, entry));
+    return compareEntry(entry, await readEntryFacts(context, entry));
   } catch (error) {
     if (error instanceof DaemonError) return [unreadable(entry, error.message)];
     const code = systemErrorCode(error);
@@ -151,14 +154,14 @@ async function checkEntry(check: VerifyContext, entry: ComparedEntry): Promise<D
   }
 }
 
-async function readEntryFacts(check: VerifyContext, entry: ComparedEntry): Promise<EntryFacts> {
-  const { files } = check.host;
+async function readEntryFacts(context: VerifyContext, entry: ComparedEntry): Promise<EntryFacts> {
+  const { files } = context.host;
   const found = await files.lookAt(entry.path);
   const target = entry.kind === 'hard link' ? await files.lookAt(entry.target) : null;
   return {
     found,
-    hasContents: entry.kind === 'file' && found?.kind === 'file' && (await hasContents(check, entry, found)),
-    owners: { uid: await resolveOwnerId(check, 'user', entry), gid: await resolveOwnerId(check, 'group', entry) },
+    hasContents: entry.kind === 'file' && found?.kind === 'file' && (await hasContents(context, entry, found)),
+    owners: { uid: await resolveOwnerId(context, 'user', entry), gid: await resolveOwnerId(context, 'group', entry) },
     targetInode: target?.kind === 'file' ? target.inode : null,
   };
 }
@@ -197,7 +200,7 @@ function unreadable(entry: ComparedEntry, text: string): Difference {
   return {
     kind: entry.kind === 'hard link' ? 'link' : entry.kind,
     name: entry.path,
-    message: `${entry.kind} ${shown(entry.path)}: ${truncate(text, 500)}`,
+    message: `${entry.kind} ${sanitizeName(entry.path)}: ${truncate(text, 500)}`,
     canHeal: false,
   };
 }
@@ -214,13 +217,13 @@ async function withDiffs(
   const shown = new Set(differences.filter(({ kind }) => kind === 'file' || kind === 'extra').slice(0, MAX_DIFFS));
   const drifts: Drift[] = [];
   for (const difference of differences) {
-    const diff = shown.has(difference) ? await diffAt(host, difference.name, entries.get(difference.name)) : '';
+    const diff = shown.has(difference) ? await diffFile(host, difference.name, entries.get(difference.name)) : '';
     drifts.push({ ...difference, diff });
   }
   return drifts;
 }
 
-async function diffAt({ files }: Host, path: string, entry: DesiredEntry | undefined): Promise<string> {
+async function diffFile({ files }: Host, path: string, entry: DesiredEntry | undefined): Promise<string> {
   // What the OS has before the config's own bytes would stand there as if somebody had added it.
   if (entry?.kind === 'file' && entry.keepsExisting) return '';
   try {
@@ -253,9 +256,9 @@ async function diffContents(path: string, expected: DiffSide | null, found: Diff
   const lines = formatDiff(items)
     .split('\n')
     .filter((line) => line.startsWith(INDENT));
-  return bounded([
-    `--- ${shown(path)} (config)`,
-    `+++ ${shown(path)} (machine)`,
+  return limitLines([
+    `--- ${sanitizeName(path)} (config)`,
+    `+++ ${sanitizeName(path)} (machine)`,
     ...lines.map((line) => line.slice(INDENT.length)),
   ]);
 }
@@ -265,7 +268,7 @@ function configWith(path: string, side: DiffSide | null): AnyConfig {
   return { ignition: { version: '3.5.0' }, storage: { files } };
 }
 
-function bounded(lines: readonly string[]): string {
+function limitLines(lines: readonly string[]): string {
   let room = MAX_DIFF_CHARS;
   const shown = lines.slice(0, MAX_DIFF_LINES).filter((line) => (room -= line.length + 1) >= 0);
   const left = lines.length - shown.length;

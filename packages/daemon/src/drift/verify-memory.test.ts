@@ -42,7 +42,7 @@ describe('a second check', () => {
     const { host, at } = await sampleMachine();
     const config = await bringTo(host, sampleConfig('rendered-worker-1', { files: [sampleFile('/etc/a', 'a')] }));
     // The clock of the file system stands still, as it does for some milliseconds.
-    const { changedMs } = lookedAt(await host.files.lookAt('/etc/a'));
+    const { changedMs } = expectFile(await host.files.lookAt('/etc/a'));
     const frozen = {
       ...host,
       files: { ...host.files, lookAt: async (path: string) => freeze(await host.files.lookAt(path), changedMs) },
@@ -56,7 +56,7 @@ describe('a second check', () => {
 
 type LookAtResult = Awaited<ReturnType<FileSystem['lookAt']>>;
 
-function lookedAt(found: LookAtResult): Extract<LookAtResult, { kind: 'file' }> {
+function expectFile(found: LookAtResult): Extract<LookAtResult, { kind: 'file' }> {
   if (found?.kind !== 'file') throw new Error('no file');
   return found;
 }

@@ -8,9 +8,9 @@ type RegularFileInfo = Extract<FileInfo, { kind: 'file' }>;
 export interface VerifyMemory {
   /** Of the whole file, or of its last `tail` bytes. */
   contents(files: FileSystem, path: string, found: RegularFileInfo, tail?: number): Promise<Contents>;
-  enablement(unit: string, ask: (unit: string) => Promise<string>): Promise<string>;
+  enablement(unit: string, query: (unit: string) => Promise<string>): Promise<string>;
   /** It stays the same until the next boot, and with it this process ends. */
-  os(ask: () => Promise<OSFacts>): Promise<OSFacts>;
+  os(query: () => Promise<OSFacts>): Promise<OSFacts>;
   /** Something was said to have happened to this path. */
   forget(path: string): void;
   forgetUnits(): void;
@@ -41,14 +41,14 @@ export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
       return contents;
     },
 
-    async enablement(unit, ask) {
-      const state = enablements.get(unit) ?? (await ask(unit));
+    async enablement(unit, query) {
+      const state = enablements.get(unit) ?? (await query(unit));
       enablements.set(unit, state);
       return state;
     },
 
-    async os(ask) {
-      booted ??= await ask();
+    async os(query) {
+      booted ??= await query();
       return booted;
     },
 

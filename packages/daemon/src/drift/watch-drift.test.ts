@@ -60,7 +60,7 @@ async function watched(options: Partial<DriftWatchOptions> = {}): Promise<Watche
     log: silentLog(),
     onDrift(report) {
       reports.push(report);
-      for (const look of waiting) look();
+      for (const check of waiting) check();
     },
     ...options,
   });
@@ -68,17 +68,17 @@ async function watched(options: Partial<DriftWatchOptions> = {}): Promise<Watche
   const next: Watched['next'] = async (is, withinMs = 10_000) => {
     const start = reports.length;
     const { promise, resolve, reject } = Promise.withResolvers<DriftReport>();
-    const look = () => {
+    const check = () => {
       const found = reports.slice(start).find(is);
       if (found !== undefined) resolve(found);
     };
-    waiting.add(look);
+    waiting.add(check);
     const timer = setTimeout(() => {
       reject(new Error(`nothing like it within ${withinMs} ms; told was ${JSON.stringify(reports.slice(start))}`));
     }, withinMs);
     return promise.finally(() => {
       clearTimeout(timer);
-      waiting.delete(look);
+      waiting.delete(check);
     });
   };
   return { ...machine, config, watch, reports, next };

@@ -6,7 +6,7 @@ import { CORE, loadDesiredMachine } from '../desired-machine.ts';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { readBaseline } from './baseline.ts';
-import { describeDrifts, type Drift, buildItemKey, shown } from './drift.ts';
+import { describeDrifts, type Drift, buildItemKey, sanitizeName } from './drift.ts';
 import { heal, type HealProblem } from './heal.ts';
 import { createHealingHistory, decideHealing, type DriftPolicy, HEALS_WITHIN_MS, LEAVE, MAX_HEALS } from './healing.ts';
 import { verifyMachine } from './verify-machine.ts';
@@ -74,23 +74,23 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
   const watches = createWatches(host.files, options.watcher, notice);
   let config: StoredConfig | null = null;
   let policy = options.policy ?? LEAVE;
-  let interest: WatchScope | null = null;
+  let scope: WatchScope | null = null;
   let isBlind = false;
   let rewatch: string | null = null;
-  let lookAtAllAt = 0;
-  let told = '';
+  let fullCheckAt = 0;
+  let lastReported = '';
   let running: Promise<void> | null = null;
   /** Something came while a check was under way, which may have been past it. */
   let isDue = false;
   let timer: { readonly at: number; cancel(): void } | null = null;
   let notBefore = 0;
 
-  function notice(meaning: EventImpact): void {
-    if (!meaning.check) return;
-    if (meaning.path !== null) memory.forget(meaning.path);
-    if (meaning.units) memory.forgetUnits();
+  function notice(impact: EventImpact): void {
+    if (!impact.check) return;
+    if (impact.path !== null) memory.forget(impact.path);
+    if (impact.units) memory.forgetUnits();
     // Two at different places: all of them, which is rare and costs little.
-    if (meaning.rewatch !== null) rewatch = rewatch === null || rewatch === meaning.rewatch ? meaning.rewatch : '/';
+    if (impact.rewatch !== null) rewatch = rewatch === null || rewatch === impact.rewatch ? impact.rewatch : '/';
     schedule(SETTLE_MS);
   }
 
@@ -111,7 +111,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
       return;
     }
     const since = clock.now();
-    running = round(config).finally(() => {
+    running = runRound(config).finally(() => {
       const now = clock.now();
       running = null;
       notBefore = now + Math.min(REST * (now - since), MAX_GAP_MS);
@@ -121,12 +121,12 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     void running;
   }
 
-  async function round(current: StoredConfig): Promise<void> {
+  async function runRound(current: StoredConfig): Promise<void> {
     try {
       await prepare(current);
       const report = await check(current);
-      if (report !== null) await tell(report);
-      schedule(Math.max(0, lookAtAllAt - clock.now()));
+      if (report !== null) await publishReport(report);
+      schedule(Math.max(0, fullCheckAt - clock.now()));
       if (isBlind) schedule(WITHOUT_WATCHES_MS);
     } catch (error) {
       log.error(
@@ -139,21 +139,21 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
 
   /** Watches come before the check: what happens after it is then not missed. */
   async function prepare(current: StoredConfig): Promise<void> {
-    if (clock.now() >= lookAtAllAt) {
+    if (clock.now() >= fullCheckAt) {
       memory.forgetUnits();
-      interest = buildWatchScope(
+      scope = buildWatchScope(
         await loadDesiredMachine(current),
         await readBaseline(host.files),
-        await accountFiles(host),
+        await listAccountFiles(host),
       );
       rewatch = '/';
-      lookAtAllAt = clock.now() + FULL_CHECK_MS;
+      fullCheckAt = clock.now() + FULL_CHECK_MS;
     }
-    if (interest === null || rewatch === null) return;
+    if (scope === null || rewatch === null) return;
     const at = rewatch;
     rewatch = null;
     try {
-      await watches.renew(interest, at);
+      await watches.renew(scope, at);
       isBlind = false;
     } catch (error) {
       watches.close();
@@ -172,7 +172,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     // An update waits: whatever is not right is its business now.
     if (config !== current) return null;
     const { drifts, problems } =
-      decision.heal.length === 0 ? { drifts: found, problems: [] } : await putBack(current, decision.heal);
+      decision.heal.length === 0 ? { drifts: found, problems: [] } : await healDrifts(current, decision.heal);
     const left = new Set(drifts.map(buildItemKey));
     return buildReport({
       config: current.name,
@@ -183,7 +183,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     });
   }
 
-  async function putBack(current: StoredConfig, drifts: readonly Drift[]) {
+  async function healDrifts(current: StoredConfig, drifts: readonly Drift[]) {
     const problems = await heal(host, current, drifts);
     history.noteHeals(drifts, clock.now());
     memory.forgetUnits();
@@ -195,21 +195,21 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     return { drifts: left, problems };
   }
 
-  async function tell(report: DriftReport): Promise<void> {
+  async function publishReport(report: DriftReport): Promise<void> {
     const { drifts, healed } = report;
     const now = JSON.stringify([report.config, drifts, report.givenUp, report.problems]);
-    if (now === told && healed.length === 0) return;
+    if (now === lastReported && healed.length === 0) return;
     if (report.text !== '')
       log.warn({ config: report.config, diffs: selectDiffs([...drifts, ...healed]) }, report.text);
     await onDrift(report);
-    told = now;
+    lastReported = now;
   }
 
   function resume(next: StoredConfig): void {
     if (config?.name !== next.name) history.clear();
     config = next;
-    told = '';
-    lookAtAllAt = 0;
+    lastReported = '';
+    fullCheckAt = 0;
     schedule(0);
   }
 
@@ -238,7 +238,7 @@ const NO_WATCHES_WARNING =
   'more. Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, or stop what uses them';
 
 /** Files that the config's users are in; it does not name them by path. */
-async function accountFiles({ accounts }: Host): Promise<string[]> {
+async function listAccountFiles({ accounts }: Host): Promise<string[]> {
   const home = (await accounts.home(CORE))?.path;
   const keys = home === undefined ? [] : [`${home}/.ssh/authorized_keys.d/ignition`, `${home}/.ssh/authorized_keys`];
   return ['/etc/shadow', ...keys];
@@ -268,11 +268,11 @@ function buildReport(parts: Omit<DriftReport, 'text'>): DriftReport {
 
 function describeGivenUp({ name }: Drift): string {
   const tries = `${MAX_HEALS} tries within ${HEALS_WITHIN_MS / 60_000} minutes`;
-  return `${shown(name)} does not stay as the config says after ${tries} to put it back: another program of this machine changes it, or it cannot be written. It is left as it is until the daemon starts again or the config changes; stop that program, or take this out of the MachineConfigs`;
+  return `${sanitizeName(name)} does not stay as the config says after ${tries} to put it back: another program of this machine changes it, or it cannot be written. It is left as it is until the daemon starts again or the config changes; stop that program, or take this out of the MachineConfigs`;
 }
 
 function describeHealed(config: string, healed: readonly Drift[]): string {
   if (healed.length === 0) return '';
-  const names = [...new Set(healed.map(({ name }) => shown(name)))];
+  const names = [...new Set(healed.map(({ name }) => sanitizeName(name)))];
   return `Put back as ${config} says: ${listNames(names, { max: 5 })}`;
 }

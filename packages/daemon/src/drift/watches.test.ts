@@ -9,14 +9,14 @@ const config = sampleConfig('rendered-worker-1', {
   units: [{ name: 'crio.service', enabled: true }],
 });
 const baseline = { config: config.name, tolerated: [], absent: ['/opt/gone'] };
-const interest = buildWatchScope(await loadDesiredMachine(config), baseline, ['/etc/shadow']);
+const scope = buildWatchScope(await loadDesiredMachine(config), baseline, ['/etc/shadow']);
 
 const nothing: EventImpact = { check: false, path: null, units: false, rewatch: null };
 const UNITS = '/etc/systemd/system';
 
 describe('what is watched', () => {
   it('is every directory on the way to what matters, and none else', () => {
-    expect([...interest.directories].sort()).toEqual([
+    expect([...scope.directories].sort()).toEqual([
       '/',
       '/etc',
       '/etc/a',
@@ -79,6 +79,6 @@ describe('what happens on the machine', () => {
     ['it is masked until the next boot', '/run/systemd/system', 'rename', 'crio.service', { check: true, units: true }],
     ['nobody knows what', '/etc', 'rename', null, { check: true, units: true, rewatch: '/etc' }],
   ] as const)('%s', (_, directory, type, name, expected) => {
-    expect(interpretEvent(interest, directory, { type, name })).toEqual({ ...nothing, ...expected });
+    expect(interpretEvent(scope, directory, { type, name })).toEqual({ ...nothing, ...expected });
   });
 });

@@ -29,7 +29,7 @@ export function createDirectoryWatcher({ root }: { readonly root: string }): Dir
 
 export interface Watches {
   /** Makes watches anew at this directory and below. Rejects where the operating system gives no more of them. */
-  renew(interest: WatchScope, at: string): Promise<void>;
+  renew(scope: WatchScope, at: string): Promise<void>;
   close(): void;
 }
 
@@ -38,7 +38,7 @@ const MAX_LINKS = 40;
 export function createWatches(
   files: FileSystem,
   watcher: DirectoryWatcher,
-  onMeaning: (meaning: EventImpact) => void,
+  onImpact: (impact: EventImpact) => void,
 ): Watches {
   const open = new Map<string, { close(): void }>();
 
@@ -47,9 +47,9 @@ export function createWatches(
     open.delete(directory);
   }
 
-  function add(interest: WatchScope, directory: string, real: string): void {
+  function add(scope: WatchScope, directory: string, real: string): void {
     try {
-      const watch = watcher.watch(real, (event) => onMeaning(interpretEvent(interest, directory, event)));
+      const watch = watcher.watch(real, (event) => onImpact(interpretEvent(scope, directory, event)));
       open.set(directory, watch);
     } catch (error) {
       // It has just gone; the watch on its parent tells when it comes back.
@@ -58,14 +58,14 @@ export function createWatches(
   }
 
   return {
-    async renew(interest, at) {
+    async renew(scope, at) {
       const isBelow = (directory: string) => at === '/' || directory === at || directory.startsWith(`${at}/`);
       for (const directory of [...open.keys()].filter(isBelow)) drop(directory);
       const real = new Map<string, string | null>([['/', '/']]);
-      for (const directory of await listWatchedDirectories(files, interest)) {
+      for (const directory of await listWatchedDirectories(files, scope)) {
         if (!isBelow(directory)) continue;
-        const place = await realDirectory(files, directory, real);
-        if (place !== null) add(interest, directory, place);
+        const place = await resolveDirectory(files, directory, real);
+        if (place !== null) add(scope, directory, place);
       }
     },
 
@@ -82,7 +82,7 @@ async function listWatchedDirectories(files: FileSystem, { directories, units }:
 }
 
 /** Links resolved as the machine sees them, and not as the root is mounted; null: there is no such directory. */
-async function realDirectory(
+async function resolveDirectory(
   files: FileSystem,
   path: string,
   known: Map<string, string | null>,
@@ -90,13 +90,14 @@ async function realDirectory(
 ): Promise<string | null> {
   const before = known.get(path);
   if (before !== undefined) return before;
-  const parent = await realDirectory(files, posix.dirname(path), known, links);
-  const place = parent === null ? null : await follow(files, posix.join(parent, posix.basename(path)), known, links);
+  const parent = await resolveDirectory(files, posix.dirname(path), known, links);
+  const place =
+    parent === null ? null : await followLink(files, posix.join(parent, posix.basename(path)), known, links);
   known.set(path, place);
   return place;
 }
 
-async function follow(
+async function followLink(
   files: FileSystem,
   place: string,
   known: Map<string, string | null>,
@@ -105,7 +106,7 @@ async function follow(
   const found = await files.lookAt(place);
   if (found?.kind === 'directory') return place;
   if (found?.kind !== 'link' || links >= MAX_LINKS) return null;
-  return realDirectory(files, posix.resolve(posix.dirname(place), found.target), known, links + 1);
+  return resolveDirectory(files, posix.resolve(posix.dirname(place), found.target), known, links + 1);
 }
 
 /** Which paths of a machine matter for drift. */
@@ -175,16 +176,16 @@ function listAncestors(path: string): string[] {
   return parent === path ? [] : [...listAncestors(parent), parent];
 }
 
-export function interpretEvent(interest: WatchScope, directory: string, { type, name }: DirectoryEvent): EventImpact {
+export function interpretEvent(scope: WatchScope, directory: string, { type, name }: DirectoryEvent): EventImpact {
   if (name === null) return { check: true, path: null, units: true, rewatch: directory };
   const path = posix.join(directory, name);
-  const units = isAboutUnits(interest, directory, name);
-  const counts = interest.paths.has(path) || interest.within.has(directory);
-  const rewatch = type === 'rename' ? replacedBy(interest, directory, name) : null;
+  const units = isAboutUnits(scope, directory, name);
+  const counts = scope.paths.has(path) || scope.within.has(directory);
+  const rewatch = type === 'rename' ? findReplacedDirectory(scope, directory, name) : null;
   return { check: counts || units || rewatch !== null, path: counts ? path : null, units, rewatch };
 }
 
-function replacedBy({ directories }: WatchScope, directory: string, name: string): string | null {
+function findReplacedDirectory({ directories }: WatchScope, directory: string, name: string): string | null {
   const path = posix.join(directory, name);
   const isWants = directory === UNIT_DIRECTORY && isWantsDirectory(name);
   if (directories.has(path) || isWants) return path;

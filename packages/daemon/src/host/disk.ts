@@ -46,27 +46,33 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
   const labels = root === '/' && hasSelinux();
   const findLabel = (path: string | undefined) => (labels && path !== undefined ? atPath(path, readLabel) : undefined);
   return {
-    lookAt: (path) => told('look at', path, () => orNothing(null, () => atPath(path, (place) => found(place)))),
-    read: (path, limit) => told('read', path, () => atPath(path, (place) => readWhole(place, path, limit))),
+    lookAt: (path) =>
+      withMachineErrors('look at', path, () => orNothing(null, () => atPath(path, (place) => readFileInfo(place)))),
+    read: (path, limit) =>
+      withMachineErrors('read', path, () => atPath(path, (place) => readWhole(place, path, limit))),
     list: (path) =>
-      told('list', path, () => orNothing([], () => atDirectory(path, (place) => readdirSync(place).toSorted()))),
+      withMachineErrors('list', path, () =>
+        orNothing([], () => atDirectory(path, (place) => readdirSync(place).toSorted())),
+      ),
 
-    space: (path) => told('ask for the space at', path, () => spaceAt(path, atDirectory)),
+    space: (path) => withMachineErrors('ask for the space at', path, () => spaceAt(path, atDirectory)),
 
     createFile: (path, file) =>
-      told('create', path, () => {
+      withMachineErrors('create', path, () => {
         const label = findLabel(file.replaces);
         atPath(path, (place) => makeWithLabel(label, () => create(place, file)));
       }),
     overwrite: (path, offset, bytes) =>
-      told('write', path, () =>
+      withMachineErrors('write', path, () =>
         atPath(path, (place) => withHandle(place, O_WRONLY, (handle) => writeAt(handle, path, offset, bytes))),
       ),
-    syncFile: (path) => told('sync', path, () => sync(atPath(path, (place) => openSync(place, READ)))),
+    syncFile: (path) => withMachineErrors('sync', path, () => sync(atPath(path, (place) => openSync(place, READ)))),
     syncDirectory: (path) =>
-      told('sync', path, () => sync(atDirectory(path, (place) => openSync(place, O_RDONLY | O_DIRECTORY)))),
+      withMachineErrors('sync', path, () =>
+        sync(atDirectory(path, (place) => openSync(place, O_RDONLY | O_DIRECTORY))),
+      ),
     makeDirectory: (path, { mode, uid, gid }) =>
-      told('make the directory', path, () =>
+      withMachineErrors('make the directory', path, () =>
         atPath(path, (place) => {
           // One of our own has its mode from the start, for a crash may come before the next call; another's is closed first.
           const isOwn = uid === process.geteuid?.() && gid === process.getegid?.();
@@ -78,43 +84,48 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
         }),
       ),
     makeLink: (path, { target, uid, gid }) =>
-      told('make the link', path, () =>
+      withMachineErrors('make the link', path, () =>
         atPath(path, (place) => {
           symlinkSync(target, place);
           lchownSync(place, uid, gid);
         }),
       ),
     makeHardLink: (path, existing) =>
-      told(`link ${existing} to`, path, () => atPath(existing, (from) => atPath(path, (to) => linkSync(from, to)))),
+      withMachineErrors(`link ${existing} to`, path, () =>
+        atPath(existing, (from) => atPath(path, (to) => linkSync(from, to))),
+      ),
     rename: (from, to) =>
-      told(`rename ${from} to`, to, () => atPath(from, (old) => atPath(to, (place) => renameSync(old, place)))),
-    remove: (path) => told('remove', path, () => atPath(path, unlinkSync)),
-    removeDirectory: (path) => told('remove the directory', path, () => atPath(path, (place) => rmdirSync(place))),
+      withMachineErrors(`rename ${from} to`, to, () =>
+        atPath(from, (old) => atPath(to, (place) => renameSync(old, place))),
+      ),
+    remove: (path) => withMachineErrors('remove', path, () => atPath(path, unlinkSync)),
+    removeDirectory: (path) =>
+      withMachineErrors('remove the directory', path, () => atPath(path, (place) => rmdirSync(place))),
     setMode: (path, mode) =>
-      told('set the mode of', path, () =>
+      withMachineErrors('set the mode of', path, () =>
         // Through a handle that is not a link's: chmod itself would follow one.
         atPath(path, (place) =>
           withHandle(place, O_PATH, (handle) => chmodSync(`/proc/self/fd/${handle}`, mode & ALL_BITS)),
         ),
       ),
     setOwners: (path, { uid, gid }) =>
-      told('set the owner of', path, () => atPath(path, (place) => lchownSync(place, uid, gid))),
+      withMachineErrors('set the owner of', path, () => atPath(path, (place) => lchownSync(place, uid, gid))),
   };
 }
 
 /** Not to wait for the other end of a pipe that somebody put there. */
 const READ = O_RDONLY | O_NONBLOCK | O_NOFOLLOW;
 
-async function told<T>(operation: string, path: string, act: () => T | Promise<T>): Promise<T> {
+async function withMachineErrors<T>(operation: string, path: string, act: () => T | Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw ofMachine(error, operation, path);
+    throw toMachineError(error, operation, path);
   }
 }
 
 /** The same error, but with the path that people know in place of that of an open handle. */
-function ofMachine(error: unknown, operation: string, path: string): unknown {
+function toMachineError(error: unknown, operation: string, path: string): unknown {
   if (error instanceof DaemonError || !(error instanceof Error) || !('errno' in error)) return error;
   const { errno } = error;
   const code = systemErrorCode(error);
@@ -123,9 +134,9 @@ function ofMachine(error: unknown, operation: string, path: string): unknown {
   return Object.assign(new Error(text, { cause: error }), { code, errno, path });
 }
 
-function orNothing<T>(nothing: T, look: () => T): T {
+function orNothing<T>(nothing: T, read: () => T): T {
   try {
-    return look();
+    return read();
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return nothing;
     throw error;
@@ -149,7 +160,7 @@ async function sync(handle: number): Promise<void> {
   }
 }
 
-function found(place: string): FileInfo {
+function readFileInfo(place: string): FileInfo {
   const stats = lstatSync(place);
   const { uid, gid } = stats;
   if (stats.isSymbolicLink()) return { kind: 'link', target: readlinkSync(place), uid, gid };

@@ -137,8 +137,8 @@ function splitPath(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-function refusal(path: string, why: string, wayOut: string, cause?: unknown): DaemonError {
-  return new DaemonError('SLW_DAEMON_PATH', `the path ${JSON.stringify(path)} ${why}: ${wayOut}`, { cause });
+function refusal(path: string, why: string, remediation: string, cause?: unknown): DaemonError {
+  return new DaemonError('SLW_DAEMON_PATH', `the path ${JSON.stringify(path)} ${why}: ${remediation}`, { cause });
 }
 
 // Directories that are kept open while many paths in them are used in a row, which takes half the time of an update. Each use

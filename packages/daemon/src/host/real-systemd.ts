@@ -44,7 +44,7 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
     if (parseProperties(stdout)['NeedDaemonReload'] === 'yes')
       expectDone(await systemctl(['daemon-reload']), 'reload', '');
     const result = await systemctl([verb, '--', unit], START_MS);
-    if (result.status !== 0) throw await failed(run, verb, unit, result.stderr);
+    if (result.status !== 0) throw await buildUnitError(run, verb, unit, result.stderr);
   }
 
   async function watchStarted(unit: string): Promise<void> {
@@ -52,7 +52,7 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
     for (let watched = 0; ; watched += settle.everyMs) {
       const { stdout } = await systemctl(['show', `--property=${names}`, '--', unit]);
       const verdict = judgeRestart(parseProperties(stdout));
-      if (verdict.kind === 'failed') throw await failed(run, 'restart', unit, verdict.why);
+      if (verdict.kind === 'failed') throw await buildUnitError(run, 'restart', unit, verdict.why);
       if (verdict.kind === 'done' || watched >= settle.forMs) return;
       await systemClock.sleep(settle.everyMs);
     }
@@ -133,7 +133,7 @@ function expectDone({ status, stderr }: CommandResult, verb: string, units: stri
 }
 
 /** Units write what they like into their logs: few lines, and short ones. */
-async function failed(run: Run, verb: string, unit: string, why: string): Promise<DaemonError> {
+async function buildUnitError(run: Run, verb: string, unit: string, why: string): Promise<DaemonError> {
   const args = ['--no-pager', '--output=cat', `--lines=${LOG_LINES}`, `--unit=${unit}`];
   const log = await run({ program: 'journalctl', args, timeoutMs: SHORT_MS }).catch(() => undefined);
   const lines = (log?.stdout ?? '')
@@ -178,14 +178,17 @@ const READINESS_TYPES = new Set(['notify', 'notify-reload', 'dbus', 'forking', '
 
 /** What became of a unit after `systemctl restart` has said that all is well. */
 export function judgeRestart(properties: Readonly<Record<string, string>>): RestartVerdict {
-  const told = (name: string) => properties[name] ?? '';
-  if (told('ActiveState') === 'failed' || !['', 'success'].includes(told('Result'))) {
-    return { kind: 'failed', why: `it failed (${told('Result')}).` };
+  const readProperty = (name: string) => properties[name] ?? '';
+  if (readProperty('ActiveState') === 'failed' || !['', 'success'].includes(readProperty('Result'))) {
+    return { kind: 'failed', why: `it failed (${readProperty('Result')}).` };
   }
-  if (told('SubState').startsWith('auto-restart') || Number(told('NRestarts')) > 0) {
+  if (readProperty('SubState').startsWith('auto-restart') || Number(readProperty('NRestarts')) > 0) {
     return { kind: 'failed', why: 'it ends as soon as it has started, and systemd starts it again and again.' };
   }
   // Ended, and well: there was nothing more to do for it. What is no service (a socket, a timer) has no type.
-  const isReady = told('ActiveState') === 'inactive' || told('Type') === '' || READINESS_TYPES.has(told('Type'));
+  const isReady =
+    readProperty('ActiveState') === 'inactive' ||
+    readProperty('Type') === '' ||
+    READINESS_TYPES.has(readProperty('Type'));
   return { kind: isReady ? 'done' : 'perhaps' };
 }

@@ -1,6 +1,6 @@
 import { drainBlockedAnnotation, nodeAnnotations } from '@slipway/api/names';
 import { describe, expect, it } from 'vitest';
-import { saidBy, wantsPodsBack } from './cluster-view.ts';
+import { readNodeAnnotations, needsUncordon } from './cluster-view.ts';
 
 describe('a node that needs no drain asks for its pods back', () => {
   it.each<[string, string | null, string | null, boolean]>([
@@ -11,13 +11,13 @@ describe('a node that needs no drain asks for its pods back', () => {
     ['not when it has them', 'uncordon-b', 'uncordon-b', false],
     ['not when it got them for an earlier config', 'uncordon-a', 'uncordon-a', false],
   ])('%s', (_, desiredDrain, lastAppliedDrain, expected) => {
-    expect(wantsPodsBack('b', { desiredDrain, lastAppliedDrain })).toBe(expected);
+    expect(needsUncordon('b', { desiredDrain, lastAppliedDrain })).toBe(expected);
   });
 });
 
 describe('what the cluster says of a node', () => {
   const seen = (annotations?: Record<string, string>) =>
-    saidBy({
+    readNodeAnnotations({
       node: { metadata: { name: 'n', ...(annotations !== undefined && { annotations }) } },
       machineConfigNode: undefined,
       machineConfiguration: undefined,

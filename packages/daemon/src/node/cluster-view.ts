@@ -20,7 +20,7 @@ export interface NodeAnnotations {
   readonly drainBlocked: string;
 }
 
-export function saidBy({ node }: ClusterView): NodeAnnotations {
+export function readNodeAnnotations({ node }: ClusterView): NodeAnnotations {
   const { annotations = {} } = node.metadata;
   return {
     currentConfig: annotations[nodeAnnotations.currentConfig] ?? null,
@@ -31,16 +31,16 @@ export function saidBy({ node }: ClusterView): NodeAnnotations {
   };
 }
 
-export const drainFor = (config: string): string => `drain-${config}`;
-export const uncordonFor = (config: string): string => `uncordon-${config}`;
+export const formatDrainRequest = (config: string): string => `drain-${config}`;
+export const formatUncordonRequest = (config: string): string => `uncordon-${config}`;
 
 /** Whether the pods of a node that needs no drain any more are away, or are asked to go, or not back yet. */
-export function wantsPodsBack(
+export function needsUncordon(
   current: string,
   { desiredDrain, lastAppliedDrain }: Pick<NodeAnnotations, 'desiredDrain' | 'lastAppliedDrain'>,
 ): boolean {
   const isAway = lastAppliedDrain?.startsWith('drain-') === true || desiredDrain?.startsWith('drain-') === true;
-  return isAway || (desiredDrain === uncordonFor(current) && lastAppliedDrain !== desiredDrain);
+  return isAway || (desiredDrain === formatUncordonRequest(current) && lastAppliedDrain !== desiredDrain);
 }
 
 const CLUSTER = 'cluster';
@@ -66,7 +66,7 @@ export function daemonSources(
 }
 
 /** Null: the kubelet has not registered the machine yet. */
-export function seenBy(read: StoreReader, nodeName: string): ClusterView | null {
+export function readClusterView(read: StoreReader, nodeName: string): ClusterView | null {
   const node = read(nodes, { as: 'metadata' }).get(nodeName);
   if (node === undefined) return null;
   return {

@@ -4,19 +4,19 @@ import type { PassedPreflight } from '../apply/preflight.ts';
 import type { UpdateResult } from '../apply/updater.ts';
 import type { NodeMemory } from './local-node.ts';
 import {
-  canPass,
-  decide,
+  isTransient,
+  decideConfig,
   ANSWER_TTL_MS,
   nextNodeStep,
   nextRetry,
   type NodeFacts,
   type NodeStep,
-  noteAnswer,
+  recordAnswer,
   type ObservedNode,
   type PrepareRefusal,
   type Retry,
-  standingAnswer,
-  startState,
+  findValidAnswer,
+  createStepState,
   type StepState,
 } from './next-node-step.ts';
 import type { PrepareResult } from './prepare-update.ts';
@@ -55,7 +55,7 @@ function computeStep({ observed, said, state }: StepInput): NodeStep {
         ...said,
       },
     },
-    { ...startState({ outcome: 'none' }), ...state },
+    { ...createStepState({ outcome: 'none' }), ...state },
   );
 }
 
@@ -430,7 +430,7 @@ describe('a node', () => {
       'update',
     ],
   ])('%s', (_, given, expected) => {
-    expect(decide(facts(given)).type).toBe(expected);
+    expect(decideConfig(facts(given)).type).toBe(expected);
   });
 });
 
@@ -441,24 +441,24 @@ const START = 1000;
 
 describe('an update that was refused', () => {
   it('is refused again without a look at the machine, for a while', () => {
-    const answer = noteAnswer('a to b', missingConfig, START);
-    expect(standingAnswer(answer, 'a to b', START)).toBe(missingConfig);
-    expect(standingAnswer(answer, 'a to b', START + ANSWER_TTL_MS)).toBeNull();
+    const answer = recordAnswer('a to b', missingConfig, START);
+    expect(findValidAnswer(answer, 'a to b', START)).toBe(missingConfig);
+    expect(findValidAnswer(answer, 'a to b', START + ANSWER_TTL_MS)).toBeNull();
     expect(answer.question).toBe('a to b');
   });
 
   it('says nothing of another one', () => {
-    expect(standingAnswer(noteAnswer('a to b', missingConfig, START), 'a to c', START)).toBeNull();
+    expect(findValidAnswer(recordAnswer('a to b', missingConfig, START), 'a to c', START)).toBeNull();
   });
 
   it('is looked at again at once where drift was the reason: that it is gone is heard of', () => {
-    const answer = noteAnswer('a to b', driftedMachine, START);
-    expect(standingAnswer(answer, 'a to b', START)).toBeNull();
+    const answer = recordAnswer('a to b', driftedMachine, START);
+    expect(findValidAnswer(answer, 'a to b', START)).toBeNull();
     expect(answer.question).toBe('a to b');
   });
 
   it('is forgotten when one can be begun', () => {
-    expect(standingAnswer(null, 'a to b', START)).toBeNull();
+    expect(findValidAnswer(null, 'a to b', START)).toBeNull();
   });
 });
 
@@ -466,8 +466,8 @@ const fullDisk = { code: 'SLW_DAEMON_DISK', message: 'full' };
 
 describe('an update that failed', () => {
   it('is tried again where the reason can pass, and not where the config is the reason', () => {
-    expect(canPass(fullDisk)).toBe(true);
-    expect(canPass({ code: 'SLW_DAEMON_UNIT', message: 'app.service does not start' })).toBe(false);
+    expect(isTransient(fullDisk)).toBe(true);
+    expect(isTransient({ code: 'SLW_DAEMON_UNIT', message: 'app.service does not start' })).toBe(false);
   });
 
   it('is tried again after a minute, then more and more slowly, at least every half hour', () => {

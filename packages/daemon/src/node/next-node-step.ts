@@ -8,7 +8,7 @@ import type { UpdateRequest, UpdateResult } from '../apply/updater.ts';
 import type { Problem } from '../problem.ts';
 import { type NodeSnapshot, buildUpdateScope, type UpdateScope } from '../report/snapshot.ts';
 import type { StoredConfig } from '../stored-config.ts';
-import { drainFor, type NodeAnnotations, uncordonFor, wantsPodsBack } from './cluster-view.ts';
+import { formatDrainRequest, type NodeAnnotations, formatUncordonRequest, needsUncordon } from './cluster-view.ts';
 import type { NodeMemory } from './local-node.ts';
 import type { PrepareResult } from './prepare-update.ts';
 
@@ -92,7 +92,7 @@ const RETRY_MS = 60_000;
 const RECOVER_MS = 30_000;
 
 /** `recovered`: what the recovery at the start came to. */
-export const startState = (recovered: UpdateResult): StepState => ({
+export const createStepState = (recovered: UpdateResult): StepState => ({
   ended: recovered.outcome === 'none' ? null : recovered,
   isUnfinished: false,
   goesDown: false,
@@ -116,18 +116,18 @@ function conclude({ memory, now }: ObservedNode, state: StepState, ended: Update
     case 'none':
       return { action: { type: 'conclude' }, state: settled };
     case 'new':
-      return { action: { type: 'conclude', memory: memoryOfNew(memory) }, state: settled };
+      return { action: { type: 'conclude', memory: buildNewMemory(memory) }, state: settled };
     case 'rebooting':
       return { action: report({ phase: 'rebooting' }), state: { ...settled, ended: null, goesDown: true } };
     case 'stuck': {
-      const snapshot = { ...degraded(ended.problem), phase: 'applying files', currentConfig: null } as const;
+      const snapshot = { ...toDegraded(ended.problem), phase: 'applying files', currentConfig: null } as const;
       // Recovered whether or not the cluster takes this.
       return { action: report(snapshot, again(RECOVER_MS)), state: { ...state, ended: null, isUnfinished: true } };
     }
     case 'old': {
       const { target, problem } = ended;
-      const retry = canPass(problem) ? nextRetry(state.retry, target, problem, now) : state.retry;
-      const past = { memory: memoryOfOld(memory, ended), isOSFailure: problem.code === 'SLW_DAEMON_OS' };
+      const retry = isTransient(problem) ? nextRetry(state.retry, target, problem, now) : state.retry;
+      const past = { memory: buildOldMemory(memory, ended), isOSFailure: problem.code === 'SLW_DAEMON_OS' };
       if (!ended.rebooting) return { action: { type: 'conclude', ...past }, state: { ...settled, retry } };
       const undone = { ...problem, state: 'Degraded', undo: 'under way' } as const;
       return {
@@ -138,34 +138,34 @@ function conclude({ memory, now }: ObservedNode, state: StepState, ended: Update
   }
 }
 
-function memoryOfNew({ failed: _failed, held: _held, willLack, ...rest }: NodeMemory): NodeMemory {
+function buildNewMemory({ failed: _failed, held: _held, willLack, ...rest }: NodeMemory): NodeMemory {
   return { ...rest, ...(willLack !== undefined && { lacks: willLack }) };
 }
 
-function memoryOfOld(
+function buildOldMemory(
   { update: _update, failed: _failed, held: _held, willLack: _lack, ...rest }: NodeMemory,
   { target, problem }: Extract<UpdateResult, { outcome: 'old' }>,
 ): NodeMemory {
-  return canPass(problem) ? rest : { ...rest, failed: { target, problem } };
+  return isTransient(problem) ? rest : { ...rest, failed: { target, problem } };
 }
 
 /** The disk does not say what it is at: as the first boot or the cluster has it, if the machine really is that. */
 function withoutConfig(state: StepState): NodeStep {
   if (state.noConfig === null) return { action: { type: 'find first config' }, state };
-  return { action: report(degraded(state.noConfig), again(RETRY_MS)), state: { ...state, noConfig: null } };
+  return { action: report(toDegraded(state.noConfig), again(RETRY_MS)), state: { ...state, noConfig: null } };
 }
 
 type SettledNode = ObservedNode & { readonly current: string };
 
 function follow(observed: SettledNode, state: StepState): NodeStep {
-  const decision = decide(observed);
+  const decision = decideConfig(observed);
   switch (decision.type) {
     case 'stay':
       return { action: stay(observed), state };
     case 'hold':
       return { action: hold(observed, decision.target), state };
     case 'give up':
-      return { action: settle(observed, undone(decision.problem)), state };
+      return { action: settle(observed, toRolledBack(decision.problem)), state };
     case 'update':
       return waitToRetry(observed, state, decision.target) ?? update(observed, state, decision.target);
   }
@@ -191,11 +191,11 @@ export type ConfigDecision =
   | { readonly type: 'give up'; readonly problem: Problem };
 
 /** What a node does about the config it is told to have. */
-export function decide({ current, said, memory, isForced }: NodeFacts): ConfigDecision {
+export function decideConfig({ current, said, memory, isForced }: NodeFacts): ConfigDecision {
   const target = said.desiredConfig;
   if (target === null || target === current) return { type: 'stay' };
   if (isForced) return { type: 'update', target };
-  if (memory.held === target || isForgotten(current, said.currentConfig, memory)) return { type: 'hold', target };
+  if (memory.held === target || isClusterOutdated(current, said.currentConfig, memory)) return { type: 'hold', target };
   if (memory.failed?.target === target) return { type: 'give up', problem: memory.failed.problem };
   return { type: 'update', target };
 }
@@ -204,7 +204,7 @@ export function decide({ current, said, memory, isForced }: NodeFacts): ConfigDe
  * The Node names another current config than the one this machine has and has told it of: the cluster was restored from an
  * older backup, or somebody wrote the annotation. A machine that has just changed has not told it yet, so that is no sign.
  */
-function isForgotten(current: string, said: string | null, { reported = current }: NodeMemory): boolean {
+function isClusterOutdated(current: string, said: string | null, { reported = current }: NodeMemory): boolean {
   return said !== null && said !== current && said !== reported;
 }
 
@@ -212,19 +212,19 @@ function stay(observed: SettledNode): Report {
   const { failed: _failed, held: _held, ...memory } = observed.memory;
   const { drift } = observed;
   return {
-    ...settle(observed, drift === '' ? {} : degraded({ code: 'SLW_DAEMON_DRIFT', message: drift })),
+    ...settle(observed, drift === '' ? {} : toDegraded({ code: 'SLW_DAEMON_DRIFT', message: drift })),
     memory,
   };
 }
 
 /** The machine is what it should be, or was before: its pods may come back, if they were sent away. */
 function settle({ current, said }: SettledNode, more: Partial<NodeSnapshot>, next = done()): Report {
-  return wantsPodsBack(current, said)
-    ? report({ phase: 'uncordoning', desiredDrain: uncordonFor(current), ...more }, next)
+  return needsUncordon(current, said)
+    ? report({ phase: 'uncordoning', desiredDrain: formatUncordonRequest(current), ...more }, next)
     : { ...report({ update: null, ...more }, next), endsUpdate: true };
 }
 
-const undone = (problem: Problem): Pick<NodeSnapshot, 'problem'> => ({
+const toRolledBack = (problem: Problem): Pick<NodeSnapshot, 'problem'> => ({
   problem: { ...problem, state: 'Degraded', undo: 'done' },
 });
 
@@ -234,7 +234,7 @@ function hold({ current, memory }: SettledNode, target: string): Report {
     'probably restored from an older state. Nothing is changed. Let the node have another target than that one, or ' +
     'create /run/machine-config-daemon-force on the machine to go there all the same';
   return {
-    ...report(degraded({ code: 'SLW_DAEMON_CLUSTER_OLDER', message })),
+    ...report(toDegraded({ code: 'SLW_DAEMON_CLUSTER_OLDER', message })),
     memory: { ...memory, held: target },
     warning: 'the cluster knows less of this machine than its disk',
   };
@@ -244,7 +244,7 @@ function hold({ current, memory }: SettledNode, target: string): Report {
 function waitToRetry(observed: SettledNode, state: StepState, target: string): NodeStep | null {
   const { retry } = state;
   if (observed.isForced || retry?.target !== target || retry.notBefore <= observed.now) return null;
-  return { action: settle(observed, undone(retry.problem), again(retry.notBefore - observed.now)), state };
+  return { action: settle(observed, toRolledBack(retry.problem), again(retry.notBefore - observed.now)), state };
 }
 
 /** After a failure that says nothing of the config: the update is tried again by itself, more and more slowly. */
@@ -260,7 +260,7 @@ export interface Retry {
 const TRANSIENT_CODES: ReadonlySet<string> = new Set(['SLW_DAEMON_DISK', 'SLW_DAEMON_SYSTEMD']);
 const BACKOFF = { firstMs: 60_000, maxMs: 30 * 60_000 };
 
-export function canPass({ code }: Problem): boolean {
+export function isTransient({ code }: Problem): boolean {
   return TRANSIENT_CODES.has(code);
 }
 
@@ -279,24 +279,24 @@ interface UpdateQuestion {
 
 function update(observed: SettledNode, state: StepState, target: string): NodeStep {
   const { now, current, isForced, settings, said } = observed;
-  const isDrained = said.lastAppliedDrain === drainFor(target);
+  const isDrained = said.lastAppliedDrain === formatDrainRequest(target);
   const text = JSON.stringify([current, target, isForced, settings ?? null, isDrained]);
   const question = { target, isDrained, text };
   const { prepared, answer } = state;
   if (prepared === null) {
-    const standing = standingAnswer(answer, text, now);
-    const action = standing === null ? null : answerAgain(observed, standing, target);
+    const validAnswer = findValidAnswer(answer, text, now);
+    const action = validAnswer === null ? null : repeatAnswer(observed, validAnswer, target);
     return { action: action ?? prepare(observed, question, answer?.question === text), state };
   }
-  if (prepared.type === 'ready') return begin(observed, { ...state, prepared: null }, question, prepared);
+  if (prepared.type === 'ready') return startUpdate(observed, { ...state, prepared: null }, question, prepared);
   return {
     action: refuse(prepared, target),
-    state: { ...state, prepared: null, answer: noteAnswer(text, prepared, now) },
+    state: { ...state, prepared: null, answer: recordAnswer(text, prepared, now) },
   };
 }
 
 /** Null: the machine has to be looked at. */
-function answerAgain(observed: SettledNode, answer: UpdateAnswer['answer'], target: string): Report | null {
+function repeatAnswer(observed: SettledNode, answer: UpdateAnswer['answer'], target: string): Report | null {
   if (answer.type !== 'drain') return refuse(answer, target);
   // Drift is heard of, and keeps an update from starting whether or not the pods are gone.
   return observed.drift === '' ? drain(observed, target) : null;
@@ -307,7 +307,7 @@ function prepare({ memory, isForced }: SettledNode, { target, isDrained }: Updat
   return { type: 'prepare', target, isForced, isPrepared, isDrained, isTold: isPrepared || isKnown };
 }
 
-function begin(
+function startUpdate(
   observed: SettledNode,
   before: StepState,
   question: UpdateQuestion,
@@ -318,7 +318,7 @@ function begin(
   const state = { ...before, answer: null };
   if (plan.isEmpty) return { action: { type: 'adopt', memory, config: target, lacks }, state };
   if (plan.needsDrain && !question.isDrained) {
-    const answer = noteAnswer(question.text, { type: 'drain' }, observed.now);
+    const answer = recordAnswer(question.text, { type: 'drain' }, observed.now);
     return { action: { ...drain(observed, target.name), memory }, state: { ...state, answer } };
   }
   // It was looked at before a download: once more, and nothing comes in between.
@@ -337,12 +337,12 @@ function begin(
 }
 
 function drain({ said: { drainBlocked } }: SettledNode, target: string): Report {
-  return report({ phase: 'draining', desiredDrain: drainFor(target), drainBlocked });
+  return report({ phase: 'draining', desiredDrain: formatDrainRequest(target), drainBlocked });
 }
 
 function refuse(refused: PrepareRefusal, target: string): Report {
-  const snapshot = { phase: 'preparing', update: unknownScope(target) } as const;
-  if (refused.type === 'refused') return report({ ...snapshot, ...degraded(refused.problem) }, again(RETRY_MS));
+  const snapshot = { phase: 'preparing', update: buildUnknownScope(target) } as const;
+  if (refused.type === 'refused') return report({ ...snapshot, ...toDegraded(refused.problem) }, again(RETRY_MS));
   const problem = { ...refused.problem, state: 'Unreconcilable' } as const;
   return report({ ...snapshot, problem, irreconcilable: refused.changes });
 }
@@ -363,12 +363,12 @@ export interface UpdateAnswer {
 
 export const ANSWER_TTL_MS = 60_000;
 
-export function noteAnswer(question: string, answer: UpdateAnswer['answer'], now: number): UpdateAnswer {
-  return { question, answer, until: now + holdsFor(answer) };
+export function recordAnswer(question: string, answer: UpdateAnswer['answer'], now: number): UpdateAnswer {
+  return { question, answer, until: now + computeAnswerTtl(answer) };
 }
 
 /** The answer from before, where it still holds; null: there is none. */
-export function standingAnswer(
+export function findValidAnswer(
   last: UpdateAnswer | null,
   question: string,
   now: number,
@@ -377,11 +377,11 @@ export function standingAnswer(
 }
 
 /** That drift is gone is heard of: then the machine is looked at again at once. */
-const holdsFor = (answer: UpdateAnswer['answer']): number =>
+const computeAnswerTtl = (answer: UpdateAnswer['answer']): number =>
   answer.type === 'refused' && answer.cause === 'drift' ? 0 : ANSWER_TTL_MS;
 
 /** Of an update that is not planned yet. */
-export const unknownScope = (target: string): UpdateScope => ({
+export const buildUnknownScope = (target: string): UpdateScope => ({
   target,
   drain: false,
   os: false,
@@ -392,6 +392,6 @@ export const unknownScope = (target: string): UpdateScope => ({
 
 const report = (snapshot: Partial<NodeSnapshot>, next: Next = done()): Report => ({ type: 'report', snapshot, next });
 
-const degraded = (problem: Problem): Pick<NodeSnapshot, 'problem'> => ({
+const toDegraded = (problem: Problem): Pick<NodeSnapshot, 'problem'> => ({
   problem: { ...problem, state: 'Degraded' },
 });

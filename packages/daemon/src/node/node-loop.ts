@@ -8,16 +8,16 @@ import type { DriftWatch } from '../drift/watch-drift.ts';
 import { DaemonError } from '../errors.ts';
 import type { FileSystem } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { codedProblem, type Problem } from '../problem.ts';
+import { toCodedProblem, type Problem } from '../problem.ts';
 import type { DaemonMetrics } from '../report/metrics.ts';
-import { buildAnnotations, changedAnnotations } from '../report/node-annotations.ts';
+import { buildAnnotations, diffAnnotations } from '../report/node-annotations.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { type NodeSnapshot, type Phase, buildUpdateScope } from '../report/snapshot.ts';
 import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from '../state-file.ts';
 import type { ConfigReader, StoredConfig } from '../stored-config.ts';
-import { saidBy, type ClusterView } from './cluster-view.ts';
+import { readNodeAnnotations, type ClusterView } from './cluster-view.ts';
 import { isForced, type LocalNode, takeForceFile } from './local-node.ts';
-import { nextNodeStep, startState, type StepAction, type StepState, unknownScope } from './next-node-step.ts';
+import { nextNodeStep, createStepState, type StepAction, type StepState, buildUnknownScope } from './next-node-step.ts';
 import { type PrepareResult, prepareUpdate } from './prepare-update.ts';
 
 /** What the loop asks of the watch for drift. */
@@ -40,7 +40,7 @@ export interface NodeLoopOptions {
 
 export interface NodeLoop {
   /** One step. Never two at once. */
-  step(seen: ClusterView, signal: AbortSignal): Promise<Next>;
+  step(view: ClusterView, signal: AbortSignal): Promise<Next>;
   /** From the updater, in the middle of an update. */
   onStep(step: UpdateStep): Promise<void>;
 }
@@ -64,73 +64,73 @@ type ActionResult = Partial<Pick<StepState, 'ended' | 'noConfig' | 'prepared'>>;
 
 export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   const { host, local, readConfig, reporter, metrics, drift, log } = options;
-  const { tell } = createTeller(local, reporter);
-  let state = startState(options.recovered);
+  const { tell } = createSnapshotReporter(local, reporter);
+  let state = createStepState(options.recovered);
   /** For an update that is about to begin. */
   let isDriftPaused = false;
   /** Of the update that waits for its drain: a config can be 1.4 MB, and is not fetched and parsed a second time. */
   let waiting: StoredConfig | null = null;
 
-  async function step(seen: ClusterView, signal: AbortSignal): Promise<Next> {
+  async function step(view: ClusterView, signal: AbortSignal): Promise<Next> {
     // What an earlier step found out, and was cut off before it used it, may hold no more.
     state = { ...state, noConfig: null, prepared: null };
     try {
       for (;;) {
-        const { action, state: next } = nextNodeStep(await observe(seen), state);
+        const { action, state: next } = nextNodeStep(await observe(view), state);
         state = next;
-        state = { ...next, ...(await carryOut(action, seen, signal)) };
+        state = { ...next, ...(await executeAction(action, view, signal)) };
         if ('next' in action) return action.next;
       }
     } finally {
-      if (isDriftPaused) watchAgain();
+      if (isDriftPaused) resumeDriftWatch();
     }
   }
 
-  const observe = async (seen: ClusterView) => ({
+  const observe = async (view: ClusterView) => ({
     now: performance.now(),
     current: local.current()?.name ?? null,
     memory: local.memory(),
-    said: saidBy(seen),
-    settings: seen.machineConfiguration?.spec,
+    said: readNodeAnnotations(view),
+    settings: view.machineConfiguration?.spec,
     isForced: await isForced(host.files),
     drift: drift.found(),
   });
 
-  async function carryOut(action: StepAction, seen: ClusterView, signal: AbortSignal): Promise<ActionResult> {
+  async function executeAction(action: StepAction, view: ClusterView, signal: AbortSignal): Promise<ActionResult> {
     if (action.isOSFailure === true) metrics.osUpdateFailed();
     if (action.memory !== undefined) await local.remember(action.memory);
     switch (action.type) {
       case 'wait':
         return {};
       case 'report':
-        if (action.warning !== undefined) warn(action.warning, seen);
-        await tell(action.snapshot, seen);
+        if (action.warning !== undefined) warn(action.warning, view);
+        await tell(action.snapshot, view);
         if (action.endsUpdate === true) await endUpdate();
         return {};
       case 'recover':
-        return endedSo(await local.recover());
+        return recordEnded(await local.recover());
       case 'conclude':
-        watchAgain();
+        resumeDriftWatch();
         return { ended: null };
       case 'find first config':
-        return findFirst(seen, signal);
+        return findFirstConfig(view, signal);
       case 'prepare':
-        return { prepared: await prepare(action, seen, signal) };
+        return { prepared: await prepare(action, view, signal) };
       case 'adopt':
         await local.adopt(action.config);
         await local.remember({ ...local.memory(), lacks: action.lacks });
-        watchAgain();
+        resumeDriftWatch();
         return {};
       case 'apply':
         // Watched again when it has ended.
         isDriftPaused = false;
         if (action.takesForceFile) await takeForceFile(host.files);
-        return endedSo(await local.update(action.update));
+        return recordEnded(await local.update(action.update));
     }
   }
 
-  function warn(text: string, seen: ClusterView): void {
-    log.warn({ current: local.current()?.name, target: saidBy(seen).desiredConfig }, text);
+  function warn(text: string, view: ClusterView): void {
+    log.warn({ current: local.current()?.name, target: readNodeAnnotations(view).desiredConfig }, text);
   }
 
   async function endUpdate(): Promise<void> {
@@ -138,32 +138,36 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     await local.remember(rest);
   }
 
-  function endedSo(ended: UpdateResult): ActionResult {
+  function recordEnded(ended: UpdateResult): ActionResult {
     log.info({ result: ended }, 'what an update came to');
     return { ended };
   }
 
-  function watchAgain(): void {
+  function resumeDriftWatch(): void {
     const current = local.current();
     isDriftPaused = false;
     if (current !== null) drift.resume(current);
   }
 
-  async function findFirst(seen: ClusterView, signal: AbortSignal): Promise<ActionResult> {
-    const noConfig = await adoptFirstConfig({ host, local, readConfig, reporter }, saidBy(seen).currentConfig, signal);
-    watchAgain();
+  async function findFirstConfig(view: ClusterView, signal: AbortSignal): Promise<ActionResult> {
+    const noConfig = await adoptFirstConfig(
+      { host, local, readConfig, reporter },
+      readNodeAnnotations(view).currentConfig,
+      signal,
+    );
+    resumeDriftWatch();
     return { noConfig };
   }
 
   async function prepare(
     { target, isForced, isPrepared, isDrained, isTold }: Extract<StepAction, { type: 'prepare' }>,
-    seen: ClusterView,
+    view: ClusterView,
     signal: AbortSignal,
   ): Promise<PrepareResult> {
     const current = local.current();
     if (current === null) throw new Error('an update starts from a config');
-    if (!isTold) await tell({ phase: 'preparing', update: unknownScope(target) }, seen);
-    const settings = seen.machineConfiguration?.spec;
+    if (!isTold) await tell({ phase: 'preparing', update: buildUnknownScope(target) }, view);
+    const settings = view.machineConfiguration?.spec;
     const prepared = await prepareUpdate(
       { current, target, settings, isForced, isPrepared, isDrained },
       {
@@ -177,7 +181,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
           isDriftPaused = true;
           await drift.pause();
         },
-        onDownload: (plan, download) => tell({ phase: 'preparing', update: buildUpdateScope(plan), download }, seen),
+        onDownload: (plan, download) => tell({ phase: 'preparing', update: buildUpdateScope(plan), download }, view),
       },
     );
     waiting = prepared.type === 'ready' && prepared.preflight === null ? prepared.target : null;
@@ -189,11 +193,11 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   async function onStep({ step, text }: UpdateStep): Promise<void> {
     log.info({ step }, text);
     const undone = { code: 'SLW_DAEMON_STEP', message: text, state: 'Degraded', undo: 'under way' } as const;
-    const telling = tell({ phase: PHASES[step], problem: step === 'rolling back' ? undone : null }, null);
-    const enough = new Promise<void>((resolve) => {
+    const reporting = tell({ phase: PHASES[step], problem: step === 'rolling back' ? undone : null }, null);
+    const timeout = new Promise<void>((resolve) => {
       setTimeout(resolve, STEP_REPORT_MS).unref();
     });
-    await Promise.race([telling, enough]).catch((error: unknown) => {
+    await Promise.race([reporting, timeout]).catch((error: unknown) => {
       log.warn({ err: error }, 'the cluster could not be told of a step; the update goes on');
     });
   }
@@ -203,17 +207,17 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
 
 interface SnapshotReporter {
   /** What is left out: the machine is at its config, and there is nothing to say. `seen` null: whatever the cluster says. */
-  tell(this: void, more: Partial<NodeSnapshot>, seen: ClusterView | null): Promise<void>;
+  tell(this: void, more: Partial<NodeSnapshot>, view: ClusterView | null): Promise<void>;
 }
 
 /** Tells the cluster of the node, and remembers what it was told. */
-function createTeller(local: LocalNode, reporter: Reporter): SnapshotReporter {
+function createSnapshotReporter(local: LocalNode, reporter: Reporter): SnapshotReporter {
   let desiredConfig: string | null = null;
-  let told = '';
+  let lastReported = '';
 
   return {
-    async tell(more, seen) {
-      if (seen !== null) ({ desiredConfig } = saidBy(seen));
+    async tell(more, view) {
+      if (view !== null) ({ desiredConfig } = readNodeAnnotations(view));
       const snapshot: NodeSnapshot = {
         currentConfig: local.current()?.name ?? null,
         desiredConfig,
@@ -224,19 +228,19 @@ function createTeller(local: LocalNode, reporter: Reporter): SnapshotReporter {
         irreconcilable: local.memory().lacks ?? [],
         ...more,
       };
-      if (isToldAlready(snapshot, seen)) return;
+      if (isAlreadyReported(snapshot, view)) return;
       await reporter.report(snapshot);
-      told = computeFingerprint(snapshot, seen);
+      lastReported = computeFingerprint(snapshot, view);
       const { currentConfig } = snapshot;
       if (currentConfig !== null) await local.remember({ ...local.memory(), reported: currentConfig });
     },
   };
 
   /** Then nothing is asked and nothing written: a Node changes every few seconds. */
-  function isToldAlready(snapshot: NodeSnapshot, seen: ClusterView | null): boolean {
-    if (seen === null || told !== computeFingerprint(snapshot, seen)) return false;
-    const { annotations = {} } = seen.node.metadata;
-    return Object.keys(changedAnnotations(annotations, buildAnnotations(snapshot))).length === 0;
+  function isAlreadyReported(snapshot: NodeSnapshot, view: ClusterView | null): boolean {
+    if (view === null || lastReported !== computeFingerprint(snapshot, view)) return false;
+    const { annotations = {} } = view.node.metadata;
+    return Object.keys(diffAnnotations(annotations, buildAnnotations(snapshot))).length === 0;
   }
 }
 
@@ -258,11 +262,11 @@ interface FirstConfigDeps {
  */
 async function adoptFirstConfig(
   { host, local, readConfig, reporter }: FirstConfigDeps,
-  said: string | null,
+  reportedConfig: string | null,
   signal: AbortSignal,
 ): Promise<Problem | null> {
   try {
-    const name = said ?? (await firstConfigName(host.files));
+    const name = reportedConfig ?? (await readFirstConfigName(host.files));
     const config = await readConfig(name, signal);
     const drifts = (await isForced(host.files)) ? [] : await local.verify(config);
     if (drifts.length === 0) {
@@ -273,7 +277,7 @@ async function adoptFirstConfig(
     reporter.event('OnDiskStateValidationFailed', message);
     return { code: 'SLW_DAEMON_DRIFT', message };
   } catch (error) {
-    return codedProblem(error);
+    return toCodedProblem(error);
   }
 }
 
@@ -282,8 +286,8 @@ const MAX_BYTES = 64 * 1024;
 const annotationsFile = stateFileCodec({ maxChars: MAX_BYTES, decoder: readableEntries(string()) });
 
 /** Rejects with a DaemonError where nothing is written down. */
-async function firstConfigName(files: FileSystem): Promise<string> {
-  const name = await writtenName(files);
+async function readFirstConfigName(files: FileSystem): Promise<string> {
+  const name = await readRecordedName(files);
   if (name !== null) return name;
   throw new DaemonError(
     'SLW_DAEMON_NO_CONFIG',
@@ -291,7 +295,7 @@ async function firstConfigName(files: FileSystem): Promise<string> {
   );
 }
 
-async function writtenName(files: FileSystem): Promise<string | null> {
+async function readRecordedName(files: FileSystem): Promise<string | null> {
   const annotations = await readStateFile(files, NODE_ANNOTATIONS, annotationsFile, MAX_BYTES).catch(() => null);
   return annotations?.get(nodeAnnotations.currentConfig) ?? null;
 }

@@ -17,7 +17,7 @@ import type { ImageStore } from '../host/container-runtime.ts';
 import type { Host, OSChange } from '../host/host.ts';
 import { listImagesToPull } from '../host/os/change-steps.ts';
 import { openSizeSource } from '../pinning/sizes.ts';
-import { codedProblem, type Problem } from '../problem.ts';
+import { toCodedProblem, type Problem } from '../problem.ts';
 import type { ConfigReader, StoredConfig } from '../stored-config.ts';
 import type { LocalNode } from './local-node.ts';
 
@@ -57,8 +57,8 @@ export type PrepareResult =
   | { readonly type: 'refused'; readonly problem: Problem; readonly cause: 'config' | 'drift' | 'machine' | 'download' }
   | { readonly type: 'irreconcilable'; readonly problem: Problem; readonly changes: readonly Irreconcilable[] };
 
-export async function prepareUpdate(wanted: DesiredUpdate, parts: PrepareDeps): Promise<PrepareResult> {
-  const { host, local, readConfig, signal } = parts;
+export async function prepareUpdate(wanted: DesiredUpdate, deps: PrepareDeps): Promise<PrepareResult> {
+  const { host, local, readConfig, signal } = deps;
   const { current: from, settings } = wanted;
   const { nodeDisruptionPolicy: policy, irreconcilableValidationOverrides: overrides } = settings ?? {};
   let to: StoredConfig;
@@ -67,7 +67,7 @@ export async function prepareUpdate(wanted: DesiredUpdate, parts: PrepareDeps): 
     to = await readConfig(wanted.target, signal);
     plan = await planUpdate({ current: from, desired: to, policy, overrides });
   } catch (error) {
-    return { type: 'refused', cause: 'config', problem: codedProblem(error) };
+    return { type: 'refused', cause: 'config', problem: toCodedProblem(error) };
   }
   const begins = !plan.isEmpty && (wanted.isDrained || !plan.needsDrain);
   const found = await preflight(
@@ -78,7 +78,7 @@ export async function prepareUpdate(wanted: DesiredUpdate, parts: PrepareDeps): 
       // to this disk. What they changed of the old config would otherwise be kept as the way back.
       async verify() {
         const drifts = wanted.isForced ? [] : await local.verify(from);
-        if (drifts.length === 0 && begins) await parts.pauseDrift();
+        if (drifts.length === 0 && begins) await deps.pauseDrift();
         return drifts;
       },
     },
@@ -87,18 +87,18 @@ export async function prepareUpdate(wanted: DesiredUpdate, parts: PrepareDeps): 
   const ready = { type: 'ready', target: to, plan } as const;
   const change = wanted.isPrepared ? null : computeOSChange(plan.changes, from.spec, to.spec);
   if (change === null) return { ...ready, preflight: begins ? found : null };
-  return (await download(change, plan, parts)) ?? { ...ready, preflight: null };
+  return (await download(change, plan, deps)) ?? { ...ready, preflight: null };
 }
 
 /** Before a drain: a node is not empty while it downloads. */
-async function download(change: OSChange, plan: UpdatePlan, parts: PrepareDeps): Promise<PrepareResult | null> {
-  const onProgress = (text: string): Promise<void> => parts.onDownload(plan, text);
+async function download(change: OSChange, plan: UpdatePlan, deps: PrepareDeps): Promise<PrepareResult | null> {
+  const onProgress = (text: string): Promise<void> => deps.onDownload(plan, text);
   try {
-    const { booted } = await parts.host.os.state();
-    await prefetch(listImagesToPull({ booted, change }), { ...parts, onProgress });
+    const { booted } = await deps.host.os.state();
+    await prefetch(listImagesToPull({ booted, change }), { ...deps, onProgress });
     return null;
   } catch (error) {
-    return { type: 'refused', cause: 'download', problem: codedProblem(error) };
+    return { type: 'refused', cause: 'download', problem: toCodedProblem(error) };
   }
 }
 
@@ -117,14 +117,14 @@ const SIZES_MS = 20_000;
  * Downloads images ahead of the drain: a node is not empty while it downloads. Rejects with a DaemonError; SLW_DAEMON_SPACE,
  * and nothing is downloaded, where they would not fit.
  */
-export async function prefetch(images: readonly string[], parts: PrefetchDeps): Promise<void> {
-  const { host, log, signal, onProgress } = parts;
+export async function prefetch(images: readonly string[], deps: PrefetchDeps): Promise<void> {
+  const { host, log, signal, onProgress } = deps;
   const missing = await host.os.missing(images);
   if (missing.length === 0) return;
-  const sizes = await learnSizes(missing, parts);
+  const sizes = await fetchSizes(missing, deps);
   expectSpace(missing, sizes, await host.os.store());
   for (const [index, image] of missing.entries()) {
-    await onProgress(progressText(missing, sizes, index));
+    await onProgress(formatProgress(missing, sizes, index));
     await host.os.prefetch([image], (progress) => log.info({ progress }, 'downloading'), signal);
   }
 }
@@ -132,12 +132,12 @@ export async function prefetch(images: readonly string[], parts: PrefetchDeps): 
 type Sizes = ReadonlyMap<string, SizedImage>;
 
 /** Of those that can be had. */
-async function learnSizes(images: readonly string[], { host, log, signal }: PrefetchDeps): Promise<Sizes> {
+async function fetchSizes(images: readonly string[], { host, log, signal }: PrefetchDeps): Promise<Sizes> {
   const source = openSizeSource(host);
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(SIZES_MS)]);
+  const timeoutSignal = AbortSignal.any([signal, AbortSignal.timeout(SIZES_MS)]);
   const sizes = new Map<string, SizedImage>();
   try {
-    for (const image of images) sizes.set(image, await source.sizeOf(image, patience));
+    for (const image of images) sizes.set(image, await source.sizeOf(image, timeoutSignal));
   } catch (error) {
     signal.throwIfAborted();
     log.warn({ err: error }, 'how large the images of an update are is not known: they are downloaded all the same');
@@ -161,7 +161,7 @@ function expectSpace(images: readonly string[], sizes: Sizes, store: ImageStore)
 }
 
 /** `done`: how many of the images are there. */
-function progressText(images: readonly string[], sizes: Sizes, done: number): string {
+function formatProgress(images: readonly string[], sizes: Sizes, done: number): string {
   const counted = `${done} of ${images.length} images`;
   const of = (some: readonly string[]): SizedImage[] => some.flatMap((image) => sizes.get(image) ?? []);
   if (sizes.size < images.length) return counted;

@@ -5,7 +5,7 @@ import { quote } from '@slipway/base/text';
 import type { AssignedSet } from '@slipway/fleet';
 import { isKubeError } from '@slipway/kube';
 import type { Problem } from '../problem.ts';
-import { addAttempt, type Attempts, isFailed, soonest } from './retry.ts';
+import { addAttempt, type Attempts, isFailed, findEarliest } from './retry.ts';
 
 export interface AssignedSets {
   /** By name, those that are known. */
@@ -47,14 +47,14 @@ export function createSetReader({ cluster, now, random }: SetReaderOptions): Set
 
   async function get(assigned: AssignedSet, signal: AbortSignal): Promise<void> {
     const { name } = assigned;
-    const outcome = await ask(name, signal);
+    const outcome = await fetchSet(name, signal);
     if (outcome.ok) {
       known.set(name, { asked: formatVersion(assigned), set: outcome.set });
       attempts.delete(name);
     } else attempts.set(name, addAttempt(attempts.get(name) ?? null, outcome.problem, now(), random()));
   }
 
-  async function ask(name: string, signal: AbortSignal): Promise<ReturnType<typeof readSet>> {
+  async function fetchSet(name: string, signal: AbortSignal): Promise<ReturnType<typeof readSet>> {
     let found: PinnedImageSet | undefined;
     try {
       found = await cluster.findSet(name, signal);
@@ -68,7 +68,7 @@ export function createSetReader({ cluster, now, random }: SetReaderOptions): Set
   }
 
   /** An object that is newer than the assignment says is the one to go by: that follows. */
-  function isNews(assigned: AssignedSet): boolean {
+  function isOutdated(assigned: AssignedSet): boolean {
     const found = known.get(assigned.name);
     if (found === undefined) return true;
     const { uid, generation } = found.set;
@@ -79,14 +79,14 @@ export function createSetReader({ cluster, now, random }: SetReaderOptions): Set
     async read(assigned, signal) {
       forgetOthers(known, assigned);
       forgetOthers(attempts, assigned);
-      const due = assigned.filter((set) => isNews(set) && (attempts.get(set.name)?.notBefore ?? 0) <= now());
+      const due = assigned.filter((set) => isOutdated(set) && (attempts.get(set.name)?.notBefore ?? 0) <= now());
       await forEachLimit(due, AT_ONCE, (set) => get(set, signal));
       const names = assigned.map(({ name }) => name);
       return {
         wanted: names.flatMap((name) => known.get(name)?.set ?? []),
         unknown: new Set(names.filter((name) => !known.has(name))),
         problems: [...attempts].filter(([, tried]) => isFailed(tried)).map(([set, { problem }]) => ({ set, problem })),
-        retryAt: soonest([...attempts.values()].map(({ notBefore }) => notBefore)),
+        retryAt: findEarliest([...attempts.values()].map(({ notBefore }) => notBefore)),
       };
     },
   };
@@ -122,7 +122,7 @@ const MAX_NAME_CHARS = 447;
 /** undefined: the API has no such set. */
 export function readSet(name: string, found: PinnedImageSet | undefined): ReadSetResult {
   if (found === undefined) {
-    return bad(
+    return invalidSet(
       `PinnedImageSet ${name}, which this node is to pin, does not exist: it was just deleted, and the node is told so soon; ` +
         'if that does not happen, see whether the controller runs. What the node holds of it stays',
     );
@@ -130,13 +130,13 @@ export function readSet(name: string, found: PinnedImageSet | undefined): ReadSe
   const { uid = '', generation = 1 } = found.metadata;
   const images = found.spec.pinnedImages.map((image) => image.name);
   if (images.length > MAX_IMAGES) {
-    return bad(
+    return invalidSet(
       `PinnedImageSet ${name}, spec.pinnedImages: expected at most ${MAX_IMAGES} images, found ${images.length}: make several sets of them`,
     );
   }
   const wrong = images.findIndex((image) => image.length > MAX_NAME_CHARS || !BY_DIGEST.test(image));
   if (wrong !== -1) {
-    return bad(
+    return invalidSet(
       `PinnedImageSet ${name}, spec.pinnedImages[${wrong}].name: expected an image by digest, host/name@sha256:…, found ` +
         `${quote(images[wrong] ?? '')}: correct it in the set`,
     );
@@ -144,4 +144,4 @@ export function readSet(name: string, found: PinnedImageSet | undefined): ReadSe
   return { ok: true, set: { name, uid, generation, images: [...new Set(images)].toSorted() } };
 }
 
-const bad = (message: string): ReadSetResult => ({ ok: false, problem: { code: 'SLW_PINNING_SET', message } });
+const invalidSet = (message: string): ReadSetResult => ({ ok: false, problem: { code: 'SLW_PINNING_SET', message } });

@@ -5,11 +5,11 @@ import type { DesiredSet } from './assigned-sets.ts';
 import {
   decidePins,
   isComplete,
-  nextWork,
+  planPulls,
   readNodeHealth,
   type PinsInput,
-  startDelayMs,
-  whyItWouldNotFit,
+  computeStartDelayMs,
+  findSpaceProblem,
   type PullPlan,
   type PullPlanInput,
 } from './decisions.ts';
@@ -157,11 +157,11 @@ describe('what is done about missing images', () => {
     ],
     ['machines begin one after another', { startsAt: 65_000 }, { ...idle, wakeAt: 65_000 }],
   ])('%s', (_, more, expected) => {
-    expect(nextWork({ ...workInput, ...more })).toEqual(expected);
+    expect(planPulls({ ...workInput, ...more })).toEqual(expected);
   });
 
   it('a machine whose turn has not come asks the registry for nothing', () => {
-    const work = nextWork({ ...workInput, mayPull: false, sizes: buildSizes('b') });
+    const work = planPulls({ ...workInput, mayPull: false, sizes: buildSizes('b') });
     expect(work).toMatchObject({ learn: [], pull: [], waitsFor: expect.stringContaining('its turn') });
   });
 });
@@ -186,13 +186,13 @@ describe('whether what is missing fits', () => {
     ['layers of images that are there count for nothing', ['app', 'tool'], ['base'], 6 * GB],
     ['nor do images that nobody knows the size of', ['app', 'riddle'], ['other'], 6 * GB],
   ])('%s', (_, missing, present, needed) => {
-    const why = (free: number) => whyItWouldNotFit({ missing, present, sizes, store: store(free) });
+    const why = (free: number) => findSpaceProblem({ missing, present, sizes, store: store(free) });
     expect(why(needed + RESERVE)).toBeNull();
     expect(why(needed + RESERVE - 1)).toMatchObject({ code: 'SLW_PINNING_WOULD_NOT_FIT' });
   });
 
   it('both figures are told, and where', () => {
-    const why = whyItWouldNotFit({ missing: ['app'], present: [], sizes, store: store(5 * GB) });
+    const why = findSpaceProblem({ missing: ['app'], present: [], sizes, store: store(5 * GB) });
     expect(why?.message).toMatch(
       /1 image, needs 6 GB in \/var\/lib\/containers.*only 3 GB of it can be used: 5 GB are free/,
     );
@@ -217,14 +217,14 @@ describe('what a Node says of itself', () => {
 
 describe('when a machine begins', () => {
   it('is the same moment each time, and spread over all of the time for many machines', () => {
-    const delays = Array.from({ length: 200 }, (_, index) => startDelayMs(`worker-${index}`, 10_000));
-    expect(delays).toEqual(Array.from({ length: 200 }, (_, index) => startDelayMs(`worker-${index}`, 10_000)));
+    const delays = Array.from({ length: 200 }, (_, index) => computeStartDelayMs(`worker-${index}`, 10_000));
+    expect(delays).toEqual(Array.from({ length: 200 }, (_, index) => computeStartDelayMs(`worker-${index}`, 10_000)));
     const seconds = new Set(delays.map((delay) => Math.floor(delay / 1000)));
     expect(seconds.size).toBe(10);
     expect(Math.max(...delays)).toBeLessThan(10_000);
   });
 
   it('is at once where nothing is spread', () => {
-    expect(startDelayMs('worker-1', 0)).toBe(0);
+    expect(computeStartDelayMs('worker-1', 0)).toBe(0);
   });
 });

@@ -7,7 +7,7 @@ import { computePullAmount, type SizedImage, spaceFor } from '@slipway/fleet';
 import type { ImageStore } from '../host/container-runtime.ts';
 import type { Problem } from '../problem.ts';
 import type { DesiredSet } from './assigned-sets.ts';
-import { type Attempts, isFailed, soonest } from './retry.ts';
+import { type Attempts, isFailed, findEarliest } from './retry.ts';
 import type { KnownSizes } from './sizes.ts';
 
 // Which sets are pinned next. Nothing of a set is pinned before all of it is there, and what was pinned stays until then, so that
@@ -81,11 +81,11 @@ export interface PullPlan {
 
 const EMPTY_PLAN: PullPlan = { learn: [], pull: [], stop: false, waitsFor: '', wakeAt: null };
 
-export function nextWork(input: PullPlanInput): PullPlan {
+export function planPulls(input: PullPlanInput): PullPlan {
   const { sizes, attempts, startsAt, now } = input;
-  const missing = missingImages(input.wanted, input.present);
+  const missing = listMissingImages(input.wanted, input.present);
   if (missing.length === 0) return EMPTY_PLAN;
-  const waiting = whyNotNow(input);
+  const waiting = planWait(input);
   if (waiting !== null) return waiting;
   if (now < startsAt) return { ...EMPTY_PLAN, wakeAt: startsAt };
 
@@ -100,11 +100,11 @@ export function nextWork(input: PullPlanInput): PullPlan {
     learn: unsized.filter(isDue),
     pull,
     waitsFor: isHeldUp && waits > 0 ? `the registry to say how large ${count(waits, 'image')} will be` : '',
-    wakeAt: soonest(missing.flatMap((image) => attempts.get(image)?.notBefore ?? []).filter((at) => at > now)),
+    wakeAt: findEarliest(missing.flatMap((image) => attempts.get(image)?.notBefore ?? []).filter((at) => at > now)),
   };
 }
 
-function whyNotNow({ node, mayPull }: PullPlanInput): PullPlan | null {
+function planWait({ node, mayPull }: PullPlanInput): PullPlan | null {
   // The kubelet is deleting images to free space: every byte that still comes works against it.
   if (node.hasDiskPressure) return { ...EMPTY_PLAN, stop: true, waitsFor: 'the disk pressure of the node to end' };
   if (!node.isReady) return { ...EMPTY_PLAN, waitsFor: 'the node to be Ready' };
@@ -115,7 +115,7 @@ function whyNotNow({ node, mayPull }: PullPlanInput): PullPlan | null {
 const hasFailed = (attempts: Attempts | undefined): boolean => attempts !== undefined && isFailed(attempts);
 
 /** In the order of the sets, each once. */
-export function missingImages(wanted: readonly DesiredSet[], present: ReadonlySet<string>): string[] {
+export function listMissingImages(wanted: readonly DesiredSet[], present: ReadonlySet<string>): string[] {
   return [...new Set(wanted.flatMap(({ images }) => images))].filter((image) => !present.has(image));
 }
 
@@ -133,12 +133,12 @@ export function readNodeHealth(node: Pick<Node, 'status'> | undefined): NodeHeal
   return { isReady: isTrue('Ready'), hasDiskPressure: isTrue('DiskPressure') };
 }
 
-export const isWell = ({ isReady, hasDiskPressure }: NodeHealth): boolean => isReady && !hasDiskPressure;
+export const isHealthy = ({ isReady, hasDiskPressure }: NodeHealth): boolean => isReady && !hasDiskPressure;
 
 /** Machines hear of a set at the same moment: each begins a little later than the others, and always by the same time. */
-export function startDelayMs(nodeName: string, mostMs: number): number {
+export function computeStartDelayMs(nodeName: string, maxMs: number): number {
   const share = createHash('sha256').update(nodeName).digest().readUInt32BE() / 2 ** 32;
-  return Math.floor(share * mostMs);
+  return Math.floor(share * maxMs);
 }
 
 // Whether all that is still missing fits on the disk, before any of it is pulled.
@@ -151,7 +151,7 @@ export interface SpaceInput {
 }
 
 /** Null: it fits. Images whose size is not known count for nothing: they are not pulled. */
-export function whyItWouldNotFit({ missing, present, sizes, store }: SpaceInput): Problem | null {
+export function findSpaceProblem({ missing, present, sizes, store }: SpaceInput): Problem | null {
   const known = (images: Iterable<string>): SizedImage[] => [...images].flatMap((image) => sizes.get(image) ?? []);
   const { done, total } = computePullAmount(known(missing), known(present));
   const { fits, needed, usable } = spaceFor(total - done, { free: store.freeBytes, size: store.sizeBytes });

@@ -26,23 +26,23 @@ export function createLocalImages(containers: Host['containers'], now: () => num
   let present = new Set<string>();
   /** Since the last look began. */
   let came: string[] = [];
-  let seen: readonly RuntimeImage[] | null = null;
-  let lookedAt = -Infinity;
+  let observed: readonly RuntimeImage[] | null = null;
+  let checkedAt = -Infinity;
   let isBehind = true;
   let store: ImageStore | null = null;
   let measuredAt = -Infinity;
 
   return {
     present: () => present,
-    seen: () => seen,
-    isFresh: (withinMs) => !isBehind && now() - lookedAt < withinMs,
-    nextLookAt: () => lookedAt + CHECK_EVERY_MS,
+    seen: () => observed,
+    isFresh: (withinMs) => !isBehind && now() - checkedAt < withinMs,
+    nextLookAt: () => checkedAt + CHECK_EVERY_MS,
     async look(signal) {
       came = [];
-      seen = await containers.images(signal);
+      observed = await containers.images(signal);
       // What comes while the runtime is asked may be missing in its answer.
-      present = new Set([...seen.flatMap(({ digests }) => digests), ...came]);
-      lookedAt = now();
+      present = new Set([...observed.flatMap(({ digests }) => digests), ...came]);
+      checkedAt = now();
       isBehind = came.length > 0;
     },
     add(image) {

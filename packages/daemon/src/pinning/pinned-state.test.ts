@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type FileSystem, makeDirectories, ownOwners } from '../host/file-system.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import { openPinsInForce, readPinMemory } from './pinned-state.ts';
+import { openPinnedState, readPinMemory } from './pinned-state.ts';
 import { buildSet } from './testing/sample-sets.ts';
 
 const PATH = '/etc/machine-config-daemon/pinned-images.json';
@@ -29,7 +29,7 @@ describe('what a machine remembers of its pins', () => {
 
   it('is read as an earlier version wrote it, and written so that it can read it', async () => {
     const containers = { pin: async () => {}, isSetToPin: async () => true };
-    const inForce = await openPinsInForce({ files, containers });
+    const inForce = await openPinnedState({ files, containers });
     await inForce.put([set], new AbortController().signal);
     const text = Buffer.from(await files.read(PATH, 10_000)).toString();
     expect(text).toBe(JSON.stringify({ pinned: [set] }));

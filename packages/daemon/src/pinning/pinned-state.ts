@@ -10,7 +10,7 @@ import { STATE_DIRECTORY, writeStateFile } from '../state-file.ts';
 import type { DesiredSet } from './assigned-sets.ts';
 import { decidePins, isSamePins, type PinsInput } from './decisions.ts';
 import type { LocalImages } from './local-images.ts';
-import { addAttempt, type Attempts, LONG_OUTAGE_MS, problemIn } from './retry.ts';
+import { addAttempt, type Attempts, LONG_OUTAGE_MS, toExpectedProblem } from './retry.ts';
 
 export interface PinReconciler {
   /** Rejects where the container runtime does not say which images it has. */
@@ -31,16 +31,16 @@ export interface PinReconcilerOptions {
 /** A set is pinned by what the runtime has said just now, not by what it must have. */
 const FRESH_MS = 5000;
 
-export function createPinKeeper({ inForce, images, log, now, random }: PinReconcilerOptions): PinReconciler {
+export function createPinReconciler({ inForce, images, log, now, random }: PinReconcilerOptions): PinReconciler {
   let failure: Attempts | null = null;
   /** What the runtime said when its pins were last found to be in force. */
   let settledBy: unknown = null;
 
-  async function isInForce(next: readonly DesiredSet[]): Promise<boolean> {
+  async function isApplied(next: readonly DesiredSet[]): Promise<boolean> {
     if (!isSamePins(next, inForce.pinned())) return false;
-    const seen = images.seen() ?? [];
-    if (settledBy !== seen && !(await inForce.isSettled(seen))) return false;
-    settledBy = seen;
+    const observed = images.seen() ?? [];
+    if (settledBy !== observed && !(await inForce.isSettled(observed))) return false;
+    settledBy = observed;
     return true;
   }
 
@@ -48,7 +48,7 @@ export function createPinKeeper({ inForce, images, log, now, random }: PinReconc
     try {
       await inForce.put(next, signal);
     } catch (error) {
-      const problem = problemIn(error);
+      const problem = toExpectedProblem(error);
       if (signal.aborted || problem === null) throw error;
       log.warn({ problem }, 'images could not be pinned');
       failure = addAttempt(failure, problem, now(), random());
@@ -64,18 +64,18 @@ export function createPinKeeper({ inForce, images, log, now, random }: PinReconc
       const decide = () => decidePins({ ...wanted, pinned: inForce.pinned(), present: images.present() });
       if (!isSamePins(decide(), inForce.pinned()) && !images.isFresh(FRESH_MS)) await images.look(signal);
       const next = decide();
-      if (await isInForce(next)) failure = null;
+      if (await isApplied(next)) failure = null;
       else if (failure === null || failure.notBefore <= now()) await put(next, signal);
     },
     problem() {
-      if (failure === null || (isPassing(failure) && failure.lastAt - failure.firstAt < LONG_OUTAGE_MS)) return null;
+      if (failure === null || (isTransient(failure) && failure.lastAt - failure.firstAt < LONG_OUTAGE_MS)) return null;
       return failure.problem;
     },
     retryAt: () => failure?.notBefore ?? null,
   };
 }
 
-const isPassing = ({ problem }: Attempts): boolean => problem.code === 'SLW_PINNING_RUNTIME';
+const isTransient = ({ problem }: Attempts): boolean => problem.code === 'SLW_PINNING_RUNTIME';
 
 // Puts pins in force, and knows which are. Killed at any moment, the container runtime is set to the sets from before or to those
 // after, and the next run knows which.
@@ -95,7 +95,7 @@ export interface PinnedState {
   forget(): Promise<void>;
 }
 
-export async function openPinsInForce({
+export async function openPinnedState({
   files,
   containers,
 }: Pick<Host, 'files'> & { readonly containers: Pick<ContainerRuntime, 'pin' | 'isSetToPin'> }): Promise<PinnedState> {
@@ -151,11 +151,11 @@ const PATH = `${STATE_DIRECTORY}/pinned-images.json`;
 /** A hundred sets of 500 images with long names. */
 const MAX_PIN_MEMORY_BYTES = 32 * 1024 * 1024;
 
-const wantedSets: Decoder<DesiredSet[]> = array(
+const desiredSets: Decoder<DesiredSet[]> = array(
   object({ name: string(), uid: string(), generation: number(), images: array(string()) }),
 );
 const memoryFile = stateFileCodec<PinMemory>({
-  decoder: object({ pinned: wantedSets, next: orNull(wantedSets) }),
+  decoder: object({ pinned: desiredSets, next: orNull(desiredSets) }),
   maxChars: MAX_PIN_MEMORY_BYTES,
   toJson: ({ pinned, next }) => ({ pinned, ...(next !== null && { next }) }),
 });

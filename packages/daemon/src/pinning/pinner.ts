@@ -8,23 +8,23 @@ import { again, type ControllerDef, done, type Log, type Next, type StoreReader,
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import { type AssignedSets, createSetReader } from './assigned-sets.ts';
-import { isWell, missingImages, type NodeHealth, readNodeHealth, startDelayMs } from './decisions.ts';
+import { isHealthy, listMissingImages, type NodeHealth, readNodeHealth, computeStartDelayMs } from './decisions.ts';
 import { createLocalImages, CHECK_EVERY_MS, MEASURE_EVERY_MS } from './local-images.ts';
 import type { PinMetrics } from './pin-metrics.ts';
-import { createPinKeeper, openPinsInForce } from './pinned-state.ts';
-import { createNews, createPulling, type PullProgress } from './pull.ts';
+import { createPinReconciler, openPinnedState } from './pinned-state.ts';
+import { createWakeSignal, createImagePuller, type PullProgress } from './pull.ts';
 import {
   addSample,
-  emptySnapshot,
+  buildEmptySnapshot,
   type PinProblem,
   type PinSnapshot,
-  problemOfAll,
+  toPinProblem,
   computeRate,
   type RateSample,
   buildSnapshot,
 } from './report.ts';
-import { createPinTeller, type PinCluster } from './reporter.ts';
-import { asForeseen, isLong, isOutage, soonest, watchRuntime } from './retry.ts';
+import { createPinReporter, type PinCluster } from './reporter.ts';
+import { toExpectedError, isLongOutage, isOutage, findEarliest, watchRuntime } from './retry.ts';
 import { openImageSizes, openSizeSource } from './sizes.ts';
 
 export interface PinnerOptions {
@@ -48,7 +48,7 @@ export interface PinClusterView {
 
 export interface Pinner {
   /** Never two at once. */
-  step(seen: PinClusterView, signal: AbortSignal): Promise<Next>;
+  step(view: PinClusterView, signal: AbortSignal): Promise<Next>;
   /** `wake` is called when a step has something to do. Returns the way to stop listening. */
   listen(wake: () => void): () => void;
   /** Ends what is under way; the next start goes on with it. */
@@ -67,21 +67,21 @@ export function createPinner(options: PinnerOptions): Pinner {
   const images = createLocalImages(host.containers, now);
   const runtime = watchRuntime(now, random);
   const sets = createSetReader({ cluster, now, random });
-  const teller = createPinTeller({ cluster, log, now, random });
-  const news = createNews();
+  const reporter = createPinReporter({ cluster, log, now, random });
+  const wakeSignal = createWakeSignal();
   let opening: ReturnType<typeof open> | null = null;
   let assigned = '';
   let startsAt = 0;
   let pulled = NO_PROGRESS;
   let samples: readonly RateSample[] = [];
   let unassignedSince: number | null = null;
-  let isRoomTold = false;
+  let isSpaceReported = false;
 
   async function open() {
     const sizes = await openImageSizes(host.files);
-    const inForce = await openPinsInForce(host);
+    const inForce = await openPinnedState(host);
     const source = openSizeSource(host);
-    const pulling = createPulling({
+    const pulling = createImagePuller({
       host,
       images,
       sizes,
@@ -91,14 +91,14 @@ export function createPinner(options: PinnerOptions): Pinner {
       log,
       now,
       random,
-      onNews: news.tell,
+      onNews: wakeSignal.tell,
     });
-    const keeper = createPinKeeper({ inForce, images, log, now, random });
+    const keeper = createPinReconciler({ inForce, images, log, now, random });
     return { sizes, inForce, keeper, pulling };
   }
   type PinnerDeps = Awaited<ReturnType<typeof open>>;
 
-  async function opened(): Promise<PinnerDeps> {
+  async function ensureOpen(): Promise<PinnerDeps> {
     opening ??= open();
     try {
       return await opening;
@@ -108,47 +108,47 @@ export function createPinner(options: PinnerOptions): Pinner {
     }
   }
 
-  async function follow(assignment: PinAssignment, key: string, node: NodeHealth, signal: AbortSignal) {
-    const parts = await opened();
-    if (assignment.sets.length === 0 && !parts.inForce.isOurs()) return tellRoom(key, signal);
+  async function followAssignment(assignment: PinAssignment, key: string, node: NodeHealth, signal: AbortSignal) {
+    const deps = await ensureOpen();
+    if (assignment.sets.length === 0 && !deps.inForce.isOurs()) return reportFreeSpace(key, signal);
     unassignedSince = null;
-    await parts.inForce.claim();
+    await deps.inForce.claim();
     if (assigned !== JSON.stringify(assignment.sets)) {
       assigned = JSON.stringify(assignment.sets);
-      startsAt = now() + startDelayMs(nodeName, spreadMs);
-      parts.pulling.startAnew();
+      startsAt = now() + computeStartDelayMs(nodeName, spreadMs);
+      deps.pulling.startAnew();
     }
     const read = await sets.read(assignment.sets, signal);
-    await atRuntime(async () => {
+    await withRuntime(async () => {
       if (runtime.outage() !== null || images.nextLookAt() <= now()) await images.look(signal);
       runtime.answered();
       if (images.isMeasureDue()) await images.measure(signal);
-      await parts.keeper.keep({ ...read, isWell: isWell(node) }, signal);
-      pulled = await parts.pulling.advance({ ...assignment, wanted: read.wanted, node, startsAt }, signal);
+      await deps.keeper.keep({ ...read, isWell: isHealthy(node) }, signal);
+      pulled = await deps.pulling.advance({ ...assignment, wanted: read.wanted, node, startsAt }, signal);
     }, signal);
-    const tellAt = isKnown() ? await teller.tell(key, snapshot(parts, read), signal) : null;
-    const wakes = [tellAt, read.retryAt, ...localWakes(parts)].filter((at) => at !== null);
-    return again(Math.max(1, (soonest(wakes) ?? now() + CHECK_EVERY_MS) - now()));
+    const reportAt = isKnown() ? await reporter.tell(key, takeSnapshot(deps, read), signal) : null;
+    const wakes = [reportAt, read.retryAt, ...listLocalWakes(deps)].filter((at) => at !== null);
+    return again(Math.max(1, (findEarliest(wakes) ?? now() + CHECK_EVERY_MS) - now()));
   }
 
   /** Right after a boot the runtime is not up yet: that says nothing of the images. */
   function isKnown(): boolean {
     const outage = runtime.outage();
-    return images.seen() !== null || (outage !== null && isLong(outage, now()));
+    return images.seen() !== null || (outage !== null && isLongOutage(outage, now()));
   }
 
   /** It has never pinned anything: its runtime, if there is one, is left alone. */
-  async function tellRoom(key: string, signal: AbortSignal): Promise<Next> {
+  async function reportFreeSpace(key: string, signal: AbortSignal): Promise<Next> {
     const room = await host.os.store().catch((error: unknown) => {
       log.debug({ err: error }, 'how much room there is for images is not known');
       return null;
     });
-    const tellAt = room === null ? null : await teller.tell(key, emptySnapshot(room), signal);
-    isRoomTold ||= room !== null && tellAt === null;
-    return again(Math.max(1, Math.min(tellAt ?? Infinity, now() + MEASURE_EVERY_MS) - now()));
+    const reportAt = room === null ? null : await reporter.tell(key, buildEmptySnapshot(room), signal);
+    isSpaceReported ||= room !== null && reportAt === null;
+    return again(Math.max(1, Math.min(reportAt ?? Infinity, now() + MEASURE_EVERY_MS) - now()));
   }
 
-  function localWakes({ keeper }: PinnerDeps): (number | null)[] {
+  function listLocalWakes({ keeper }: PinnerDeps): (number | null)[] {
     const outage = runtime.outage();
     return outage === null
       ? [images.nextLookAt(), pulled.wakeAt, keeper.retryAt()]
@@ -156,7 +156,7 @@ export function createPinner(options: PinnerOptions): Pinner {
   }
 
   /** Where the runtime does not answer, all that needs it waits. */
-  async function atRuntime(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  async function withRuntime(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const outage = runtime.outage();
     if (outage !== null && now() < outage.notBefore) return;
     try {
@@ -170,7 +170,7 @@ export function createPinner(options: PinnerOptions): Pinner {
     }
   }
 
-  function snapshot({ inForce, keeper, sizes }: PinnerDeps, read: AssignedSets): PinSnapshot {
+  function takeSnapshot({ inForce, keeper, sizes }: PinnerDeps, read: AssignedSets): PinSnapshot {
     const store = images.store();
     const outage = runtime.outage();
     const present = images.present();
@@ -187,8 +187,8 @@ export function createPinner(options: PinnerOptions): Pinner {
     });
     const { bytes } = found.progress;
     if (bytes !== null) samples = addSample(samples, { at: now(), bytes: bytes.done });
-    const missing = missingImages(read.wanted, present).length;
-    const all = missingImages(read.wanted, new Set()).length;
+    const missing = listMissingImages(read.wanted, present).length;
+    const all = listMissingImages(read.wanted, new Set()).length;
     const failed = pulled.problems.filter(({ key, code }) => key !== code).length;
     metrics.observe({ present: all - missing, missing, failed, bytes });
     return found;
@@ -197,31 +197,31 @@ export function createPinner(options: PinnerOptions): Pinner {
   function listProblems({ wanted, unknown, problems }: AssignedSets, notPinned: Problem | null): PinProblem[] {
     const outage = runtime.outage();
     const names = [...wanted.map(({ name }) => name), ...unknown];
-    const ofAll = [outage !== null && isLong(outage, now()) ? outage.problem : null, notPinned];
+    const ofAll = [outage !== null && isLongOutage(outage, now()) ? outage.problem : null, notPinned];
     return [
       ...problems.map(({ set, problem }) => ({ ...problem, key: `${problem.code} ${set}`, sets: [set] })),
-      ...ofAll.flatMap((problem) => (problem === null ? [] : [problemOfAll(problem, names)])),
+      ...ofAll.flatMap((problem) => (problem === null ? [] : [toPinProblem(problem, names)])),
     ];
   }
 
   /** Nothing is asked of this node: what was pinned because it was asked is let go. */
-  async function letGo(signal: AbortSignal): Promise<Next> {
-    const { inForce, pulling } = await opened();
+  async function releasePins(signal: AbortSignal): Promise<Next> {
+    const { inForce, pulling } = await ensureOpen();
     if (!inForce.isOurs()) {
-      if (isRoomTold) await teller.tellNothing(signal);
-      isRoomTold = false;
+      if (isSpaceReported) await reporter.tellNothing(signal);
+      isSpaceReported = false;
       return done();
     }
     unassignedSince ??= now();
     const rest = unassignedSince + RELEASE_AFTER_MS - now();
     if (rest > 0) return again(rest);
     await pulling.stop();
-    await atRuntime(async () => {
+    await withRuntime(async () => {
       if (inForce.pinned().length > 0 || !(await inForce.isSettled([]))) await inForce.put([], signal);
     }, signal);
     const outage = runtime.outage();
     if (outage !== null) return again(Math.max(1, outage.notBefore - now()));
-    await teller.tellNothing(signal);
+    await reporter.tellNothing(signal);
     await inForce.forget();
     [assigned, pulled] = ['', NO_PROGRESS];
     metrics.observe({ present: 0, missing: 0, failed: 0, bytes: null });
@@ -234,24 +234,24 @@ export function createPinner(options: PinnerOptions): Pinner {
     if (machineConfigNode === undefined) return done();
     const { uid, annotations } = machineConfigNode.metadata;
     const text = annotations?.[pinAssignmentAnnotation];
-    if (text === undefined) return letGo(signal);
+    if (text === undefined) return releasePins(signal);
     const assignment = decodeAssignment(text);
     if (assignment === null) {
       log.warn({ annotation: pinAssignmentAnnotation }, 'what this node is to pin cannot be read; all stays as it is');
       return done();
     }
-    return follow(assignment, `${uid} ${text}`, node, signal);
+    return followAssignment(assignment, `${uid} ${text}`, node, signal);
   }
 
   return {
-    step: (seen, signal) =>
-      step(seen, signal).catch((error: unknown) => {
-        throw asForeseen(error);
+    step: (view, signal) =>
+      step(view, signal).catch((error: unknown) => {
+        throw toExpectedError(error);
       }),
-    listen: (wake) => news.listen(wake),
+    listen: (wake) => wakeSignal.listen(wake),
     async stop() {
-      const parts = await opening?.catch(() => null);
-      await parts?.pulling.stop();
+      const deps = await opening?.catch(() => null);
+      await deps?.pulling.stop();
     },
   };
 }
@@ -281,7 +281,7 @@ function keepConditions({ metadata, status }: Stored<Node>): Stored<Node> {
   return { metadata: { name, uid, resourceVersion }, status: { conditions } };
 }
 
-export const pinsSeenBy = (read: StoreReader, nodeName: string): PinClusterView => ({
+export const readPinClusterView = (read: StoreReader, nodeName: string): PinClusterView => ({
   machineConfigNode: read(machineConfigNodes, { as: 'metadata' }).get(nodeName),
   node: readNodeHealth(read(nodes).get(nodeName)),
 });

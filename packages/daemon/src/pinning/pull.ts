@@ -7,17 +7,17 @@ import type { Problem } from '../problem.ts';
 import type { DesiredSet } from './assigned-sets.ts';
 import {
   isComplete,
-  missingImages,
-  nextWork,
+  listMissingImages,
+  planPulls,
   type NodeHealth,
-  whyItWouldNotFit,
+  findSpaceProblem,
   type PullPlanInput,
 } from './decisions.ts';
 import type { LocalImages } from './local-images.ts';
 import type { PinMetrics } from './pin-metrics.ts';
-import { imageProblems, type PinProblem, problemOfAll } from './report.ts';
-import { addAttempt, type Attempts, problemIn, type RuntimeWatch, soonest } from './retry.ts';
-import { credentialFor, type Credentials, type ImageSizes, readCredentials, type SizeSource } from './sizes.ts';
+import { listImageProblems, type PinProblem, toPinProblem } from './report.ts';
+import { addAttempt, type Attempts, toExpectedProblem, type RuntimeWatch, findEarliest } from './retry.ts';
+import { findCredential, type Credentials, type ImageSizes, readCredentials, type SizeSource } from './sizes.ts';
 import { createWorkers, type WorkerResult } from './workers.ts';
 
 export interface ImagePullerOptions {
@@ -64,7 +64,7 @@ const SIZES_AT_ONCE = 8;
 const SPACE_CHECK_MS = 60_000;
 const CREDENTIALS_MS = 120_000;
 
-export function createPulling(options: ImagePullerOptions): ImagePuller {
+export function createImagePuller(options: ImagePullerOptions): ImagePuller {
   const { host, images, sizes, source, runtime, metrics, log, now, random, onNews } = options;
   const attempts = new Map<string, Attempts>();
   /** The disk got full: nothing is pulled before its time. */
@@ -76,7 +76,7 @@ export function createPulling(options: ImagePullerOptions): ImagePuller {
 
   const pulls = createWorkers({
     async work(image, signal) {
-      const credential = await credentialFor(image, await credentials());
+      const credential = await findCredential(image, await readCachedCredentials());
       await host.containers.pull(image, credential, signal);
     },
     onEnd(image, outcome) {
@@ -86,30 +86,30 @@ export function createPulling(options: ImagePullerOptions): ImagePuller {
         attempts.delete(image);
         full = null;
         runtime.answered();
-      } else failed(image, outcome);
+      } else recordFailure(image, outcome);
       onNews(!outcome.ok || !pulls.busy());
     },
   });
-  const askers = createWorkers({
+  const sizers = createWorkers({
     async work(image, signal) {
       sizes.add(image, await source.sizeOf(image, signal));
     },
     onEnd(image, outcome) {
       if (outcome.ok) attempts.delete(image);
-      else failed(image, outcome);
-      if (!askers.busy()) onNews(true);
+      else recordFailure(image, outcome);
+      if (!sizers.busy()) onNews(true);
     },
   });
 
-  async function credentials(): Promise<Credentials> {
+  async function readCachedCredentials(): Promise<Credentials> {
     if (login === null || login.until <= now()) {
       login = { credentials: await readCredentials(host.files), until: now() + CREDENTIALS_MS };
     }
     return login.credentials;
   }
 
-  function failed(image: string, { error }: Extract<WorkerResult, { ok: false }>): void {
-    const problem = problemIn(error) ?? unforeseen(image, error);
+  function recordFailure(image: string, { error }: Extract<WorkerResult, { ok: false }>): void {
+    const problem = toExpectedProblem(error) ?? logUnexpected(image, error);
     log.warn({ image, code: problem.code, problem: problem.message }, 'an image could not be had');
     login = null;
     if (problem.code === 'SLW_PINNING_RUNTIME') return runtime.note(problem);
@@ -118,41 +118,41 @@ export function createPulling(options: ImagePullerOptions): ImagePuller {
       attempts.set(image, addAttempt(attempts.get(image) ?? null, problem, now(), random()));
       return;
     }
-    full = addFull(full, problem);
+    full = recordFull(full, problem);
     pulls.give([], 0);
     pulls.endAllBut(NONE);
   }
 
   /** Those that were under way fail for the same reason: they count once. It counts as failed from the first time on. */
-  function addFull(before: Attempts | null, problem: Problem): Attempts {
+  function recordFull(before: Attempts | null, problem: Problem): Attempts {
     if (before !== null && now() < before.notBefore) return before;
     const since = before ?? { tries: 4, firstAt: now() - SPACE_CHECK_MS, lastAt: now(), notBefore: 0, problem };
     return addAttempt(since, problem, now(), random());
   }
 
-  function unforeseen(image: string, error: unknown): Problem {
+  function logUnexpected(image: string, error: unknown): Problem {
     log.error({ err: error, image }, 'a pull broke; this is a bug');
     return { code: 'SLW_PINNING_PULL', message: String(error) };
   }
 
   /** What may be pulled now, of what is due. */
   async function admit(due: readonly string[], request: PullRequest, signal: AbortSignal): Promise<readonly string[]> {
-    if (due.length === 0 || runtime.outage() !== null || now() < roomFrom()) return [];
+    if (due.length === 0 || runtime.outage() !== null || now() < computeSpaceRetryAt()) return [];
     if (!isChecked || pulls.underWay() === 0) await checkSpace(request, signal);
-    if (misfit !== null || now() < roomFrom()) return [];
+    if (misfit !== null || now() < computeSpaceRetryAt()) return [];
     // Meanwhile some may have come.
     return due.filter((image) => !images.present().has(image));
   }
 
   /** When it is worth to look for room again. */
-  const roomFrom = (): number => Math.max(full?.notBefore ?? 0, misfit?.until ?? 0);
+  const computeSpaceRetryAt = (): number => Math.max(full?.notBefore ?? 0, misfit?.until ?? 0);
 
   /** Before the first pull, and again before the first one after a pause: what is under way has its room already. */
   async function checkSpace({ wanted }: PullRequest, signal: AbortSignal): Promise<void> {
     const store = await images.measure(signal);
     const present = images.present();
-    const missing = missingImages(wanted, present);
-    const problem = whyItWouldNotFit({ missing, present, sizes, store });
+    const missing = listMissingImages(wanted, present);
+    const problem = findSpaceProblem({ missing, present, sizes, store });
     if (problem === null)
       log.info({ images: missing.length, freeBytes: store.freeBytes }, 'images are pulled: they fit');
     misfit = problem && { problem, until: now() + SPACE_CHECK_MS };
@@ -160,7 +160,7 @@ export function createPulling(options: ImagePullerOptions): ImagePuller {
   }
 
   /** They can be asked for again: a disk that does not take them stops nothing. */
-  async function keepSizes(missing: ReadonlySet<string>): Promise<void> {
+  async function saveSizes(missing: ReadonlySet<string>): Promise<void> {
     await sizes.save(new Set([...images.present(), ...missing])).catch((error: unknown) => {
       log.warn({ err: error }, 'the sizes of images could not be kept');
     });
@@ -171,30 +171,30 @@ export function createPulling(options: ImagePullerOptions): ImagePuller {
     const lacking = wanted.filter((set) => !isComplete(set, present)).map(({ name }) => name);
     if (lacking.length === 0) return [];
     const ofAll = [full?.problem, misfit?.problem].flatMap((problem) => problem ?? []);
-    return [...ofAll.map((problem) => problemOfAll(problem, lacking)), ...imageProblems(wanted, present, attempts)];
+    return [...ofAll.map((problem) => toPinProblem(problem, lacking)), ...listImageProblems(wanted, present, attempts)];
   }
 
   return {
     async advance(request, signal) {
       const { wanted, parallel } = request;
-      const missing = new Set(missingImages(wanted, images.present()));
+      const missing = new Set(listMissingImages(wanted, images.present()));
       pulls.endAllBut(missing);
-      askers.endAllBut(missing);
+      sizers.endAllBut(missing);
       forgetOthers(attempts, missing);
       if (missing.size === 0) [full, misfit, lastError] = [null, null, ''];
       const input: PullPlanInput = { ...request, present: images.present(), sizes, attempts, now: now() };
-      const work = nextWork(input);
+      const work = planPulls(input);
       if (work.stop) pulls.endAllBut(NONE);
-      askers.give(work.learn, SIZES_AT_ONCE);
+      sizers.give(work.learn, SIZES_AT_ONCE);
       if (work.learn.length === 0) {
-        await keepSizes(missing);
-        if (!askers.busy()) await source.rest();
+        await saveSizes(missing);
+        if (!sizers.busy()) await source.rest();
       }
       pulls.give(await admit(work.pull, request, signal), parallel);
-      const waits = [work.wakeAt ?? 0, roomFrom()];
+      const waits = [work.wakeAt ?? 0, computeSpaceRetryAt()];
       return {
         waitsFor: work.waitsFor,
-        wakeAt: soonest(waits.filter((at) => at > now())),
+        wakeAt: findEarliest(waits.filter((at) => at > now())),
         problems: listProblems(request),
         lastError,
       };
@@ -207,9 +207,9 @@ export function createPulling(options: ImagePullerOptions): ImagePuller {
       login = null;
       isChecked = false;
     },
-    isPulling: () => pulls.busy() || askers.busy(),
+    isPulling: () => pulls.busy() || sizers.busy(),
     async stop() {
-      await Promise.all([pulls.stop(), askers.stop()]);
+      await Promise.all([pulls.stop(), sizers.stop()]);
       await source.rest();
     },
   };
@@ -232,29 +232,29 @@ export interface WakeSignal {
 
 const BATCH_MS = 250;
 
-export function createNews(): WakeSignal {
+export function createWakeSignal(): WakeSignal {
   let wake: (() => void) | null = null;
   let timer: NodeJS.Timeout | null = null;
 
-  function quiet(): void {
+  function cancelTimer(): void {
     if (timer !== null) clearTimeout(timer);
     timer = null;
   }
-  function tellNow(): void {
-    quiet();
+  function wakeNow(): void {
+    cancelTimer();
     wake?.();
   }
 
   return {
     tell(isUrgent) {
-      if (isUrgent) tellNow();
-      else timer ??= setTimeout(tellNow, BATCH_MS).unref();
+      if (isUrgent) wakeNow();
+      else timer ??= setTimeout(wakeNow, BATCH_MS).unref();
     },
     listen(listener) {
       wake = listener;
       return () => {
         wake = null;
-        quiet();
+        cancelTimer();
       };
     },
   };

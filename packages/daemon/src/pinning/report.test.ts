@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import {
   addSample,
   describeProblems,
-  imageProblems,
+  listImageProblems,
   type PinSnapshot,
   computePinStatus,
-  problemOfAll,
-  problemOfSet,
+  toPinProblem,
+  findSetProblem,
   computeRate,
   type RateSample,
   type SetState,
@@ -188,7 +188,7 @@ const wanted = [buildSet('s', ['a', 'b']), buildSet('t', ['b', 'c'])];
 
 describe('what keeps a node from its images', () => {
   it('names the sets, the image, what was said, the code, and the way out', () => {
-    const problems = imageProblems(wanted, buildPresent('a'), new Map([[buildImageName('b'), failedImage]]));
+    const problems = listImageProblems(wanted, buildPresent('a'), new Map([[buildImageName('b'), failedImage]]));
     expect(problems).toMatchObject([{ code: said.code, sets: ['s', 't'] }]);
     const text = describeProblems(problems);
     for (const part of ['SLW_PINNING_PULL', 'PinnedImageSet s, t', buildImageName('b'), said.message, 'out of the set'])
@@ -196,20 +196,20 @@ describe('what keeps a node from its images', () => {
   });
 
   it('is not an image that was only tried, or that is there after all', () => {
-    expect(imageProblems(wanted, buildPresent(), new Map([[buildImageName('b'), tried]]))).toEqual([]);
-    expect(imageProblems(wanted, buildPresent('b'), new Map([[buildImageName('b'), failedImage]]))).toEqual([]);
+    expect(listImageProblems(wanted, buildPresent(), new Map([[buildImageName('b'), tried]]))).toEqual([]);
+    expect(listImageProblems(wanted, buildPresent('b'), new Map([[buildImageName('b'), failedImage]]))).toEqual([]);
   });
 
   it('is told of a set that it keeps back, and of no other', () => {
-    const problems = imageProblems(wanted, buildPresent(), new Map([[buildImageName('a'), failedImage]]));
-    expect(problemOfSet(problems, 's')).toContain(buildImageName('a'));
-    expect(problemOfSet(problems, 't')).toBeNull();
+    const problems = listImageProblems(wanted, buildPresent(), new Map([[buildImageName('a'), failedImage]]));
+    expect(findSetProblem(problems, 's')).toContain(buildImageName('a'));
+    expect(findSetProblem(problems, 't')).toBeNull();
   });
 
   it('stays short, however many images fail and however much was said', () => {
     const words = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(3, '0'));
     const long: Attempts = { ...failedImage, problem: { ...said, message: 'x'.repeat(5000) } };
-    const problems = imageProblems(
+    const problems = listImageProblems(
       [buildSet('s', words)],
       new Set(),
       new Map(words.map((word) => [buildImageName(word), long])),
@@ -220,7 +220,7 @@ describe('what keeps a node from its images', () => {
   });
 
   it('is the same problem when only its figures differ', () => {
-    const full = (free: string) => problemOfAll({ code: 'SLW_PINNING_WOULD_NOT_FIT', message: free }, ['s']);
+    const full = (free: string) => toPinProblem({ code: 'SLW_PINNING_WOULD_NOT_FIT', message: free }, ['s']);
     expect(full('1 GB').key).toBe(full('2 GB').key);
   });
 });

@@ -13,7 +13,7 @@ import { type Condition, setCondition } from '@slipway/kube';
 import type { Space } from '../host/file-system.ts';
 import type { Problem } from '../problem.ts';
 import type { DesiredSet } from './assigned-sets.ts';
-import { isComplete, missingImages, type SetsOnNode } from './decisions.ts';
+import { isComplete, listMissingImages, type SetsOnNode } from './decisions.ts';
 import { type Attempts, isFailed } from './retry.ts';
 import type { KnownSizes } from './sizes.ts';
 
@@ -57,7 +57,7 @@ export function buildSnapshot(input: SnapshotInput): PinSnapshot {
       name: set.name,
       desiredGeneration: set.generation,
       currentGeneration: pinned.find(({ name, uid }) => name === set.name && uid === set.uid)?.generation ?? null,
-      failure: problemOfSet(problems, set.name),
+      failure: findSetProblem(problems, set.name),
     })),
     progress: computeProgress(input, isWorking),
     isWorking,
@@ -67,7 +67,7 @@ export function buildSnapshot(input: SnapshotInput): PinSnapshot {
 }
 
 /** Of a node that holds nothing and was never asked to: how much room it has. */
-export const emptySnapshot = ({ freeBytes, sizeBytes }: Space): PinSnapshot => ({
+export const buildEmptySnapshot = ({ freeBytes, sizeBytes }: Space): PinSnapshot => ({
   sets: [],
   progress: {
     sets: [],
@@ -98,7 +98,7 @@ function computeProgress(input: SnapshotInput, isWorking: boolean): PinProgress 
     sets: wanted.map((set) => computeSetProgress(set, present, computeBytes(set.images))),
     bytes,
     bytesPerSecond: isWorking ? bytesPerSecond : null,
-    secondsLeft: isWorking && bytes !== null ? secondsLeft(bytes, bytesPerSecond) : null,
+    secondsLeft: isWorking && bytes !== null ? computeSecondsLeft(bytes, bytesPerSecond) : null,
     waitsFor,
     lastError,
     store,
@@ -115,7 +115,7 @@ const computeSetProgress = (
   bytes,
 });
 
-const secondsLeft = ({ done, total }: { done: number; total: number }, rate: number | null): number | null =>
+const computeSecondsLeft = ({ done, total }: { done: number; total: number }, rate: number | null): number | null =>
   rate === null || rate <= 0 ? null : Math.ceil((total - done) / rate);
 
 // What keeps a node from its images, for people: the set, the image, what was said, the code and the way out.
@@ -128,38 +128,38 @@ export interface PinProblem extends Problem {
 }
 
 /** That of the images that count as failed. */
-export function imageProblems(
+export function listImageProblems(
   wanted: readonly DesiredSet[],
   present: ReadonlySet<string>,
   attempts: ReadonlyMap<string, Attempts>,
 ): PinProblem[] {
-  return missingImages(wanted, present).flatMap((image) => {
+  return listMissingImages(wanted, present).flatMap((image) => {
     const tried = attempts.get(image);
     if (tried === undefined || !isFailed(tried)) return [];
     const sets = wanted.filter(({ images }) => images.includes(image)).map(({ name }) => name);
-    return [ofImage(image, sets, tried.problem)];
+    return [toImageProblem(image, sets, tried.problem)];
   });
 }
 
-function ofImage(image: string, sets: readonly string[], { code, message }: Problem): PinProblem {
-  const text = `${named(sets)}, image ${image}: ${ended(message)} ${REMEDIATION}`;
+function toImageProblem(image: string, sets: readonly string[], { code, message }: Problem): PinProblem {
+  const text = `${formatSetNames(sets)}, image ${image}: ${endSentence(message)} ${REMEDIATION}`;
   return { code, key: `${code} ${image}`, sets, message: text };
 }
 
 const MAX_NAMED_SETS = 3;
 
-const named = (sets: readonly string[]): string =>
+const formatSetNames = (sets: readonly string[]): string =>
   `PinnedImageSet ${sets.slice(0, MAX_NAMED_SETS).join(', ')}${sets.length > MAX_NAMED_SETS ? ' and others' : ''}`;
 
 const REMEDIATION = 'It is tried again every few minutes; or take the image out of the set';
-const ended = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+const endSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** Of something that concerns all sets alike. */
-export const problemOfAll = ({ code, message }: Problem, sets: readonly string[]): PinProblem => ({
+export const toPinProblem = ({ code, message }: Problem, sets: readonly string[]): PinProblem => ({
   code,
   key: code,
   sets,
-  message: `${named(sets)}: ${message}`,
+  message: `${formatSetNames(sets)}: ${message}`,
 });
 
 const MAX_REPORTED_PROBLEMS = 3;
@@ -167,16 +167,16 @@ const MAX_PROBLEM_CHARS = 1200;
 
 /** All of them in one text of bounded length; '' for none. */
 export function describeProblems(problems: readonly PinProblem[]): string {
-  const told = problems
+  const listed = problems
     .slice(0, MAX_REPORTED_PROBLEMS)
     .map(({ code, message }) => truncate(`${code}: ${message}`, MAX_PROBLEM_CHARS));
-  const rest = problems.length - told.length;
-  if (rest > 0) told.push(`${count(rest, 'more image')} failed`);
-  return told.join('\n');
+  const rest = problems.length - listed.length;
+  if (rest > 0) listed.push(`${count(rest, 'more image')} failed`);
+  return listed.join('\n');
 }
 
 /** What the set is told of: the first that it is kept back by. Null: nothing. */
-export function problemOfSet(problems: readonly PinProblem[], set: string): string | null {
+export function findSetProblem(problems: readonly PinProblem[], set: string): string | null {
   const found = problems.find(({ sets }) => sets.includes(set));
   return found === undefined ? null : truncate(`${found.code}: ${found.message}`, MAX_PROBLEM_CHARS);
 }
@@ -207,11 +207,11 @@ export function computePinStatus(
   const old = new Map((status?.pinnedImageSets ?? []).map((entry) => [entry.name, entry]));
   const next = (snapshot?.sets ?? []).map((set) => toStatusEntry(set));
   const stay = next.filter((entry) => !goesBack(old.get(entry.name), entry));
-  const last = { conditions, pinnedImageSets: orNull(next) };
-  return { first: stay.length === next.length ? null : { conditions, pinnedImageSets: orNull(stay) }, last };
+  const last = { conditions, pinnedImageSets: emptyToNull(next) };
+  return { first: stay.length === next.length ? null : { conditions, pinnedImageSets: emptyToNull(stay) }, last };
 }
 
-const orNull = (entries: readonly SetStatusEntry[]): readonly SetStatusEntry[] | null =>
+const emptyToNull = (entries: readonly SetStatusEntry[]): readonly SetStatusEntry[] | null =>
   entries.length === 0 ? null : entries;
 
 function toStatusEntry({ name, desiredGeneration, currentGeneration, failure }: SetState): SetStatusEntry {
@@ -259,15 +259,15 @@ function computeConditions(
 
 /** Free space moves all the time: it is no news where it has hardly moved since it was last told. */
 function withReportedStore(progress: PinProgress, before: readonly Condition[] | undefined): PinProgress {
-  const said = before?.find(({ type }) => type === PROGRESSING)?.message ?? '';
-  const store = parsePinProgress(said)?.store ?? null;
-  return hasMoved(store, progress.store) ? progress : { ...progress, store };
+  const lastMessage = before?.find(({ type }) => type === PROGRESSING)?.message ?? '';
+  const store = parsePinProgress(lastMessage)?.store ?? null;
+  return hasStoreMoved(store, progress.store) ? progress : { ...progress, store };
 }
 
 const STORE_SHARE = 0.1;
 
 /** The free space of the image store, by a tenth of all of it. What is not known has not moved. */
-export function hasMoved(was: PinProgress['store'], is: PinProgress['store']): boolean {
+export function hasStoreMoved(was: PinProgress['store'], is: PinProgress['store']): boolean {
   if (was === null || is === null) return was !== is && is !== null;
   return Math.abs(is.size - was.size) + Math.abs(is.free - was.free) >= is.size * STORE_SHARE;
 }

@@ -2,7 +2,7 @@ import type { PinProgress } from '@slipway/fleet';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PinSnapshot } from './report.ts';
-import { type LastReport, whenToTell } from './reporter.ts';
+import { type LastReport, computeNextReportAt } from './reporter.ts';
 
 const progress: PinProgress = {
   sets: [{ name: 's', images: { done: 0, total: 20 }, bytes: null }],
@@ -26,26 +26,26 @@ const at = (done: number, more: Partial<PinProgress> = {}): PinSnapshot => ({
 });
 const failing = (key: string, message = key): PinSnapshot => ({ ...working, problem: message, problemKey: key });
 const idle: PinSnapshot = { ...working, isWorking: false };
-const told = (snapshot: PinSnapshot): LastReport => ({ assignment: 'a', snapshot, at: 1000 });
+const toLastReport = (snapshot: PinSnapshot): LastReport => ({ assignment: 'a', snapshot, at: 1000 });
 
 describe('when the cluster is told', () => {
   it.each<[string, LastReport | null, PinSnapshot, number | null]>([
     ['at the start', null, working, 0],
-    ['of another assignment, at once', { ...told(working), assignment: 'b' }, working, 0],
-    ['of nothing new, never', told(working), working, null],
-    ['that it is through, at once', told(working), idle, 0],
-    ['that it is not any more, at once', told(idle), working, 0],
-    ['of each tenth, not twice in ten seconds', told(at(90)), at(101), 11_000],
-    ['of less than a tenth, after two minutes', told(at(101)), at(102), 121_000],
-    ['of the rate, never by itself', told(at(101)), at(101, { bytesPerSecond: 7, secondsLeft: 3 }), null],
-    ['what it waits for', told(working), at(0, { waitsFor: 'its turn' }), 11_000],
-    ['of the last error with the next slice', told(working), at(0, { lastError: 'x' }), 121_000],
-    ['that something is wrong, at once', told(working), failing('x'), 0],
-    ['that nothing is any more, at once', told(failing('x')), working, 0],
-    ['that something else is wrong, not twice in ten seconds', told(failing('x')), failing('y'), 11_000],
-    ['not of other figures in the same error', told(failing('x', '1 GB')), failing('x', '2 GB'), null],
+    ['of another assignment, at once', { ...toLastReport(working), assignment: 'b' }, working, 0],
+    ['of nothing new, never', toLastReport(working), working, null],
+    ['that it is through, at once', toLastReport(working), idle, 0],
+    ['that it is not any more, at once', toLastReport(idle), working, 0],
+    ['of each tenth, not twice in ten seconds', toLastReport(at(90)), at(101), 11_000],
+    ['of less than a tenth, after two minutes', toLastReport(at(101)), at(102), 121_000],
+    ['of the rate, never by itself', toLastReport(at(101)), at(101, { bytesPerSecond: 7, secondsLeft: 3 }), null],
+    ['what it waits for', toLastReport(working), at(0, { waitsFor: 'its turn' }), 11_000],
+    ['of the last error with the next slice', toLastReport(working), at(0, { lastError: 'x' }), 121_000],
+    ['that something is wrong, at once', toLastReport(working), failing('x'), 0],
+    ['that nothing is any more, at once', toLastReport(failing('x')), working, 0],
+    ['that something else is wrong, not twice in ten seconds', toLastReport(failing('x')), failing('y'), 11_000],
+    ['not of other figures in the same error', toLastReport(failing('x', '1 GB')), failing('x', '2 GB'), null],
   ])('%s', (_, before, now, expected) => {
-    expect(whenToTell(before, 'a', now)).toBe(expected);
+    expect(computeNextReportAt(before, 'a', now)).toBe(expected);
   });
 
   const free = (bytes: number): PinSnapshot => ({
@@ -56,7 +56,7 @@ describe('when the cluster is told', () => {
     ['hardly moved: never', free(450), null],
     ['moved by a tenth: after an hour', free(400), 3_601_000],
   ])('of the free space of an idle node that has %s', (_, now, expected) => {
-    expect(whenToTell(told(free(500)), 'a', now)).toBe(expected);
+    expect(computeNextReportAt(toLastReport(free(500)), 'a', now)).toBe(expected);
   });
 
   it('is 13 times at most, however many images come within two minutes and however fast', () => {
@@ -75,7 +75,7 @@ describe('when the cluster is told', () => {
           if (now >= 120_000) break;
           [now, done] = [now + ms, Math.min(1000, done + bytes)];
           const snapshot = { ...at(done), isWorking: done < 1000 };
-          const due = whenToTell(last, 'a', snapshot);
+          const due = computeNextReportAt(last, 'a', snapshot);
           if (due === null || due > now) continue;
           [last, writes] = [{ assignment: 'a', snapshot, at: now }, writes + 1];
         }

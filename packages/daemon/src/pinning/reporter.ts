@@ -4,7 +4,7 @@ import { isEqual } from '@slipway/base/equal';
 import type { PinProgress } from '@slipway/fleet';
 import { type Client, createWriter, isKubeError, type Log, retryOnConflict } from '@slipway/kube';
 import type { SetSource } from './assigned-sets.ts';
-import { hasMoved, type PinSnapshot, computePinStatus } from './report.ts';
+import { hasStoreMoved, type PinSnapshot, computePinStatus } from './report.ts';
 import { addAttempt, type Attempts } from './retry.ts';
 
 export interface PinReporter {
@@ -21,12 +21,12 @@ export interface PinReporterOptions {
   readonly random: () => number;
 }
 
-export function createPinTeller({ cluster, log, now, random }: PinReporterOptions): PinReporter {
-  let told: LastReport | null = null;
+export function createPinReporter({ cluster, log, now, random }: PinReporterOptions): PinReporter {
+  let lastReport: LastReport | null = null;
   let failure: Attempts | null = null;
   return {
     async tell(assignment, snapshot, signal) {
-      const at = whenToTell(told, assignment, snapshot);
+      const at = computeNextReportAt(lastReport, assignment, snapshot);
       if (at === null) return null;
       const due = Math.max(at, failure?.notBefore ?? 0);
       if (due > now()) return due;
@@ -39,13 +39,13 @@ export function createPinTeller({ cluster, log, now, random }: PinReporterOption
         failure = addAttempt(failure, { code: error.code, message: error.message }, now(), random());
         return failure.notBefore;
       }
-      told = { assignment, snapshot, at: now() };
+      lastReport = { assignment, snapshot, at: now() };
       failure = null;
       return null;
     },
     async tellNothing(signal) {
       await cluster.report(null, signal);
-      told = null;
+      lastReport = null;
     },
   };
 }
@@ -65,40 +65,44 @@ const SLICE_MS = 120_000;
 const STORE_MS = 3_600_000;
 
 /** The moment, perhaps one that has passed. Null: there is nothing to tell. */
-export function whenToTell(told: LastReport | null, assignment: string, snapshot: PinSnapshot): number | null {
-  if (told?.assignment !== assignment) return 0;
-  const before = told.snapshot;
+export function computeNextReportAt(
+  lastReport: LastReport | null,
+  assignment: string,
+  snapshot: PinSnapshot,
+): number | null {
+  if (lastReport?.assignment !== assignment) return 0;
+  const before = lastReport.snapshot;
   if (before.isWorking !== snapshot.isWorking) return 0;
   if ((before.problem === '') !== (snapshot.problem === '')) return 0;
-  if (before.problemKey !== snapshot.problemKey) return told.at + BETWEEN_MS;
-  return snapshot.isWorking ? whileWorking(told, snapshot) : whenIdle(told, snapshot);
+  if (before.problemKey !== snapshot.problemKey) return lastReport.at + BETWEEN_MS;
+  return snapshot.isWorking ? whileWorking(lastReport, snapshot) : whenIdle(lastReport, snapshot);
 }
 
 function whileWorking({ snapshot: before, at }: LastReport, snapshot: PinSnapshot): number | null {
   const { progress: was } = before;
   const { progress: is } = snapshot;
   if (computeTenth(was) !== computeTenth(is) || was.waitsFor !== is.waitsFor) return at + BETWEEN_MS;
-  return standing(before) === standing(snapshot) ? null : at + SLICE_MS;
+  return computeFingerprint(before) === computeFingerprint(snapshot) ? null : at + SLICE_MS;
 }
 
 function whenIdle({ snapshot: before, at }: LastReport, snapshot: PinSnapshot): number | null {
   if (JSON.stringify(before.sets) !== JSON.stringify(snapshot.sets)) return 0;
-  return hasMoved(before.progress.store, snapshot.progress.store) ? at + STORE_MS : null;
+  return hasStoreMoved(before.progress.store, snapshot.progress.store) ? at + STORE_MS : null;
 }
 
 /** Of all that is said but the rate, which always moves, and the free space, which others move. */
-function standing({ sets, progress }: PinSnapshot): string {
+function computeFingerprint({ sets, progress }: PinSnapshot): string {
   const { bytesPerSecond: _rate, secondsLeft: _left, store: _store, ...rest } = progress;
   return JSON.stringify([sets, rest]);
 }
 
 /** By bytes where they are known, else by images. */
 function computeTenth({ bytes, sets }: PinProgress): number {
-  const { done, total } = bytes ?? sumOfImages(sets);
+  const { done, total } = bytes ?? sumImages(sets);
   return total === 0 ? 0 : Math.floor((10 * done) / total);
 }
 
-function sumOfImages(sets: PinProgress['sets']): { done: number; total: number } {
+function sumImages(sets: PinProgress['sets']): { done: number; total: number } {
   let [done, total] = [0, 0];
   for (const { images } of sets) {
     done += images.done;

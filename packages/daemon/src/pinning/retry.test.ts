@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addAttempt, addOutage, type Attempts, isFailed, isLong, type Outage } from './retry.ts';
+import { addAttempt, addOutage, type Attempts, isFailed, isLongOutage, type Outage } from './retry.ts';
 
 const problem = { code: 'SLW_PINNING_PULL', message: 'no' };
 
@@ -63,6 +63,6 @@ describe('a container runtime that does not answer', () => {
 
   it('is something wrong after two minutes', () => {
     const outage = addOutage(null, outageProblem, 1000, 0.5);
-    expect([isLong(outage, 120_999), isLong(outage, 121_000)]).toEqual([false, true]);
+    expect([isLongOutage(outage, 120_999), isLongOutage(outage, 121_000)]).toEqual([false, true]);
   });
 });

@@ -37,7 +37,7 @@ export function addAttempt(before: Attempts | null, problem: Problem, now: numbe
 export const isFailed = ({ tries, firstAt, lastAt }: Attempts): boolean =>
   tries >= FAILED_TRIES && lastAt - firstAt >= FAILED_MS;
 
-export const soonest = (moments: readonly number[]): number | null =>
+export const findEarliest = (moments: readonly number[]): number | null =>
   moments.length === 0 ? null : moments.reduce((a, b) => Math.min(a, b));
 
 // A container runtime that does not answer is waited for: it is being restarted. Only if that lasts is something wrong.
@@ -61,7 +61,7 @@ export function addOutage(before: Outage | null, problem: Problem, now: number, 
   return { since: before?.since ?? now, tries, notBefore: now + waitMs, problem };
 }
 
-export const isLong = ({ since }: Outage, now: number): boolean => now - since >= LONG_OUTAGE_MS;
+export const isLongOutage = ({ since }: Outage, now: number): boolean => now - since >= LONG_OUTAGE_MS;
 
 export interface RuntimeWatch {
   note(problem: Problem): void;
@@ -86,7 +86,7 @@ export function watchRuntime(now: () => number, random: () => number): RuntimeWa
 // What a failure on the machine means for its pins.
 
 /** Null: nobody foresaw it. */
-export function problemIn(error: unknown): Problem | null {
+export function toExpectedProblem(error: unknown): Problem | null {
   const coded = findCodedProblem(error);
   if (coded !== null) return coded;
   if (!(error instanceof Error) || systemErrorCode(error) === undefined) return null;
@@ -100,7 +100,7 @@ export const isOutage = (error: unknown): error is DaemonError =>
   error instanceof DaemonError && error.code === 'SLW_PINNING_RUNTIME';
 
 /** Of a disk that refuses: that is no bug. */
-export function asForeseen(error: unknown): unknown {
+export function toExpectedError(error: unknown): unknown {
   if (systemErrorCode(error) === undefined) return error;
-  return new DaemonError('SLW_DAEMON_DISK', problemIn(error)?.message ?? '', { cause: error });
+  return new DaemonError('SLW_DAEMON_DISK', toExpectedProblem(error)?.message ?? '', { cause: error });
 }

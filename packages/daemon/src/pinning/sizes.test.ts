@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type FileSystem, makeDirectories, ownOwners } from '../host/file-system.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
-import { credentialFor, openImageSizes, readCredentials, readRegistryOptions } from './sizes.ts';
+import { findCredential, openImageSizes, readCredentials, readRegistryOptions } from './sizes.ts';
 import { buildImageName } from './testing/sample-sets.ts';
 
 const PATH = '/var/lib/machine-config-daemon/image-sizes.json';
@@ -67,7 +67,7 @@ describe('how a machine gets at registries', () => {
     };
     await write('/var/lib/kubelet/config.json', JSON.stringify({ auths }));
     const credentials = await readCredentials(files);
-    const login = async (image: string) => (await credentialFor(`${image}@${digest}`, credentials))?.username ?? null;
+    const login = async (image: string) => (await findCredential(`${image}@${digest}`, credentials))?.username ?? null;
     expect(await login('registry.example.com/other/app')).toBe('all');
     expect(await login('registry.example.com/team/app')).toBe('team');
     expect(await login('REGISTRY.example.com/teams/app')).toBe('all');
@@ -76,7 +76,7 @@ describe('how a machine gets at registries', () => {
   });
 
   it('goes without a login where it has no pull secret, and says what is wrong with one, but not what is in it', async () => {
-    expect(await credentialFor(`registry.example.com/app@${digest}`, await readCredentials(files))).toBeNull();
+    expect(await findCredential(`registry.example.com/app@${digest}`, await readCredentials(files))).toBeNull();
     await write('/var/lib/kubelet/config.json', '{"auths":{"registry.example.com":{"auth":"c2VjcmV0"}}}');
     const error: unknown = await readCredentials(files).catch((caught: unknown) => caught);
     expect(error).toMatchObject({ code: 'SLW_REGISTRY_PULL_SECRET' });

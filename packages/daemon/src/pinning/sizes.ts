@@ -112,7 +112,7 @@ export function openSizeSource({ files, containers }: Pick<Host, 'files' | 'cont
         return { layers: layers.map(({ digest, size }) => ({ digest, size })) };
       } catch (error) {
         signal.throwIfAborted();
-        throw asProblem(image, error);
+        throw toSizeError(image, error);
       }
     },
     async rest() {
@@ -123,12 +123,12 @@ export function openSizeSource({ files, containers }: Pick<Host, 'files' | 'cont
   };
 }
 
-function asProblem(image: string, error: unknown): unknown {
+function toSizeError(image: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || !String(error.code).startsWith('SLW_')) return error;
-  const said = error.message.replaceAll(`${image}: `, '');
+  const reported = error.message.replaceAll(`${image}: `, '');
   return new DaemonError(
     'SLW_PINNING_SIZES',
-    `how large ${image} is cannot be found out, and so it is not pulled: ${said} (${String(error.code)})`,
+    `how large ${image} is cannot be found out, and so it is not pulled: ${reported} (${String(error.code)})`,
     { cause: error },
   );
 }
@@ -153,7 +153,7 @@ export async function readCredentials(files: FileSystem): Promise<Credentials> {
 }
 
 /** The one for the most specific scope that the image is in. */
-export async function credentialFor(image: string, credentials: Credentials): Promise<RegistryCredential | null> {
+export async function findCredential(image: string, credentials: Credentials): Promise<RegistryCredential | null> {
   if (credentials.size === 0) return null;
   const { mostSpecific } = await import('@slipway/registry');
   const scope = mostSpecific(credentials.keys(), parseRepository(image));

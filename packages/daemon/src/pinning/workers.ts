@@ -28,18 +28,18 @@ interface RunningTask {
 export function createWorkers({ work, onEnd }: WorkersOptions): Workers {
   const running = new Map<string, RunningTask>();
   let waiting: string[] = [];
-  let most = 0;
+  let maxRunning = 0;
 
-  function begin(): void {
-    while (running.size < most) {
+  function startWaiting(): void {
+    while (running.size < maxRunning) {
       const image = waiting.shift();
       if (image === undefined) return;
       const abort = new AbortController();
-      running.set(image, { abort, ended: carryOut(image, abort.signal) });
+      running.set(image, { abort, ended: runTask(image, abort.signal) });
     }
   }
 
-  async function carryOut(image: string, signal: AbortSignal): Promise<void> {
+  async function runTask(image: string, signal: AbortSignal): Promise<void> {
     let outcome: WorkerResult;
     try {
       await work(image, signal);
@@ -50,25 +50,25 @@ export function createWorkers({ work, onEnd }: WorkersOptions): Workers {
     running.delete(image);
     // What came to its end all the same is worth to know.
     if (outcome.ok || !signal.aborted) onEnd(image, outcome);
-    begin();
+    startWaiting();
   }
 
-  function end(those: (image: string) => boolean): void {
+  function abortMatching(those: (image: string) => boolean): void {
     for (const [image, { abort }] of running) if (those(image)) abort.abort(new Error('it is not wanted any more'));
   }
 
   return {
     give(images, atOnce) {
       waiting = images.filter((image) => !running.has(image));
-      most = atOnce;
-      begin();
+      maxRunning = atOnce;
+      startWaiting();
     },
-    endAllBut: (images) => end((image) => !images.has(image)),
+    endAllBut: (images) => abortMatching((image) => !images.has(image)),
     underWay: () => running.size,
     busy: () => running.size + waiting.length > 0,
     async stop() {
       waiting = [];
-      end(() => true);
+      abortMatching(() => true);
       await Promise.all([...running.values()].map(({ ended }) => ended));
     },
   };

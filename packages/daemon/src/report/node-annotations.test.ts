@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   buildAnnotations,
-  changedAnnotations,
+  diffAnnotations,
   buildEvents,
-  nodeEvent,
+  buildNodeEvent,
   computeDaemonState,
 } from './node-annotations.ts';
 import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
@@ -70,8 +70,8 @@ describe('the annotations of a node', () => {
 
   it('are written only where they differ', () => {
     const wanted = buildAnnotations(snapshot);
-    expect(changedAnnotations({ ...wanted, other: 'x' }, wanted)).toEqual({});
-    expect(changedAnnotations({ ...wanted, [`${PREFIX}state`]: 'Working' }, wanted)).toEqual({
+    expect(diffAnnotations({ ...wanted, other: 'x' }, wanted)).toEqual({});
+    expect(diffAnnotations({ ...wanted, [`${PREFIX}state`]: 'Working' }, wanted)).toEqual({
       [`${PREFIX}state`]: 'Done',
     });
   });
@@ -130,7 +130,7 @@ describe('the events of a node', () => {
   });
 
   it('warn where something is wrong', () => {
-    expect(nodeEvent('ConfigDriftDetected', 'x').type).toBe('Warning');
-    expect(nodeEvent('ConfigDriftMonitorStarted', 'x').type).toBe('Normal');
+    expect(buildNodeEvent('ConfigDriftDetected', 'x').type).toBe('Warning');
+    expect(buildNodeEvent('ConfigDriftMonitorStarted', 'x').type).toBe('Normal');
   });
 });

@@ -29,7 +29,7 @@ export function buildAnnotations(snapshot: NodeSnapshot): Annotations {
 }
 
 /** Those of `wanted` that are not there, or otherwise. */
-export function changedAnnotations(there: Annotations, wanted: Annotations): Annotations {
+export function diffAnnotations(there: Annotations, wanted: Annotations): Annotations {
   return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => there[name] !== value));
 }
 
@@ -53,7 +53,11 @@ const types = {
 } as const;
 
 export type NodeEvent = keyof typeof types;
-export const nodeEvent = (reason: NodeEvent, message: string): EventInput => ({ type: types[reason], reason, message });
+export const buildNodeEvent = (reason: NodeEvent, message: string): EventInput => ({
+  type: types[reason],
+  reason,
+  message,
+});
 
 /** What a change of a node's own annotations means for people. */
 export function buildEvents(
@@ -62,33 +66,33 @@ export function buildEvents(
 ): EventInput[] {
   const now = { ...there, ...changed };
   return [
-    ...stateEvents(
+    ...buildStateEvents(
       changed[nodeAnnotations.state],
       now[nodeAnnotations.currentConfig] ?? '',
       now[nodeAnnotations.reason] ?? '',
     ),
-    ...drainEvents(changed[nodeAnnotations.desiredDrain]),
+    ...buildDrainEvents(changed[nodeAnnotations.desiredDrain]),
   ];
 }
 
-function stateEvents(state: string | undefined, config: string, reason: string): EventInput[] {
+function buildStateEvents(state: string | undefined, config: string, reason: string): EventInput[] {
   switch (state) {
     case 'Done':
-      return [nodeEvent('NodeDone', `The node runs ${config}`)];
+      return [buildNodeEvent('NodeDone', `The node runs ${config}`)];
     case 'Rebooting':
-      return [nodeEvent('Reboot', `The machine reboots; before that it ran ${config}`)];
+      return [buildNodeEvent('Reboot', `The machine reboots; before that it ran ${config}`)];
     case 'Degraded':
-      return [nodeEvent('NodeDegraded', reason)];
+      return [buildNodeEvent('NodeDegraded', reason)];
     case 'Unreconcilable':
-      return [nodeEvent('FailedToReconcile', reason)];
+      return [buildNodeEvent('FailedToReconcile', reason)];
     default:
       return [];
   }
 }
 
-function drainEvents(drain: string | undefined): EventInput[] {
+function buildDrainEvents(drain: string | undefined): EventInput[] {
   const [, verb, config] = /^(drain|uncordon)-(.+)$/.exec(drain ?? '') ?? [];
-  if (verb === 'drain') return [nodeEvent('Drain', `The node asks to be drained, for the update to ${config}`)];
-  if (verb === 'uncordon') return [nodeEvent('Uncordon', `The node runs ${config} and asks for its pods back`)];
+  if (verb === 'drain') return [buildNodeEvent('Drain', `The node asks to be drained, for the update to ${config}`)];
+  if (verb === 'uncordon') return [buildNodeEvent('Uncordon', `The node runs ${config} and asks for its pods back`)];
   return [];
 }

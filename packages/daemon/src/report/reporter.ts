@@ -11,7 +11,7 @@ import {
   retryOnConflict,
 } from '@slipway/kube';
 import type { DaemonMetrics } from './metrics.ts';
-import { buildAnnotations, changedAnnotations, buildEvents, type NodeEvent, nodeEvent } from './node-annotations.ts';
+import { buildAnnotations, diffAnnotations, buildEvents, type NodeEvent, buildNodeEvent } from './node-annotations.ts';
 import type { NodeSnapshot } from './snapshot.ts';
 import { computeStatus } from './status.ts';
 
@@ -45,11 +45,11 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
     const node = await client.get(nodes, name);
     about = { metadata: { ...name, uid: node.metadata.uid } };
     const there = node.metadata.annotations ?? {};
-    const annotations = changedAnnotations(there, buildAnnotations(snapshot));
+    const annotations = diffAnnotations(there, buildAnnotations(snapshot));
     if (Object.keys(annotations).length === 0) return;
     // No resource version: nobody else writes these, and kubelets change a Node all the time.
     await write.patch(nodes, anyVersion(node.metadata), { metadata: { annotations } });
-    for (const happening of buildEvents(there, annotations)) events.record(nodes, about, happening);
+    for (const event of buildEvents(there, annotations)) events.record(nodes, about, event);
   }
 
   async function reportStatus(snapshot: NodeSnapshot): Promise<void> {
@@ -72,6 +72,6 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
       // The controller may write the spec meanwhile.
       await retryOnConflict(() => reportStatus(snapshot));
     },
-    event: (reason, message) => events.record(nodes, about, nodeEvent(reason, message)),
+    event: (reason, message) => events.record(nodes, about, buildNodeEvent(reason, message)),
   };
 }

@@ -69,15 +69,15 @@ export function buildUpdateScope(plan: UpdatePlan): UpdateScope {
   return {
     target: plan.to,
     drain: plan.needsDrain,
-    os: plan.changes.some(isOfOs),
+    os: plan.changes.some(isOSChange),
     image: plan.changes.some((change) => change.kind === 'setting' && change.setting === 'osImageURL'),
     reboot,
-    postAction: reboot ? '' : plan.actions.flatMap(inWords).join(', '),
+    postAction: reboot ? '' : plan.actions.flatMap(describeAction).join(', '),
   };
 }
 
 /** Another image for extensions changes nothing by itself. */
-function isOfOs(change: Change): boolean {
+function isOSChange(change: Change): boolean {
   switch (change.kind) {
     case 'setting':
       return change.setting !== 'baseOSExtensionsContainerImage';
@@ -92,7 +92,7 @@ function isOfOs(change: Change): boolean {
   }
 }
 
-function inWords(action: NodeAction): string[] {
+function describeAction(action: NodeAction): string[] {
   switch (action.type) {
     case 'DaemonReload':
       return ['daemon-reload'];

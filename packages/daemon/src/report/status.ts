@@ -172,21 +172,21 @@ export function computeConditions(
 ): readonly Condition[] {
   const old = before ?? [];
   const wanted = [
-    ...steps.flatMap((step) => stepCondition(step, snapshot, find(old, step.type)) ?? []),
-    updatedCondition(snapshot),
-    degradedCondition(snapshot.problem),
+    ...steps.flatMap((step) => computeStepCondition(step, snapshot, findCondition(old, step.type)) ?? []),
+    computeUpdatedCondition(snapshot),
+    computeDegradedCondition(snapshot.problem),
     ...['PinnedImageSetsProgressing', 'PinnedImageSetsDegraded'].flatMap((type) =>
-      find(old, type) === undefined ? [asExpected(type)] : [],
+      findCondition(old, type) === undefined ? [asExpected(type)] : [],
     ),
   ];
-  return inOrder(wanted.reduce((list, update) => setCondition(list, update, now), old));
+  return sortConditions(wanted.reduce((list, update) => setCondition(list, update, now), old));
 }
 
-const find = (list: readonly Condition[], type: string): Condition | undefined =>
+const findCondition = (list: readonly Condition[], type: string): Condition | undefined =>
   list.find((condition) => condition.type === type);
 
 /** Null: it stays as it is. */
-function stepCondition(
+function computeStepCondition(
   step: ConditionStep,
   snapshot: NodeSnapshot,
   old: Condition | undefined,
@@ -219,8 +219,8 @@ function withDownload(condition: ConditionUpdate, { phase, download = '' }: Node
 function afterUpdate({ type }: ConditionStep, old: Condition | undefined): ConditionUpdate | null {
   if (old === undefined) return notYet(type);
   if (old.status === 'False' && old.reason !== DRAIN_IS_BLOCKED) return null;
-  const said = old.message ?? '';
-  return { type, status: 'False', reason: type, message: `In the last update: ${said}` };
+  const lastMessage = old.message ?? '';
+  return { type, status: 'False', reason: type, message: `In the last update: ${lastMessage}` };
 }
 
 const notYet = (type: string): ConditionUpdate => ({
@@ -252,14 +252,19 @@ const undone = (type: string, undo: 'under way' | 'done'): ConditionUpdate =>
     ? { type, status: 'False', reason: 'RolledBack', message: 'Taken back: NodeDegraded says why' }
     : { type, status: 'Unknown', reason: 'RollingBack', message: 'Being taken back: NodeDegraded says why' };
 
-function updatedCondition({ phase, problem, currentConfig, desiredConfig }: NodeSnapshot): ConditionUpdate {
+function computeUpdatedCondition({ phase, problem, currentConfig, desiredConfig }: NodeSnapshot): ConditionUpdate {
   const at = currentConfig ?? 'a config that is not known yet';
   const isThere = phase === 'idle' && problem === null && currentConfig !== null && currentConfig === desiredConfig;
   if (isThere) return { type: 'Updated', status: 'True', reason: 'Updated', message: `The node runs ${at}` };
-  return { type: 'Updated', status: 'False', reason: 'Updated', message: whyNotUpdated(at, desiredConfig, problem) };
+  return {
+    type: 'Updated',
+    status: 'False',
+    reason: 'Updated',
+    message: describeNotUpdated(at, desiredConfig, problem),
+  };
 }
 
-function whyNotUpdated(at: string, desiredConfig: string | null, problem: SnapshotProblem | null): string {
+function describeNotUpdated(at: string, desiredConfig: string | null, problem: SnapshotProblem | null): string {
   if (desiredConfig === null) return `The node runs ${at}, and no controller has said yet what it shall run`;
   const aim = at === desiredConfig ? `The node is to run ${at}` : `The node runs ${at} and is to run ${desiredConfig}`;
   return problem === null ? aim : `${aim}: NodeDegraded says what is in the way`;
@@ -267,12 +272,12 @@ function whyNotUpdated(at: string, desiredConfig: string | null, problem: Snapsh
 
 const asExpected = (type: string): ConditionUpdate => ({ type, status: 'False', reason: 'AsExpected', message: '' });
 
-const degradedCondition = (problem: SnapshotProblem | null): ConditionUpdate =>
+const computeDegradedCondition = (problem: SnapshotProblem | null): ConditionUpdate =>
   problem === null
     ? asExpected('NodeDegraded')
     : { type: 'NodeDegraded', status: 'True', reason: problem.code, message: problem.message };
 
-function inOrder(list: readonly Condition[]): readonly Condition[] {
+function sortConditions(list: readonly Condition[]): readonly Condition[] {
   const place = ({ type }: Condition): number => (order.includes(type) ? order.indexOf(type) : order.length);
   const sorted = list.toSorted((a, b) => place(a) - place(b));
   return sorted.every((condition, index) => condition === list[index]) ? list : sorted;
@@ -291,7 +296,7 @@ const MAX_DIFF = 4096;
 function toIrreconcilableChanges(found: readonly Irreconcilable[]): IrreconcilableChange[] {
   const taken = new Set<string>();
   return found.slice(0, MAX_CHANGES).map(({ field, before, after }) => {
-    const fieldPath = freePath(toFieldPath(field), taken);
+    const fieldPath = findFreePath(toFieldPath(field), taken);
     taken.add(fieldPath);
     return { fieldPath, diff: truncate(`${field}: ${before ?? 'not there'} → ${after ?? 'not there'}`, MAX_DIFF) };
   });
@@ -303,7 +308,7 @@ function toFieldPath(field: string): string {
   return allowed.startsWith('spec.') ? allowed : `spec.${allowed}`.slice(0, MAX_PATH);
 }
 
-function freePath(path: string, taken: ReadonlySet<string>): string {
+function findFreePath(path: string, taken: ReadonlySet<string>): string {
   for (let number = 1, free = path; ; number += 1) {
     if (!taken.has(free)) return free;
     const end = `[${number}]`;

@@ -49,7 +49,7 @@ type ArchitectureResult =
     };
 
 export function detectArchitecture(machines: ArchitectureSource, context: ArchitectureContext): ArchitectureResult {
-  const said = new Set(allSaid(machines));
+  const said = new Set(listArchitectures(machines));
   const [name, ...others] = said;
   if (others.length > 0) {
     return wrong(`expected one architecture, found ${[...said].map((one) => `"${one.slice(0, 40)}"`).join(' and ')}`);
@@ -81,7 +81,7 @@ const wrong = (what: string): ArchitectureResult => ({
   message: `${ARCHITECTURE_LABEL} in annotation ${CAPACITY_LABELS_ANNOTATION} or in labels: ${what}. Set it to that of the machines.`,
 });
 
-function allSaid({ metadata = {}, spec = {} }: ArchitectureSource): string[] {
+function listArchitectures({ metadata = {}, spec = {} }: ArchitectureSource): string[] {
   const { template = {} } = spec;
   const labels = [metadata.labels, template.metadata?.labels, template.spec?.metadata?.labels];
   const inLabels = labels.flatMap((some) => some?.[ARCHITECTURE_LABEL] ?? []);

@@ -97,13 +97,8 @@ export function readTemplate(
   const failureDomain = machines.spec?.template?.spec?.failureDomain ?? '';
   const rule = templateRule(reference.kind, version, { region: context.region, failureDomain });
   if (rule === null) return refused(`${name}: its version ${version} is not known`);
-  return {
-    ok: true,
-    platform,
-    architecture: detectArchitecture(toArchitectureSource(machines), { ...context, platform }),
-    spec,
-    rule,
-  };
+  const architecture = detectArchitecture(toArchitectureSource(machines), { ...context, platform });
+  return { ok: true, platform, architecture, spec, rule };
 }
 
 const toArchitectureSource = ({ metadata, spec }: ClusterApiMachines): ArchitectureSource => ({

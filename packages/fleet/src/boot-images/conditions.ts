@@ -41,12 +41,12 @@ interface SelectedResource {
 }
 
 export function bootImageConditions(input: ConditionsInput): readonly [BootImageCondition, BootImageCondition] {
-  const enrolled = input.decisions.filter(isEnrolled).map((decision) => classifyResource(decision, input));
+  const enrolled = input.decisions.filter(isSelected).map((decision) => classifyResource(decision, input));
   return [progressing(enrolled, input.notes), degraded(enrolled)];
 }
 
 /** Whether the opt-in is about it, and not about another resource through which it is handled. */
-export const isEnrolled = ({ gate }: Pick<Decision, 'gate'>): boolean => gate !== 'not opted in' && !isElsewhere(gate);
+export const isSelected = ({ gate }: Pick<Decision, 'gate'>): boolean => gate !== 'not opted in' && !isElsewhere(gate);
 
 function classifyResource({ verdict }: Finding, { failures, now }: ConditionsInput): SelectedResource {
   return { verdict, kind: toCountedKind(verdict.resource), standing: computeUpdateState(verdict, failures, now) };

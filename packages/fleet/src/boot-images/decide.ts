@@ -5,7 +5,7 @@ import { annotationCodec, array, type Decoder, map, object, string, time } from 
 import { sha256 } from '@slipway/base/hash';
 import { streamImages } from './boot-image-config.ts';
 import type { ClusterFacts, OptIn, ResourceFacts, StubReading } from './facts.ts';
-import { closedGate, type UpdatePrecondition } from './preconditions.ts';
+import { findUnmetPrecondition, type UpdatePrecondition } from './preconditions.ts';
 import type { BootImageCode, ImageVerdict, ResourceVerdict } from './verdict.ts';
 
 /** What is to be written, all in one patch. */
@@ -37,9 +37,9 @@ export type ToImport = Pick<Extract<ImageVerdict, { readonly type: 'manual' }>, 
 
 /** The design calls it patchBootImage: with the answer carried out, the same question has no change left. */
 export function decideResource(facts: ResourceFacts, cluster: ClusterFacts): Decision {
-  const look = lookAt(facts, cluster);
-  const closed = closedGate(facts, cluster);
-  return closed === null ? throughGates(facts, cluster, look) : unchanged(facts, look, closed);
+  const look = judgeResource(facts, cluster);
+  const closed = findUnmetPrecondition(facts, cluster);
+  return closed === null ? decideChange(facts, cluster, look) : unchanged(facts, look, closed);
 }
 
 /** The same with something gone wrong while it was carried out. */
@@ -51,7 +51,7 @@ export function failedDecision(decision: Decision, code: BootImageCode, why: str
 const nothing = (code: BootImageCode, message: string): ImageVerdict => ({ type: 'failed', image: '', code, message });
 
 /** Whether or not something may be done about it. */
-function lookAt(facts: ResourceFacts, cluster: ClusterFacts): ImageVerdict {
+function judgeResource(facts: ResourceFacts, cluster: ClusterFacts): ImageVerdict {
   const { machine } = facts;
   if (!machine.ok) return nothing(machine.code, machine.message);
   if (!machine.architecture.ok) return nothing('SLW_BOOT_IMAGES_ARCH', machine.architecture.message);
@@ -83,7 +83,7 @@ const readMemory = ({ annotations }: ResourceFacts): BootImageMemory | null =>
 type GoodStub = Extract<StubReading, { ok: true }>;
 type Usable = Exclude<ImageVerdict, { readonly type: 'failed' | 'theirs' }>;
 
-function throughGates(facts: ResourceFacts, cluster: ClusterFacts, look: ImageVerdict): Decision {
+function decideChange(facts: ResourceFacts, cluster: ClusterFacts, look: ImageVerdict): Decision {
   const { stub } = facts;
   if (look.type === 'failed') return failed(facts, look, look.code, look.message);
   // Its user data is the owner's business as well: only they know what their image can read.

@@ -58,7 +58,7 @@ export {
   readGolden,
   type GoldenReading,
 } from './boot-image-config.ts';
-export { enrolmentNotes, resolveSelection, managersInForce } from './preconditions.ts';
+export { listSelectionNotes, resolveSelection, managersInForce } from './preconditions.ts';
 export { isCollectableCopy, managedStubName, stubNames, type StubSecret, toStubSecret } from './stub/stub-secret.ts';
 export {
   nextStamp,
@@ -77,7 +77,7 @@ export {
   decodeFailures,
   encodeFailures,
   type Failures,
-  isEnrolled,
+  isSelected,
   nextFailures,
   untilNextFailure,
 } from './conditions.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MachineManager, OptIn } from './facts.ts';
 import {
-  enrolmentNotes,
+  listSelectionNotes,
   resolveSelection,
   isAnythingManaged,
   managersInForce,
@@ -74,11 +74,11 @@ describe('what is asked for as a whole', () => {
   const cpms = manager('controlplanemachinesets', 'machine.openshift.io');
 
   it('an entry for ControlPlaneMachineSets has no effect, and that is said', () => {
-    expect(enrolmentNotes(optIn(mapi(), cpms))).toEqual([
+    expect(listSelectionNotes(optIn(mapi(), cpms))).toEqual([
       expect.stringMatching(/ControlPlaneMachineSets are not managed/),
     ]);
-    expect(enrolmentNotes(optIn({ ...cpms, selection: { mode: 'None' } }))).toEqual([]);
-    expect(enrolmentNotes(null)).toEqual([]);
+    expect(listSelectionNotes(optIn({ ...cpms, selection: { mode: 'None' } }))).toEqual([]);
+    expect(listSelectionNotes(null)).toEqual([]);
     expect(isAnythingManaged(optIn(cpms))).toBe(false);
   });
 

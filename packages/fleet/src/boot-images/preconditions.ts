@@ -37,15 +37,15 @@ const PAUSED_ANNOTATION = 'cluster.x-k8s.io/paused';
 const OS_LABEL = 'machine.openshift.io/os-id';
 
 /** Null: all are open. */
-export function closedGate(resource: ResourceFacts, cluster: ClusterFacts): UnmetPrecondition | null {
+export function findUnmetPrecondition(resource: ResourceFacts, cluster: ClusterFacts): UnmetPrecondition | null {
   return (
-    optInGate(resource, cluster) ??
-    ownerGate(resource) ??
-    holdGate(resource) ??
-    goldenGate(cluster.golden) ??
-    authorityGate(resource) ??
-    pausedGate(resource) ??
-    windowsGate(resource)
+    checkOptIn(resource, cluster) ??
+    checkOwner(resource) ??
+    checkHold(resource) ??
+    checkGolden(cluster.golden) ??
+    checkAuthority(resource) ??
+    checkPaused(resource) ??
+    checkWindows(resource)
   );
 }
 
@@ -63,12 +63,12 @@ const failed = (gate: UpdatePrecondition, code: BootImageCode, why: string): Unm
   code,
 });
 
-function optInGate(resource: ResourceFacts, { optIn }: ClusterFacts): UnmetPrecondition | null {
+function checkOptIn(resource: ResourceFacts, { optIn }: ClusterFacts): UnmetPrecondition | null {
   const enrolment = resolveSelection(resource, optIn);
   return enrolment.enrolled ? null : skipped('not opted in', enrolment.why);
 }
 
-function ownerGate({ resource, owners }: ResourceFacts): UnmetPrecondition | null {
+function checkOwner({ resource, owners }: ResourceFacts): UnmetPrecondition | null {
   const deployment = owners.find(({ kind }) => kind === 'MachineDeployment');
   if (deployment !== undefined && resource.kind === 'MachineSet') {
     return skipped('handled by owner', `handled through MachineDeployment ${deployment.name}`);
@@ -79,19 +79,19 @@ function ownerGate({ resource, owners }: ResourceFacts): UnmetPrecondition | nul
   return skipped('owned', `${owner.kind} ${owner.name} owns it and would change it back. ${way}`);
 }
 
-function holdGate({ annotations }: ResourceFacts): UnmetPrecondition | null {
+function checkHold({ annotations }: ResourceFacts): UnmetPrecondition | null {
   const held = annotations[bootImageHoldAnnotation];
   if (held === undefined) return null;
   const at = held === '' ? '' : ` at ${held.slice(0, 100)}`;
   return skipped('held', `held by a person${at}: remove the annotation ${bootImageHoldAnnotation} to go on`);
 }
 
-function goldenGate(reading: GoldenReading): UnmetPrecondition | null {
+function checkGolden(reading: GoldenReading): UnmetPrecondition | null {
   if (reading.type === 'problem') return failed('boot images', reading.code, reading.message);
-  return stampGate(reading.golden);
+  return checkStamp(reading.golden);
 }
 
-function stampGate({ stamp }: GoldenFacts): UnmetPrecondition | null {
+function checkStamp({ stamp }: GoldenFacts): UnmetPrecondition | null {
   if (stamp.type === 'stamped') return null;
   const code = 'SLW_BOOT_IMAGES_VERSION';
   return stamp.isLate ? failed('stamp', code, stamp.why) : skipped('stamp', stamp.why, code);
@@ -99,20 +99,20 @@ function stampGate({ stamp }: GoldenFacts): UnmetPrecondition | null {
 
 const ownApi = { 'machine.openshift.io': 'MachineAPI', 'cluster.x-k8s.io': 'ClusterAPI' } as const;
 
-function authorityGate({ resource, authoritativeApi }: ResourceFacts): UnmetPrecondition | null {
+function checkAuthority({ resource, authoritativeApi }: ResourceFacts): UnmetPrecondition | null {
   if (authoritativeApi === null || authoritativeApi === ownApi[resource.api]) return null;
   if (authoritativeApi === 'Migrating') return skipped('migrating', 'it is moving between the machine APIs: waits');
   return skipped('other api', `status.authoritativeAPI is ${authoritativeApi}: the set of the same name there decides`);
 }
 
-function pausedGate({ annotations, isPaused }: ResourceFacts): UnmetPrecondition | null {
+function checkPaused({ annotations, isPaused }: ResourceFacts): UnmetPrecondition | null {
   if (annotations[PAUSED_ANNOTATION] !== undefined) {
     return skipped('paused', `paused by the annotation ${PAUSED_ANNOTATION}: remove it to go on`);
   }
   return isPaused ? skipped('paused', 'paused by spec.paused: unset it to go on') : null;
 }
 
-function windowsGate({ labels, machineLabels }: ResourceFacts): UnmetPrecondition | null {
+function checkWindows({ labels, machineLabels }: ResourceFacts): UnmetPrecondition | null {
   const isWindows = [machineLabels[OS_LABEL], labels[OS_LABEL]].some((value) => value?.toLowerCase() === 'windows');
   return isWindows ? skipped('windows', 'its machines run Windows, which has images of its own') : null;
 }
@@ -175,7 +175,7 @@ export const managersInForce = (optIn: OptIn | null): readonly MachineManager[] 
 const isManaged = (resource: MachineManager['resource']): boolean => resource !== 'controlplanemachinesets';
 
 /** What is asked for and cannot be done. */
-export const enrolmentNotes = (optIn: OptIn | null): readonly string[] =>
+export const listSelectionNotes = (optIn: OptIn | null): readonly string[] =>
   (optIn?.managers ?? [])
     .filter(({ resource, selection }) => !isManaged(resource) && selection.mode !== 'None')
     .map(

@@ -32,7 +32,7 @@ export function readDrainFacts({ metadata, spec }: Node): DrainFacts {
   const { annotations = {} } = metadata;
   const since = Date.parse(annotations[drainSinceAnnotation] ?? '');
   return {
-    wanted: wishIn(annotations[nodeAnnotations.desiredDrain]),
+    wanted: parseDrainRequest(annotations[nodeAnnotations.desiredDrain]),
     applied: annotations[nodeAnnotations.lastAppliedDrain] ?? null,
     isUnschedulable: spec?.unschedulable === true,
     isCordonedByUs: annotations[cordonedAnnotation] !== undefined,
@@ -42,7 +42,7 @@ export function readDrainFacts({ metadata, spec }: Node): DrainFacts {
 }
 
 /** Null also for a word that nobody knows: a later version may have more of them. */
-function wishIn(text: string | undefined): DrainRequest | null {
+function parseDrainRequest(text: string | undefined): DrainRequest | null {
   const [, verb, config] = /^(drain|uncordon)-(.+)$/s.exec(text ?? '') ?? [];
   if (text === undefined || config === undefined) return null;
   return { verb: verb === 'drain' ? 'drain' : 'uncordon', text, config };

@@ -4,7 +4,7 @@ import { type ObservedDataImage, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep } from './next-host-step.ts';
 import {
   anImage,
-  asked,
+  sampleHostMemory,
   attachedA,
   drive,
   empty,
@@ -157,7 +157,7 @@ describe('status of a DataImage', () => {
 });
 
 describe('an ISO that was verified', () => {
-  const adopted = { memory: asked({ doing: 'adopt', isSent: true }) };
+  const adopted = { memory: sampleHostMemory({ doing: 'adopt', isSent: true }) };
   const found = (
     given: FactsInput,
     besideOperator = false,

@@ -57,12 +57,12 @@ function computeAttachedImage(image: ObservedDataImage): Status['attachedImage']
  */
 function findDoubt(facts: HostFacts, image: ObservedDataImage, besideOperator: boolean): Finding | null {
   const isOurs = !besideOperator && !facts.host.isForeign;
-  const why = (isOurs ? doubtOfAdoption(facts) : null) ?? contradiction(facts, image);
+  const why = (isOurs ? findAdoptionDoubt(facts) : null) ?? contradiction(facts, image);
   if (why === null) return null;
   return { status: 'Unknown', reason: 'NotVerified', message: `${image.memory?.url} was in the drive, but ${why}` };
 }
 
-function doubtOfAdoption(facts: HostFacts): string | null {
+function findAdoptionDoubt(facts: HostFacts): string | null {
   const { host, node, drive, driveProblem } = facts;
   const isRegistering = !host.isDetached && !host.isDeleting && node?.provisionState !== 'active';
   if (isRegistering) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hostStatus } from './host-status.ts';
 import { DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep } from './next-host-step.ts';
-import { asked, buildFacts, type FactsInput, off } from './testing/facts.ts';
+import { sampleHostMemory, buildFacts, type FactsInput, off } from './testing/facts.ts';
 
 /** With the step that is next. */
 function computeStatus(given: FactsInput) {
@@ -10,7 +10,7 @@ function computeStatus(given: FactsInput) {
   return hostStatus(facts, nextHostStep(facts, DEFAULT_STEP_OPTIONS));
 }
 
-const wrong = asked({ failures: 2, message: 'wrong password' });
+const wrong = sampleHostMemory({ failures: 2, message: 'wrong password' });
 const fresh = { state: '' };
 
 describe('status of a host', () => {
@@ -57,7 +57,7 @@ describe('status of a host', () => {
     ],
     [
       'power',
-      { host: { memory: asked({ failures: 1, message: 'power on: no' }) } },
+      { host: { memory: sampleHostMemory({ failures: 1, message: 'power on: no' }) } },
       'power management error',
       /power on: no/,
     ],

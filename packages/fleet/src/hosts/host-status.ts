@@ -3,7 +3,7 @@ import type { BareMetalHost } from '@slipway/api';
 import { formatProblem } from '../problems.ts';
 import type { HostFacts, HostStep, Why } from './host-step.ts';
 import { formatRebootAnnotation } from './memory.ts';
-import { isOffAskedFor } from './next-host-step.ts';
+import { isPowerOffRequested } from './next-host-step.ts';
 
 type Status = NonNullable<BareMetalHost['status']>;
 type ErrorType = NonNullable<Status['errorType']>;
@@ -73,7 +73,7 @@ function problemOfStep(facts: HostFacts, step: HostStep): Problem | null {
 /** Ironic's own reboot would not do: nobody could change the drive in it, and asked for twice it reboots twice. */
 function findPowerOffRefusal(facts: HostFacts): Problem | null {
   const { host, node } = facts;
-  if (!host.isPowerOffDisabled || !isOffAskedFor(facts) || node?.powerState !== 'power on') return null;
+  if (!host.isPowerOffDisabled || !isPowerOffRequested(facts) || node?.powerState !== 'power on') return null;
   const asked = host.online
     ? `annotation ${host.reboots.map(formatRebootAnnotation).join(', ')} asks for a reboot`
     : 'spec.online is false';

@@ -8,7 +8,7 @@ export {
   isOwn,
   isPlain,
   computeMedium,
-  nothingAsked,
+  emptyHostMemory,
   OWN_REBOOT_KEY,
   REBOOT_ANNOTATION,
   rebootRequests,
@@ -33,13 +33,13 @@ export {
   type DesiredNode,
 } from './host-step.ts';
 export {
-  bmcSeen,
-  bmcSeenBeside,
-  dataImageSeen,
+  observeBmc,
+  observeBmcAlongside,
+  observeDataImage,
   HOST_FINALIZER,
-  hostSeen,
+  observeHost,
   IMAGE_FINALIZER,
-  nodeSeen,
+  observeNode,
   ownedBy,
   PAUSED_ANNOTATION,
 } from './observe.ts';

@@ -148,7 +148,7 @@ export const shorten = (message: string, longest = MAX_MESSAGE_LENGTH): string =
 
 // How the memory of what was last asked of a node changes.
 
-export const nothingAsked: HostMemory = {
+export const emptyHostMemory: HostMemory = {
   doing: 'none',
   isSent: false,
   since: 0,
@@ -162,8 +162,8 @@ export const nothingAsked: HostMemory = {
 const MAX_DOUBLINGS = 4;
 
 /** Written before the call. Failures are counted until all is well. */
-export const asked = (before: HostMemory | null, doing: HostMemory['doing'], now: number): HostMemory => ({
-  ...(before ?? nothingAsked),
+export const recordRequest = (before: HostMemory | null, doing: HostMemory['doing'], now: number): HostMemory => ({
+  ...(before ?? emptyHostMemory),
   doing,
   isSent: false,
   since: now,
@@ -180,7 +180,7 @@ export const hostCallAccepted = (before: HostMemory, now: number): HostMemory =>
 
 /** Failures are over; what was asked for last is not forgotten. */
 export const forgiven = (before: HostMemory | null): HostMemory => ({
-  ...(before ?? nothingAsked),
+  ...(before ?? emptyHostMemory),
   failures: 0,
   message: '',
   notBefore: 0,
@@ -195,7 +195,7 @@ export function hostCallFailed(
   const failures = (before?.failures ?? 0) + 1;
   const onSince = before?.onSince ?? 0;
   const notBefore = now + delay(failures, options, MAX_DOUBLINGS);
-  return { ...nothingAsked, since: now, onSince, failures, message: shorten(message), notBefore };
+  return { ...emptyHostMemory, since: now, onSince, failures, message: shorten(message), notBefore };
 }
 
 /** Null: nobody needs to wait. */
@@ -238,7 +238,7 @@ export function readDriveMemory(value: string | undefined, now: number): DriveMe
     isAttached: doing === 'none' && fields['isAttached'] === true && typeof fields['reported'] === 'string',
     reported: text(fields['reported']),
     node: text(fields['node']),
-    ...shared(fields, now),
+    ...readCallMemory(fields, now),
   };
 }
 
@@ -247,7 +247,11 @@ export function readHostMemory(value: string | undefined, now: number): HostMemo
   const fields = parseFields(value ?? '', MAX_MEMORY_CHARS);
   const doing = parseEnum(fields['doing'], hostDoings);
   if (doing === null) return null;
-  return { doing, onSince: Math.min(whole(fields['onSince'], Number.MAX_SAFE_INTEGER), now), ...shared(fields, now) };
+  return {
+    doing,
+    onSince: Math.min(whole(fields['onSince'], Number.MAX_SAFE_INTEGER), now),
+    ...readCallMemory(fields, now),
+  };
 }
 
 const hostDoings = [
@@ -268,7 +272,7 @@ export function readBootAnywayAfter(value: string | undefined): number | null {
 
 type CallMemory = Pick<DriveMemory & HostMemory, 'isSent' | 'since' | 'failures' | 'message' | 'notBefore'>;
 
-const shared = (fields: Record<string, unknown>, now: number): CallMemory => ({
+const readCallMemory = (fields: Record<string, unknown>, now: number): CallMemory => ({
   isSent: fields['isSent'] === true,
   // A clock that was ahead must not keep anybody waiting for a time that is far away.
   since: Math.min(whole(fields['since'], Number.MAX_SAFE_INTEGER), now),

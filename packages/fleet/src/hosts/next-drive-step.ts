@@ -55,10 +55,10 @@ export function nextDriveStep(question: DriveQuestion): DriveStep {
   const memory = image.memory ?? { ...emptyDrive(image.attachedUrl ?? ''), failures: image.errorCount };
   // What another operator has attached, or a memory that cannot be read speaks of, was of the node as it is now.
   const isOfThisNode = memory.node === '' && medium !== 'none';
-  return stepOf[medium](question, isOfThisNode ? { ...memory, node: node.uuid } : memory);
+  return stepByMedium[medium](question, isOfThisNode ? { ...memory, node: node.uuid } : memory);
 }
 
-const stepOf: Readonly<
+const stepByMedium: Readonly<
   Record<ReturnType<typeof computeMedium>, (question: DriveQuestion, memory: DriveMemory) => DriveStep>
 > = {
   none: beginAttach,

@@ -3,7 +3,7 @@ import { type HostStep, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep, stepWithoutHost } from './next-host-step.ts';
 import {
   anImage,
-  asked,
+  sampleHostMemory,
   attachedA,
   drive,
   empty,
@@ -42,7 +42,7 @@ describe('registration', () => {
     ['then a node', { node: null }, 'register'],
     [
       'and waits where that failed',
-      { node: null, host: { memory: asked({ failures: 1, notBefore: NOW + 1 }) } },
+      { node: null, host: { memory: sampleHostMemory({ failures: 1, notBefore: NOW + 1 }) } },
       'wait: backoff',
     ],
     ['a new node is managed', { node: { provisionState: 'enroll' } }, 'provision: manage'],
@@ -80,12 +80,15 @@ describe('registration', () => {
     ['and to one that another operator has made', { node: { sentDigest: null } }, 'update node'],
     [
       'it does not wait for what the old one failed at',
-      { node: { sentDigest: 'before' }, host: { memory: asked({ failures: 3, notBefore: NOW + 1 }) } },
+      { node: { sentDigest: 'before' }, host: { memory: sampleHostMemory({ failures: 3, notBefore: NOW + 1 }) } },
       'update node',
     ],
     [
       'but for what Ironic has refused',
-      { node: { sentDigest: 'before' }, host: { memory: asked({ doing: 'update', failures: 1, notBefore: NOW + 1 }) } },
+      {
+        node: { sentDigest: 'before' },
+        host: { memory: sampleHostMemory({ doing: 'update', failures: 1, notBefore: NOW + 1 }) },
+      },
       'wait: backoff',
     ],
   ])('%s', (_, given, expected) => {
@@ -95,16 +98,16 @@ describe('registration', () => {
   it('that fails is counted, with what Ironic says, and tried again later', () => {
     const step = decideStep({
       node: { provisionState: 'enroll', lastError: 'wrong password' },
-      host: { memory: asked({ doing: 'manage', isSent: true, since: NOW, failures: 1 }) },
+      host: { memory: sampleHostMemory({ doing: 'manage', isSent: true, since: NOW, failures: 1 }) },
     });
     expect(step).toEqual({
       type: 'remember host',
-      memory: asked({ since: NOW, failures: 2, message: 'wrong password', notBefore: NOW + 3 * MINUTES }),
+      memory: sampleHostMemory({ since: NOW, failures: 2, message: 'wrong password', notBefore: NOW + 3 * MINUTES }),
     });
   });
 
   it('that was interrupted is asked for again, without being counted', () => {
-    const memory = asked({ doing: 'adopt', since: NOW - MINUTES });
+    const memory = sampleHostMemory({ doing: 'adopt', since: NOW - MINUTES });
     expect(
       decideStep({ node: { provisionState: 'manageable', lastError: 'of before' }, host: { memory } }),
     ).toMatchObject({
@@ -149,7 +152,7 @@ describe('power', () => {
       'a host that was just switched on may be on, whatever Ironic says: its request is not served by that',
       {
         node: off,
-        host: { reboots: [plain], memory: asked({ doing: 'power on', isSent: true, onSince: NOW - 1000 }) },
+        host: { reboots: [plain], memory: sampleHostMemory({ doing: 'power on', isSent: true, onSince: NOW - 1000 }) },
       },
       'wait: busy',
     ],
@@ -157,7 +160,10 @@ describe('power', () => {
       'also where it was asked to shut down again since then',
       {
         node: off,
-        host: { online: false, memory: asked({ doing: 'soft power off', isSent: true, onSince: NOW - 1000 }) },
+        host: {
+          online: false,
+          memory: sampleHostMemory({ doing: 'soft power off', isSent: true, onSince: NOW - 1000 }),
+        },
         image: {},
       },
       'wait: busy',
@@ -167,7 +173,7 @@ describe('power', () => {
   });
 
   const softSince = (ago: number, lastError: string | null = null): FactsInput => ({
-    host: { online: false, memory: asked({ doing: 'soft power off', isSent: true, since: NOW - ago }) },
+    host: { online: false, memory: sampleHostMemory({ doing: 'soft power off', isSent: true, since: NOW - ago }) },
     node: { lastError },
   });
 
@@ -181,10 +187,10 @@ describe('power', () => {
   });
 
   it('that fails is counted, and tried again later', () => {
-    const memory = asked({ doing: 'power on', isSent: true, since: NOW - MINUTES });
+    const memory = sampleHostMemory({ doing: 'power on', isSent: true, since: NOW - MINUTES });
     const failed = decideStep({ node: { ...off, lastError: 'no answer' }, host: { memory } });
     expect(failed).toMatchObject({ type: 'remember host', memory: { failures: 1, message: 'power on: no answer' } });
-    const later = asked({ failures: 1, notBefore: NOW + 1 });
+    const later = sampleHostMemory({ failures: 1, notBefore: NOW + 1 });
     expect(told(decideStep({ node: off, host: { memory: later } }))).toBe('wait: backoff');
     expect(decideStep({ host: { memory: later } })).toMatchObject({
       type: 'remember host',
@@ -310,12 +316,12 @@ describe('a host that is out of our hands', () => {
     ['detached: then it goes', { host: { isDetached: true }, image, node: null }, 'release image'],
     [
       'attached again, whatever Ironic shows by now: maintenance ends',
-      { host: { memory: asked({ doing: 'delete' }) } },
+      { host: { memory: sampleHostMemory({ doing: 'delete' }) } },
       'set maintenance: false',
     ],
     [
       'attached again, before the node was gone: maintenance ends',
-      { node: { maintenance: true }, host: { memory: asked({ doing: 'delete' }) } },
+      { node: { maintenance: true }, host: { memory: sampleHostMemory({ doing: 'delete' }) } },
       'set maintenance: false',
     ],
   ])('%s', (_, given, expected) => {

@@ -3,7 +3,7 @@
 // host is off already or somebody has asked for a reboot.
 import type { ObservedDataImage, HostFacts, HostStep, IronicNode, PowerTarget, StepOptions } from './host-step.ts';
 import {
-  asked,
+  recordRequest,
   backingOff,
   forgiven,
   hostCallFailed,
@@ -17,7 +17,7 @@ import { bootsAnyway, canAttach, type DriveStep, isBusy, nextDriveStep } from '.
 
 const provisioned = new Set(['provisioned', 'externally provisioned']);
 
-function stepBesideOperator(facts: HostFacts, options: StepOptions): HostStep {
+function stepAlongsideOperator(facts: HostFacts, options: StepOptions): HostStep {
   const { host, node, dataImage } = facts;
   const holds = host.reboots.some(isOwn);
   const letGo = (otherwise: HostStep): HostStep => (holds ? { type: 'release hold' } : otherwise);
@@ -36,7 +36,7 @@ function untilHeld(facts: HostFacts, node: IronicNode, image: ObservedDataImage,
   if (isWindow && !image.immediate && isPending(facts, image)) return { type: 'hold off' };
   // What is attached is looked at once more before that operator switches the host on.
   const how = { mayChange: image.immediate, isBooting: isWindow };
-  return driveStepBesideOperator(facts, node, image, options, how) ?? { type: 'wait', why: 'at rest', ms: null };
+  return driveStepAlongsideOperator(facts, node, image, options, how) ?? { type: 'wait', why: 'at rest', ms: null };
 }
 
 function whileHeld(facts: HostFacts, node: IronicNode, image: ObservedDataImage, options: StepOptions): HostStep {
@@ -48,14 +48,14 @@ function whileHeld(facts: HostFacts, node: IronicNode, image: ObservedDataImage,
   const hasSeen = facts.host.reboots.some((each) => isOwn(each) && facts.now >= each.since + options.settleMs);
   const isHeld = hasSeen && isOff(facts, node);
   const how = { mayChange: image.immediate || isHeld, isBooting: isHeld };
-  const step = driveStepBesideOperator(facts, node, image, options, how);
+  const step = driveStepAlongsideOperator(facts, node, image, options, how);
   if (step === null) return { type: 'release hold' };
   return step.type === 'wait' && step.why === 'reboot needed'
     ? { type: 'wait', why: 'busy', ms: options.pollMs }
     : step;
 }
 
-function driveStepBesideOperator(
+function driveStepAlongsideOperator(
   facts: HostFacts,
   node: IronicNode,
   image: ObservedDataImage,
@@ -99,7 +99,7 @@ function removeNode(facts: HostFacts, node: IronicNode, options: StepOptions): H
   // Ironic deletes no active node that is not in maintenance.
   return node.maintenance
     ? { type: 'delete node' }
-    : { type: 'set maintenance', maintenance: true, remember: asked(host.memory, 'delete', now) };
+    : { type: 'set maintenance', maintenance: true, remember: recordRequest(host.memory, 'delete', now) };
 }
 
 /**
@@ -118,25 +118,25 @@ function lastEject(facts: HostFacts, node: IronicNode, options: StepOptions): Ho
 // Switching a host on and off. Only ever on and off, never Ironic's own reboot: either can be asked for twice without harm.
 
 /** Where power-off is disabled, status says that it was asked for in vain. */
-export const isOffAskedFor = ({ host }: HostFacts): boolean => !host.online || host.reboots.length > 0;
+export const isPowerOffRequested = ({ host }: HostFacts): boolean => !host.online || host.reboots.length > 0;
 
 const busy = ({ pollMs }: StepOptions): HostStep => ({ type: 'wait', why: 'busy', ms: pollMs });
 
 function switchOn(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
-  return ask('power on', facts, node, options);
+  return requestPower('power on', facts, node, options);
 }
 
 /** The operating system is asked first and has its time; then the power goes. */
 function switchOff(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
   const { host, now } = facts;
   if (modeOfAll(host.reboots) === 'hard' || hasIgnoredSoft(facts, node, options)) {
-    return ask('power off', facts, node, options);
+    return requestPower('power off', facts, node, options);
   }
   if (host.memory?.doing === 'power off' && now < host.memory.since + options.softOffMs) {
-    return ask('power off', facts, node, options);
+    return requestPower('power off', facts, node, options);
   }
   if (isGivingTime(facts, options)) return busy(options);
-  return ask('soft power off', facts, node, options);
+  return requestPower('soft power off', facts, node, options);
 }
 
 /** A memory that is much older is of another time when the host was switched off. */
@@ -149,7 +149,7 @@ function hasIgnoredSoft({ host, now }: HostFacts, { lastError }: IronicNode, { s
 const isGivingTime = ({ host, now }: HostFacts, { softOffMs }: StepOptions): boolean =>
   host.memory?.doing === 'soft power off' && host.memory.isSent && now < host.memory.since + softOffMs;
 
-function ask(target: PowerTarget, facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
+function requestPower(target: PowerTarget, facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
   const { host, now } = facts;
   const waiting = backingOff(host.memory, now);
   if (waiting !== null) return waiting;
@@ -159,7 +159,7 @@ function ask(target: PowerTarget, facts: HostFacts, node: IronicNode, options: S
     const why = node.lastError ?? '';
     return { type: 'remember host', memory: hostCallFailed(host.memory, `${target}: ${why}`, now, options) };
   }
-  return { type: 'power', target, remember: asked(host.memory, target, now) };
+  return { type: 'power', target, remember: recordRequest(host.memory, target, now) };
 }
 
 // From a host that Ironic does not know to one that it has adopted.
@@ -188,14 +188,14 @@ function stepOfNode(facts: HostFacts, node: IronicNode, digest: string, options:
 /** Failures belong to what was sent before, unless Ironic has refused this. */
 function updateStep({ host, now }: HostFacts): HostStep {
   const waiting = host.memory?.doing === 'update' ? backingOff(host.memory, now) : null;
-  return waiting ?? { type: 'update node', remember: asked(forgiven(host.memory), 'update', now) };
+  return waiting ?? { type: 'update node', remember: recordRequest(forgiven(host.memory), 'update', now) };
 }
 
 /** A deletion that was called off has left it behind. */
 const endMaintenance = ({ host, now }: HostFacts): HostStep => ({
   type: 'set maintenance',
   maintenance: false,
-  remember: asked(host.memory, 'delete', now),
+  remember: recordRequest(host.memory, 'delete', now),
 });
 
 function provisionStep(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep | null {
@@ -203,10 +203,10 @@ function provisionStep(facts: HostFacts, node: IronicNode, options: StepOptions)
     case 'active':
       return null;
     case 'enroll':
-      return askFor('manage', facts, node, options);
+      return requestProvision('manage', facts, node, options);
     case 'manageable':
     case 'adopt failed':
-      return askFor('adopt', facts, node, options);
+      return requestProvision('adopt', facts, node, options);
     case 'verifying':
     case 'adopting':
       return { type: 'wait', why: 'busy', ms: options.pollMs };
@@ -215,7 +215,12 @@ function provisionStep(facts: HostFacts, node: IronicNode, options: StepOptions)
   }
 }
 
-function askFor(target: 'manage' | 'adopt', facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
+function requestProvision(
+  target: 'manage' | 'adopt',
+  facts: HostFacts,
+  node: IronicNode,
+  options: StepOptions,
+): HostStep {
   const { host, now } = facts;
   const waiting = backingOff(host.memory, now);
   if (waiting !== null) return waiting;
@@ -225,7 +230,7 @@ function askFor(target: 'manage' | 'adopt', facts: HostFacts, node: IronicNode, 
   }
   return checkProgress(host.memory, target, node, { now, settleMs: options.settleMs }) === 'lagging'
     ? { type: 'wait', why: 'busy', ms: options.pollMs }
-    : { type: 'provision', target, remember: asked(host.memory, target, now) };
+    : { type: 'provision', target, remember: recordRequest(host.memory, target, now) };
 }
 
 // The one thing to be done next for a host and its DataImage, from what is known of both.
@@ -234,7 +239,7 @@ export function nextHostStep(facts: HostFacts, options: StepOptions): HostStep {
   const { host, dataImage } = facts;
   if (host.isPaused) return { type: 'wait', why: 'paused', ms: null };
   if (dataImage !== null && mayGo(dataImage, isOutOfReach(facts, options))) return { type: 'release image' };
-  if (options.besideOperator) return stepBesideOperator(facts, options);
+  if (options.besideOperator) return stepAlongsideOperator(facts, options);
   return host.isForeign ? notOurs : stepOfOurs(facts, options);
 }
 
@@ -275,7 +280,7 @@ function steadyStep(facts: HostFacts, options: StepOptions): HostStep {
 }
 
 function whileOn(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
-  if (isOffAskedFor(facts) && !facts.host.isPowerOffDisabled) return switchOff(facts, node, options);
+  if (isPowerOffRequested(facts) && !facts.host.isPowerOffDisabled) return switchOff(facts, node, options);
   return withoutFailures(facts) ?? notReady(driveStep(facts, node, options, false)) ?? atRest;
 }
 

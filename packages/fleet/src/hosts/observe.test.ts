@@ -2,8 +2,8 @@ import type { BareMetalHost, Secret } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import type { Stored } from '../kube-object.ts';
 import type { KnownNode } from './host-step.ts';
-import { encodeMemory, nothingAsked } from './memory.ts';
-import { bmcSeen, bmcSeenBeside, dataImageSeen, hostSeen, nodeSeen } from './observe.ts';
+import { encodeMemory, emptyHostMemory } from './memory.ts';
+import { observeBmc, observeBmcAlongside, observeDataImage, observeHost, observeNode } from './observe.ts';
 import { aNode, NOW } from './testing/facts.ts';
 
 type Metadata = Partial<Stored<BareMetalHost>['metadata']>;
@@ -19,14 +19,14 @@ const secret: Stored<Secret> = {
 };
 const node = (changes: Partial<KnownNode> = {}): KnownNode => ({ ...aNode(), hostUid: 'uid-1', ...changes });
 const seen = (metadata: Metadata, of: KnownNode | null = null) =>
-  hostSeen(host(metadata), of, bmcSeen(host(), secret).reading, NOW);
+  observeHost(host(metadata), of, observeBmc(host(), secret).reading, NOW);
 
 describe('a host', () => {
   it('is seen as its spec and annotations say', () => {
     const annotations = {
       'baremetalhost.metal3.io/detached': '',
       'reboot.metal3.io': '{"mode":"hard"}',
-      'slipway.dev/host': encodeMemory({ ...nothingAsked, doing: 'adopt', since: 5 }),
+      'slipway.dev/host': encodeMemory({ ...emptyHostMemory, doing: 'adopt', since: 5 }),
     };
     expect(seen({ annotations, deletionTimestamp: '2026-01-01T00:00:00Z' })).toMatchObject({
       namespace: 'metal',
@@ -44,7 +44,7 @@ describe('a host', () => {
 
   it('is not switched off where its spec says so', () => {
     const disabled = host({}, { disablePowerOff: true });
-    expect(hostSeen(disabled, null, bmcSeen(disabled, secret).reading, NOW).isPowerOffDisabled).toBe(true);
+    expect(observeHost(disabled, null, observeBmc(disabled, secret).reading, NOW).isPowerOffDisabled).toBe(true);
     expect(seen({}).isPowerOffDisabled).toBe(false);
   });
 
@@ -61,7 +61,7 @@ describe('a host', () => {
   });
 
   const finalizers = ['baremetalhost.metal3.io'];
-  const marked = { finalizers, annotations: { 'slipway.dev/host': encodeMemory(nothingAsked) } };
+  const marked = { finalizers, annotations: { 'slipway.dev/host': encodeMemory(emptyHostMemory) } };
   it.each<[string, Metadata, KnownNode | null, boolean]>([
     ['without a finalizer is nobody’s yet', {}, null, false],
     ['with a finalizer and our memory is ours', marked, null, false],
@@ -75,9 +75,9 @@ describe('a host', () => {
 
 describe('a node', () => {
   it('that was made for another host of this name is told anew whose it is', () => {
-    expect(nodeSeen(node(), host())?.sentDigest).toBe('now');
-    expect(nodeSeen(node({ hostUid: 'uid-0' }), host())?.sentDigest).not.toBe('now');
-    expect(nodeSeen(node({ hostUid: null, sentDigest: null }), host())?.sentDigest).toBeNull();
+    expect(observeNode(node(), host())?.sentDigest).toBe('now');
+    expect(observeNode(node({ hostUid: 'uid-0' }), host())?.sentDigest).not.toBe('now');
+    expect(observeNode(node({ hostUid: null, sentDigest: null }), host())?.sentDigest).toBeNull();
   });
 });
 
@@ -85,19 +85,22 @@ describe('a BMC', () => {
   it('has a new digest with every version of its Secret, and none without one', () => {
     const readDigest = (version: string) => {
       const changed = { ...secret, metadata: { ...secret.metadata, resourceVersion: version } };
-      const { reading } = bmcSeen(host(), changed);
+      const { reading } = observeBmc(host(), changed);
       return reading.ok ? reading.digest : null;
     };
     expect(readDigest('3')).toBe(readDigest('3'));
     expect(readDigest('4')).not.toBe(readDigest('3'));
-    expect(bmcSeen(host(), undefined).reading).toMatchObject({ ok: false, code: 'SLW_BMC_CREDENTIALS' });
-    expect(bmcSeen(host(), secret).driverInfo).toMatchObject({ redfish_username: 'admin', redfish_password: 'secret' });
+    expect(observeBmc(host(), undefined).reading).toMatchObject({ ok: false, code: 'SLW_BMC_CREDENTIALS' });
+    expect(observeBmc(host(), secret).driverInfo).toMatchObject({
+      redfish_username: 'admin',
+      redfish_password: 'secret',
+    });
   });
 
   it('needs no Secret beside another operator', () => {
-    expect(bmcSeenBeside(host())).toMatchObject({ ok: true, nonBootableISOImage: true });
+    expect(observeBmcAlongside(host())).toMatchObject({ ok: true, nonBootableISOImage: true });
     const ipmi = host({}, { bmc: { ...bmc, address: 'ipmi://10.0.0.1' } });
-    expect(bmcSeenBeside(ipmi)).toMatchObject({ ok: false, code: 'SLW_BMC_DRIVER' });
+    expect(observeBmcAlongside(ipmi)).toMatchObject({ ok: false, code: 'SLW_BMC_DRIVER' });
   });
 });
 
@@ -117,7 +120,7 @@ describe('a DataImage', () => {
       spec: { url: 'http://iso.example/a.iso' },
       status: { error: { count: 2, message: 'x' } },
     };
-    expect(dataImageSeen(image, host(), NOW)).toEqual({
+    expect(observeDataImage(image, host(), NOW)).toEqual({
       url: 'http://iso.example/a.iso',
       immediate: false,
       isDeleting: false,
@@ -128,6 +131,6 @@ describe('a DataImage', () => {
       memory: null,
       bootAnywayAfter: 3,
     });
-    expect(dataImageSeen(image, undefined, NOW).hasOwner).toBe(false);
+    expect(observeDataImage(image, undefined, NOW).hasOwner).toBe(false);
   });
 });

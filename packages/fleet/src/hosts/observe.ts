@@ -25,7 +25,7 @@ export const PAUSED_ANNOTATION = 'baremetalhost.metal3.io/paused';
 const DETACHED_ANNOTATION = 'baremetalhost.metal3.io/detached';
 const MAX_VALUE_LENGTH = 1024;
 
-export function hostSeen(
+export function observeHost(
   host: Stored<BareMetalHost>,
   node: KnownNode | null,
   bmc: BmcReading,
@@ -72,13 +72,13 @@ const hasHostFinalizer = ({ metadata }: Stored<BareMetalHost>): boolean =>
   metadata.finalizers?.includes(HOST_FINALIZER) === true;
 
 /** A node that was made for another host of this name has another host's digest: it is told anew whose it is. */
-export const nodeSeen = (node: KnownNode | null, { metadata }: Stored<BareMetalHost>): KnownNode | null =>
+export const observeNode = (node: KnownNode | null, { metadata }: Stored<BareMetalHost>): KnownNode | null =>
   node === null || node.sentDigest === null || node.hostUid === metadata.uid
     ? node
     : { ...node, sentDigest: `of ${node.hostUid}` };
 
 /** Secret undefined: it is not there. */
-export function bmcSeen({ spec }: BareMetalHost, secret: Stored<Secret> | undefined): ReadBmc {
+export function observeBmc({ spec }: BareMetalHost, secret: Stored<Secret> | undefined): ReadBmc {
   const { address = '', credentialsName = '', disableCertificateVerification = false } = spec?.bmc ?? {};
   return readBmc(
     { address, credentialsName, disableCertificateVerification },
@@ -87,7 +87,7 @@ export function bmcSeen({ spec }: BareMetalHost, secret: Stored<Secret> | undefi
 }
 
 /** Beside another operator nobody needs the password. */
-export function bmcSeenBeside({ spec }: BareMetalHost): BmcReading {
+export function observeBmcAlongside({ spec }: BareMetalHost): BmcReading {
   const address = readAddress(spec?.bmc?.address ?? '');
   if (!address.ok) return address;
   const { ironicDriver: driver, nonBootableISOImage } = address;
@@ -111,7 +111,7 @@ export const ownedBy = ({ metadata }: Stored<BareMetalHost>): OwnerReference => 
 
 export const IMAGE_FINALIZER = 'dataimage.metal3.io';
 
-export function dataImageSeen(
+export function observeDataImage(
   { metadata, spec, status }: Stored<DataImage>,
   host: Stored<BareMetalHost> | undefined,
   now: number,
@@ -121,7 +121,7 @@ export function dataImageSeen(
     url: spec?.url ?? '',
     immediate: spec?.immediate === true,
     ...ties(metadata, host?.metadata.uid),
-    ...said(status),
+    ...readDataImageStatus(status),
     memory: readDriveMemory(annotations[DRIVE_MEMORY_ANNOTATION], now),
     bootAnywayAfter: readBootAnywayAfter(annotations[BOOT_ANYWAY_ANNOTATION]),
   };
@@ -136,7 +136,7 @@ const ties = (
   hasOwner: ownerReferences.some(({ uid }) => uid === hostUid),
 });
 
-const said = (status: DataImage['status']) => ({
+const readDataImageStatus = (status: DataImage['status']) => ({
   attachedUrl: status?.attachedImage?.url ?? null,
   errorCount: status?.error?.count ?? 0,
 });

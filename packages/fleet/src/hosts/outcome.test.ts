@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { type HostStep, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { attachBegins, delay, detachBegins } from './memory.ts';
 import { afterCall, type CallOutcome } from './outcome.ts';
-import { aNode, asked, attachedA, drive, ISO_A, NOW } from './testing/facts.ts';
+import { aNode, sampleHostMemory, attachedA, drive, ISO_A, NOW } from './testing/facts.ts';
 
 const attach: HostStep = { type: 'attach', url: ISO_A, remember: attachBegins(drive(), aNode(), NOW - 1000) };
 const detach: HostStep = { type: 'detach', remember: detachBegins(attachedA, NOW - 1000) };
 const power: HostStep = {
   type: 'power',
   target: 'power on',
-  remember: asked({ doing: 'power on', since: NOW - 1000 }),
+  remember: sampleHostMemory({ doing: 'power on', since: NOW - 1000 }),
 };
 const after = (step: HostStep, outcome: CallOutcome, failures = 0) =>
-  afterCall(step, outcome, { now: NOW, options: DEFAULT_STEP_OPTIONS, hostMemory: asked({ failures }) });
+  afterCall(step, outcome, { now: NOW, options: DEFAULT_STEP_OPTIONS, hostMemory: sampleHostMemory({ failures }) });
 const accepted = { type: 'accepted' } as const;
 const refused = { type: 'refused', message: 'no' } as const;
 
@@ -32,7 +32,7 @@ describe('after a call', () => {
     expect(after(detach, refused)).toMatchObject({ drive: { doing: 'detach', failures: 1, notBefore: NOW + 90_000 } });
     expect(after(power, refused, 1)).toMatchObject({ host: { doing: 'none', failures: 2, message: 'no' } });
     expect(after({ type: 'register' }, refused)).toMatchObject({ host: { failures: 1, notBefore: NOW + 90_000 } });
-    expect(after({ type: 'update node', remember: asked({}) }, refused, 1)).toMatchObject({
+    expect(after({ type: 'update node', remember: sampleHostMemory({}) }, refused, 1)).toMatchObject({
       host: { doing: 'update', failures: 2 },
     });
   });
@@ -42,7 +42,7 @@ describe('after a call', () => {
   });
 
   it('that ended the maintenance of a deletion that was called off, the deletion is forgotten', () => {
-    const remember = asked({ doing: 'delete' });
+    const remember = sampleHostMemory({ doing: 'delete' });
     expect(after({ type: 'set maintenance', maintenance: false, remember }, accepted)).toMatchObject({
       host: { doing: 'none' },
     });

@@ -11,12 +11,12 @@ const on = (name: string, more: Partial<PoolOnStream> = {}): PoolOnStream => ({
   ...more,
 });
 const both = ['rhel-10', 'rhel-9'];
-const saying = (said: Partial<StreamLifecycle>) => sampleStreams(both, { lifecycle: { 'rhel-9': said } });
+const withLifecycle = (said: Partial<StreamLifecycle>) => sampleStreams(both, { lifecycle: { 'rhel-9': said } });
 
 const release = {
   before: sampleStreams(both),
-  N: saying({ state: 'deprecated', successor: 'rhel-10' }),
-  'N+1': saying({ state: 'blocked', successor: 'rhel-10' }),
+  N: withLifecycle({ state: 'deprecated', successor: 'rhel-10' }),
+  'N+1': withLifecycle({ state: 'blocked', successor: 'rhel-10' }),
   'N+2': sampleStreams(['rhel-10']),
 };
 
@@ -64,7 +64,7 @@ describe('from deprecation to removal', () => {
 
 describe('the messages', () => {
   it('name pool, stream, meaning, successor, what to set, and what the release says', () => {
-    const said = saying({ state: 'deprecated', successor: 'rhel10-coreos', message: 'See the notes.' });
+    const said = withLifecycle({ state: 'deprecated', successor: 'rhel10-coreos', message: 'See the notes.' });
     expect(poolDeprecation(on('rhel-9'), said).message).toBe(
       'MachineConfigPool worker is on the OS image stream rhel-9, which is deprecated and will be removed in a future release. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10. The release says: See the notes.',
     );

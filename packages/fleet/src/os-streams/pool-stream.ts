@@ -20,8 +20,8 @@ type Because = Extract<PoolStream, { type: 'follows' }>['because'];
 
 /** A new default, a new name or a stream that is gone never changes the OS of a pool: only its owner does, or worker's. */
 export function streamOfPool(facts: PoolStreamFacts, streams: Streams): PoolStream {
-  if (facts.asked !== null) return asAsked(facts, facts.asked, streams);
-  const own = standing(facts);
+  if (facts.asked !== null) return asRequested(facts, facts.asked, streams);
+  const own = readCurrentStream(facts);
   if (facts.worker !== undefined) return asWorker(facts.worker, own, facts, streams);
   return own === null ? byDefault(facts, streams) : stay(own, ownReason(facts), streams);
 }
@@ -41,7 +41,7 @@ export function trackedBy(decision: PoolStream): TrackedStream | null {
 }
 
 /** What the pool is on: as it is written down, else as its machines show. Null: it is new. */
-function standing({ tracked, runs }: PoolStreamFacts): TrackedStream | null {
+function readCurrentStream({ tracked, runs }: PoolStreamFacts): TrackedStream | null {
   const shown: TrackedStream | null = runs === null ? null : { name: runs.stream, images: runs.images };
   if (tracked === null) return shown;
   return tracked.images === null && shown !== null ? { name: tracked.name, images: shown.images } : tracked;
@@ -49,8 +49,8 @@ function standing({ tracked, runs }: PoolStreamFacts): TrackedStream | null {
 
 const ownReason = ({ tracked }: PoolStreamFacts): Because => (tracked === null ? 'runs it' : 'tracked');
 
-function asAsked(facts: PoolStreamFacts, asked: string, streams: Streams): PoolStream {
-  const at = standing(facts);
+function asRequested(facts: PoolStreamFacts, asked: string, streams: Streams): PoolStream {
+  const at = readCurrentStream(facts);
   const stream = findStream(streams.available, asked);
   if (stream !== undefined) {
     const from = at?.name ?? null;

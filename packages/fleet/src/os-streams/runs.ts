@@ -1,6 +1,6 @@
 // What the machines of a pool run that nobody has written a stream down for: a cluster from before streams.
 import { knownStream, type KnownStream, knownStreams, type MachineConfigPool, type Node } from '@slipway/api';
-import { selectPool } from '../pool-of.ts';
+import { selectPool } from '../pool-membership.ts';
 import { parseOsMajor } from './os-major.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import { isStreamName, type PoolStreamFacts, type Stream, type StreamImages, type Streams } from './available.ts';

@@ -29,7 +29,7 @@ export function assignSets(nodes: readonly PinNode[], pools: ReadonlyMap<string,
   for (const { node, sets } of wanted) {
     // Also one that is to hold nothing: from then on it says how much room it has, and a person can see what would fit.
     const next: PinAssignment = {
-      sets: sets.filter((set) => mayBeTold(node, set)),
+      sets: sets.filter((set) => mayBeAssigned(node, set)),
       mayPull: turns.has(node.name),
       parallel: node.pools.some((pool) => pools.get(pool)?.isControlPlane === true)
         ? PARALLEL.controlPlane
@@ -54,7 +54,7 @@ export function collectSets(
  * What a machine reports of a set has only its name. Where it still reports one of that name that it was told of earlier, it is
  * first told to let that go: so that a set that was deleted and made again never counts as held because the old one was.
  */
-const mayBeTold = ({ told, reported }: PinNode, set: AssignedSet): boolean =>
+const mayBeAssigned = ({ told, reported }: PinNode, set: AssignedSet): boolean =>
   isSetAssigned(told, set) || !reported.has(set.name);
 
 const isSameAssignment = (a: PinAssignment | null, b: PinAssignment): boolean =>

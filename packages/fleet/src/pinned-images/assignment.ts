@@ -14,7 +14,7 @@ import {
   refine,
   string,
 } from '@slipway/base/codec';
-import { selectsSome } from '../pool-of.ts';
+import { selectsSome } from '../pool-membership.ts';
 import { matchesSelector } from '../render/select.ts';
 import type { PinProblem } from './pool-summary.ts';
 

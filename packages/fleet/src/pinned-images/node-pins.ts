@@ -42,7 +42,7 @@ export interface DesiredSets {
   readonly images: ReadonlyMap<string, number>;
 }
 
-const nothingSaid: PinProgress = {
+const emptyProgress: PinProgress = {
   sets: [],
   bytes: null,
   bytesPerSecond: null,
@@ -54,7 +54,7 @@ const nothingSaid: PinProgress = {
 
 /** What the daemon said last. What cannot be read counts as nothing said. */
 export const readPinProgress = (record: MachineConfigNode | undefined): PinProgress =>
-  parsePinProgress(findCondition(record, pinConditions.progressing).message) ?? nothingSaid;
+  parsePinProgress(findCondition(record, pinConditions.progressing).message) ?? emptyProgress;
 
 export function nodePins(name: string, wanted: DesiredSets, record: MachineConfigNode | undefined): NodePins {
   const { pool, images } = wanted;
@@ -89,10 +89,10 @@ export const readPinNode = (name: string, record: MachineConfigNode | undefined)
   name,
   pools: [],
   isReady: true,
-  ...(record === undefined ? unheard : readPinReport(record)),
+  ...(record === undefined ? unreported : readPinReport(record)),
 });
 
-const unheard: Pick<PinNode, 'told' | 'reported' | 'failure'> = { told: null, reported: new Map(), failure: null };
+const unreported: Pick<PinNode, 'told' | 'reported' | 'failure'> = { told: null, reported: new Map(), failure: null };
 
 function computePinPhase(node: {
   isFailing: boolean;
@@ -118,7 +118,7 @@ function nodeSetPins(set: AssignedSet, count: number, node: PinNode, progress: P
 /** What sets share counts once in what the daemon says of all; a machine of several pools has others beside ours. */
 function sumSetBytes(sets: readonly NodeSetPins[], progress: PinProgress): Amount | null {
   if (progress.sets.length === sets.length) return progress.bytes;
-  return sumOfKnown(sets.map(({ bytes }) => bytes));
+  return sumKnownAmounts(sets.map(({ bytes }) => bytes));
 }
 
 export const sumAmounts = (amounts: readonly Amount[]): Amount => ({
@@ -127,7 +127,7 @@ export const sumAmounts = (amounts: readonly Amount[]): Amount => ({
 });
 
 /** Null where one is not known: a part would be taken for the whole. */
-export function sumOfKnown(amounts: readonly (Amount | null)[]): Amount | null {
+export function sumKnownAmounts(amounts: readonly (Amount | null)[]): Amount | null {
   const known = amounts.filter((amount) => amount !== null);
   return known.length === amounts.length && known.length > 0 ? sumAmounts(known) : null;
 }

@@ -1,7 +1,7 @@
 // Pools and machines, as far as pinned images are concerned.
 import type { MachineConfigNode, MachineConfigPool } from '@slipway/api';
 import { maxPullingAnnotation, pinAssignmentAnnotation } from '@slipway/api/names';
-import { isControlPlanePool } from '../pool-of.ts';
+import { isControlPlanePool } from '../pool-membership.ts';
 import { type AssignedSet, decodeAssignment, type PinAssignment, listSetNames } from './assignment.ts';
 
 export interface PinPool {

@@ -320,7 +320,7 @@ describe('what the controllers decide', () => {
 });
 
 describe('OS image streams', () => {
-  const asking = (name: string, stream: string) => ({
+  const poolWithStream = (name: string, stream: string) => ({
     metadata: { name },
     spec: { osImageStream: { name: stream } },
   });
@@ -336,7 +336,7 @@ describe('OS image streams', () => {
       .find(({ name }) => name === 'osImageURL');
 
   it('give a pool that asks for another one its images, and machines a reboot', async () => {
-    const plan = await planSample(streaming, { pools: [asking('infra', 'rhel-10')] });
+    const plan = await planSample(streaming, { pools: [poolWithStream('infra', 'rhel-10')] });
     expect(plan.outcome).toBe('disruption');
     expect(osImageIn(plan, 'infra')).toMatchObject({ before: rhel9.osImage, after: rhel10.osImage });
     expect(poolIn(plan, 'infra').updates).toMatchObject([{ actions: [{ type: 'Reboot' }], nodes: ['infra-0'] }]);
@@ -344,21 +344,21 @@ describe('OS image streams', () => {
   });
 
   it('take a custom pool along with worker', async () => {
-    const plan = await planSample(streaming, { pools: [asking('worker', 'rhel-10')] });
+    const plan = await planSample(streaming, { pools: [poolWithStream('worker', 'rhel-10')] });
     expect(osImageIn(plan, 'infra')).toMatchObject({ after: rhel10.osImage });
   });
 
   it('refuse what the controllers would refuse', async () => {
-    const plan = await planSample(streaming, { pools: [asking('worker', 'rhel-11')] });
+    const plan = await planSample(streaming, { pools: [poolWithStream('worker', 'rhel-11')] });
     expect(plan).toMatchObject({ outcome: 'refused', problems: [{ code: 'SLW_STREAM_UNKNOWN' }] });
     const named = machineConfig('50-os', 'worker', { osImageURL: rhel9.osImage });
-    const both = await planSample(streaming, { pools: [asking('worker', 'rhel-10')], machineConfigs: [named] });
+    const both = await planSample(streaming, { pools: [poolWithStream('worker', 'rhel-10')], machineConfigs: [named] });
     expect(both.problems).toMatchObject([{ code: 'SLW_RENDER_OS_STREAM' }]);
   });
 
   it('that there are none of are ignored', async () => {
     const { streams: _none, ...without } = streaming;
-    const plan = await planSample(without, { pools: [asking('worker', 'rhel-10')] });
+    const plan = await planSample(without, { pools: [poolWithStream('worker', 'rhel-10')] });
     expect({ outcome: plan.outcome, problems: plan.problems }).toEqual({ outcome: 'no disruption', problems: [] });
   });
 });

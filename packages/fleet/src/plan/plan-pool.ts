@@ -9,7 +9,7 @@ import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Change, PathState, UpdatePlan } from '../update/update-plan.ts';
 import { withOrigins } from './change-origins.ts';
 import type { NodePlan, PlannedChange, PlannedUpdate, PoolPlan } from './fleet-plan.ts';
-import { foresee, type Updates } from './planned-rollout.ts';
+import { simulateRollout, type Updates } from './planned-rollout.ts';
 import type { Member, PoolSides } from './pool-config.ts';
 
 /** Not even a digest of what is secret: a short secret can be guessed from it. */
@@ -52,7 +52,7 @@ export interface PoolRequest {
 export async function planPool(request: PoolRequest): Promise<PoolPlan> {
   const { sides, now, members, stopped, fleet, controllerNode } = request;
   const { pool, history } = readPoolFacts(sides.pool);
-  const { decision, plan: rollout } = foresee(
+  const { decision, plan: rollout } = simulateRollout(
     buildRolloutRequest({ now, pool, members: fleet, stopped: stopped.after, ownNode: controllerNode }),
     history,
   );

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chooseNodes } from '../rollout/choose-nodes.ts';
+import { decideRollout } from '../rollout/decide-rollout.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutRequest } from '../rollout/facts.ts';
 import { defaultRolloutPolicy } from '../rollout/policy.ts';
-import { foresee } from './planned-rollout.ts';
+import { simulateRollout } from './planned-rollout.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const [OLD, OTHER, TARGET] = ['rendered-worker-old', 'rendered-worker-other', 'rendered-worker-new'];
@@ -53,7 +53,7 @@ const request = (nodes: readonly NodeFacts[], pool: Partial<PoolFacts> = {}): Ro
 function goThrough(first: RolloutRequest): string[][] {
   const waves = new Map<number, string[]>();
   const step = (at: RolloutRequest): RolloutRequest => {
-    const decision = chooseNodes(at);
+    const decision = decideRollout(at);
     const given = new Map(decision.give.map(({ node: name, config }) => [name, config]));
     const number = decision.wave?.number ?? 1;
     waves.set(number, [...(waves.get(number) ?? []), ...given.keys()]);
@@ -102,7 +102,7 @@ describe('a rollout that is foreseen', () => {
         const facts = nodes.map(({ how, zone, createdAt }, index) => node(`n-${index}`, { ...how, zone, createdAt }));
         const policy = { ...defaultRolloutPolicy, waves: [{ nodes: canary }, { percent: 100 }] };
         const asked = request(facts, { maxUnavailable, policy });
-        const { plan } = foresee(asked, []);
+        const { plan } = simulateRollout(asked, []);
         const really = goThrough(asked);
         expect(plan.waves.map((wave) => wave.nodes)).toEqual(really);
       }),
@@ -112,7 +112,7 @@ describe('a rollout that is foreseen', () => {
 
   it('has no waves while a machine that failed holds it up', () => {
     const failed = node('n-0', { desired: TARGET, state: 'Degraded', reason: 'disk full' });
-    const { plan } = foresee(request([failed, node('n-1')], { maxUnavailable: 2 }), []);
+    const { plan } = simulateRollout(request([failed, node('n-1')], { maxUnavailable: 2 }), []);
     expect(plan).toMatchObject({ phase: 'halted', waves: [], takenBy: ['n-0'] });
     expect(plan.summary).toContain('n-0');
   });
@@ -129,7 +129,7 @@ describe('a rollout that is foreseen', () => {
       why: '',
     };
     const nodes = ['n-0', 'n-1', 'n-2', 'n-3'].map((name) => node(name));
-    expect(foresee(request(nodes, { maxUnavailable: 3 }), [past]).plan.estimateSeconds).toBe(2 * 600);
-    expect(foresee(request(nodes), []).plan.estimateSeconds).toBeNull();
+    expect(simulateRollout(request(nodes, { maxUnavailable: 3 }), [past]).plan.estimateSeconds).toBe(2 * 600);
+    expect(simulateRollout(request(nodes), []).plan.estimateSeconds).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import type { MachineConfiguration } from '@slipway/api';
 import { FleetError } from '../errors.ts';
 import { formatProblem } from '../problems.ts';
 import { type RolloutDecision } from '../rollout/facts.ts';
-import { chooseNodes } from '../rollout/choose-nodes.ts';
+import { decideRollout } from '../rollout/decide-rollout.ts';
 import type { NodeFacts, RolloutRecord, RolloutRequest } from '../rollout/facts.ts';
 import { isStuck, computeNodeState } from '../rollout/node-state.ts';
 import { estimateSeconds } from '../rollout/waves.ts';
@@ -17,8 +17,8 @@ export interface RolloutForecast {
   readonly plan: RolloutPlan;
 }
 
-export function foresee(request: RolloutRequest, history: readonly RolloutRecord[]): RolloutForecast {
-  const decision = chooseNodes(request);
+export function simulateRollout(request: RolloutRequest, history: readonly RolloutRecord[]): RolloutForecast {
+  const decision = decideRollout(request);
   const later = onceOthersAreBack(request, decision);
   const takenBy = placesTaken(later, decision);
   const capacity = decision.maxUnavailable - takenBy.length;
@@ -93,13 +93,13 @@ function simulateWaves(request: RolloutRequest): Batch[] {
  * have a turn to come are another matter, but these are few.
  */
 function decide(at: RolloutRequest): RolloutDecision {
-  const decision = chooseNodes(at);
+  const decision = decideRollout(at);
   const hasTrouble = decision.nodes
     .values()
     .some(({ phase, isUnavailable }) => isUnavailable && (phase === 'waiting' || phase === 'next'));
   if (hasTrouble || decision.give.length === 0) return decision;
   const pool = { ...at.pool, isControlPlane: false, maxUnavailable: '100%' };
-  return chooseNodes({ ...at, pool, otherControlPlaneOut: [] });
+  return decideRollout({ ...at, pool, otherControlPlaneOut: [] });
 }
 
 function note(batches: Map<number, Batch>, { give, wave }: RolloutDecision, nodes: readonly NodeFacts[]): void {

@@ -1,7 +1,7 @@
 // What render makes of a pool's MachineConfigs, before and after manifests are applied.
 import { type MachineConfigPool, type Node, targetConfigAnnotation } from '@slipway/api';
 import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
-import { type ChosenPool, selectPool } from '../pool-of.ts';
+import { type ChosenPool, selectPool } from '../pool-membership.ts';
 import type { CodedProblem } from '../problems.ts';
 import { prepareRender } from '../render/prepare-render.ts';
 import { renderPool } from '../render/render-pool.ts';

@@ -44,12 +44,11 @@ export interface SnapshotProblem {
   message: string;
 }
 
-type IndexOutcome =
+export type IndexOutcome =
   | { state: 'ready'; digest: string; chunks: number; fetchedAt: string }
   | { state: 'ready'; digest: string; chunks: number; recoveredAt: string }
   | { state: 'lost'; digest: string; message: string }
   | { state: 'failed'; problems: readonly SnapshotProblem[]; attempts: number; retryAt: string };
-export type { IndexOutcome as IndexOutcome };
 
 export function readSnapshotRequest({ metadata }: MachineConfig): SnapshotRequest {
   const refresh = metadata.annotations?.[refreshAnnotation];

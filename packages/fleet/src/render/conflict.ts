@@ -60,9 +60,9 @@ function listAncestors(path: string): string[] {
 /** The last one merged is named as the object: the others were fine before it came. */
 function conflictProblem(names: readonly string[], field: string, message: string): RenderProblem {
   const together = names.map(nameOfMachineConfig).join(', ');
-  const wayOut =
+  const remediation =
     names.length > 1 ? 'Each is valid alone: change one of them so that they agree' : 'Change one of the two';
-  const text = `merged from ${together}, ${message}. ${wayOut}`;
+  const text = `merged from ${together}, ${message}. ${remediation}`;
   return problemAt('SLW_RENDER_CONFLICT', nameOfMachineConfig(names.at(-1) ?? ''), field, text);
 }
 

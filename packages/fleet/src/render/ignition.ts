@@ -85,9 +85,9 @@ function modeProblems(object: string, config: AnyConfig): RenderProblem[] {
 function remoteProblems(object: string, config: AnyConfig): RenderProblem[] {
   return remoteReferences(config).map(({ path, source }) => {
     const found = `it refers to ${maskUrl(source)}, whose content is not there`;
-    const wayOut =
+    const remediation =
       'A rendered config refers to nothing outside: fetch the content first, or write it here as a data URL';
-    return problemAt('SLW_RENDER_REMOTE', object, fieldOfConfig(path), `${found}. ${wayOut}`);
+    return problemAt('SLW_RENDER_REMOTE', object, fieldOfConfig(path), `${found}. ${remediation}`);
   });
 }
 
@@ -95,8 +95,8 @@ function translateIgnition(object: string, config: AnyConfig, warnings: RenderPr
   if (isOfVersion(config, RENDERED_VERSION)) return { ok: true, config: withoutReferences(config), warnings };
   const { config: translated, report } = translate(config, RENDERED_VERSION);
   if (translated === null) {
-    const wayOut = `Rendered configs have spec ${RENDERED_VERSION}: say it in another way`;
-    return refuse(problemsIn(report, 'error', { code: 'SLW_RENDER_TRANSLATE', object, wayOut }));
+    const remediation = `Rendered configs have spec ${RENDERED_VERSION}: say it in another way`;
+    return refuse(problemsIn(report, 'error', { code: 'SLW_RENDER_TRANSLATE', object, wayOut: remediation }));
   }
   return { ok: true, config: withoutReferences(translated), warnings };
 }

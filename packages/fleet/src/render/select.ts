@@ -89,9 +89,9 @@ export function selectorProblems(pool: MachineConfigPool): RenderProblem[] {
   const field = 'spec.machineConfigSelector';
   const selector = pool.spec.machineConfigSelector;
   if (selector === undefined) {
-    const wayOut = `set matchLabels with ${ROLE_LABEL} and the role of the pool`;
+    const remediation = `set matchLabels with ${ROLE_LABEL} and the role of the pool`;
     return [
-      problemAt('SLW_RENDER_SELECTOR', object, field, `there is none, so no MachineConfig is selected; ${wayOut}`),
+      problemAt('SLW_RENDER_SELECTOR', object, field, `there is none, so no MachineConfig is selected; ${remediation}`),
     ];
   }
   const refusal = whySelectorRefused(selector);

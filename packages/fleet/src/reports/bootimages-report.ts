@@ -3,7 +3,7 @@ import type { Failures } from '../boot-images/conditions.ts';
 import type { GoldenReading } from '../boot-images/boot-image-config.ts';
 import type { Decision, ToImport } from '../boot-images/decide.ts';
 import { type ClusterFacts, keyOfMachines, type MachineManager } from '../boot-images/facts.ts';
-import { enrolmentNotes } from '../boot-images/preconditions.ts';
+import { listSelectionNotes } from '../boot-images/preconditions.ts';
 import type { ResourceVerdict } from '../boot-images/verdict.ts';
 import type { GateFinding } from '../feature-gates.ts';
 import { formatProblem } from '../problems.ts';
@@ -54,7 +54,7 @@ export const bootImagesReport = (
   optedIn: optIn?.managers ?? [],
   configMap: goldenEntry(golden),
   resources: resources.toSorted((a, b) => (toSortKey(a) < toSortKey(b) ? -1 : 1)),
-  notes: enrolmentNotes(optIn),
+  notes: listSelectionNotes(optIn),
 });
 
 function goldenEntry(reading: GoldenReading): GoldenEntry {

@@ -4,7 +4,7 @@ export {
   type BootImagesReport,
   buildBootImageEntry,
 } from './bootimages-report.ts';
-export { byName, type FleetSnapshot, slimNode } from './fleet-now.ts';
+export { byName, type FleetSnapshot, slimNode } from './fleet-snapshot.ts';
 export {
   driveEntry,
   type DriveEntry,
@@ -36,7 +36,7 @@ export {
   statusReport,
 } from './status-report.ts';
 export { type PoolEntry, type StreamEntry, streamsReport, type StreamsReport } from './streams-report.ts';
-export { wayOut } from './way-out.ts';
+export { listRemediations } from './remediation.ts';
 export {
   type BootImageHistoryEntry,
   bootImageHistoryReport,

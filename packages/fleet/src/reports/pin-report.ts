@@ -3,13 +3,13 @@ import { type MachineConfigPool, type PinnedImageSet, pinSummaryAnnotation } fro
 import type { GateFinding } from '../feature-gates.ts';
 import type { Stored } from '../kube-object.ts';
 import { readAddedSets, type AssignedSet, takesSet } from '../pinned-images/assignment.ts';
-import { type NodePins, nodePins, type PinPhase, sumAmounts, sumOfKnown } from '../pinned-images/node-pins.ts';
+import { type NodePins, nodePins, type PinPhase, sumAmounts, sumKnownAmounts } from '../pinned-images/node-pins.ts';
 import { type PinPool, buildPinPool } from '../pinned-images/pin-facts.ts';
 import type { Amount } from '../pinned-images/pin-progress.ts';
 import { decodeSummary } from '../pinned-images/pool-summary.ts';
-import { isMember } from '../pool-of.ts';
+import { isMember } from '../pool-membership.ts';
 import { formatProblem } from '../problems.ts';
-import type { FleetSnapshot } from './fleet-now.ts';
+import type { FleetSnapshot } from './fleet-snapshot.ts';
 
 /** A fleet and the sets of images that its pools pin, at one moment. */
 export interface PinSnapshot {
@@ -74,7 +74,7 @@ function poolPins(object: MachineConfigPool, now: PinSnapshot): PoolPins {
     name: pool.name,
     machines: countPhases(nodes),
     images: sumAmounts(nodes.map((node) => node.images)),
-    bytes: sumOfKnown(nodes.map(({ bytes }) => bytes)),
+    bytes: sumKnownAmounts(nodes.map(({ bytes }) => bytes)),
     bytesPerSecond: sumRates(nodes),
     secondsLeft: timeLeft(nodes),
     maxPulling: pool.maxPulling ?? null,
@@ -121,7 +121,7 @@ function setPins(
     images,
     isMatched: added.has(name),
     nodes: { done: here.filter(({ isHeld }) => isHeld).length, total: here.length },
-    bytes: sumOfKnown(here.map(({ bytes }) => bytes)),
+    bytes: sumKnownAmounts(here.map(({ bytes }) => bytes)),
   };
 }
 

@@ -5,7 +5,7 @@ import type { DecidedFleet, DecidedPool, NodeOutside } from '../rollout/decide-f
 import type { NodeFacts } from '../rollout/facts.ts';
 import { waveSizes } from '../rollout/policy.ts';
 import { estimateSeconds } from '../rollout/waves.ts';
-import type { FleetSnapshot } from './fleet-now.ts';
+import type { FleetSnapshot } from './fleet-snapshot.ts';
 
 /** The last one under way tells it best: parents come before their parts, early steps before late ones. */
 const steps: readonly (readonly [type: string, words: string])[] = [

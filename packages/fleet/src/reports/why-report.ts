@@ -3,9 +3,9 @@ import { targetReasonAnnotation } from '@slipway/api';
 import type { DecidedFleet, DecidedPool } from '../rollout/decide-fleet.ts';
 import type { NodeFacts, NodePhase, RolloutDecision } from '../rollout/facts.ts';
 import { parseTargetReason } from '../rollout/read-facts.ts';
-import type { FleetSnapshot } from './fleet-now.ts';
+import type { FleetSnapshot } from './fleet-snapshot.ts';
 import { readNodeStep, noStep } from './status-report.ts';
-import { wayOut } from './way-out.ts';
+import { listRemediations } from './remediation.ts';
 
 export type WhyReport = WhyInPool | WhyOutside;
 
@@ -80,7 +80,7 @@ function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: 
     reason,
     poolPhase: decision.phase,
     poolSummary: decision.summary,
-    wayOut: wayOut({ node: facts, pool, phase, poolPhase: decision.phase }),
+    wayOut: listRemediations({ node: facts, pool, phase, poolPhase: decision.phase }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerRequest, type RequestInput } from './answer-request.ts';
-import { chooseNodes } from './choose-nodes.ts';
+import { decideRollout } from './decide-rollout.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord } from './facts.ts';
 import { defaultRolloutPolicy } from './policy.ts';
 import {
@@ -33,7 +33,7 @@ const underWay: Partial<PoolFacts> = { state: sampleState() };
 const done: Partial<PoolFacts> = { proven: NEW, state: sampleState({ endedAt: at(-5) }) };
 const half: readonly NodeFacts[] = [sampleNode('worker-9', { current: NEW }), ...sampleNodes(2)];
 
-const ask = (request: string, pool: Partial<PoolFacts>, more: Partial<RequestInput> = {}) =>
+const answerWith = (request: string, pool: Partial<PoolFacts>, more: Partial<RequestInput> = {}) =>
   answerRequest(request, {
     pool: samplePool(pool),
     nodes: half,
@@ -44,7 +44,7 @@ const ask = (request: string, pool: Partial<PoolFacts>, more: Partial<RequestInp
   });
 
 const refusal = (request: string, pool: Partial<PoolFacts>, more: Partial<RequestInput> = {}): string => {
-  const { answer, ended, held, state } = ask(request, pool, more);
+  const { answer, ended, held, state } = answerWith(request, pool, more);
   expect(answer).toMatchObject({ ok: false, request, at: at(0) });
   expect(ended).toBeNull();
   expect(held).toBe(pool.held ?? null);
@@ -54,7 +54,7 @@ const refusal = (request: string, pool: Partial<PoolFacts>, more: Partial<Reques
 
 describe('cancel', () => {
   it('goes back to the last good config, and is held there until something new is rendered', () => {
-    const { state, held, answer, ended } = ask('cancel', underWay);
+    const { state, held, answer, ended } = answerWith('cancel', underWay);
     expect(held).toBe(OLD);
     expect(state).toMatchObject({ target: OLD, hold: { kind: 'cancel', instead: NEW }, answer, endedAt: null });
     expect(answer).toMatchObject({
@@ -62,7 +62,7 @@ describe('cancel', () => {
       text: `pool worker goes to ${OLD}, and stays there until something new is rendered, or until slipway resume worker`,
     });
     expect(ended).toMatchObject({ config: NEW, outcome: 'superseded' });
-    const decision = chooseNodes(sampleRequest({ held, state }, half));
+    const decision = decideRollout(sampleRequest({ held, state }, half));
     expect(decision).toMatchObject({ target: OLD, held: OLD });
     expect(decision.give.map(({ node }) => node)).toEqual(['worker-9']);
   });
@@ -70,14 +70,18 @@ describe('cancel', () => {
   it('works before the first machine was given anything, also while the pool is paused', () => {
     const before = sampleState({ target: OLD, from: null, endedAt: at(-5) });
     for (const state of [null, before]) {
-      expect(ask('cancel', { isPaused: true, state })).toMatchObject({ held: OLD, answer: { ok: true }, ended: null });
+      expect(answerWith('cancel', { isPaused: true, state })).toMatchObject({
+        held: OLD,
+        answer: { ok: true },
+        ended: null,
+      });
     }
   });
 
   it('of a rollback goes on to the newest', () => {
     const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
     const pool = { proven: NEW, held: OLD, state: sampleState({ target: OLD, from: NEW, hold }) };
-    expect(ask('cancel', pool)).toMatchObject({ held: null, state: { target: NEW, hold: null } });
+    expect(answerWith('cancel', pool)).toMatchObject({ held: null, state: { target: NEW, hold: null } });
   });
 
   it('is refused where there is nothing to cancel', () => {
@@ -102,14 +106,17 @@ describe('cancel', () => {
 describe('rollback', () => {
   it('goes to the config that every machine had before', () => {
     const history = [record(NEW), record(NEXT, { outcome: 'superseded' }), record(OLD)];
-    const { held, state } = ask('rollback', done, { history });
+    const { held, state } = answerWith('rollback', done, { history });
     expect(held).toBe(OLD);
     expect(state).toMatchObject({ target: OLD, from: NEW, hold: { kind: 'rollback', instead: NEW }, wave: 1 });
   });
 
   it('goes with waves, as a rollout does', () => {
-    const { held, state } = ask('rollback', done, { history: [record(OLD)], nodes: sampleNodes(4, { current: NEW }) });
-    const decision = chooseNodes(
+    const { held, state } = answerWith('rollback', done, {
+      history: [record(OLD)],
+      nodes: sampleNodes(4, { current: NEW }),
+    });
+    const decision = decideRollout(
       sampleRequest({ ...done, held, state, maxUnavailable: 4 }, sampleNodes(4, { current: NEW })),
     );
     expect(decision.wave).toMatchObject({ number: 1, of: 2 });
@@ -117,22 +124,26 @@ describe('rollback', () => {
   });
 
   it('goes to the one that is named', () => {
-    expect(ask(`rollback=${NEXT}`, done)).toMatchObject({ held: NEXT, state: { target: NEXT }, answer: { ok: true } });
+    expect(answerWith(`rollback=${NEXT}`, done)).toMatchObject({
+      held: NEXT,
+      state: { target: NEXT },
+      answer: { ok: true },
+    });
   });
 
   it('in the middle of a rollout goes to where that came from', () => {
-    expect(ask('rollback', underWay)).toMatchObject({ held: OLD, ended: { outcome: 'superseded' } });
+    expect(answerWith('rollback', underWay)).toMatchObject({ held: OLD, ended: { outcome: 'superseded' } });
   });
 
   it('to the newest ends what the pool is held at', () => {
     const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
     const pool = { proven: OLD, held: OLD, state: sampleState({ target: OLD, endedAt: at(-1), hold }) };
-    expect(ask(`rollback=${NEW}`, pool)).toMatchObject({ held: null, state: { target: NEW, hold: null } });
+    expect(answerWith(`rollback=${NEW}`, pool)).toMatchObject({ held: null, state: { target: NEW, hold: null } });
   });
 
   it('says what ends it', () => {
     const policy = { ...defaultRolloutPolicy, hold: 'until-resume' } as const;
-    expect(ask(`rollback=${OLD}`, { ...done, policy }).answer.text).toContain(
+    expect(answerWith(`rollback=${OLD}`, { ...done, policy }).answer.text).toContain(
       'stays there until slipway resume worker',
     );
   });
@@ -153,7 +164,9 @@ describe('rollback', () => {
     expect(refusal(`rollback=${OLD}`, done, { nodes })).toContain('SLW_ROLLOUT_OS_DOWNGRADE');
     const history = [record(NEXT, { osMajor: 9 })];
     expect(refusal(`rollback=${NEXT}`, done, { nodes, history })).toContain('worker-1, worker-2 run version 10');
-    expect(ask(`rollback=${NEXT}`, done, { nodes, history: [record(NEXT, { osMajor: 10 })] }).answer.ok).toBe(true);
+    expect(answerWith(`rollback=${NEXT}`, done, { nodes, history: [record(NEXT, { osMajor: 10 })] }).answer.ok).toBe(
+      true,
+    );
   });
 });
 
@@ -162,12 +175,12 @@ describe('resume', () => {
 
   it('ends a halt, and that machine does not halt it again', () => {
     const halted = { at: at(-5), node: 'worker-9', reason: 'it broke' };
-    const { state, held, answer } = ask('resume', { state: sampleState({ halted }) });
+    const { state, held, answer } = answerWith('resume', { state: sampleState({ halted }) });
     expect(answer).toMatchObject({ ok: true, text: `the rollout of ${NEW} goes on without waiting for worker-9` });
     expect(held).toBeNull();
     expect(state).toMatchObject({ target: NEW, halted: null, resumedAt: at(0) });
     const nodes = [sampleNode('worker-9', failed), ...sampleNodes(2)];
-    expect(chooseNodes(sampleRequest({ state, maxUnavailable: 2 }, nodes))).toMatchObject({
+    expect(decideRollout(sampleRequest({ state, maxUnavailable: 2 }, nodes))).toMatchObject({
       phase: 'updating',
       give: [{ node: 'worker-1' }],
     });
@@ -175,16 +188,16 @@ describe('resume', () => {
 
   it('goes on without a machine that does not come back', () => {
     const nodes = [sampleNode('worker-9', { current: NEW, isReady: false, givenAt: NOW - MINUTE }), ...sampleNodes(2)];
-    const { state, answer } = ask('resume', underWay, { nodes });
+    const { state, answer } = answerWith('resume', underWay, { nodes });
     expect(answer.text).toContain('without waiting for worker-9');
-    expect(chooseNodes(sampleRequest({ state, maxUnavailable: 2 }, nodes)).wave).toMatchObject({ number: 2 });
+    expect(decideRollout(sampleRequest({ state, maxUnavailable: 2 }, nodes)).wave).toMatchObject({ number: 2 });
   });
 
   it('ends a hold', () => {
     const hold = { kind: 'return', instead: NEW, at: at(-5), why: 'it broke' } as const;
     const policy = { ...defaultRolloutPolicy, hold: 'until-resume' } as const;
     const pool = { held: OLD, policy, state: sampleState({ target: OLD, from: null, endedAt: at(-1), hold }) };
-    expect(ask('resume', pool)).toMatchObject({
+    expect(answerWith('resume', pool)).toMatchObject({
       held: null,
       ended: null,
       state: { target: NEW, from: OLD, hold: null, endedAt: null },
@@ -193,7 +206,7 @@ describe('resume', () => {
   });
 
   it('ends a hold that somebody wrote by hand', () => {
-    expect(ask('resume', { held: OLD, state: null })).toMatchObject({ held: null, state: { target: NEW } });
+    expect(answerWith('resume', { held: OLD, state: null })).toMatchObject({ held: null, state: { target: NEW } });
   });
 
   it('is refused where nothing is halted or held', () => {
@@ -204,7 +217,7 @@ describe('resume', () => {
 
 describe('any other request', () => {
   it.each(['', 'stop', 'cancel now', 'x'.repeat(5000)])('is refused with what was expected: %#', (request) => {
-    const { answer } = ask(request, underWay);
+    const { answer } = answerWith(request, underWay);
     expect(answer.ok).toBe(false);
     expect(answer.text).toContain('expected cancel, resume, rollback or rollback=');
     expect(answer.text).toContain('SLW_ROLLOUT_REQUEST');

@@ -1,8 +1,16 @@
 // What becomes of a person's request about a rollout.
 import { RENDERED_PREFIX } from '@slipway/api/names';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
-import { isWayBack } from './node-state.ts';
-import { type RolloutTarget, resolveTarget, begin, courseTo, downgrade, holdFor, lastGood } from './lifecycle.ts';
+import { isReverting } from './node-state.ts';
+import {
+  type RolloutTarget,
+  resolveTarget,
+  startRollout,
+  advanceRollout,
+  downgrade,
+  holdFor,
+  lastGood,
+} from './lifecycle.ts';
 import { computeNodeState } from './node-state.ts';
 import { formatNames } from './node-state.ts';
 
@@ -70,7 +78,7 @@ type ActiveTarget = RolloutTarget & { readonly target: string };
 
 function cancel(aim: ActiveTarget, input: RequestInput): RequestOutcome {
   const { pool, now } = input;
-  if (isWayBack(aim.hold)) return refused(`pool ${pool.name} is going back to ${aim.target} already`);
+  if (isReverting(aim.hold)) return refused(`pool ${pool.name} is going back to ${aim.target} already`);
   const isBegun = pool.state?.target === aim.target;
   if (isBegun && pool.state.endedAt !== null) {
     return refused(
@@ -122,7 +130,7 @@ function goTo(to: string, why: Parameters<typeof holdFor>[2], input: RequestInpu
   const lower = downgrade({ config: to, osMajor: rememberedMajor(to, input) }, nodes);
   if (lower !== null) return { ok: false, text: lower };
   const hold = holdFor(pool, to, why);
-  const { state, ended } = begin(to, hold, input);
+  const { state, ended } = startRollout(to, hold, input);
   const until = hold === null ? '' : `, and stays there until ${describeHoldEnd(pool)}`;
   return { ok: true, text: `pool ${pool.name} goes to ${to}${until}`, state, held: hold === null ? null : to, ended };
 }
@@ -137,8 +145,8 @@ function rememberedMajor(config: string, { pool: { state }, history }: RequestIn
 
 function resume(aim: ActiveTarget, input: RequestInput): RequestOutcome {
   const { pool, now } = input;
-  const course = courseTo(aim, input);
-  const awaited = notWell(aim.target, input);
+  const course = advanceRollout(aim, input);
+  const awaited = listUnhealthy(aim.target, input);
   const isUnderWay = course.state.endedAt === null && awaited.length > 0;
   if (course.state.halted !== null || (aim.hold === null && isUnderWay)) {
     const without = course.state.halted?.node ?? formatNames(awaited);
@@ -147,14 +155,14 @@ function resume(aim: ActiveTarget, input: RequestInput): RequestOutcome {
     return { ok: true, text, state, held: aim.held, ended: course.ended };
   }
   if (aim.hold === null) return refused(`the rollout of pool ${pool.name} is neither halted nor held at a config`);
-  return letGo(aim.hold, input);
+  return releaseHold(aim.hold, input);
 }
 
-function letGo(hold: Hold, input: RequestInput): RequestOutcome {
+function releaseHold(hold: Hold, input: RequestInput): RequestOutcome {
   const { pool } = input;
   if (pool.newest === null) return refused(`nothing has been rendered for pool ${pool.name} that it could go to`);
   const free = { target: pool.newest, held: null, hold: null };
-  const { state, ended } = courseTo(free, input);
+  const { state, ended } = advanceRollout(free, input);
   return {
     ok: true,
     text: `pool ${pool.name} is no longer held (${hold.why}) and goes to ${pool.newest}`,
@@ -165,7 +173,7 @@ function letGo(hold: Hold, input: RequestInput): RequestOutcome {
 }
 
 /** Machines that were given the target and failed, or are away. */
-const notWell = (target: string, { pool, nodes, now }: RequestInput): NodeFacts[] =>
+const listUnhealthy = (target: string, { pool, nodes, now }: RequestInput): NodeFacts[] =>
   nodes.filter((node) => {
     const { standing } = computeNodeState(node, { target, now, proven: pool.proven, hold: null });
     return standing === 'failed' || (standing === 'moving' && !node.isReady);

@@ -2,14 +2,14 @@
 // controller that carries it out, the commands that show it and the plan that foresees it all decide here.
 import type { MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
 import { rolloutRequestAnnotation, stopRolloutsAnnotation } from '@slipway/api/names';
-import { selectPool } from '../pool-of.ts';
+import { selectPool } from '../pool-membership.ts';
 import { formatProblem } from '../problems.ts';
 import { type RolloutDecision } from './facts.ts';
-import { chooseNodes } from './choose-nodes.ts';
+import { decideRollout } from './decide-rollout.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutRequest } from './facts.ts';
 import { isUnavailable } from './node-state.ts';
 import { readNodeFacts, readPoolFacts } from './read-facts.ts';
-import { isControlPlanePool } from '../pool-of.ts';
+import { isControlPlanePool } from '../pool-membership.ts';
 
 /** One pool, and the machines of all pools: what happens to it depends on some of theirs. */
 export interface PoolInFleet extends Pick<RolloutRequest, 'now' | 'pool' | 'stopped' | 'ownNode'> {
@@ -17,9 +17,9 @@ export interface PoolInFleet extends Pick<RolloutRequest, 'now' | 'pool' | 'stop
   readonly members: ReadonlyMap<string, readonly NodeFacts[]>;
 }
 
-export const decidePool = (request: PoolInFleet): RolloutDecision => chooseNodes(buildRolloutRequest(request));
+export const decidePool = (request: PoolInFleet): RolloutDecision => decideRollout(buildRolloutRequest(request));
 
-/** What `chooseNodes` decides on, with what counts of the other pools. */
+/** What `decideRollout` decides on, with what counts of the other pools. */
 export function buildRolloutRequest({ members, ...request }: PoolInFleet): RolloutRequest {
   const { name, isControlPlane } = request.pool;
   const others = [...members].filter(([other]) => other !== name);

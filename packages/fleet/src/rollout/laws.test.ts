@@ -1,7 +1,7 @@
 // What holds for every pool, however it came to be as it is.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chooseNodes } from './choose-nodes.ts';
+import { decideRollout } from './decide-rollout.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
 import { isUnavailable } from './node-state.ts';
 import { AFTER_FAILURE } from './read-facts.ts';
@@ -93,7 +93,7 @@ const expectAlways = (law: (request: RolloutRequest) => void): void =>
 describe('for every pool', () => {
   it('no more machines go out of service than maxUnavailable allows', () => {
     expectAlways((each) => {
-      const decision = chooseNodes(each);
+      const decision = decideRollout(each);
       const elsewhere = each.pool.isControlPlane ? each.otherControlPlaneOut.length : 0;
       const before = unavailable(each.nodes) + elsewhere;
       const after = unavailable(afterwards(each, decision).nodes) + elsewhere;
@@ -103,7 +103,7 @@ describe('for every pool', () => {
 
   it('machines that failed and rest are set in motion only within maxUnavailable', () => {
     expectAlways((each) => {
-      const decision = chooseNodes(each);
+      const decision = decideRollout(each);
       const facts = byName(each.nodes);
       const elsewhere = each.pool.isControlPlane ? each.otherControlPlaneOut.length : 0;
       const isResting = ({ state, isReady, isCordoned }: NodeFacts): boolean =>
@@ -124,7 +124,7 @@ describe('for every pool', () => {
   it('never two machines of the control plane at once', () => {
     expectAlways((each) => {
       const request = { ...each, pool: { ...each.pool, isControlPlane: true } };
-      const decision = chooseNodes(request);
+      const decision = decideRollout(request);
       const facts = byName(each.nodes);
       const taken = decision.give.filter(({ node: name }) => {
         const given = facts.get(name);
@@ -137,7 +137,7 @@ describe('for every pool', () => {
 
   it('nothing is given while it is paused, stopped or halted, or where nothing is left to give', () => {
     expectAlways((each) => {
-      const { phase, give, state: next } = chooseNodes(each);
+      const { phase, give, state: next } = decideRollout(each);
       const mayGive = !each.pool.isPaused && each.stopped === null && phase === 'updating' && next?.halted === null;
       expect(mayGive ? [] : give).toEqual([]);
     });
@@ -145,7 +145,7 @@ describe('for every pool', () => {
 
   it('only machines of the pool are given something, each once, and nobody who is being deleted or has it', () => {
     expectAlways((each) => {
-      const { give, target } = chooseNodes(each);
+      const { give, target } = decideRollout(each);
       const facts = byName(each.nodes);
       expect(new Set(give.map(({ node: name }) => name)).size).toBe(give.length);
       for (const { node: name, config: given } of give) {
@@ -158,7 +158,7 @@ describe('for every pool', () => {
 
   it('no more machines have the target than the wave is for, but for those that run it already', () => {
     expectAlways((each) => {
-      const decision = chooseNodes(each);
+      const decision = decideRollout(each);
       const facts = byName(each.nodes);
       const before = each.nodes.filter(({ desired }) => desired === decision.target).length;
       const same = decision.give.filter(({ node: name }) => facts.get(name)?.current === decision.target).length;
@@ -169,8 +169,8 @@ describe('for every pool', () => {
 
   it('the order in which machines are listed changes nothing', () => {
     expectAlways((each) => {
-      const one = chooseNodes(each);
-      const other = chooseNodes({ ...each, nodes: each.nodes.toReversed() });
+      const one = decideRollout(each);
+      const other = decideRollout({ ...each, nodes: each.nodes.toReversed() });
       const sorted = (decision: typeof one) => [...decision.nodes].sort(([a], [b]) => (a < b ? -1 : 1));
       expect({ ...other, nodes: sorted(other) }).toEqual({ ...one, nodes: sorted(one) });
     });
@@ -178,11 +178,11 @@ describe('for every pool', () => {
 
   it('carried out, it gives nothing more until something changes', () => {
     expectAlways((each) => {
-      const decision = chooseNodes(each);
+      const decision = decideRollout(each);
       // A machine that runs the target and is told so is well at once, and may open the next wave.
       fc.pre(decision.give.every(({ why }) => !why.replace(AFTER_FAILURE, '').startsWith('it runs ')));
       const next = afterwards(each, decision);
-      const again = chooseNodes(next);
+      const again = decideRollout(next);
       // A second record is written in a second step.
       const expected = { give: [], held: decision.held, ended: decision.lookAgainAt === NOW ? again.ended : null };
       expect({ give: again.give, held: again.held, ended: again.ended }).toEqual(expected);
@@ -192,7 +192,7 @@ describe('for every pool', () => {
 
   it('every machine has a verdict with a reason', () => {
     expectAlways((each) => {
-      const { nodes, give } = chooseNodes(each);
+      const { nodes, give } = decideRollout(each);
       expect([...nodes.keys()].sort()).toEqual(each.nodes.map(({ name }) => name).sort());
       for (const { why } of nodes.values()) expect(why).not.toBe('');
       for (const { node: name } of give) expect(nodes.get(name)?.phase).toBe('next');
@@ -220,7 +220,7 @@ describe('for every pool', () => {
             ownNode: null,
           };
           for (let step = 0; step < 400; step += 1) {
-            const decision = chooseNodes(now);
+            const decision = decideRollout(now);
             now = afterwards({ ...now, now: decision.lookAgainAt ?? now.now }, decision);
             expect(unavailable(now.nodes)).toBeLessThanOrEqual(decision.maxUnavailable);
             if (decision.phase === 'updated' && decision.lookAgainAt === null) break;

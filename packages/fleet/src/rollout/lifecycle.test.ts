@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseNodes } from './choose-nodes.ts';
+import { decideRollout } from './decide-rollout.ts';
 import type { Hold, NodeFacts, PoolFacts, RolloutState } from './facts.ts';
 import { resolveTarget } from './lifecycle.ts';
 import { defaultRolloutPolicy } from './policy.ts';
@@ -63,7 +63,7 @@ const failed: Partial<NodeFacts> = {
 };
 const canary = (facts: Partial<NodeFacts> = failed): NodeFacts => sampleNode('canary', facts);
 const choose = (state: Partial<RolloutState>, nodes: readonly NodeFacts[], pool: Partial<PoolFacts> = {}) =>
-  chooseNodes(sampleRequest({ maxUnavailable: 5, state: sampleState(state), ...pool }, nodes));
+  decideRollout(sampleRequest({ maxUnavailable: 5, state: sampleState(state), ...pool }, nodes));
 const halted = { at: at(-5), node: 'canary', reason: 'no space left' };
 const returning = { ...defaultRolloutPolicy, onFailure: 'return' } as const;
 
@@ -87,7 +87,10 @@ describe('a halt', () => {
 
   it('comes also when that machine was moved to another pool before anybody saw that it failed', () => {
     const request = sampleRequest({ maxUnavailable: 5, state: sampleState({ wave: 2 }) }, sampleNodes(3));
-    const decision = chooseNodes({ ...request, elsewhere: [canary(), sampleNode('stranger', { state: 'Degraded' })] });
+    const decision = decideRollout({
+      ...request,
+      elsewhere: [canary(), sampleNode('stranger', { state: 'Degraded' })],
+    });
     expect(decision).toMatchObject({ phase: 'halted', give: [], state: { halted: { node: 'canary' } } });
     expect(decision.nodes.has('canary')).toBe(false);
   });
@@ -169,7 +172,7 @@ describe('a return', () => {
       sampleNode('worker-9', { current: NEW }),
       ...sampleNodes(2),
     ]);
-    const decision = chooseNodes(request);
+    const decision = decideRollout(request);
     expect(decision).toMatchObject({
       phase: 'updating',
       target: OLD,
@@ -181,9 +184,9 @@ describe('a return', () => {
     expect(decision.summary).toContain(`Going back to ${OLD}: node canary failed`);
     expect(decision.give.map(({ node }) => node)).toEqual(['canary', 'worker-9']);
     const next = afterwards(request, decision);
-    expect(chooseNodes(next)).toMatchObject({ give: [], state: { halted: null }, held: OLD });
+    expect(decideRollout(next)).toMatchObject({ give: [], state: { halted: null }, held: OLD });
     const nodes = next.nodes.map((node): NodeFacts => ({ ...node, current: OLD, state: 'Done' }));
-    expect(chooseNodes({ ...next, nodes })).toMatchObject({
+    expect(decideRollout({ ...next, nodes })).toMatchObject({
       phase: 'updated',
       held: OLD,
       ended: { config: OLD, outcome: 'returned' },

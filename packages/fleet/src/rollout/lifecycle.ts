@@ -1,7 +1,7 @@
 // Which config the machines of a pool are to have: the newest, or one that they are held at.
 import { parseOsMajor } from '../os-streams/os-major.ts';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
-import { isFailing, isWayBack, type NodeState } from './node-state.ts';
+import { isFailing, isReverting, type NodeState } from './node-state.ts';
 import { computeMaxUnavailable } from './policy.ts';
 import { highestMajor } from './read-facts.ts';
 import { formatNames } from './node-state.ts';
@@ -58,15 +58,18 @@ const formatTime = (time: number): string => new Date(time).toISOString();
 const MAX_WHY = 500;
 
 /** The state as it must be for this aim: the stored one, or that of a rollout that begins. */
-export function courseTo({ target, hold }: RolloutTarget & { target: string }, setting: Setting): RolloutProgress {
+export function advanceRollout(
+  { target, hold }: RolloutTarget & { target: string },
+  setting: Setting,
+): RolloutProgress {
   const { state } = setting.pool;
-  if (state === null || state.target !== target) return begin(target, hold, setting);
+  if (state === null || state.target !== target) return startRollout(target, hold, setting);
   // The same target, now held or no longer held: the machines are as far as they were.
   const isSame = JSON.stringify(state.hold) === JSON.stringify(hold);
   return { state: isSame ? state : { ...state, hold }, ended: null };
 }
 
-export function begin(target: string, hold: Hold | null, { pool, nodes, now }: Setting): RolloutProgress {
+export function startRollout(target: string, hold: Hold | null, { pool, nodes, now }: Setting): RolloutProgress {
   const before = pool.state;
   const from = lastGood(pool, target);
   const state: RolloutState = {
@@ -100,7 +103,7 @@ function supersededBy(before: RolloutState, next: RolloutState, setting: Setting
 }
 
 /** Every machine has the target. */
-export function end(state: RolloutState, setting: Setting): RolloutProgress {
+export function endRollout(state: RolloutState, setting: Setting): RolloutProgress {
   const ended = { ...state, endedAt: formatTime(setting.now), halted: null, healthySince: null };
   const outcome = state.hold === null ? 'completed' : outcomes[state.hold.kind];
   const why = state.hold?.why ?? 'it is what was rendered last';
@@ -131,7 +134,7 @@ function buildRecord(
 
 /** Every machine had this config before, or is on its way back to it: no canary is needed, and a failure says nothing of it. */
 export const isKnownGood = (state: RolloutState, { proven }: PoolFacts): boolean =>
-  state.endedAt !== null || proven === state.target || isWayBack(state.hold);
+  state.endedAt !== null || proven === state.target || isReverting(state.hold);
 
 // When a rollout stops itself, when it goes on, and when it goes back.
 
@@ -145,7 +148,7 @@ export function haltedState(
   now: number,
 ): RolloutState {
   if (isKnownGood(state, pool)) return state.halted === null ? state : { ...state, halted: null };
-  if (state.halted !== null && !isMended(state.halted.node, stands)) return state;
+  if (state.halted !== null && !isRepaired(state.halted.node, stands)) return state;
   const failed = firstFailed(state, stands);
   if (failed === null) return state.halted === null ? state : { ...state, halted: null };
   const halted = { at: new Date(now).toISOString(), node: failed.name, reason: describeFailure(failed) };
@@ -153,7 +156,7 @@ export function haltedState(
 }
 
 /** A machine that is gone mends nothing: somebody must look. */
-const isMended = (name: string, stands: readonly NodeState[]): boolean =>
+const isRepaired = (name: string, stands: readonly NodeState[]): boolean =>
   stands.some(({ node, standing }) => node.name === name && standing === 'well');
 
 function firstFailed(state: RolloutState, stands: readonly NodeState[]): NodeFacts | null {

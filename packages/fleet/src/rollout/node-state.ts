@@ -61,7 +61,9 @@ export const isStuck = (node: NodeFacts): boolean =>
 
 export function computeNodeState(node: NodeFacts, measure: StateContext): NodeState {
   const { standing, changesAt = null } =
-    node.desired === measure.target ? givenStanding(node, measure) : { standing: otherStanding(node, measure) };
+    node.desired === measure.target
+      ? computeAssignedState(node, measure)
+      : { standing: classifyUnassigned(node, measure) };
   return { node, standing, isUnavailable: isUnavailable(node), changesAt };
 }
 
@@ -70,52 +72,52 @@ interface AssignedState {
   readonly changesAt?: number | null;
 }
 
-function givenStanding(node: NodeFacts, { target, now }: StateContext): AssignedState {
-  if (isFailing(node)) return failingStanding(node, now);
+function computeAssignedState(node: NodeFacts, { target, now }: StateContext): AssignedState {
+  if (isFailing(node)) return computeFailingState(node, now);
   const isThere = node.current === target && node.state === 'Done';
   if (isThere && node.isReady && !node.isCordonedByUs) return { standing: 'well' };
   if (node.isReady || node.current === target) return { standing: 'moving' };
-  return awayStanding(node, now);
+  return computeAwayState(node, now);
 }
 
-function failingStanding({ wasFailing, givenAt }: NodeFacts, now: number): AssignedState {
+function computeFailingState({ wasFailing, givenAt }: NodeFacts, now: number): AssignedState {
   const believedFrom = wasFailing && givenAt !== null ? givenAt + STALE_MS : now;
   return now < believedFrom ? { standing: 'moving', changesAt: believedFrom } : { standing: 'failed' };
 }
 
 /** A machine that was away before it was given the target is away for another reason. */
-function awayStanding({ readyChangedAt, givenAt }: NodeFacts, now: number): AssignedState {
+function computeAwayState({ readyChangedAt, givenAt }: NodeFacts, now: number): AssignedState {
   if (givenAt !== null && readyChangedAt < givenAt) return { standing: 'moving' };
   const failsAt = readyChangedAt + AWAY_MS;
   return now < failsAt ? { standing: 'moving', changesAt: failsAt } : { standing: 'failed' };
 }
 
-function otherStanding(node: NodeFacts, measure: StateContext): NodeStateKind {
+function classifyUnassigned(node: NodeFacts, measure: StateContext): NodeStateKind {
   const { current, desired } = node;
   if (node.isBeingDeleted) return 'skipped';
   if (current === measure.target) return 'same';
   if (isCordonedByPerson(node)) return 'skipped';
   if (desired !== null && desired !== current) return isResting(node) ? 'resting' : 'astray';
-  return current === null ? 'skipped' : restStanding(node, current, measure);
+  return current === null ? 'skipped' : classifySettled(node, current, measure);
 }
 
 const isResting = (node: NodeFacts): boolean => isFailing(node) && node.isReady && !node.isCordoned;
 
 /** Of a machine that is at the config it was told to have. */
-function restStanding(node: NodeFacts, current: string, measure: StateContext): NodeStateKind {
+function classifySettled(node: NodeFacts, current: string, measure: StateContext): NodeStateKind {
   // One that is degraded where it is would only fail again; but those that go back leave nobody behind.
-  if (isFailing(node) && !isWayBack(measure.hold)) return 'skipped';
-  if (!node.isReady) return mayMend(current, measure) ? 'broken' : 'skipped';
+  if (isFailing(node) && !isReverting(measure.hold)) return 'skipped';
+  if (!node.isReady) return mayRepair(current, measure) ? 'broken' : 'skipped';
   if (isResting(node)) return 'resting';
   return node.state === 'Done' && !node.isCordoned ? 'available' : 'busy';
 }
 
 /** Who goes back wants the machines mended that another config broke; and so does who corrects one that few machines have. */
-const mayMend = (config: string, { hold, proven }: StateContext): boolean =>
+const mayRepair = (config: string, { hold, proven }: StateContext): boolean =>
   hold !== null || (proven !== null && config !== proven);
 
 /** The way back to what the machines had: at once, and no machine that fails can make it worse. */
-export const isWayBack = (hold: Hold | null): boolean => hold !== null && hold.kind !== 'rollback';
+export const isReverting = (hold: Hold | null): boolean => hold !== null && hold.kind !== 'rollback';
 
 // Machines in a sentence.
 

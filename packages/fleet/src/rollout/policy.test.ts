@@ -92,7 +92,7 @@ describe('waveSizes', () => {
   });
 });
 
-describe('maxUnavailableOf', () => {
+describe('computeMaxUnavailable', () => {
   it.each<[number | string | undefined, number, number]>([
     [undefined, 10, 1],
     [1, 10, 1],

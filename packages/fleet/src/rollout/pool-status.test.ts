@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sampleStreams, tracked } from '../os-streams/testing/sample.ts';
 import { buildPoolPins } from '../pinned-images/pool-summary.ts';
-import { chooseNodes } from './choose-nodes.ts';
+import { decideRollout } from './decide-rollout.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
 import { type PoolCondition, type PoolStatusInput, computePoolStatus, type PoolStreamInput } from './pool-status.ts';
 import {
@@ -26,7 +26,7 @@ function computeStatus(
 ) {
   const { stopped = null, ...rest } = more;
   const request = sampleRequest({ state: sampleState({ wave: 2 }), ...pool }, nodes, { stopped });
-  const decision = chooseNodes(request);
+  const decision = decideRollout(request);
   return computePoolStatus({
     generation: 7,
     decision,

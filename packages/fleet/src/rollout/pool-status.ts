@@ -86,7 +86,7 @@ export interface PoolStatusInput {
   readonly source: Configuration | undefined;
   /** status.configuration as it was. */
   readonly previous: Configuration | undefined;
-  /** What of the pool's settings cannot be used, from poolFactsOf. */
+  /** What of the pool's settings cannot be used, from readPoolFacts. */
   readonly problems?: readonly RolloutProblem[];
   /** Undefined: the cluster does not use streams. */
   readonly osStream?: PoolStreamInput | undefined;

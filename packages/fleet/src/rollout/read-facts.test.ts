@@ -31,7 +31,7 @@ const node = (conditions: Conditions = [ready], more: Partial<Node> = {}): Node 
   ...more,
 });
 
-describe('nodeFactsOf', () => {
+describe('readNodeFacts', () => {
   it('reads all that a rollout is decided on', () => {
     const facts = readNodeFacts({
       metadata: {
@@ -124,7 +124,7 @@ const pool = (annotations: Record<string, string>, spec: MachineConfigPool['spec
   status: { configuration: { name: OLD } },
 });
 
-describe('poolFactsOf', () => {
+describe('readPoolFacts', () => {
   it('reads all that a rollout is decided on', () => {
     const annotations = { [targetConfigAnnotation]: OLD, [rolloutStateAnnotation]: encodeState(sampleState()) };
     expect(readPoolFacts(pool(annotations, { paused: true, maxUnavailable: '10%' }))).toEqual({
@@ -176,7 +176,7 @@ describe('poolFactsOf', () => {
   });
 });
 
-describe('osMajorOf', () => {
+describe('parseOsMajor', () => {
   it.each<[string, number | null]>([
     ['Red Hat Enterprise Linux CoreOS 9.6.20260101-0 (Plow)', 9],
     ['Red Hat Enterprise Linux CoreOS 10.0.20260101-0', 10],

@@ -1,5 +1,5 @@
 import { parseOsMajor } from '../os-streams/os-major.ts';
-import { isControlPlanePool } from '../pool-of.ts';
+import { isControlPlanePool } from '../pool-membership.ts';
 import type { MachineConfigPool, Node } from '@slipway/api';
 import {
   cordonedAnnotation,

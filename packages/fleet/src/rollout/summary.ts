@@ -36,9 +36,9 @@ export function formatSummary(situation: Situation, phase: Phase, give: readonly
       return `${progress}${stands.length === 0 ? ': it has none' : ''}${heldThere(situation)}`;
     case 'stopped':
     case 'paused':
-      return `${capital(waitReason(situation, phase, give))}. ${progress}; machines on their way finish. ${wayOn(situation, phase)}`;
+      return `${capital(waitReason(situation, phase, give))}. ${progress}; machines on their way finish. ${describeNextSteps(situation, phase)}`;
     case 'halted':
-      return `${capital(waitReason(situation, phase, give))}, and no other machine is given ${target}. ${progress}. ${wayOn(situation, phase)}`;
+      return `${capital(waitReason(situation, phase, give))}, and no other machine is given ${target}. ${progress}. ${describeNextSteps(situation, phase)}`;
     default:
       return [heading(state), progress, steps(situation, give)].filter((part) => part !== '').join('. ');
   }
@@ -131,7 +131,7 @@ function fullReason({ request, stands, maxUnavailable }: Situation, give: readon
 }
 
 /** What a person can do about a rollout that does not go on. */
-function wayOn({ request, state }: Situation, phase: Phase): string {
+function describeNextSteps({ request, state }: Situation, phase: Phase): string {
   const { pool, nodes } = request;
   if (phase === 'stopped')
     return '`slipway resume --all` lets them go on (it removes the annotation slipway.dev/stop-rollouts of the MachineConfiguration cluster)';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseNodes } from './choose-nodes.ts';
+import { decideRollout } from './decide-rollout.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { defaultRolloutPolicy, type RolloutPolicy } from './policy.ts';
 import { at, MINUTE, NEW, NOW, OLD, sampleNode, sampleNodes, sampleRequest, sampleState } from './testing/sample.ts';
@@ -12,9 +12,9 @@ const three: RolloutPolicy = {
 const soaking: RolloutPolicy = { ...defaultRolloutPolicy, soakMs: 10 * MINUTE };
 
 /** So many that have the new config, then those that do not; no limit but the waves. */
-function look(have: number, haveNot: number, state: Partial<RolloutState>, pool: Partial<PoolFacts> = {}) {
+function decideWave(have: number, haveNot: number, state: Partial<RolloutState>, pool: Partial<PoolFacts> = {}) {
   const nodes = [...sampleNodes(have, { current: NEW, desired: NEW, givenAt: NOW - 5 * MINUTE }), ...old(haveNot)];
-  return chooseNodes(
+  return decideRollout(
     sampleRequest({ policy: three, maxUnavailable: '100%', state: sampleState(state), ...pool }, nodes),
   );
 }
@@ -23,11 +23,11 @@ const old = (count: number, facts: Partial<NodeFacts> = {}): NodeFacts[] =>
 
 describe('waves', () => {
   it('each takes as many as its size, and no more', () => {
-    expect(look(0, 10, {}).give).toHaveLength(1);
-    expect(look(1, 9, {})).toMatchObject({ wave: { number: 2, of: 3, size: 5 }, state: { wave: 2 } });
-    expect(look(1, 9, {}).give).toHaveLength(4);
-    expect(look(5, 5, { wave: 2 })).toMatchObject({ wave: { number: 3, size: 10 } });
-    expect(look(5, 5, { wave: 2 }).give).toHaveLength(5);
+    expect(decideWave(0, 10, {}).give).toHaveLength(1);
+    expect(decideWave(1, 9, {})).toMatchObject({ wave: { number: 2, of: 3, size: 5 }, state: { wave: 2 } });
+    expect(decideWave(1, 9, {}).give).toHaveLength(4);
+    expect(decideWave(5, 5, { wave: 2 })).toMatchObject({ wave: { number: 3, size: 10 } });
+    expect(decideWave(5, 5, { wave: 2 }).give).toHaveLength(5);
   });
 
   it.each<[string, Partial<NodeFacts>]>([
@@ -36,7 +36,7 @@ describe('waves', () => {
     ['not uncordoned yet', { isCordoned: true, isCordonedByUs: true }],
   ])('the next one waits for a machine that is %s', (_, facts) => {
     const canary = sampleNode('canary', { current: NEW, desired: NEW, givenAt: NOW - MINUTE, ...facts });
-    const decision = chooseNodes(
+    const decision = decideRollout(
       sampleRequest({ maxUnavailable: 5, state: sampleState() }, [canary, ...sampleNodes(3)]),
     );
     expect(decision).toMatchObject({ give: [], wave: { number: 1 }, state: { wave: 1 } });
@@ -46,13 +46,13 @@ describe('waves', () => {
   it('the next one waits for a machine on its way also after somebody said resume', () => {
     const canary = sampleNode('canary', { desired: NEW, state: 'Working', givenAt: NOW - MINUTE });
     const request = sampleRequest({ maxUnavailable: 5, state: sampleState({ resumedAt: at(0) }) }, [canary, ...old(3)]);
-    expect(chooseNodes(request)).toMatchObject({ give: [], wave: { number: 1 } });
+    expect(decideRollout(request)).toMatchObject({ give: [], wave: { number: 1 } });
   });
 
   it('a machine that was born with the target does not open a wave while the canary is on its way', () => {
     const canary = sampleNode('canary', { desired: NEW, state: 'Rebooting', isReady: false, readyChangedAt: NOW });
     const born = sampleNode('born', { current: NEW });
-    const decision = chooseNodes(
+    const decision = decideRollout(
       sampleRequest({ maxUnavailable: 5, state: sampleState() }, [canary, born, ...sampleNodes(3)]),
     );
     expect(decision).toMatchObject({ give: [], wave: { number: 1 } });
@@ -61,7 +61,7 @@ describe('waves', () => {
   it('a wave that has begun goes on while its machines are on their way', () => {
     const moving = sampleNodes(2, { desired: NEW, state: 'Working', givenAt: NOW - MINUTE });
     const nodes = [sampleNode('canary', { current: NEW }), ...moving, ...old(7)];
-    const decision = chooseNodes(
+    const decision = decideRollout(
       sampleRequest({ policy: three, maxUnavailable: 4, state: sampleState({ wave: 2 }) }, nodes),
     );
     expect(decision.give).toHaveLength(2);
@@ -69,34 +69,34 @@ describe('waves', () => {
 
   it('a way back has no waves', () => {
     const hold = { kind: 'cancel', instead: 'rendered-worker-c', at: at(-1), why: 'somebody cancelled it' } as const;
-    const decision = look(0, 4, { hold }, { held: NEW, newest: 'rendered-worker-c' });
+    const decision = decideWave(0, 4, { hold }, { held: NEW, newest: 'rendered-worker-c' });
     expect(decision.give).toHaveLength(4);
     expect(decision.summary).toContain(`Cancelled, going back to ${NEW}: somebody cancelled it`);
   });
 
   it('machines that go while the pool shrinks do not lose the wave', () => {
-    expect(look(1, 0, { wave: 3 })).toMatchObject({ phase: 'updated' });
-    expect(look(1, 1, { wave: 3 })).toMatchObject({ wave: { number: 2, of: 2, size: 2 } });
+    expect(decideWave(1, 0, { wave: 3 })).toMatchObject({ phase: 'updated' });
+    expect(decideWave(1, 1, { wave: 3 })).toMatchObject({ wave: { number: 2, of: 2, size: 2 } });
   });
 });
 
 describe('soak', () => {
   it('begins when the wave is well, lasts its time, and is written down', () => {
-    const first = look(1, 3, {}, { policy: soaking });
+    const first = decideWave(1, 3, {}, { policy: soaking });
     expect(first).toMatchObject({ give: [], state: { wave: 1, healthySince: at(0) }, lookAgainAt: NOW + 10 * MINUTE });
     expect(first.nodes.get('old-worker-1')?.why).toContain(`must stay well until ${at(10)}`);
-    expect(look(1, 3, { healthySince: at(-9) }, { policy: soaking })).toMatchObject({
+    expect(decideWave(1, 3, { healthySince: at(-9) }, { policy: soaking })).toMatchObject({
       give: [],
       lookAgainAt: NOW + MINUTE,
     });
-    const soaked = look(1, 3, { healthySince: at(-10) }, { policy: soaking });
+    const soaked = decideWave(1, 3, { healthySince: at(-10) }, { policy: soaking });
     expect(soaked).toMatchObject({ state: { wave: 2, healthySince: null }, lookAgainAt: null });
     expect(soaked.give).toHaveLength(3);
   });
 
   it('is for each wave', () => {
     const policy = { ...three, soakMs: 10 * MINUTE };
-    expect(look(5, 5, { healthySince: at(-10) }, { policy })).toMatchObject({
+    expect(decideWave(5, 5, { healthySince: at(-10) }, { policy })).toMatchObject({
       give: [],
       wave: { number: 2 },
       state: { wave: 2, healthySince: at(0) },
@@ -106,13 +106,13 @@ describe('soak', () => {
   it('begins anew when a machine was not well in between', () => {
     const nodes = [sampleNode('canary', { current: NEW, isReady: false }), ...sampleNodes(2)];
     const state = sampleState({ healthySince: at(-9) });
-    expect(chooseNodes(sampleRequest({ policy: soaking, state }, nodes)).state).toMatchObject({ healthySince: null });
+    expect(decideRollout(sampleRequest({ policy: soaking, state }, nodes)).state).toMatchObject({ healthySince: null });
   });
 
   it('costs no write where the policy asks for none', () => {
     const state = sampleState({ wave: 2 });
     const nodes = [sampleNode('canary', { current: NEW }), ...sampleNodes(2)];
-    expect(chooseNodes(sampleRequest({ state }, nodes)).state).toBe(state);
+    expect(decideRollout(sampleRequest({ state }, nodes)).state).toBe(state);
   });
 });
 

@@ -16,7 +16,7 @@ export {
 } from './discover-streams.ts';
 export {
   isMadeFrom,
-  isSaidByUs,
+  isReportedByUs,
   joinUpgradeable,
   type NextStreamObject,
   nextStreamObject,

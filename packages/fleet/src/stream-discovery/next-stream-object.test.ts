@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { discoverStreams, type SourceReading } from './discover-streams.ts';
 import {
   isMadeFrom,
-  isSaidByUs,
+  isReportedByUs,
   joinUpgradeable,
   nextStreamObject,
   type StreamObjectInput,
@@ -200,6 +200,6 @@ describe('whether the cluster may be upgraded', () => {
     ['DeprecatedOSStreamInUse', true],
     ['DeprecatedOSStreamInUse::BootImageSkew', true],
   ])('the reason %s is of ours: %s', (reason, isOurs) => {
-    expect(isSaidByUs(reason)).toBe(isOurs);
+    expect(isReportedByUs(reason)).toBe(isOurs);
   });
 });

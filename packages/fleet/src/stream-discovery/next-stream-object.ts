@@ -138,7 +138,7 @@ export function joinUpgradeable(streams: StreamCondition, skew: string | null): 
 }
 
 /** Whether an upgrade was held by something that we have found. */
-export const isSaidByUs = (reason: string | undefined): boolean =>
+export const isReportedByUs = (reason: string | undefined): boolean =>
   reason?.split(BETWEEN).some((each) => reasonsOfOurs.has(each)) === true;
 
 const cut = (text: string, limit = MAX_MESSAGE_LENGTH): string => truncate(text, limit);

@@ -9,7 +9,7 @@ import {
   stopRolloutsAnnotation,
 } from '@slipway/api';
 import type { Stored } from '../kube-object.ts';
-import type { FleetSnapshot } from '../reports/fleet-now.ts';
+import type { FleetSnapshot } from '../reports/fleet-snapshot.ts';
 
 const identity = { uid: 'u', resourceVersion: '1' };
 

@@ -13,7 +13,7 @@ import { type AppliedManifests, applyManifests } from '../plan/apply-manifests.t
 import type { FleetPlan, FleetState, Machines, PoolPlan } from '../plan/fleet-plan.ts';
 import { planFleet } from '../plan/plan-fleet.ts';
 import { configNow } from '../plan/pool-config.ts';
-import { missingPools } from '../pool-of.ts';
+import { missingPools } from '../pool-membership.ts';
 import { readMachineConfig } from '../render/input.ts';
 import { type DecidedFleet, decideFleet } from '../rollout/decide-fleet.ts';
 

@@ -110,8 +110,14 @@ function differenceIn(change: Change): Difference[] {
 }
 
 function fipsDifference({ before, after }: SettingChange): Difference {
-  const wayOut = `Set it to ${before} again, or install the machine anew`;
-  return { field: 'spec.fips', before, after, why: 'FIPS mode is settled when a machine is installed', wayOut };
+  const remediation = `Set it to ${before} again, or install the machine anew`;
+  return {
+    field: 'spec.fips',
+    before,
+    after,
+    why: 'FIPS mode is settled when a machine is installed',
+    wayOut: remediation,
+  };
 }
 
 const LISTS: Readonly<Record<'directory' | 'link' | 'hard link', string>> = {

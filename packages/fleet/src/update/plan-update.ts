@@ -1,5 +1,5 @@
 // What each thing that changes asks for.
-import { buildDiskPlan } from '../disk/disk-of.ts';
+import { buildDiskPlan } from '../disk/build-disk-plan.ts';
 import type { DiskPlan } from '../disk/disk-plan.ts';
 import { FleetError } from '../errors.ts';
 import { readIgnition, type RenderedIgnition } from '../render/ignition.ts';

@@ -70,7 +70,7 @@ function isSafeToAdd(registry: Table): boolean {
 function isSafeToBecome(before: Table, after: Table): boolean {
   if (!hasSame(without(before, 'mirror'), without(after, 'mirror'))) return false;
   const [old, now] = [tablesIn(before, 'mirror'), tablesIn(after, 'mirror')];
-  const isKeptAs = (mirror: Table, each: Table) => hasSame(each, mirror) || hasSame(each, askedByDigest(mirror));
+  const isKeptAs = (mirror: Table, each: Table) => hasSame(each, mirror) || hasSame(each, restrictToDigest(mirror));
   if (!old.every((mirror) => now.some((each) => isKeptAs(mirror, each)))) return false;
   return now.every((each) => isByDigest(after, each) || old.some((mirror) => isKeptAs(mirror, each)));
 }
@@ -78,7 +78,7 @@ function isSafeToBecome(before: Table, after: Table): boolean {
 const PULL = 'pull-from-mirror';
 const BY_DIGEST = 'digest-only';
 
-function askedByDigest(mirror: Table): Table {
+function restrictToDigest(mirror: Table): Table {
   return { ...mirror, [PULL]: BY_DIGEST };
 }
 

@@ -58,7 +58,7 @@ export async function readContents(source: string | undefined, compression: stri
 export async function diffContents(before: Contents, after: Contents, hidden: boolean): Promise<ContentsDiff | null> {
   if (isSame(before, after)) return null;
   if (before.kind === 'words' || after.kind === 'words') {
-    return { kind: 'words', before: wordsFor(before), after: wordsFor(after) };
+    return { kind: 'words', before: describeContents(before), after: describeContents(after) };
   }
   if (hidden) return { kind: 'hidden', before: countBytes(before), after: countBytes(after) };
   const [oldText, newText] = [decodeText(before), decodeText(after)];
@@ -77,7 +77,7 @@ function isSame(a: Contents, b: Contents): boolean {
   return a.kind === b.kind;
 }
 
-function wordsFor(contents: Contents): string {
+function describeContents(contents: Contents): string {
   if (contents.kind === 'words') return contents.words;
   return contents.kind === 'none' ? 'nothing' : `${contents.bytes.length} bytes in the config`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressOfHost, isAddressAllowed, isAddressRange, whyAddressRefused, whyHostRefused } from './address.ts';
+import { parseHostAddress, isAddressAllowed, isAddressRange, whyAddressRefused, whyHostRefused } from './address.ts';
 
 describe('an address', () => {
   it.each([
@@ -99,7 +99,7 @@ describe('a host', () => {
     ['http://example.com/', null],
   ])('in %s is the address %s', (url, address) => {
     const { hostname } = new URL(url);
-    expect(addressOfHost(hostname)).toBe(address);
+    expect(parseHostAddress(hostname)).toBe(address);
     expect(whyHostRefused(hostname, {}) === null).toBe(address === null);
   });
 

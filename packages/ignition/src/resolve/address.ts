@@ -80,12 +80,12 @@ export function whyHostRefused(host: string, policy: HostPolicy): string | null 
   if (policy.allowHosts !== undefined && !policy.allowHosts.some((pattern) => matchesHost(host, pattern))) {
     return 'it is not in the list of allowed hosts';
   }
-  const literal = addressOfHost(host);
+  const literal = parseHostAddress(host);
   return literal === null ? null : whyAddressRefused(literal, policy);
 }
 
 /** The address when a URL's `hostname` is one. The URL parser has already turned 0x7f.1, 017700000001 and 2130706433 into 127.0.0.1. */
-export function addressOfHost(host: string): string | null {
+export function parseHostAddress(host: string): string | null {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
   return parseAddress(bare) === null ? null : bare;
 }
@@ -106,7 +106,7 @@ function matchesHost(host: string, pattern: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   const wanted = pattern.toLowerCase().replace(/\.$/, '');
   if (wanted.startsWith('*.')) return name.endsWith(wanted.slice(1)) && name.length > wanted.length - 1;
-  return name === wanted || (addressOfHost(name) ?? name) === wanted;
+  return name === wanted || (parseHostAddress(name) ?? name) === wanted;
 }
 
 function innerAddresses(address: Address): Address[] {

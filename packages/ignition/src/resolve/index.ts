@@ -70,12 +70,12 @@ async function fillSlots(
   slots: Slot[],
   compress: boolean,
 ): Promise<ResolveEntry[]> {
-  const placeOf = createOriginLookup(rendered);
+  const findOrigin = createOriginLookup(rendered);
   const failures: (ResolveEntry | null)[] = [];
   const queue = slots.entries();
   const worker = async () => {
     for (const [index, slot] of queue) {
-      failures[index] = await fillSlot(context, rendered.settings, slot, { place: placeOf(slot), compress });
+      failures[index] = await fillSlot(context, rendered.settings, slot, { place: findOrigin(slot), compress });
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, context.budget.limits.parallel) }, worker));

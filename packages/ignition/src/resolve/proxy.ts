@@ -1,5 +1,5 @@
 // Which proxy a URL goes through, by the rules of Go's golang.org/x/net/http/httpproxy, which the real client follows.
-import { addressOfHost, isInRange } from './address.ts';
+import { parseHostAddress, isInRange } from './address.ts';
 
 export interface ProxySettings {
   httpProxy?: string;
@@ -25,18 +25,18 @@ function defaultPort(url: URL): string {
 }
 
 function isLoopback(host: string): boolean {
-  const address = addressOfHost(host);
+  const address = parseHostAddress(host);
   return address !== null && (isInRange(address, '127.0.0.0/8') || isInRange(address, '::1'));
 }
 
 function matchesNoProxy(host: string, port: string, item: string): boolean {
   if (item === '*') return true;
   if (item === '') return false;
-  const address = addressOfHost(host);
+  const address = parseHostAddress(host);
   if (item.includes('/')) return address !== null && isInRange(address, item);
   const { name, wantedPort } = splitPort(item);
   if (wantedPort !== null && wantedPort !== port) return false;
-  if (addressOfHost(name) !== null) return address !== null && isInRange(address, addressOfHost(name) ?? name);
+  if (parseHostAddress(name) !== null) return address !== null && isInRange(address, parseHostAddress(name) ?? name);
   return matchesDomain(host, name);
 }
 

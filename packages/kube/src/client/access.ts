@@ -37,9 +37,10 @@ export async function findAccess(
   }
   const pod = await inCluster(env);
   if (pod !== undefined) return pod;
-  const usual = join(homedir(), '.kube', 'config');
-  if (!existsSync(usual)) throw missing(`KUBECONFIG is not set, ${usual} does not exist, and this is not a pod`);
-  return loadKubeconfig([usual], options.context);
+  const defaultPath = join(homedir(), '.kube', 'config');
+  if (!existsSync(defaultPath))
+    throw missing(`KUBECONFIG is not set, ${defaultPath} does not exist, and this is not a pod`);
+  return loadKubeconfig([defaultPath], options.context);
 }
 
 const missing = (why: string): KubeError =>

@@ -37,17 +37,17 @@ const MAX_FILE_BYTES = 1024 * 1024;
 function watchedFile(path: string, { lookEveryMs = 10_000 }: FileOptions): { read(): Promise<string>; forget(): void } {
   let content: string | undefined;
   let modified = 0;
-  let lookedAt = 0;
+  let checkedAt = 0;
   return {
     async read() {
       const now = performance.now();
-      if (content !== undefined && now - lookedAt < lookEveryMs) return content;
+      if (content !== undefined && now - checkedAt < lookEveryMs) return content;
       try {
         const { mtimeMs, size } = await stat(path);
         if (size > MAX_FILE_BYTES) throw new RangeError(`it is ${size} bytes long, expected at most ${MAX_FILE_BYTES}`);
         if (content === undefined || mtimeMs !== modified) content = await readFile(path, 'utf8');
         modified = mtimeMs;
-        lookedAt = now;
+        checkedAt = now;
         return content;
       } catch (cause) {
         throw new KubeError('SLW_KUBE_CREDENTIALS', `credentials file ${path} cannot be read: ${String(cause)}`, {

@@ -101,7 +101,7 @@ const byStatus: Readonly<Record<number, KubeErrorCode>> = {
 };
 
 function toErrorCode({ status, body = {}, write }: FailedResponse): KubeErrorCode {
-  const special = closerLook[status]?.(body);
+  const special = codeByBody[status]?.(body);
   if (special !== undefined) return special;
   const known = byStatus[status];
   if (known !== undefined) return known;
@@ -118,7 +118,7 @@ function toErrorCode({ status, body = {}, write }: FailedResponse): KubeErrorCod
 const refusedUnread = (status: number, body: Status): boolean => status === 503 && body.reason !== undefined;
 
 /** Where the status alone does not tell. */
-const closerLook: Readonly<Record<number, (body: Status) => KubeErrorCode | undefined>> = {
+const codeByBody: Readonly<Record<number, (body: Status) => KubeErrorCode | undefined>> = {
   404: (body) => (body.details?.name === undefined ? 'SLW_KUBE_KIND_NOT_INSTALLED' : 'SLW_KUBE_NOT_FOUND'),
   409: (body) => (body.reason === 'AlreadyExists' ? 'SLW_KUBE_ALREADY_EXISTS' : undefined),
   // A patch that names another UID is answered as a change of an immutable field: it is the precondition that failed.
@@ -132,7 +132,7 @@ const closerLook: Readonly<Record<number, (body: Status) => KubeErrorCode | unde
 const hasCause = (body: Status, reason: string): boolean =>
   body.details?.causes?.some((cause) => cause.reason === reason) === true;
 
-const wayOut: Partial<Record<KubeErrorCode, string>> = {
+const remediations: Partial<Record<KubeErrorCode, string>> = {
   SLW_KUBE_UNAUTHORIZED:
     'the API server does not accept the credentials. Log in again, or give a kubeconfig with valid ones',
   SLW_KUBE_KIND_NOT_INSTALLED: 'the API server does not serve this kind. Install the CRDs first: slipway install',
@@ -140,7 +140,7 @@ const wayOut: Partial<Record<KubeErrorCode, string>> = {
 
 function explain(code: KubeErrorCode, answer: FailedResponse): string {
   const said = answer.body?.message ?? `HTTP ${answer.status}`;
-  const way = wayOut[code];
+  const way = remediations[code];
   return way === undefined ? said : `${way} (the server said: ${said})`;
 }
 

@@ -131,7 +131,7 @@ function certificateIn(pem: string, entry: Entry, field: string, expected: strin
 }
 
 function caFile(cluster: Entry, path: string): string {
-  const full = beside(cluster.file, path);
+  const full = resolveRelative(cluster.file, path);
   try {
     return readFileSync(full, 'utf8');
   } catch (cause) {
@@ -201,7 +201,7 @@ const refusedFields: Readonly<Record<string, string>> = {
 
 function readToken(user: Entry): Credentials | undefined {
   const tokenFile = optionalString(user, 'tokenFile');
-  if (tokenFile !== undefined) return tokenFileCredentials(beside(user.file, tokenFile));
+  if (tokenFile !== undefined) return tokenFileCredentials(resolveRelative(user.file, tokenFile));
   const token = optionalString(user, 'token');
   if (token !== undefined) return fixedCredentials({ token }, `token in ${user.file}`);
   return user.value['exec'] === undefined || user.value['exec'] === null ? undefined : readExec(user);
@@ -223,7 +223,7 @@ function readCertificate(user: Entry): Credentials | undefined {
   const cert = optionalString(user, 'client-certificate');
   const key = optionalString(user, 'client-key');
   if (cert !== undefined && key !== undefined) {
-    return certificateFileCredentials(beside(user.file, cert), beside(user.file, key));
+    return certificateFileCredentials(resolveRelative(user.file, cert), resolveRelative(user.file, key));
   }
   if ([certData, keyData, cert, key].some((part) => part !== undefined)) {
     throw invalid(user.file, `${user.at}: expected both a client certificate and its key, in the same form; found one`);
@@ -240,7 +240,7 @@ function readExec(user: Entry): Credentials {
   const command = stringField(exec, 'command');
   return execCredentials({
     apiVersion: optionalString(exec, 'apiVersion') ?? 'client.authentication.k8s.io/v1',
-    command: command.includes('/') ? beside(user.file, command) : command,
+    command: command.includes('/') ? resolveRelative(user.file, command) : command,
     args: listAt(exec, 'args').map((arg, index) => stringAt(exec, `args[${index}]`, arg)),
     env: Object.fromEntries(listAt(exec, 'env').map((item, index) => readEnvVar(exec, item, index))),
     installHint: optionalString(exec, 'installHint'),
@@ -260,7 +260,7 @@ interface Entry {
   value: Record<string, unknown>;
 }
 
-const beside = (file: string, path: string): string => resolve(dirname(file), path);
+const resolveRelative = (file: string, path: string): string => resolve(dirname(file), path);
 
 function objectAt(file: string, at: string, value: unknown): Record<string, unknown> {
   if (isRecord(value)) return value;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cut } from '../testing/chunks.ts';
-import { createListItemsReader, endOfObject, isInScope, type Scope } from './list.ts';
+import { createListItemsReader, findObjectEnd, isInScope, type Scope } from './list.ts';
 import type { KubeObject } from './resource.ts';
 
 interface ListResult {
@@ -157,8 +157,8 @@ it('the end of an object is the brace that closes it', () => {
   fc.assert(
     fc.property(fc.dictionary(text, value), text, (object, behind) => {
       const one = Buffer.from(JSON.stringify(object));
-      expect(endOfObject(Buffer.concat([one, Buffer.from(behind)]), 0)).toBe(one.length);
-      expect(endOfObject(one.subarray(0, -1), 0)).toBe(-1);
+      expect(findObjectEnd(Buffer.concat([one, Buffer.from(behind)]), 0)).toBe(one.length);
+      expect(findObjectEnd(one.subarray(0, -1), 0)).toBe(-1);
     }),
   );
 });

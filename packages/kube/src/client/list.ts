@@ -120,7 +120,7 @@ export interface ListItemsReader<T extends KubeObject> {
 }
 
 /** Where the object that begins at `start` ends (the index behind its brace); -1 where its end has not come yet. */
-export function endOfObject(data: Buffer, start: number): number {
+export function findObjectEnd(data: Buffer, start: number): number {
   let depth = 0;
   let inString = false;
   for (let i = start; i < data.length; i += 1) {
@@ -199,7 +199,7 @@ export function createListItemsReader<T extends KubeObject>(
     const items: Stored<T>[] = [];
     let at = start;
     while (data[at] === OPEN_BRACE) {
-      const end = endOfObject(data, at);
+      const end = findObjectEnd(data, at);
       if (end === -1) break;
       const item = parse(data.toString('utf8', at, end)) as Stored<T> | undefined;
       if (item === undefined) throw bad('an item is not JSON');

@@ -24,7 +24,7 @@ function filledByHand(resource: Resource, ...objects: Stored<KubeObject>[]) {
   const listeners = new Set<(change: Change<KubeObject>) => void>();
   for (const each of objects) store.put(each);
   const followers = new Set<(key: string | undefined) => void>();
-  const tell = (changes: Change<KubeObject>[], key: string): void => {
+  const notify = (changes: Change<KubeObject>[], key: string): void => {
     for (const change of changes) for (const listener of listeners) listener(change);
     for (const follower of followers) follower(key);
   };
@@ -46,8 +46,8 @@ function filledByHand(resource: Resource, ...objects: Stored<KubeObject>[]) {
   };
   return {
     informer,
-    put: (each: Stored<KubeObject>) => tell(store.put(each), each.metadata.name),
-    remove: (key: string) => tell(store.remove(key), key),
+    put: (each: Stored<KubeObject>) => notify(store.put(each), each.metadata.name),
+    remove: (key: string) => notify(store.remove(key), key),
   };
 }
 

@@ -19,7 +19,7 @@ import type { Recorder } from './events.ts';
 import type { Log } from './log.ts';
 import type { Metrics, ReconcileResult } from './metrics.ts';
 import { createOwnWrites, type OwnWrites } from './own-writes.ts';
-import { createPace, createQueue, type RunOutcome } from './queue.ts';
+import { createRunThrottle, createQueue, type RunOutcome } from './queue.ts';
 
 export interface ControllerParts {
   client: Client;
@@ -58,7 +58,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   const runs = new Map<Key, { abort: AbortController; since: number; timedOut: boolean }>();
   const unsure = new Set<Key>();
   const ownWrites = parts.ownWrites ?? trackOwnWrites(def, parts);
-  const pace = createPace({
+  const runThrottle = createRunThrottle({
     settleMs: (key) => valueFor(def.settleMs, key, read),
     minIntervalMs: (key) => valueFor(def.minIntervalMs, key, read),
     clock,
@@ -102,7 +102,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
       held.add(key);
       return { type: 'held' };
     }
-    const afterMs = pace.start(key);
+    const afterMs = runThrottle.start(key);
     return afterMs > 0 ? { type: 'held', afterMs } : undefined;
   }
 
@@ -143,12 +143,12 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   }
 
   function enqueue(source: Source, objects: readonly Stored<KubeObject>[], why: 'start' | 'change' | 'gate'): void {
-    const isPaced = why === 'change' && def.settleMs !== undefined && source.settles !== false;
+    const isThrottled = why === 'change' && def.settleMs !== undefined && source.settles !== false;
     for (const object of objects) {
       try {
         const keys = source.keysOf === undefined ? [keyOf(object)] : source.keysOf(object, read);
         for (const key of keys) {
-          if (isPaced) pace.changed(key);
+          if (isThrottled) runThrottle.changed(key);
           queue.add(key, { resync: why === 'start' });
         }
       } catch (error) {
@@ -178,7 +178,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
       enqueueAll('start');
       unsubscribe.push(ownWrites.onSeen(release));
       if (parts.ownWrites === undefined) unsubscribe.push(ownWrites.close);
-      unsubscribe.push(onTurnedGate(def, parts.gates, () => enqueueAll('gate')));
+      unsubscribe.push(onGateChange(def, parts.gates, () => enqueueAll('gate')));
       if (def.listen !== undefined) unsubscribe.push(def.listen((key) => queue.add(key)));
       unsubscribe.push(metrics.observeQueue(controller, () => queue.depth));
       queue.start();
@@ -220,7 +220,7 @@ function trackOwnWrites(def: ControllerDef, { informerOf, log, clock = systemClo
 }
 
 /** Every change of gates is told of, also of those that nobody here asks. */
-function onTurnedGate(
+function onGateChange(
   { dependsOnGates = [] }: ControllerDef,
   gates: Gates | undefined,
   turned: () => void,

@@ -27,9 +27,9 @@ it.each([
       metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
     });
     const recorder = createRecorder(client, { component: 'slipway-test', log: silentLog() });
-    const happening = { type: 'Warning', reason: 'DrainBlocked', message: `é${'x'.repeat(3000)}` } as const;
+    const input = { type: 'Warning', reason: 'DrainBlocked', message: `é${'x'.repeat(3000)}` } as const;
     for (let times = 0; times < 3; times += 1) {
-      recorder.record(resource, object, happening);
+      recorder.record(resource, object, input);
       await recorder.flush();
     }
     const seen = await listEvents(client, { namespace: home, name, uid: object.metadata.uid });

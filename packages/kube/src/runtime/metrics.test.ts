@@ -46,18 +46,18 @@ describe('probes', () => {
       port: 0,
     });
     const { port } = server.address() as AddressInfo;
-    const ask = async (path: string, method = 'GET'): Promise<[number, string]> => {
+    const fetchPath = async (path: string, method = 'GET'): Promise<[number, string]> => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
       return [answer.status, await answer.text()];
     };
     try {
-      expect(await ask('/healthz')).toEqual([200, 'ok\n']);
-      expect(await ask('/readyz')).toEqual([503, 'controller a has not read all it watches\n']);
+      expect(await fetchPath('/healthz')).toEqual([200, 'ok\n']);
+      expect(await fetchPath('/readyz')).toEqual([503, 'controller a has not read all it watches\n']);
       ready = { ok: true, problems: [] };
-      expect(await ask('/readyz?verbose')).toEqual([200, 'ok\n']);
-      expect(await ask('/metrics')).toEqual([200, expect.stringContaining('# TYPE slipway_queue_depth gauge')]);
-      expect((await ask('/other'))[0]).toBe(404);
-      expect((await ask('/healthz', 'POST'))[0]).toBe(405);
+      expect(await fetchPath('/readyz?verbose')).toEqual([200, 'ok\n']);
+      expect(await fetchPath('/metrics')).toEqual([200, expect.stringContaining('# TYPE slipway_queue_depth gauge')]);
+      expect((await fetchPath('/other'))[0]).toBe(404);
+      expect((await fetchPath('/healthz', 'POST'))[0]).toBe(405);
     } finally {
       server.closeAllConnections();
       server.close();

@@ -84,7 +84,7 @@ function setUp(sources: readonly Source[], of: 'key' | 'all' = 'key') {
         return () => followers.delete(follower);
       },
     };
-    const tell = (key: string | undefined): void => {
+    const notify = (key: string | undefined): void => {
       for (const follower of followers) follower(key);
     };
     return {
@@ -93,11 +93,11 @@ function setUp(sources: readonly Source[], of: 'key' | 'all' = 'key') {
       followers,
       put(each: Stored<KubeObject>) {
         store.put(each);
-        tell(each.metadata.namespace === undefined ? each.metadata.name : `ns/${each.metadata.name}`);
+        notify(each.metadata.namespace === undefined ? each.metadata.name : `ns/${each.metadata.name}`);
       },
       passed(version: string) {
         state.version = version;
-        tell(undefined);
+        notify(undefined);
       },
     };
   });

@@ -41,18 +41,18 @@ interface PendingWrite {
 
 export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions): OwnWrites {
   /** By the key that was run and the object that was written. */
-  const unseen = new Map<string, PendingWrite>();
+  const pending = new Map<string, PendingWrite>();
   const count = new Map<Key, number>();
   const listeners = new Set<() => void>();
   let isClosed = false;
   const unsubscribe = [...new Set(informers.values())].map((informer) =>
-    informer.onProgress((key) => look(informer, key)),
+    informer.onProgress((key) => checkPending(informer, key)),
   );
 
-  function look(informer: Informer<KubeObject>, key: Key | undefined): void {
-    if (unseen.size === 0) return;
+  function checkPending(informer: Informer<KubeObject>, key: Key | undefined): void {
+    if (pending.size === 0) return;
     let isNews = false;
-    for (const [id, each] of unseen) {
+    for (const [id, each] of pending) {
       const isMeant = each.informers.includes(informer) && (key === undefined || keyOf(each.write.object) === key);
       if (!isMeant || !each.informers.every((one) => isSeen(one, each.write))) continue;
       forget(id);
@@ -62,10 +62,10 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
   }
 
   function forget(id: string): void {
-    const old = unseen.get(id);
+    const old = pending.get(id);
     if (old === undefined) return;
     old.cancelLimit();
-    unseen.delete(id);
+    pending.delete(id);
     const left = (count.get(old.key) ?? 1) - 1;
     if (left === 0) count.delete(old.key);
     else count.set(old.key, left);
@@ -73,11 +73,11 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
 
   function limit(id: string): () => void {
     return clock.setTimer(MAX_WAIT_MS, () => {
-      const late = unseen.get(id);
+      const late = pending.get(id);
       if (late === undefined) return;
       // While a watch is broken, it says nothing of what it would bring.
       if (late.informers.some(({ problem }) => problem !== undefined)) {
-        unseen.set(id, { ...late, cancelLimit: limit(id) });
+        pending.set(id, { ...late, cancelLimit: limit(id) });
         return;
       }
       const { resource, object } = late.write;
@@ -93,7 +93,7 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
       const { resource, object } = write;
       if (isClosed || !isStored(object)) return;
       const id = `${key} ${resourceId(resource)} ${keyOf(object)}`;
-      const type = unseen.get(id)?.write.type === 'created' ? 'created' : write.type;
+      const type = pending.get(id)?.write.type === 'created' ? 'created' : write.type;
       forget(id);
       const where = [...informers]
         .filter(([source]) => resourceId(source.resource) === resourceId(resource))
@@ -101,10 +101,10 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
         .map(([, informer]) => informer)
         .filter((informer) => !isSeen(informer, { ...write, type }));
       if (where.length === 0) return;
-      unseen.set(id, { key, write: { ...write, type }, informers: where, cancelLimit: limit(id) });
+      pending.set(id, { key, write: { ...write, type }, informers: where, cancelLimit: limit(id) });
       count.set(key, (count.get(key) ?? 0) + 1);
     },
-    isBehind: (key) => (of === 'all' ? unseen.size > 0 : count.has(key)),
+    isBehind: (key) => (of === 'all' ? pending.size > 0 : count.has(key)),
     onSeen(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -112,7 +112,7 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
     close() {
       isClosed = true;
       for (const stop of unsubscribe) stop();
-      for (const id of unseen.keys()) forget(id);
+      for (const id of pending.keys()) forget(id);
     },
   };
 }

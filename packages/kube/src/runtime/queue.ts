@@ -252,7 +252,7 @@ export interface RunThrottle {
 const MAX_BURST_INTERVALS = 12;
 
 /** Only delays, so that they may be forgotten in a restart. */
-export function createPace({ settleMs, minIntervalMs, clock }: RunThrottleOptions): RunThrottle {
+export function createRunThrottle({ settleMs, minIntervalMs, clock }: RunThrottleOptions): RunThrottle {
   const bursts = new Map<Key, { readonly since: number; last: number }>();
   /** The oldest first. */
   const started = new Map<Key, number>();

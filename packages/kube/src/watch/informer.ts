@@ -67,14 +67,14 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
   let problem: unknown;
 
   const emit = (changes: Change<T>[]): void => {
-    for (const change of changes) for (const listener of listeners) tell(listener, change);
+    for (const change of changes) for (const listener of listeners) notify(listener, change);
   };
   const progress = (key: Key | undefined): void => {
-    for (const follower of followers) tell(follower, key);
+    for (const follower of followers) notify(follower, key);
   };
 
   /** The store has changed already: one listener that breaks must not keep the change from the others. */
-  function tell<V>(listener: (value: V) => void, value: V): void {
+  function notify<V>(listener: (value: V) => void, value: V): void {
     try {
       listener(value);
     } catch (error) {

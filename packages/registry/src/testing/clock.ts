@@ -1,4 +1,4 @@
-import type { RegistryClock } from '../asking.ts';
+import type { RegistryClock } from '../requester.ts';
 
 /** Time that passes only by waiting, and then at once. */
 export interface TestClock extends RegistryClock {

@@ -1,6 +1,6 @@
 import { createLog, createMetrics, type Metrics } from '@slipway/kube';
 import { makeSelfSigned } from '@slipway/testing/certificates';
-import { createGate, type AdmissionLimits } from '../admission-queue.ts';
+import { createAdmissionQueue, type AdmissionLimits } from '../admission-queue.ts';
 import { createHandler, type SendLimits } from '../handler.ts';
 import { createListener } from '../listener.ts';
 import { createServerMetrics } from '../metrics.ts';
@@ -24,7 +24,7 @@ export async function serveLargeAnswers(limits: {
   const log = createLog({ pretty: false, write: (line) => lines.push(line) });
   const registry = createMetrics();
   const metrics = createServerMetrics(registry);
-  const gate = createGate({ ...defaultLimits.gate, ...limits.gate });
+  const gate = createAdmissionQueue({ ...defaultLimits.gate, ...limits.gate });
   const answer = Promise.resolve({ ok: true, plain: large, gzip: large } as const);
   const handler = createHandler({
     inputs: () => ({ pools: new Map([['worker', 'rendered']]), tokens: new Map() }),

@@ -149,7 +149,7 @@ export function requestText({
 }
 
 /** Asks on a connection of its own, reads until the other side closes it. */
-export async function ask(port: number, what: TestRequest = {}): Promise<Reply> {
+export async function sendRequest(port: number, what: TestRequest = {}): Promise<Reply> {
   const socket = await connectTo(port);
   socket.write(requestText(what));
   return readReply(socket);

@@ -31,22 +31,22 @@ const TIME_MS = 180_000;
 const MAX_BOOTS = 10;
 
 /** Resolves to the directory that is the machine. */
-export async function bear({ name, pool }: MachineName, options: ProvisionOptions): Promise<string> {
+export async function provisionMachine({ name, pool }: MachineName, options: ProvisionOptions): Promise<string> {
   const { directory, fetch, signal } = options;
   const config = await fetchFirstConfig(name, await waitForUserData(pool, options), { fetch, signal });
   const plan = await buildDiskPlan(config);
-  const unborn = join(directory, `.${name}.unborn`);
-  await rm(unborn, { recursive: true, force: true });
-  await mkdir(unborn, { recursive: true, mode: 0o700 });
-  const files = simulatedDisk(unborn);
+  const staging = join(directory, `.${name}.unborn`);
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(staging, { recursive: true, mode: 0o700 });
+  const files = simulatedDisk(staging);
   await makeSimulatedMachine(files, {
     kernelArguments: plan.kernelArguments.shouldExist,
     files: { '/etc/hostname': `${name}\n` },
   });
-  await writeFirstDisk(createSimulatedHost({ root: unborn, files }), plan);
-  await bootForTheFirstTime(name, unborn, files, options);
+  await writeFirstDisk(createSimulatedHost({ root: staging, files }), plan);
+  await runFirstBoot(name, staging, files, options);
   const root = join(directory, name);
-  await rename(unborn, root);
+  await rename(staging, root);
   return root;
 }
 
@@ -76,7 +76,7 @@ async function fetchFirstConfig(
 ): Promise<RenderedIgnition> {
   const stub = parse(userData);
   if (stub.config === null)
-    throw unborn(machine, `its user data is no Ignition config: ${getFirstMessage(stub.report)}`);
+    throw cannotProvision(machine, `its user data is no Ignition config: ${getFirstMessage(stub.report)}`);
   const resolved = await resolve(stub.config, {
     name: `user data of ${machine}`,
     fetch,
@@ -86,23 +86,23 @@ async function fetchFirstConfig(
     signal,
   });
   signal.throwIfAborted();
-  if (resolved.config === null) throw unborn(machine, getFirstMessage(resolved.report));
+  if (resolved.config === null) throw cannotProvision(machine, getFirstMessage(resolved.report));
   const { config, report } = translate(resolved.config, RENDERED_VERSION);
-  if (config === null) throw unborn(machine, getFirstMessage(report));
+  if (config === null) throw cannotProvision(machine, getFirstMessage(report));
   return config;
 }
 
 const getFirstMessage = (report: readonly { message: string }[] | Report): string =>
   report[0]?.message ?? 'no reason was given';
 
-function unborn(machine: string, why: string): SimulatorError {
+function cannotProvision(machine: string, why: string): SimulatorError {
   return new SimulatorError(
     'SLW_CLI_BIRTH',
     `the simulated machine ${machine} cannot be born: ${why}. The log of the server says what it answered; \`npm start -- --fresh\` begins anew`,
   );
 }
 
-async function bootForTheFirstTime(
+async function runFirstBoot(
   name: string,
   root: string,
   files: FileSystem,

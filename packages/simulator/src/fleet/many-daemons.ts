@@ -12,9 +12,9 @@ import {
   type PinMetrics,
   pinningSources,
   type PinClusterView,
-  pinsSeenBy,
+  readPinClusterView,
   type ClusterView,
-  seenBy,
+  readClusterView,
   startMachineDaemon,
 } from '@slipway/daemon';
 import type { Host } from '@slipway/daemon/host';
@@ -53,7 +53,7 @@ const DEFAULT_WORKERS = 32;
 export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
   const { programVersion, accessOf, watchesDisks, workers = DEFAULT_WORKERS, pinSpreadMs } = options;
   const running = new Map<string, RunningDaemon>();
-  const [configs, pins] = [createWaking(), createWaking()];
+  const [configs, pins] = [createWakeChannel(), createWakeChannel()];
 
   async function stop(nodeName: string): Promise<void> {
     const found = running.get(nodeName);
@@ -69,9 +69,9 @@ export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
         workers,
         listen: configs.listen,
         async reconcile(nodeName, { read, signal }) {
-          const seen = seenBy(read, nodeName);
+          const view = readClusterView(read, nodeName);
           // A machine that is down does nothing, and one that was never here is none of ours.
-          return seen === null ? done() : (running.get(nodeName)?.step(seen, signal) ?? done());
+          return view === null ? done() : (running.get(nodeName)?.step(view, signal) ?? done());
         },
       },
       {
@@ -80,7 +80,7 @@ export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
         workers,
         listen: pins.listen,
         async reconcile(nodeName, { read, signal }) {
-          return running.get(nodeName)?.pin(pinsSeenBy(read, nodeName), signal) ?? done();
+          return running.get(nodeName)?.pin(readPinClusterView(read, nodeName), signal) ?? done();
         },
       },
     ],
@@ -111,8 +111,8 @@ export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
 }
 
 interface RunningDaemon {
-  step(seen: ClusterView, signal: AbortSignal): Promise<Next>;
-  pin(seen: PinClusterView, signal: AbortSignal): Promise<Next>;
+  step(view: ClusterView, signal: AbortSignal): Promise<Next>;
+  pin(view: PinClusterView, signal: AbortSignal): Promise<Next>;
   stop(): Promise<void>;
 }
 
@@ -135,8 +135,8 @@ function trackDaemon(daemon: MachineDaemon, joined: JoinedDaemon, wakes: Wakes):
     return step;
   };
   return {
-    step: (seen, signal) => known(joined.step(seen, signal)),
-    pin: (seen, signal) => known(pinner.step(seen, signal)),
+    step: (view, signal) => known(joined.step(view, signal)),
+    pin: (view, signal) => known(pinner.step(view, signal)),
     async stop() {
       for (const stopListening of listening) stopListening();
       await Promise.all(under);
@@ -150,7 +150,7 @@ interface WakeChannel {
   readonly listen: (wake: (nodeName: string) => void) => () => void;
 }
 
-function createWaking(): WakeChannel {
+function createWakeChannel(): WakeChannel {
   let listener: (nodeName: string) => void = () => {};
   return {
     wake: (nodeName) => listener(nodeName),

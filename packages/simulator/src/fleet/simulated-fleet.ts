@@ -18,7 +18,7 @@ import {
   type Log,
   type Transport,
 } from '@slipway/kube';
-import { bear, type ProvisionOptions } from './first-boot.ts';
+import { provisionMachine, type ProvisionOptions } from './first-boot.ts';
 import { createManyDaemons } from './many-daemons.ts';
 import { createPower } from './power.ts';
 import type { PoolShare } from './shares.ts';
@@ -48,7 +48,7 @@ export interface FleetOptions {
   readonly machineNamespace?: string;
   /** How long a boot takes. */
   readonly bootMs?: number;
-  readonly onBirth?: (born: number, of: number) => void;
+  readonly onBirth?: (provisioned: number, of: number) => void;
   /** Ends the start: what is being born is not. */
   readonly signal?: AbortSignal;
 }
@@ -83,7 +83,7 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
     programVersion,
     log,
     accessOf,
-    watchesDisks: await areWatched(there.length, options),
+    watchesDisks: await decideWatchesDisks(there.length, options),
   });
   const power = createPower({ daemons, bootMs: options.bootMs ?? BOOT_MS, log, signal: ended.signal });
   const kubelets = {
@@ -98,9 +98,9 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
     log,
     metrics,
   });
-  const birth: ProvisionOptions = { client, machineNamespace, directory, fetch, log, signal: ended.signal };
+  const provisionOptions: ProvisionOptions = { client, machineNamespace, directory, fetch, log, signal: ended.signal };
 
-  async function takeIn(name: MachineName, root: string): Promise<SimulatedMachine> {
+  async function adoptMachine(name: MachineName, root: string): Promise<SimulatedMachine> {
     const machine = machineAt(name, root);
     machines.set(name.name, machine);
     await power.on(machine);
@@ -122,13 +122,13 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
 
   manager.start();
   try {
-    await forEachLimit(there, AT_ONCE, async (name) => void (await takeIn(name, join(directory, name.name))));
+    await forEachLimit(there, AT_ONCE, async (name) => void (await adoptMachine(name, join(directory, name.name))));
     const missing = missingMachines(options.shares, there);
-    let born = 0;
+    let provisioned = 0;
     await forEachLimit(missing, AT_ONCE, async (name) => {
-      await takeIn(name, await bear(name, birth));
-      born += 1;
-      options.onBirth?.(born, missing.length);
+      await adoptMachine(name, await provisionMachine(name, provisionOptions));
+      provisioned += 1;
+      options.onBirth?.(provisioned, missing.length);
     });
     await untilRegistered([...machines.values()], ended.signal);
   } catch (error) {
@@ -141,7 +141,7 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
     rootOf: (name) => find(name).root,
     async add(pool) {
       const name = nextMachineName(pool, new Set(machines.keys()));
-      const machine = await takeIn(name, await bear(name, birth));
+      const machine = await adoptMachine(name, await provisionMachine(name, provisionOptions));
       await untilRegistered([machine], ended.signal);
       return name.name;
     },
@@ -201,7 +201,7 @@ async function untilRegistered(machines: readonly SimulatedMachine[], signal: Ab
   }
 }
 
-async function areWatched(there: number, { shares, log }: FleetOptions): Promise<boolean> {
+async function decideWatchesDisks(there: number, { shares, log }: FleetOptions): Promise<boolean> {
   const machines = Math.max(
     there,
     shares.reduce((sum, share) => sum + share.machines, 0),

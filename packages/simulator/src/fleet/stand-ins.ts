@@ -45,15 +45,15 @@ export function standInKubelet({ machineOf, clientOf, onPower }: StandInKubeletO
       const machine = machineOf(name);
       if (machine === undefined) return done();
       const facts = await readMachineFacts(machine);
-      const told = JSON.stringify(facts);
-      if (told === machine.told) return done();
+      const reported = JSON.stringify(facts);
+      if (reported === machine.told) return done();
       const kubelet = clientOf(name);
       // Registered by an administrator, for a kubelet may give itself no role; and whole in one step, for a Node without a role
       // belongs to no pool, which somebody would be warned of.
       const node = (await kubelet.find(nodes, { name })) ?? (await write.createIfAbsent(nodes, buildNode(machine)));
       const status = buildNodeStatus(facts, node?.status?.conditions ?? [], now());
       await createKubeletWriter(kubelet).patchStatus(nodes, anyVersion({ name }), status);
-      machine.told = told;
+      machine.told = reported;
       return done();
     },
   };
@@ -104,11 +104,11 @@ const buildNodeStatus = (
   conditions: readonly NodeCondition[],
   now: Date,
 ): NonNullable<Node['status']> => ({
-  conditions: [...conditions.filter(({ type }) => type !== 'Ready'), readyCondition(isUp, now)],
+  conditions: [...conditions.filter(({ type }) => type !== 'Ready'), buildReadyCondition(isUp, now)],
   nodeInfo: { bootID: bootId, osImage, kernelVersion: 'simulated', kubeletVersion: VERSION },
 });
 
-function readyCondition(isUp: boolean, now: Date): NodeCondition {
+function buildReadyCondition(isUp: boolean, now: Date): NodeCondition {
   const at = `${now.toISOString().slice(0, 19)}Z`;
   return {
     type: 'Ready',
@@ -160,14 +160,14 @@ export function nextPodStep({ metadata, status }: Pod, isUp: boolean): PodStep {
 
 async function run(kubelet: Client, pod: Stored<Pod>, now: Date): Promise<void> {
   try {
-    await createKubeletWriter(kubelet).patchStatus(pods, anyVersion(pod.metadata), runningStatus(now));
+    await createKubeletWriter(kubelet).patchStatus(pods, anyVersion(pod.metadata), buildRunningStatus(now));
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
   }
 }
 
 /** The pod runs, and whoever asks is told that it is ready. */
-const runningStatus = (now: Date): NonNullable<Pod['status']> => {
+const buildRunningStatus = (now: Date): NonNullable<Pod['status']> => {
   const lastTransitionTime = `${now.toISOString().slice(0, 19)}Z`;
   const conditions = ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({
     type,
@@ -203,27 +203,27 @@ export const standInBudgets: ControllerDef = {
   name: 'stand-in-budgets',
   reads: [
     { resource: podDisruptionBudgets, indexes: { [BY_NAMESPACE]: indexByNamespace } },
-    { resource: pods, project: trimPod, indexes: { [BY_NAMESPACE]: indexByNamespace }, keysOf: budgetsNear },
+    { resource: pods, project: trimPod, indexes: { [BY_NAMESPACE]: indexByNamespace }, keysOf: listBudgetKeys },
   ],
   owns: [{ resource: podDisruptionBudgets, subresource: 'status' }],
   async reconcile(key, { read, write }) {
     const budget = read(podDisruptionBudgets).get(key);
     if (budget === undefined) return done();
     const status = computeBudgetStatus(budget, read(pods).byIndex(BY_NAMESPACE, budget.metadata.namespace ?? ''));
-    if (says(budget, status)) return done();
+    if (hasStatus(budget, status)) return done();
     // The API server counts evictions in the same status: what it has written meanwhile must not be lost.
     await write.patchStatus(podDisruptionBudgets, budget, status);
     return done();
   },
 };
 
-function budgetsNear({ metadata }: Pod, read: StoreReader): string[] {
+function listBudgetKeys({ metadata }: Pod, read: StoreReader): string[] {
   return read(podDisruptionBudgets)
     .byIndex(BY_NAMESPACE, metadata.namespace ?? '')
     .map(keyOf);
 }
 
-function says(
+function hasStatus(
   { status }: PodDisruptionBudget,
   { disruptedPods, ...wanted }: ReturnType<typeof computeBudgetStatus>,
 ): boolean {
@@ -266,12 +266,12 @@ export function computeBudgetStatus(budget: PodDisruptionBudget, pods: readonly 
 
 function computeDesiredHealthy({ spec }: PodDisruptionBudget, expected: number): number {
   const { minAvailable, maxUnavailable } = spec ?? {};
-  if (maxUnavailable !== undefined) return Math.max(0, expected - share(maxUnavailable, expected));
-  return minAvailable === undefined ? expected : share(minAvailable, expected);
+  if (maxUnavailable !== undefined) return Math.max(0, expected - resolveIntOrPercent(maxUnavailable, expected));
+  return minAvailable === undefined ? expected : resolveIntOrPercent(minAvailable, expected);
 }
 
 /** Percentages are rounded up, as in a cluster. */
-function share(amount: number | string, of: number): number {
+function resolveIntOrPercent(amount: number | string, of: number): number {
   if (typeof amount === 'number') return amount;
   const percent = Number.parseInt(amount, 10);
   return Number.isNaN(percent) ? of : Math.ceil((percent / 100) * of);

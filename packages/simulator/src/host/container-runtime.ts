@@ -49,13 +49,13 @@ export interface SimulatedRuntime extends ContainerRuntime {
 export function createSimulatedRuntime({ files, owners, ...options }: SimulatedRuntimeOptions): SimulatedRuntime {
   // Pulls end at the same time, and each adds to the same list.
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
+  const inSequence = <T>(act: () => Promise<T>): Promise<T> => {
     const turn = last.then(act);
     last = turn.catch(() => undefined);
     return turn;
   };
 
-  async function ask(what: string, signal: AbortSignal): Promise<RuntimeBehaviour> {
+  async function requireUp(what: string, signal: AbortSignal): Promise<RuntimeBehaviour> {
     signal.throwIfAborted();
     const behaviour = await readBehaviour(files);
     if (behaviour.isDown) throw runtimeFailure(what, DOWN, CALLED);
@@ -63,7 +63,7 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
   }
 
   /** At the first look after a boot it is as if the runtime had just started. */
-  async function pinnedNow(): Promise<readonly string[]> {
+  async function readPinnedNow(): Promise<readonly string[]> {
     return (await readPinned(files)) ?? readConfiguration();
   }
 
@@ -74,15 +74,15 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
   }
 
   async function images(signal: AbortSignal): Promise<readonly RuntimeImage[]> {
-    await ask('list its images', signal);
-    const [names, pins] = [await readImages(files), await inTurn(pinnedNow)];
+    await requireUp('list its images', signal);
+    const [names, pins] = [await readImages(files), await inSequence(readPinnedNow)];
     return names.map((name) => toRuntimeImage(name, isPinnedBy(pins, name)));
   }
 
   async function reload(signal: AbortSignal): Promise<void> {
-    await ask('read its configuration again', signal);
+    await requireUp('read its configuration again', signal);
     await options.reload();
-    await inTurn(readConfiguration);
+    await inSequence(readConfiguration);
   }
 
   return {
@@ -91,26 +91,26 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
     reload,
 
     async describe(signal) {
-      await ask('tell its version', signal);
+      await requireUp('tell its version', signal);
       return 'simulated';
     },
 
     async store(signal) {
-      const { storeBytes } = await ask('tell where it keeps images', signal);
+      const { storeBytes } = await requireUp('tell where it keeps images', signal);
       return computeStore(storeBytes, await readImages(files));
     },
 
     async pull(image, _, signal) {
-      const { bytesPerSecond, refused, storeBytes } = await ask(`pull ${image}`, signal);
+      const { bytesPerSecond, refused, storeBytes } = await requireUp(`pull ${image}`, signal);
       const [, said] = Object.entries(refused).find(([part]) => image.includes(part)) ?? [];
       if (said !== undefined) throw pullFailure(image, { code: UNKNOWN, said }, null, CALLED);
       const present = await readImages(files);
       if (present.includes(image)) return;
-      const bytes = transferred(image, present);
+      const bytes = computeTransferBytes(image, present);
       if (2 * bytes > computeStore(storeBytes, present).freeBytes) throw pullFailure(image, FULL, null, CALLED);
-      if (bytesPerSecond !== null) await pass((1000 * bytes) / bytesPerSecond, signal);
+      if (bytesPerSecond !== null) await waitMs((1000 * bytes) / bytesPerSecond, signal);
       if ((await readBehaviour(files)).isDown) throw pullFailure(image, DOWN, null, CALLED);
-      await inTurn(async () => {
+      await inSequence(async () => {
         const now = await readImages(files);
         if (!now.includes(image)) await writeImages(files, owners, [...now, image].toSorted());
       });
@@ -137,14 +137,14 @@ function computeStore(sizeBytes: number, images: readonly string[]): ImageStore 
   return { path: STORE, sizeBytes, freeBytes: Math.max(0, sizeBytes - used) };
 }
 
-function transferred(image: string, present: readonly string[]): number {
+function computeTransferBytes(image: string, present: readonly string[]): number {
   const there = new Set(present.flatMap((name) => simulatedLayers(name).layers.map(({ digest }) => digest)));
   const missing = simulatedLayers(image).layers.filter(({ digest }) => !there.has(digest));
   return missing.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** Rejects with the signal's own reason, and not with that of the timer. */
-const pass = (ms: number, signal: AbortSignal): Promise<void> =>
+const waitMs = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(Math.min(ms, MAX_TIMER_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
 
 // Images that nobody has made: what a simulated machine would transfer for one is calculated from its name, the same everywhere.

@@ -21,7 +21,7 @@ import {
   removeUnfinished,
   replaceFile,
 } from '@slipway/daemon/host';
-import { noteDone } from './systemd.ts';
+import { recordAction } from './systemd.ts';
 
 export interface MachineState extends OSState {
   readonly bootId: string;
@@ -72,7 +72,7 @@ export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingS
       for (const [index, image] of images.entries()) {
         signal.throwIfAborted();
         onProgress({ text: `Pulling ${image}`, done: index, total: images.length });
-        await noteDone(files, owners, { what: 'prefetch', name: image });
+        await recordAction(files, owners, { what: 'prefetch', name: image });
       }
     },
 
@@ -104,7 +104,7 @@ function changeDeployment(booted: Deployment, change: OSChange): Deployment {
   };
 }
 
-export function freshState(options: {
+export function createState(options: {
   readonly osImage?: string;
   readonly kernelArguments?: readonly string[];
   readonly fips?: boolean;

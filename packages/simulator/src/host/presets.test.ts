@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askPresets, parsePresetRules } from './presets.ts';
+import { evaluatePresets, parsePresetRules } from './presets.ts';
 
 // What systemd 252 does too is compared with it in enablement.e2e.test.ts; `ignore` came with a later one.
 const rules = parsePresetRules(`
@@ -25,10 +25,10 @@ describe('a preset', () => {
     ['b+c.service', 'enable', ['b+c.service']],
     ['z.service', 'disable', ['z.service']],
   ])('of %s: %s', (unit, action, units) => {
-    expect(askPresets(rules, unit)).toEqual({ action, units });
+    expect(evaluatePresets(rules, unit)).toEqual({ action, units });
   });
 
   it('that says nothing of a unit enables it', () => {
-    expect(askPresets([], 'a.service')).toEqual({ action: 'enable', units: ['a.service'] });
+    expect(evaluatePresets([], 'a.service')).toEqual({ action: 'enable', units: ['a.service'] });
   });
 });

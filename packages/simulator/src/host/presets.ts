@@ -38,7 +38,7 @@ export function parsePresetRules(text: string): PresetRule[] {
 }
 
 /** The first rule that fits counts. A unit that none fits is enabled. */
-export function askPresets(rules: readonly PresetRule[], unit: string): PresetDecision {
+export function evaluatePresets(rules: readonly PresetRule[], unit: string): PresetDecision {
   for (const rule of rules) {
     const units = matchUnits(rule, unit);
     if (units !== null) return { action: rule.action, units };

@@ -99,7 +99,7 @@ export async function readConfiguredPins(files: FileSystem): Promise<readonly st
   let pins: readonly string[] = [];
   for (const path of [MAIN, ...names.map((name) => `${DIRECTORY}/${name}`)]) {
     const text = await readText(files, path, MAX_CONFIG_BYTES);
-    const found = text === undefined ? undefined : pinsIn(text);
+    const found = text === undefined ? undefined : parsePins(text);
     if (found === null) return null;
     pins = found ?? pins;
   }
@@ -111,7 +111,7 @@ export const isPinnedBy = (pins: readonly string[], image: string): boolean =>
   pins.some((pin) => (pin.endsWith('*') ? image.startsWith(pin.slice(0, -1)) : image === pin));
 
 /** undefined: it says nothing of pins. */
-function pinsIn(text: string): readonly string[] | undefined | null {
+function parsePins(text: string): readonly string[] | undefined | null {
   let table: unknown;
   try {
     table = parse(text);

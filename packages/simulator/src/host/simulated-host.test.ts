@@ -9,7 +9,7 @@ import {
   makeSimulatedMachine,
   type SimulatedMachineOptions,
 } from './simulated-host.ts';
-import { listDone } from './systemd.ts';
+import { listRecordedActions } from './systemd.ts';
 
 const IMAGE = `quay.example/os@sha256:${'a'.repeat(64)}`;
 const NEWER = `quay.example/os@sha256:${'b'.repeat(64)}`;
@@ -139,7 +139,7 @@ describe('a simulated machine', () => {
     await host.systemd.restart('kubelet.service');
     await expect(host.systemd.restart('bad.service')).rejects.toThrow(/Cannot restart bad.service/);
     await expect(host.systemd.restart('none.service')).rejects.toThrow(/no such unit file/);
-    expect(await listDone(files)).toEqual([
+    expect(await listRecordedActions(files)).toEqual([
       { what: 'daemon-reload', name: '' },
       { what: 'reload', name: 'crio.service' },
       { what: 'restart', name: 'kubelet.service' },

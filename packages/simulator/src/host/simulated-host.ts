@@ -20,7 +20,7 @@ import {
   withPasswordHash,
 } from '@slipway/daemon/host';
 import { createSimulatedRuntime } from './container-runtime.ts';
-import { createSimulatedOS, freshState, hasState, readState, writeState } from './os.ts';
+import { createSimulatedOS, createState, hasState, readState, writeState } from './os.ts';
 import { createSimulatedSystemd } from './systemd.ts';
 
 export interface SimulatedHostOptions {
@@ -72,14 +72,14 @@ const MAX_SHADOW_BYTES = 4 * 1024 * 1024;
 function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
   const accounts = readAccounts(files);
   // Without root's rights nothing can be given to anybody else, so there everybody is who runs the simulation.
-  const seen = (numbers: Owners): Owners => (owners.uid === 0 ? numbers : owners);
+  const toVisibleOwners = (numbers: Owners): Owners => (owners.uid === 0 ? numbers : owners);
   return {
     passwordHash: accounts.passwordHash,
-    owners: async (user, group) => seen(await accounts.owners(user, group)),
+    owners: async (user, group) => toVisibleOwners(await accounts.owners(user, group)),
 
     async home(user) {
       const home = await accounts.home(user);
-      return home && { ...home, ...seen(home) };
+      return home && { ...home, ...toVisibleOwners(home) };
     },
 
     async setPasswordHash(user, hash) {
@@ -155,7 +155,7 @@ export async function makeSimulatedMachine(files: FileSystem, options: Simulated
   }
   await makeFile(files, owners, '/etc/shadow', 'root:*:::::::\ncore:*:::::::\n', 0o600);
   // Last: a machine with a state is whole.
-  await writeState(files, owners, freshState(options));
+  await writeState(files, owners, createState(options));
 }
 
 async function makeHome(files: FileSystem, owners: Owners): Promise<void> {

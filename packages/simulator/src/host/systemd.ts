@@ -10,7 +10,7 @@ import {
   replaceFile,
   type Systemd,
 } from '@slipway/daemon/host';
-import { askPresets, readPresetRules } from './presets.ts';
+import { evaluatePresets, readPresetRules } from './presets.ts';
 import {
   CONFIG_DIRECTORY,
   expandSpecifiers,
@@ -30,20 +30,20 @@ import {
 
 export function createSimulatedSystemd(files: FileSystem, owners: Owners): Systemd {
   return {
-    enablement: (unit) => askEnablement(files, unit),
+    enablement: (unit) => readEnablement(files, unit),
     enable: (units) => enableUnits(files, owners, units),
     disable: (units) => disableUnits(files, units),
     preset: (units) => presetUnits(files, owners, units),
-    daemonReload: () => noteDone(files, owners, { what: 'daemon-reload', name: '' }),
+    daemonReload: () => recordAction(files, owners, { what: 'daemon-reload', name: '' }),
 
     async reload(unit) {
       await mustStart(files, 'reload', unit);
-      await noteDone(files, owners, { what: 'reload', name: unit });
+      await recordAction(files, owners, { what: 'reload', name: unit });
     },
 
     async restart(unit) {
       await mustStart(files, 'restart', unit);
-      await noteDone(files, owners, { what: 'restart', name: unit });
+      await recordAction(files, owners, { what: 'restart', name: unit });
     },
   };
 }
@@ -77,7 +77,7 @@ const DONE = `${DIRECTORY}/done`;
 const MAX_RECORDS = 200;
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-export async function listDone(files: FileSystem): Promise<RecordedAction[]> {
+export async function listRecordedActions(files: FileSystem): Promise<RecordedAction[]> {
   const lines = ((await readText(files, DONE, MAX_RECORD_BYTES)) ?? '').split('\n');
   return lines.flatMap((line) => {
     const [what, name = ''] = line.split(' ');
@@ -87,8 +87,8 @@ export async function listDone(files: FileSystem): Promise<RecordedAction[]> {
   });
 }
 
-export async function noteDone(files: FileSystem, owners: Owners, done: RecordedAction): Promise<void> {
-  const all = [...(await listDone(files)), done].slice(-MAX_RECORDS);
+export async function recordAction(files: FileSystem, owners: Owners, done: RecordedAction): Promise<void> {
+  const all = [...(await listRecordedActions(files)), done].slice(-MAX_RECORDS);
   await makeDirectories(files, DIRECTORY, owners);
   const bytes = Buffer.from(all.map(({ what, name }) => `${what} ${name}\n`).join(''));
   // As much on the disk as anything below /run: not at all.
@@ -105,7 +105,7 @@ const DEPENDENCIES = [
   ['Install.UpheldBy', 'upholds'],
 ] as const;
 
-async function askEnablement(files: FileSystem, name: string): Promise<string> {
+async function readEnablement(files: FileSystem, name: string): Promise<string> {
   const unit = await findUnit(files, name);
   if (unit.kind === 'masked') return unit.at.startsWith(RUNTIME_DIRECTORY) ? 'masked-runtime' : 'masked';
   if (unit.kind !== 'unit') return unit.kind;
@@ -116,10 +116,10 @@ async function askEnablement(files: FileSystem, name: string): Promise<string> {
   const runtime = (await listUnitLinks(files, RUNTIME_DIRECTORY)).filter((link) => isOfUnit(link, unit));
   if (runtime.some((link) => known.has(link.name))) return 'enabled-runtime';
   if (persistent.length + runtime.length > 0) return 'indirect';
-  return whereNothingLeadsToIt(unit.settings);
+  return classifyUnlinked(unit.settings);
 }
 
-function whereNothingLeadsToIt(settings: UnitSettings): string {
+function classifyUnlinked(settings: UnitSettings): string {
   const asks = [...DEPENDENCIES.map(([key]) => key), 'Install.Alias'];
   if (asks.some((key) => readList(settings, key).length > 0)) return 'disabled';
   return readList(settings, 'Install.Also').length > 0 ? 'indirect' : 'static';
@@ -138,7 +138,7 @@ function isOfUnit(link: UnitLink, unit: Unit): boolean {
 
 /** None is enabled if one of them cannot be. */
 async function enableUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
-  const units = await withAlso(files, names);
+  const units = await resolveAlso(files, names);
   for (const [path, target] of units.flatMap(buildLinks)) {
     const inTheWay = await makeUnitLink(files, path, target, owners);
     if (inTheWay !== null) {
@@ -150,7 +150,7 @@ async function enableUnits(files: FileSystem, owners: Owners, names: readonly st
   }
 }
 
-async function withAlso(files: FileSystem, names: readonly string[]): Promise<Unit[]> {
+async function resolveAlso(files: FileSystem, names: readonly string[]): Promise<Unit[]> {
   const units = new Map<string, Unit>();
   const also: string[] = [];
   for (const name of names) {
@@ -238,7 +238,7 @@ async function presetUnits(files: FileSystem, owners: Owners, names: readonly st
   for (const name of names) {
     const unit = await findUnit(files, name);
     if (unit.kind !== 'unit' || unit.name !== name) continue;
-    const { action, units } = askPresets(rules, name);
+    const { action, units } = evaluatePresets(rules, name);
     if (action === 'enable') await enableUnits(files, owners, units);
     if (action === 'disable') await disableUnits(files, [name]);
   }

@@ -37,7 +37,7 @@ interface UnitFileCandidate {
 }
 
 export async function findUnit(files: FileSystem, name: string, hops = 0): Promise<UnitLookup> {
-  const candidate = await firstCandidate(files, name);
+  const candidate = await findFirstCandidate(files, name);
   if (candidate.kind === 'alias') {
     return hops > 8 ? { kind: 'not-found' } : findUnit(files, candidate.name, hops + 1);
   }
@@ -49,25 +49,25 @@ export async function findUnit(files: FileSystem, name: string, hops = 0): Promi
   return { kind: 'unit', name, path: candidate.path, settings };
 }
 
-async function firstCandidate(files: FileSystem, name: string): Promise<UnitCandidate> {
+async function findFirstCandidate(files: FileSystem, name: string): Promise<UnitCandidate> {
   const template = toTemplate(name);
   for (const wanted of template === undefined ? [name] : [name, template]) {
     for (const directory of UNIT_DIRECTORIES) {
-      const candidate = await lookForUnit(files, posix.join(directory, wanted), wanted);
+      const candidate = await findCandidate(files, posix.join(directory, wanted), wanted);
       if (candidate !== null) return candidate;
     }
   }
   return { kind: 'not-found' };
 }
 
-async function lookForUnit(files: FileSystem, path: string, name: string): Promise<UnitCandidate | null> {
+async function findCandidate(files: FileSystem, path: string, name: string): Promise<UnitCandidate | null> {
   const found = await files.lookAt(path);
-  if (found?.kind === 'link') return lookAtLink(files, path, name, found.target);
+  if (found?.kind === 'link') return resolveLink(files, path, name, found.target);
   if (found?.kind !== 'file') return null;
   return found.size === 0 ? { kind: 'masked', at: path } : { kind: 'file', path };
 }
 
-async function lookAtLink(
+async function resolveLink(
   files: FileSystem,
   path: string,
   name: string,
@@ -79,7 +79,7 @@ async function lookAtLink(
     return (await followLinks(files, leadsTo)) === undefined ? null : { kind: 'linked', at: leadsTo };
   }
   if (posix.basename(leadsTo) !== name) return { kind: 'alias', name: posix.basename(leadsTo) };
-  return lookForUnit(files, leadsTo, name);
+  return findCandidate(files, leadsTo, name);
 }
 
 /**

@@ -71,7 +71,7 @@ function resourceTable(resources: readonly BootImageEntry[], paint: Paint): stri
       entry.target === entry.image ? '-' : shortBootImage(entry.target) || '-',
       change(entry.stub.current, entry.stub.wanted),
       { text: entry.verdict, colour: COLOURS[entry.verdict] },
-      why(entry),
+      formatReason(entry),
     ]),
     paint,
   );
@@ -87,7 +87,7 @@ const change = (from: string, to: string): string => {
   return `${from === '' ? '-' : from} → ${to}`;
 };
 
-const why = ({ why: words, code }: BootImageEntry): string => {
+const formatReason = ({ why: words, code }: BootImageEntry): string => {
   if (code === null) return words === '' ? '-' : words;
   return formatProblem({ code, message: words });
 };

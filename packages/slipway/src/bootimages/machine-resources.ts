@@ -86,12 +86,12 @@ export interface Which {
   readonly api?: 'mapi' | 'capi' | undefined;
 }
 
-const words = { 'machine.openshift.io': 'mapi', 'cluster.x-k8s.io': 'capi' } as const;
+const apiShortNames = { 'machine.openshift.io': 'mapi', 'cluster.x-k8s.io': 'capi' } as const;
 
 export const isMeant = ({ name, namespace, api }: Which, resource: MachineResource): boolean =>
   resource.name === name &&
   (namespace === undefined || resource.namespace === namespace) &&
-  (api === undefined || words[resource.api] === api);
+  (api === undefined || apiShortNames[resource.api] === api);
 
 /** A MachineSet that belongs to a MachineDeployment has another name than it, so one name means one thing or two APIs. */
 export function theOne(which: Which, resources: readonly MachineResource[]): MachineResource {

@@ -77,10 +77,10 @@ async function restoreIt(
     await plan.prepare();
     await change(client, plan.object, resource, plan.steps);
   }
-  return restoredWords(resource, plan, dryRun);
+  return formatRestored(resource, plan, dryRun);
 }
 
-function restoredWords(
+function formatRestored(
   resource: MachineResource,
   { image, hold, steps, note }: RestorePlan,
   dryRun: boolean,

@@ -13,11 +13,11 @@ import { CommandError } from '../cli/errors.ts';
 import { type Io, write } from '../cli/io.ts';
 import type { ManifestOptions, RegistryFlags } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
-import { tellProblems } from '../cli/run.ts';
+import { reportProblems } from '../cli/run.ts';
 import { readManifests } from '../manifests/documents.ts';
-import { findPool, type OfflineFleet, buildOfflineFleet, type Rendering, sayRendering } from '../render/render.ts';
+import { findPool, type OfflineFleet, buildOfflineFleet, type Rendering, formatRendering } from '../render/render.ts';
 import { buildBundleFiles, isBuiltIn, stubFile } from './bundle.ts';
-import { dayZeroStreams, readKept, readNodeAccess } from './inputs.ts';
+import { dayZeroStreams, readSavedCredentials, readNodeAccess } from './inputs.ts';
 import { refuseFull, writeDirectory } from './write-directory.ts';
 
 export interface BootstrapOptions extends ManifestOptions, RegistryFlags {
@@ -33,7 +33,7 @@ export interface BootstrapOptions extends ManifestOptions, RegistryFlags {
 }
 
 export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
+  reportProblems(io, async () => {
     const { out, namespace, controllerVersion = version } = options;
     const now = new Date();
     const settings = firstBootOptions({
@@ -45,7 +45,7 @@ export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =
     if (address === undefined) throw new CommandError('SLW_CLI_USAGE', '--server-url: expected an address');
     await refuseFull(out);
     const node = await readNodeAccess(options.kubeconfigForNodes, options.ca);
-    const kept = options.keepFrom === undefined ? undefined : await readKept(options.keepFrom, now);
+    const kept = options.keepFrom === undefined ? undefined : await readSavedCredentials(options.keepFrom, now);
 
     const manifests = await readManifests(options.filename, io.stdin, namespace);
     const streams = await dayZeroStreams(options, manifests);
@@ -70,10 +70,10 @@ export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =
     const notes = [
       ...(streams?.notes ?? []),
       ...offline.notes,
-      ...renderings.flatMap((each) => sayRendering(offline, each)),
+      ...renderings.flatMap((each) => formatRendering(offline, each)),
     ];
     await write(io.stderr, notes.map((line) => `${line}\n`).join(''));
-    await write(io.stdout, sayResult(options, { renderings, tokens, hasStreams: streams !== undefined }));
+    await write(io.stdout, describeResult(options, { renderings, tokens, hasStreams: streams !== undefined }));
   });
 
 function tokensFor(
@@ -117,7 +117,7 @@ interface Result {
   hasStreams: boolean;
 }
 
-function sayResult({ out, serverUrl }: BootstrapOptions, { renderings, tokens, hasStreams }: Result): string {
+function describeResult({ out, serverUrl }: BootstrapOptions, { renderings, tokens, hasStreams }: Result): string {
   const stubs = renderings.map(({ pool, rendered }) => {
     const { name } = pool.metadata;
     const until = tokens.get(name)?.[0]?.expires ?? '';

@@ -97,7 +97,7 @@ export interface SavedCredentials {
 }
 
 /** The CA and the tokens of an earlier `--out`: machines that were started with its stubs still boot. */
-export async function readKept(directory: string, now: Date): Promise<SavedCredentials> {
+export async function readSavedCredentials(directory: string, now: Date): Promise<SavedCredentials> {
   const fail = (file: string, problem: string): never => {
     throw new CommandError(
       'SLW_CLI_BOOTSTRAP_INPUT',

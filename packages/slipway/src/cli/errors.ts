@@ -40,12 +40,12 @@ export class CommandError extends CodedError<keyof typeof commandErrors> {
 }
 
 /** An error that was foreseen carries a code of ours and a message that stands alone. */
-export const isForeseen = (error: unknown): error is Error & { code: string } =>
+export const isExpectedError = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SLW_');
 
 /** One line for the user. Only a bug shows more, and only to who asks for it. */
 export function failureText(error: unknown, debug: boolean): string {
-  if (isForeseen(error)) return `slipway: ${oneLine(error.message)} [${error.code}]`;
+  if (isExpectedError(error)) return `slipway: ${oneLine(error.message)} [${error.code}]`;
   const message = error instanceof Error ? error.message : String(error);
   const text = `slipway: unexpected: ${oneLine(message)}. This is a bug in slipway; SLIPWAY_DEBUG=1 shows where`;
   return debug && error instanceof Error ? `${text}\n${error.stack ?? ''}` : text;

@@ -28,12 +28,12 @@ export async function runProgram(program: Command): Promise<void> {
 }
 
 function prepare(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: sayUsage });
+  command.exitOverride().configureOutput({ outputError: writeUsageError });
   for (const each of command.commands) prepare(each);
 }
 
 /** Mistakes in the call read like every other error: one line, a code, the way out. */
-function sayUsage(text: string, write: (text: string) => void): void {
+function writeUsageError(text: string, write: (text: string) => void): void {
   const [line = '', hint = ''] = text
     .replace(/^error: /, '')
     .trim()

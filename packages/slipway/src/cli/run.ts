@@ -52,7 +52,7 @@ export const withCluster = (
   options: ClusterOptions,
   io: Io,
   action: (client: Client) => Promise<void>,
-): Promise<void> => tellProblems(io, () => useCluster(options, action));
+): Promise<void> => reportProblems(io, () => useCluster(options, action));
 
 /** The same for a part of a command. */
 export async function useCluster<T>(options: ClusterOptions, action: (client: Client) => Promise<T>): Promise<T> {
@@ -69,7 +69,7 @@ export async function useCluster<T>(options: ClusterOptions, action: (client: Cl
 const MAX_SHOWN = 50;
 
 /** Runs a command; the problems it ends with become one line each and the exit code 1. */
-export async function tellProblems(io: Io, action: () => Promise<void>): Promise<void> {
+export async function reportProblems(io: Io, action: () => Promise<void>): Promise<void> {
   try {
     await action();
   } catch (error) {

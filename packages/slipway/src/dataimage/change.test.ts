@@ -1,10 +1,10 @@
 import { hostEntry } from '@slipway/fleet/reports';
 import { type HostSample, sampleHost } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { type DriveChangeRequest, nextWords } from './change.ts';
+import { type DriveChangeRequest, formatNextSteps } from './change.ts';
 
-const words = (asked: Partial<DriveChangeRequest>, host: HostSample | null): string =>
-  nextWords(
+const formatSteps = (asked: Partial<DriveChangeRequest>, host: HostSample | null): string =>
+  formatNextSteps(
     { action: 'attach', namespace: 'metal', name: 'host-0', immediate: false, reboot: false, ...asked },
     host === null ? null : hostEntry(sampleHost(host)),
   );
@@ -31,10 +31,10 @@ describe('what happens next', () => {
     ['a host that goes', {}, { deletionTimestamp: '2026-11-16T12:00:00Z' }, 'nothing is attached to it any more'],
     ['no host', detach, null, 'the DataImage goes at once'],
   ])('%s', (_, asked, host, said) => {
-    expect(words(asked, host)).toContain(said);
+    expect(formatSteps(asked, host)).toContain(said);
   });
 
   it('ends with the command that shows it', () => {
-    expect(words({}, {})).toMatch(/ slipway dataimage status host-0 --namespace metal shows it\.$/);
+    expect(formatSteps({}, {})).toMatch(/ slipway dataimage status host-0 --namespace metal shows it\.$/);
   });
 });

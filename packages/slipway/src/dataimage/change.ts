@@ -9,7 +9,7 @@ import { type ClusterOptions, stopSignal } from '../cli/program.ts';
 import { withCluster } from '../cli/run.ts';
 import { safeText } from '../cli/terminal.ts';
 import {
-  askReboot,
+  requestReboot,
   findHost,
   getHost,
   type HostName,
@@ -47,7 +47,7 @@ export async function runAttach(name: string, url: string, options: AttachOption
     const host = { namespace: options.namespace, name };
     const warnings = options.check ? await warnAboutIso(client, host, parsed, io) : [];
     const outcome = await attach(client, host, { url, warnings }, options);
-    await sayAndWait(client, outcome, `${url} is in the drive of ${host.namespace}/${name}.`, options, io);
+    await writeResultAndWait(client, outcome, `${url} is in the drive of ${host.namespace}/${name}.`, options, io);
   });
 }
 
@@ -78,7 +78,7 @@ async function attach(
   const isThere = isInDrive(entry, url);
   // Who runs a command twice does not want a second reboot.
   const rebooted = reboot && !isThere && needsReboot(host);
-  if (rebooted) await askReboot(client, host, `${said} asks for ${url}`);
+  if (rebooted) await requestReboot(client, host, `${said} asks for ${url}`);
   const asked = { action: 'attach' as const, ...name, immediate, reboot: rebooted };
   return {
     action: 'attach',
@@ -90,7 +90,7 @@ async function attach(
     reached: isThere ? true : null,
     warnings,
     message,
-    next: isThere ? 'It is in the drive.' : nextWords(asked, entry.host),
+    next: isThere ? 'It is in the drive.' : formatNextSteps(asked, entry.host),
   };
 }
 
@@ -101,7 +101,7 @@ export const runDetach = (name: string, options: DetachOptions, io: Io): Promise
     const host = { namespace: options.namespace, name };
     const outcome = await detach(client, host, options.reboot === true);
     const reached = `DataImage ${host.namespace}/${name} is gone, and with it the ISO from the drive.`;
-    await sayAndWait(client, outcome, reached, options, io);
+    await writeResultAndWait(client, outcome, reached, options, io);
   });
 
 async function detach(client: Client, name: HostName, reboot: boolean): Promise<DriveChangeResult> {
@@ -123,7 +123,7 @@ async function detach(client: Client, name: HostName, reboot: boolean): Promise<
     changed,
     rebooted,
     reached: null,
-    next: nextWords(asked, host === undefined ? null : hostEntry(host)),
+    next: formatNextSteps(asked, host === undefined ? null : hostEntry(host)),
   };
 }
 
@@ -134,7 +134,7 @@ async function rebootFor(
   said: string,
 ): Promise<boolean> {
   if (!isAsked || host === undefined || !needsReboot(host)) return false;
-  await askReboot(client, host, `${said} is being deleted`);
+  await requestReboot(client, host, `${said} is being deleted`);
   return true;
 }
 
@@ -153,7 +153,7 @@ const buildUnchangedResult = ({ namespace, name }: HostName, message: string): D
 });
 
 /** Says what was done and, with --wait, that it has come about. */
-async function sayAndWait(
+async function writeResultAndWait(
   { transport }: Client,
   outcome: DriveChangeResult,
   message: string,
@@ -162,12 +162,12 @@ async function sayAndWait(
 ): Promise<void> {
   const isWaiting = options.wait === true && outcome.reached !== true;
   // As JSON there is one answer: the last.
-  if (!isWaiting || options.output === 'text') await sayOutcome(io, options, outcome);
+  if (!isWaiting || options.output === 'text') await writeResult(io, options, outcome);
   if (!isWaiting) return;
   const host = { namespace: outcome.namespace, name: outcome.host };
   const awaited = { url: outcome.url, reboot: outcome.rebooted };
   if (!(await waitForDrive({ transport, host, awaited, timeout: options.timeout, io, signal: stopSignal() }))) return;
-  await sayOutcome(io, options, { ...outcome, reached: true, message, next: '' });
+  await writeResult(io, options, { ...outcome, reached: true, message, next: '' });
 }
 
 /** What a command has done to the drive of a host. `-o json` gives exactly this. */
@@ -190,7 +190,7 @@ interface DriveChangeResult {
   readonly next: string;
 }
 
-function sayOutcome(io: Io, { output }: { output: 'text' | 'json' }, outcome: DriveChangeResult): Promise<void> {
+function writeResult(io: Io, { output }: { output: 'text' | 'json' }, outcome: DriveChangeResult): Promise<void> {
   const lines = [outcome.message, outcome.next].filter(Boolean).map((line) => `${safeText(line)}\n`);
   return write(io.stdout, output === 'json' ? toJson(outcome) : lines.join(''));
 }
@@ -207,19 +207,19 @@ export interface DriveChangeRequest {
 const provisioned: ReadonlySet<string> = new Set(['provisioned', 'externally provisioned']);
 
 /** What happens after a DataImage was written or deleted, in a sentence. Host null: there is none. */
-export function nextWords(asked: DriveChangeRequest, host: HostEntry | null): string {
+export function formatNextSteps(asked: DriveChangeRequest, host: HostEntry | null): string {
   const show =
     asked.action === 'attach' ? ` slipway dataimage status ${asked.name} --namespace ${asked.namespace} shows it.` : '';
-  return `${whatHappens(asked, host)}${show}`;
+  return `${describeEffect(asked, host)}${show}`;
 }
 
-function whatHappens(asked: DriveChangeRequest, host: HostEntry | null): string {
+function describeEffect(asked: DriveChangeRequest, host: HostEntry | null): string {
   const goes = asked.action === 'attach' ? 'It is attached' : 'The ISO is taken out, and the DataImage goes,';
   if (host === null) return 'There is no such host any more: the DataImage goes at once.';
-  return inTheWay(asked, host) ?? `${goes} ${describeTiming(asked, host)}`;
+  return describeObstacle(asked, host) ?? `${goes} ${describeTiming(asked, host)}`;
 }
 
-function inTheWay({ action }: DriveChangeRequest, host: HostEntry): string | null {
+function describeObstacle({ action }: DriveChangeRequest, host: HostEntry): string | null {
   if (host.isPaused) {
     return 'The host is paused: nothing happens until its annotation baremetalhost.metal3.io/paused is removed.';
   }

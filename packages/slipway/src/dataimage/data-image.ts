@@ -127,7 +127,7 @@ export function needsReboot(host: BareMetalHost): boolean {
 }
 
 /** `done` is what stands already if this fails. The operating system shuts down by itself; it is cut off after 3 minutes. */
-export async function askReboot(client: Client, host: Stored<BareMetalHost>, done: string): Promise<void> {
+export async function requestReboot(client: Client, host: Stored<BareMetalHost>, done: string): Promise<void> {
   const { metadata, spec } = host;
   const { name, namespace = '' } = metadata;
   if (spec?.disablePowerOff === true) {

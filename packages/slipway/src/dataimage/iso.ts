@@ -42,13 +42,13 @@ export async function checkIso(url: URL, timeoutMs = 10_000): Promise<IsoCheck> 
       headers: { range: `bytes=${MAGIC_AT}-${MAGIC_AT + MAGIC.length - 1}`, 'accept-encoding': 'identity' },
       signal: AbortSignal.timeout(timeoutMs),
     });
-    return await checkAnswer(answer);
+    return await checkResponse(answer);
   } catch (error) {
     return { ok: false, problem: `does not answer: ${describeFetchError(error, timeoutMs)}` };
   }
 }
 
-async function checkAnswer(answer: Response): Promise<IsoCheck> {
+async function checkResponse(answer: Response): Promise<IsoCheck> {
   const { status, body } = answer;
   // 416: it ends before that place.
   if (status !== 200 && status !== 206 && status !== 416) {

@@ -54,7 +54,7 @@ function follow({ transport, host, awaited, timeout, io, signal }: WaitOptions):
   const scope = { namespace: host.namespace, fieldSelector: `metadata.name=${host.name}`, longestBackoffMs: 1000 };
   const images = createInformer(transport, { resource: dataImages, ...scope });
   const hosts = createInformer(transport, { resource: bareMetalHosts, ...scope });
-  const see = (): ObservedDrive => {
+  const observeDrive = (): ObservedDrive => {
     const [image] = images.store.values();
     const [found] = hosts.store.values();
     return {
@@ -72,8 +72,8 @@ function follow({ transport, host, awaited, timeout, io, signal }: WaitOptions):
     hopeless: () => resolve({ end: 'hopeless', why }),
     waiting: () => {},
   };
-  const look = (): void => {
-    const state = waitState(see(), awaited);
+  const checkDrive = (): void => {
+    const state = waitState(observeDrive(), awaited);
     if (state.type !== 'done') {
       clearTimeout(settling);
       settling = undefined;
@@ -93,9 +93,9 @@ function follow({ transport, host, awaited, timeout, io, signal }: WaitOptions):
   const begin = async (): Promise<void> => {
     await Promise.all([images.synced, hosts.synced]);
     if (ended.signal.aborted) return;
-    images.onChange(look);
-    hosts.onChange(look);
-    look();
+    images.onChange(checkDrive);
+    hosts.onChange(checkDrive);
+    checkDrive();
   };
   void begin();
   return promise.finally(() => {

@@ -7,7 +7,7 @@ import { CommandError } from '../cli/errors.ts';
 import { type Io, describeSystemError, toJson, write } from '../cli/io.ts';
 import type { RenderOptions } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
-import { tellProblems, useCluster } from '../cli/run.ts';
+import { reportProblems, useCluster } from '../cli/run.ts';
 import {
   parseDocuments,
   type ManifestDocument,
@@ -31,7 +31,7 @@ export interface DiffOptions extends SideOptions {
 const DIFFERENT = 2;
 
 export const runDiff = (before: string, after: string, options: DiffOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
+  reportProblems(io, async () => {
     if (before === STDIN && after === STDIN) {
       throw new CommandError('SLW_CLI_COMPARE', '- reads stdin and can be given once');
     }

@@ -4,9 +4,9 @@ import { CommandError, nearNames } from '../cli/errors.ts';
 import { type Io, toJson, write, writeLines } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
-import { tellProblems, useCluster } from '../cli/run.ts';
+import { reportProblems, useCluster } from '../cli/run.ts';
 import { safeText, table } from '../cli/terminal.ts';
-import { findPool, offlineFleet, type Rendering, sayRendering } from '../render/render.ts';
+import { findPool, readOfflineFleet, type Rendering, formatRendering } from '../render/render.ts';
 import { type ExplainedRendering, renderFromCluster } from './read-cluster.ts';
 
 export interface ExplainOptions extends RenderOptions, ClusterOptions {
@@ -20,7 +20,7 @@ export interface ExplainOptions extends RenderOptions, ClusterOptions {
 const MAX_WHOLE = 20;
 
 export const runExplain = (words: readonly (string | undefined)[], options: ExplainOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
+  reportProblems(io, async () => {
     const { pool, path } = poolAndPath(words, options);
     const { filename } = options;
     const { rendering, notes } =
@@ -50,9 +50,9 @@ function poolAndPath(
 }
 
 async function renderFromFiles(name: string, options: ManifestOptions, io: Io): Promise<ExplainedRendering> {
-  const offline = await offlineFleet(options, io.stdin);
+  const offline = await readOfflineFleet(options, io.stdin);
   const rendering = await offline.render(findPool(offline.fleet, name));
-  return { rendering, notes: [...offline.notes, ...sayRendering(offline, rendering)] };
+  return { rendering, notes: [...offline.notes, ...formatRendering(offline, rendering)] };
 }
 
 /** Images that no MachineConfig names come from the platform. */

@@ -15,7 +15,7 @@ import type { RenderOptions } from '../cli/options.ts';
 import { readMachineConfigs } from '../plan/read-cluster.ts';
 import { snapshotReader } from '../plan/read-configs.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
-import { type Rendering, sayRendering } from '../render/render.ts';
+import { type Rendering, formatRendering } from '../render/render.ts';
 
 export interface ExplainedRendering {
   readonly rendering: Rendering;
@@ -57,7 +57,7 @@ export async function renderFromCluster(
       ...given.notes,
       ...reader.notes,
       ...comparison(pool, result.rendered.name),
-      ...sayRendering({ fleet: { assumedPools: new Set() } }, rendering),
+      ...formatRendering({ fleet: { assumedPools: new Set() } }, rendering),
     ],
   };
 }

@@ -1,7 +1,7 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Io } from '../cli/io.ts';
-import { answerLine, runBatch } from './batch.ts';
+import { handleLine, runBatch } from './batch.ts';
 
 const config = (version: string, ...paths: string[]) => ({
   ignition: { version },
@@ -24,7 +24,7 @@ async function run(input: Iterable<string | Uint8Array>, maxLineBytes?: number):
         .map((line): unknown => JSON.parse(line));
 }
 
-const ask = (question: object) => answerLine(JSON.stringify(question));
+const sendRequest = (question: object) => handleLine(JSON.stringify(question));
 const error = (message: RegExp) => [{ kind: 'error', path: '', message: expect.stringMatching(message) }];
 
 describe('a batch', () => {
@@ -83,19 +83,24 @@ describe('a batch', () => {
 
 describe('an answer', () => {
   it('to parse and validate is the config, or null and why', () => {
-    expect(ask({ id: 1, op: 'validate', configs: [config('3.5.0', '/a')] })).toMatchObject({ id: 1, report: [] });
-    const relative = ask({ id: 2, op: 'validate', configs: [config('3.5.0', 'relative')] });
+    expect(sendRequest({ id: 1, op: 'validate', configs: [config('3.5.0', '/a')] })).toMatchObject({
+      id: 1,
+      report: [],
+    });
+    const relative = sendRequest({ id: 2, op: 'validate', configs: [config('3.5.0', 'relative')] });
     expect(relative).toMatchObject({ id: 2, result: null });
     expect(relative.report).toMatchObject([{ kind: 'error', path: 'storage.files[0].path' }]);
   });
 
   it('takes a config as a string of exact bytes', () => {
-    expect(ask({ id: 1, op: 'parse', configs: [JSON.stringify(config('3.5.0'))] })).toMatchObject({ report: [] });
-    expect(ask({ id: 1, op: 'parse', configs: ['{'] }).result).toBeNull();
+    expect(sendRequest({ id: 1, op: 'parse', configs: [JSON.stringify(config('3.5.0'))] })).toMatchObject({
+      report: [],
+    });
+    expect(sendRequest({ id: 1, op: 'parse', configs: ['{'] }).result).toBeNull();
   });
 
   it('to translate is the config in the other spec', () => {
-    expect(ask({ id: 1, op: 'translate', configs: [config('3.2.0')], to: '3.4.0' })).toMatchObject({
+    expect(sendRequest({ id: 1, op: 'translate', configs: [config('3.2.0')], to: '3.4.0' })).toMatchObject({
       result: config('3.4.0'),
       report: [],
     });
@@ -103,15 +108,19 @@ describe('an answer', () => {
 
   it('to merge is the configs merged in order, in 3.5.0 unless asked otherwise', () => {
     const configs = [config('3.2.0', '/a', '/b'), config('3.5.0', '/b', '/c')];
-    expect(ask({ id: 1, op: 'merge', configs })).toMatchObject({ result: config('3.5.0', '/a', '/b', '/c') });
-    expect(ask({ id: 1, op: 'merge', configs, to: '3.6.0' })).toMatchObject({
+    expect(sendRequest({ id: 1, op: 'merge', configs })).toMatchObject({ result: config('3.5.0', '/a', '/b', '/c') });
+    expect(sendRequest({ id: 1, op: 'merge', configs, to: '3.6.0' })).toMatchObject({
       result: { ignition: { version: '3.6.0' } },
     });
   });
 
   it('to a merge of valid configs that comes out invalid says so', () => {
     const owner = (user: object) => ({ ignition: { version: '3.5.0' }, storage: { files: [{ path: '/a', user }] } });
-    const { result, report } = ask({ id: 1, op: 'merge', configs: [owner({ name: 'core' }), owner({ id: 1 })] });
+    const { result, report } = sendRequest({
+      id: 1,
+      op: 'merge',
+      configs: [owner({ name: 'core' }), owner({ id: 1 })],
+    });
     expect(result).not.toBeNull();
     expect(report).toMatchObject([{ kind: 'warning', message: expect.stringContaining('merged config is not valid') }]);
   });
@@ -125,6 +134,6 @@ describe('an answer', () => {
     [{ op: 'translate', configs: [{}], to: '9.9.9' }, /"to" must be a known spec version/],
     [{ op: 'merge', configs: [{}], to: '2.4.0' }, /3\.x/],
   ])('to %j is an error', (question, message) => {
-    expect(ask({ id: 5, ...question })).toEqual({ id: 5, result: null, report: error(message) });
+    expect(sendRequest({ id: 5, ...question })).toEqual({ id: 5, result: null, report: error(message) });
   });
 });

@@ -18,14 +18,14 @@ const NEWLINE = 0x0a;
 export async function runBatch(io: Io, maxLineBytes = MAX_LINE_BYTES): Promise<void> {
   for await (const line of readLines(io.stdin, maxLineBytes)) {
     if (line !== null && line.trim() === '') continue;
-    const answer = line === null ? tooLong(maxLineBytes) : answerLine(line);
+    const answer = line === null ? tooLong(maxLineBytes) : handleLine(line);
     // Waiting for the write is what keeps a fast asker and a slow reader from filling the memory.
     await write(io.stdout, `${JSON.stringify(answer)}\n`);
   }
 }
 
 /** The answer to one line. Never throws, whatever the line is. */
-export function answerLine(line: string): BatchResponse {
+export function handleLine(line: string): BatchResponse {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -33,10 +33,10 @@ export function answerLine(line: string): BatchResponse {
     return refuse(null, 'the line is not JSON');
   }
   const id = isRecord(value) ? (value['id'] ?? null) : null;
-  const question = readQuestion(value);
+  const question = parseRequest(value);
   if (typeof question === 'string') return refuse(id, question);
   try {
-    return { id, ...answerQuestion(question) };
+    return { id, ...executeRequest(question) };
   } catch {
     // A bug of ours; the other lines must have their answers all the same.
     return refuse(id, 'this question could not be answered because of an error in slipway; please report it');
@@ -78,7 +78,7 @@ function refuse(id: unknown, message: string): BatchResponse {
   return { id, result: null, report: [{ kind: 'error', path: '', message }] };
 }
 
-function answerQuestion({ op, configs, to }: BatchRequest): Omit<BatchResponse, 'id'> {
+function executeRequest({ op, configs, to }: BatchRequest): Omit<BatchResponse, 'id'> {
   const report: Report = [];
   const inputs: NamedConfig[] = [];
   for (const [index, each] of configs.entries()) {
@@ -126,7 +126,7 @@ interface BatchRequest {
 /** Expected: what is wrong with the line, as a sentence for the one who wrote it. */
 class NotUnderstood extends Error {}
 
-function readQuestion(value: unknown): BatchRequest | string {
+function parseRequest(value: unknown): BatchRequest | string {
   try {
     const { op, configs, to } = readObject(value);
     const operation = readOperation(op);

@@ -17,7 +17,7 @@ import { addTo, readSeconds } from '../cli/options.ts';
 import { runBatch } from './batch.ts';
 import { DEFAULT_TARGET, isSpec3, mergeAll } from './combine.ts';
 import {
-  answer,
+  writeResult,
   checkResult,
   guarded,
   lines,
@@ -89,7 +89,7 @@ function mergeCommand(io: Io): Command {
         const { result, report, provenance } = mergeAll(inputs, options.to);
         const wanted = options.provenance === true && provenance !== undefined;
         const extra = wanted ? { provenance: Object.fromEntries(provenance) } : {};
-        await answer(io, options, checkResult(result, report), extra);
+        await writeResult(io, options, checkResult(result, report), extra);
       }),
     );
 }
@@ -106,7 +106,7 @@ function translateCommand(io: Io): Command {
       guarded(io, 1, async (file: string, options: OutputOptions & { to: SpecVersion }) => {
         const [input] = await readUsable([file], io);
         const { config, report } = translate(input.config, options.to);
-        await answer(io, options, { result: config, report });
+        await writeResult(io, options, { result: config, report });
       }),
     );
 }
@@ -156,7 +156,7 @@ function resolveCommand(io: Io): Command {
           limits: { timeMs: flags.timeout * 1000 },
           compress: flags.compress,
         });
-        await answer(io, flags, { result: config, report });
+        await writeResult(io, flags, { result: config, report });
       }),
     );
 }

@@ -72,7 +72,7 @@ export function checkResult(result: AnyConfig | null, report: Report): ConfigRes
   return { result: hasErrors(all) ? null : result, report: all };
 }
 
-export async function answer(
+export async function writeResult(
   io: Io,
   { output }: OutputOptions,
   { result, report }: ConfigResult,

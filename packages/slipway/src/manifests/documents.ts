@@ -65,7 +65,7 @@ export function manifestsIn(
   if (manifests.machineConfigs.length + manifests.pools.length === 0) {
     throw new CommandError(
       'SLW_CLI_MANIFEST',
-      `${name}: expected MachineConfigs and MachineConfigPools in .yaml, .yml or .json files, found ${sayIgnored(manifests)}`,
+      `${name}: expected MachineConfigs and MachineConfigPools in .yaml, .yml or .json files, found ${formatIgnored(manifests)}`,
     );
   }
   return manifests;
@@ -79,7 +79,7 @@ function tooMuch(): CommandError {
 }
 
 /** `3 other objects (Secret 2, Deployment 1)`. */
-export function sayIgnored({ ignored }: Pick<FleetManifests, 'ignored'>): string {
+export function formatIgnored({ ignored }: Pick<FleetManifests, 'ignored'>): string {
   const kinds = [...ignored].sort(([a], [b]) => (a < b ? -1 : 1));
   const count = kinds.reduce((sum, [, each]) => sum + each, 0);
   if (count === 0) return 'nothing';
@@ -109,7 +109,7 @@ export async function findManifestFiles(paths: readonly string[]): Promise<strin
   const found = new ManifestFileList();
   for (const path of paths) {
     if (path === STDIN) found.add(STDIN, STDIN);
-    else if ((await look(path)).isDirectory()) await walk(path, 0, found);
+    else if ((await readStats(path)).isDirectory()) await walk(path, 0, found);
     else found.add(path, await realpath(path));
   }
   return found.files;
@@ -150,13 +150,13 @@ async function walk(directory: string, depth: number, found: ManifestFileList): 
   const names = (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
   for (const name of names) {
     const path = join(directory, name);
-    const entry = await look(path);
+    const entry = await readStats(path);
     if (entry.isDirectory()) await walk(path, depth + 1, found);
     else if (entry.isFile() && MANIFEST_EXTENSIONS.has(extname(name))) found.add(path, await realpath(path));
   }
 }
 
-async function look(path: string): Promise<Stats> {
+async function readStats(path: string): Promise<Stats> {
   try {
     return await stat(path);
   } catch (error) {

@@ -43,10 +43,10 @@ function parseYaml(name: string, text: string): Document[] {
 }
 
 function tagsOfKubernetes(tags: Tags): Tags {
-  const isWanted = (tag: Tags[number]) =>
+  const isUsedTag = (tag: Tags[number]) =>
     typeof tag === 'string' ||
     (!('format' in tag && tag.format === 'TIME') && tag.tag !== 'tag:yaml.org,2002:timestamp');
-  return [octal, ...tags.filter(isWanted)];
+  return [octal, ...tags.filter(isUsedTag)];
 }
 
 function toJsValue(name: string, document: Document): unknown {

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Io } from '../cli/io.ts';
-import { askWhether } from './make.ts';
+import { confirm } from './make.ts';
 
 function terminal(answer: string, { stdin = true, stderr = true } = {}): { io: Io; said: () => string } {
   const out = new PassThrough({ encoding: 'utf8' });
@@ -24,19 +24,19 @@ describe('a question before something is written', () => {
     ['yesterday\n', false],
   ])('takes %j for %s', async (answer, expected) => {
     const { io, said } = terminal(answer);
-    expect(await askWhether('Really?', {}, io)).toBe(expected);
+    expect(await confirm('Really?', {}, io)).toBe(expected);
     expect(said()).toBe('Really? [y/N] ');
   });
 
   it('is not asked of who said --yes', async () => {
     const { io, said } = terminal('n\n');
-    expect(await askWhether('Really?', { yes: true }, io)).toBe(true);
+    expect(await confirm('Really?', { yes: true }, io)).toBe(true);
     expect(said()).toBe('');
   });
 
   it.each([{ stdin: false }, { stderr: false }])('cannot be asked without a terminal: %j', async (missing) => {
     const { io } = terminal('y\n', missing);
-    await expect(askWhether('Really?', {}, io)).rejects.toMatchObject({
+    await expect(confirm('Really?', {}, io)).rejects.toMatchObject({
       code: 'SLW_CLI_USAGE',
       message: expect.stringContaining('--yes'),
     });

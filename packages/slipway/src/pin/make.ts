@@ -10,7 +10,7 @@ import { type Io, readSmallFile, toJson, write } from '../cli/io.ts';
 import type { RegistryFlags } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { openRegistry } from '../cli/registry.ts';
-import { tellProblems, useCluster } from '../cli/run.ts';
+import { reportProblems, useCluster } from '../cli/run.ts';
 import { isTerminal, safeText, styleFor } from '../cli/terminal.ts';
 import { nameFrom } from './command.ts';
 import { imageSizes, readImageList, releaseImages } from './image-list.ts';
@@ -32,7 +32,7 @@ export interface ReleaseOptions extends MakeOptions, RegistryFlags {
 }
 
 export const runPinRelease = (image: string, options: ReleaseOptions, io: Io): Promise<void> =>
-  tellProblems(io, () => makeSets(() => readReleaseImages(image, options, io), options, io));
+  reportProblems(io, () => makeSets(() => readReleaseImages(image, options, io), options, io));
 
 async function readReleaseImages(asked: string, options: ReleaseOptions, io: Io): Promise<DesiredImages> {
   const registry = await openRegistry(options);
@@ -54,16 +54,16 @@ async function readReleaseImages(asked: string, options: ReleaseOptions, io: Io)
 }
 
 export const runPinImages = (file: string, options: ReleaseOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
+  reportProblems(io, async () => {
     const images = readImageList(new TextDecoder().decode(await readSmallFile('FILE', file)));
     const name = deriveSetName(file, options);
-    const ask = async (): Promise<DesiredImages> => ({
+    const readDesiredImages = async (): Promise<DesiredImages> => ({
       source: { file },
       name,
       images,
       sizes: options.sizes ? await readSizes(images, options, io) : null,
     });
-    await makeSets(ask, options, io);
+    await makeSets(readDesiredImages, options, io);
   });
 
 function deriveSetName(file: string, { name, pool }: ReleaseOptions): string {
@@ -123,10 +123,10 @@ async function showAndMake(
   const isText = options.output === 'text';
   if (isText) await write(io.stdout, pinPlanText(plan, styleFor(io.stdout)));
   const isDue = !plan.dryRun && sets.some(({ change }) => change !== 'none');
-  const isMeant = isDue && (await askWhether('Let the machines pull them?', options, io));
+  const isMeant = isDue && (await confirm('Let the machines pull them?', options, io));
   if (isMeant) for (const set of sets) await writeSet(client, set);
   // It says what was done, so it comes after that.
-  if (isText) await write(io.stdout, `\n${safeText(lastWords(plan, isDue, isMeant))}\n`);
+  if (isText) await write(io.stdout, `\n${safeText(describeResult(plan, isDue, isMeant))}\n`);
   else await write(io.stdout, toJson({ ...plan, written: isMeant }));
   if (plan.dryRun) io.setExitCode(toExitCode(plan));
   if (isDue && !isMeant) io.setExitCode(1);
@@ -140,7 +140,7 @@ async function writeSet(client: Client, { object, before, change }: NewSet): Pro
   else await write.patch(pinnedImageSets, before, { metadata: { labels: object.metadata.labels }, spec: object.spec });
 }
 
-function lastWords({ pool, dryRun }: PinPlan, isDue: boolean, isMeant: boolean): string {
+function describeResult({ pool, dryRun }: PinPlan, isDue: boolean, isMeant: boolean): string {
   if (dryRun) return 'Nothing was written (--dry-run).';
   if (!isDue) {
     return `All of it is asked of pool ${pool} already: nothing was written. slipway pin status ${pool} shows how far it is.`;
@@ -156,7 +156,7 @@ export interface ConfirmOptions {
 const MAX_ANSWER_CHARACTERS = 1000;
 
 /** True: go on. Where nobody can be asked, --yes has to be said. */
-export async function askWhether(question: string, { yes = false }: ConfirmOptions, io: Io): Promise<boolean> {
+export async function confirm(question: string, { yes = false }: ConfirmOptions, io: Io): Promise<boolean> {
   if (yes) return true;
   if (!isTerminal(io.stdin) || !isTerminal(io.stderr)) {
     throw new CommandError(

@@ -188,13 +188,13 @@ function poolLine({ name, sets, machines }: PoolPins): string {
 }
 
 function nodeLine(pool: string, old: NodePins | undefined, now: NodePins): string[] {
-  const words = nodeWords(now);
-  if (old !== undefined && nodeWords(old) === words) return [];
+  const words = formatNodeState(now);
+  if (old !== undefined && formatNodeState(old) === words) return [];
   const from = old === undefined || old.phase === now.phase ? '' : `${old.phase} → `;
   return [`${pool}/${now.name}: ${from}${words}`];
 }
 
-function nodeWords(node: NodePins): string {
+function formatNodeState(node: NodePins): string {
   const why = formatReason(node);
   return `${node.phase}: ${amountsLine(node)}${why === '' ? '' : `: ${why}`}`;
 }

@@ -20,7 +20,7 @@ import { CommandError } from '../cli/errors.ts';
 import { createProgress, type Io, type Progress, toJson, write, writeLines } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
-import { tellProblems, useCluster } from '../cli/run.ts';
+import { reportProblems, useCluster } from '../cli/run.ts';
 import { readDocuments } from '../manifests/documents.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
 import { readCluster, readPods } from './read-cluster.ts';
@@ -39,7 +39,7 @@ export interface PlanOptions extends ManifestOptions, ClusterOptions {
 }
 
 export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
+  reportProblems(io, async () => {
     const progress = createProgress(io.stderr);
     const { plan, notes } = await (options.offline === true ? planOffline : planOnline)(options, io, progress);
     await writeLines(io.stderr, [...notes, ...plan.warnings.map((warning) => `warning: ${warning}`)]);
@@ -118,7 +118,7 @@ const drainedIn = ({ pools }: FleetPlan): ReadonlySet<string> =>
 async function planOffline(options: PlanOptions, io: Io, progress: Progress): Promise<PlanResult> {
   const after = await readOffline(options.filename, io.stdin, options);
   const now = options.from === undefined ? undefined : await readOffline([options.from], io.stdin, options);
-  const { before, applied } = now === undefined ? asTheyStand(after) : compared(now, after);
+  const { before, applied } = now === undefined ? compareWithOwnState(after) : compareFleets(now, after);
   const { dump, machines } = selectMachines(now, after);
   const read = await readConfigs([before, applied.state], machineConfigReader(options), progress);
   const plan = await planChange(before, applied, { machines, read, showSecrets: options.showSecrets });
@@ -137,7 +137,7 @@ function selectMachines(now: OfflineFleet | undefined, after: OfflineFleet): { d
   return { dump, machines: { nodes: dump.nodes, rendered, controllerNode: null } };
 }
 
-function compared(now: OfflineFleet, after: OfflineFleet): { before: FleetState; applied: Applied } {
+function compareFleets(now: OfflineFleet, after: OfflineFleet): { before: FleetState; applied: Applied } {
   const applied = replaceManifests(now.state, after.given);
   const { osImages, streams, controllerVersion } = after.state;
   const state = { ...applied.state, osImages, streams: streams ?? applied.state.streams, controllerVersion };
@@ -145,7 +145,7 @@ function compared(now: OfflineFleet, after: OfflineFleet): { before: FleetState;
 }
 
 /** The manifests say themselves what is now, if they are a dump: pools point at what they were rendered to. */
-function asTheyStand({ state, rendered }: OfflineFleet): { before: FleetState; applied: Applied } {
+function compareWithOwnState({ state, rendered }: OfflineFleet): { before: FleetState; applied: Applied } {
   const pools = state.pools.filter(({ spec }) => rendered.has(spec.configuration?.name ?? ''));
   return { before: { ...state, pools, machineConfigs: [] }, applied: { state, objects: [] } };
 }

@@ -23,7 +23,7 @@ import type { RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 import { type ManifestDocument, manifestsIn, readDocuments } from '../manifests/documents.ts';
 import { collectManifests, parseHeader } from '../manifests/fleet-manifests.ts';
-import { completeFleet, sayFleet } from '../render/render.ts';
+import { completeFleet, formatFleetNotes } from '../render/render.ts';
 
 export interface OfflineFleet {
   readonly state: FleetState;
@@ -68,7 +68,7 @@ export async function readOffline(
     given: { ...state },
     rendered,
     dump,
-    notes: sayFleet({ ...manifests, ignored: unused(manifests.ignored) }, fleet),
+    notes: formatFleetNotes({ ...manifests, ignored: unused(manifests.ignored) }, fleet),
   };
 }
 

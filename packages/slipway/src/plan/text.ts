@@ -20,8 +20,8 @@ export interface TextOptions {
 }
 
 export function planText(plan: FleetPlan, options: TextOptions): string {
-  const told = plan.pools.filter(isTold);
-  const others = plan.pools.filter((pool) => !isTold(pool)).map(({ name }) => name);
+  const told = plan.pools.filter(isShown);
+  const others = plan.pools.filter((pool) => !isShown(pool)).map(({ name }) => name);
   const blocks = [
     objectsText(plan.objects),
     ...told.map((pool) => poolText(pool, options)),
@@ -32,7 +32,7 @@ export function planText(plan: FleetPlan, options: TextOptions): string {
 }
 
 /** Also a pool with machines on their way is told of, though these manifests have no part in it. */
-const isTold = ({ isAffected, nodes }: PoolPlan): boolean => isAffected || nodes.some(({ turn }) => turn !== 'none');
+const isShown = ({ isAffected, nodes }: PoolPlan): boolean => isAffected || nodes.some(({ turn }) => turn !== 'none');
 
 function objectsText(objects: readonly PlannedObject[]): string {
   const changed = objects.filter(({ change }) => change !== 'same');

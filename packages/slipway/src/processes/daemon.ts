@@ -69,7 +69,7 @@ async function runBoot(options: DaemonCommandOptions, host: Host, log: Log, sign
     metrics,
   });
   try {
-    const transport = await connectPatiently(options, log, signal);
+    const transport = await connectWithRetry(options, log, signal);
     if (transport !== undefined) await serve(options, { daemon, transport, metrics, log, signal });
   } finally {
     await daemon.stop();
@@ -102,7 +102,7 @@ async function serve(
   }
 }
 
-async function connectPatiently(
+async function connectWithRetry(
   options: ClusterOptions,
   log: Log,
   signal: AbortSignal,

@@ -65,7 +65,7 @@ export async function install(
   let ready = 0;
   await Promise.all(
     steps.map(async (step) => {
-      await carryOut(write, step);
+      await applyStep(write, step);
       await established(client, step.name);
       ready += 1;
       onProgress(`CRDs ${ready}/${steps.length}`);
@@ -110,7 +110,7 @@ export function planCrds(kinds: readonly Kind[], existing: ReadonlySet<string>):
     });
 }
 
-async function carryOut(write: Writer, { kind, name, action }: CrdStep): Promise<void> {
+async function applyStep(write: Writer, { kind, name, action }: CrdStep): Promise<void> {
   if (action === 'leave') return;
   try {
     // Made by somebody else since we looked: theirs it is.

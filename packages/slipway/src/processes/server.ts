@@ -60,7 +60,7 @@ async function openDirectory(directory: string, options: ServerCommandOptions): 
 }
 
 async function openCluster(options: ServerCommandOptions, log: Log, stop: AbortSignal): Promise<Opened> {
-  const allowAnonymous = options.allowAnonymous ?? (await askOnce(options));
+  const allowAnonymous = options.allowAnonymous ?? (await detectOpenShiftOnce(options));
   const transport = await connect(options);
   const ended = new AbortController();
   const { namespace } = options;
@@ -83,7 +83,7 @@ async function openCluster(options: ServerCommandOptions, log: Log, stop: AbortS
 }
 
 /** Without patience: a wrong kubeconfig is said now. Once it serves, the server waits for a cluster to come back. */
-async function askOnce(options: ClusterOptions): Promise<boolean> {
+async function detectOpenShiftOnce(options: ClusterOptions): Promise<boolean> {
   const transport: Transport = await connect(options, { retryForMs: 0 });
   try {
     return await detectOpenShift(transport);

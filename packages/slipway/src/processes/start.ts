@@ -225,7 +225,7 @@ Slipway runs (started in ${seconds} s).
 Try, in another terminal:
 
   export KUBECONFIG=${kubeconfig}
-${(machines.length > 0 ? toRoll(kubectl) : toLook(kubectl)).map((line) => `  ${line}`).join('\n')}
+${(machines.length > 0 ? listRolloutCommands(kubectl) : listInspectCommands(kubectl)).map((line) => `  ${line}`).join('\n')}
 
 Ctrl-C stops everything; nothing is lost.`;
 }
@@ -235,7 +235,7 @@ function machinesText(machines: readonly string[]): string {
   return `${machines.length}, all simulated: directories in place of disks, the real daemon on each`;
 }
 
-const toRoll = (kubectl: string): string[] => [
+const listRolloutCommands = (kubectl: string): string[] => [
   `${kubectl} get nodes`,
   `${kubectl} get machineconfigpools`,
   './slipway status --watch                                        # leave it open; in a third terminal:',
@@ -244,7 +244,7 @@ const toRoll = (kubectl: string): string[] => [
   './slipway why worker-0',
 ];
 
-const toLook = (kubectl: string): string[] => [
+const listInspectCommands = (kubectl: string): string[] => [
   `${kubectl} get machineconfigpools`,
   `${kubectl} explain machineconfigpool.spec`,
   `${kubectl} apply -f docs/examples/99-worker-motd.yaml && ${kubectl} get machineconfigs`,

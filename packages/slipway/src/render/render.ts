@@ -28,8 +28,8 @@ import { CommandError } from '../cli/errors.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
-import { tellProblems } from '../cli/run.ts';
-import { readManifests, sayIgnored } from '../manifests/documents.ts';
+import { reportProblems } from '../cli/run.ts';
+import { readManifests, formatIgnored } from '../manifests/documents.ts';
 import type { FleetManifests, OsImages } from '../manifests/fleet-manifests.ts';
 import { toYaml } from '../manifests/yaml.ts';
 import type { renderForms } from './command.ts';
@@ -41,12 +41,12 @@ export interface RenderCommandOptions extends ManifestOptions {
 }
 
 export const runRender = (options: RenderCommandOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
-    const offline = await offlineFleet(options, io.stdin);
+  reportProblems(io, async () => {
+    const offline = await readOfflineFleet(options, io.stdin);
     const pool = findPool(offline.fleet, options.pool);
     for (const note of offline.notes) await write(io.stderr, `${note}\n`);
     const rendering = await offline.render(pool);
-    for (const line of sayRendering(offline, rendering)) await write(io.stderr, `${line}\n`);
+    for (const line of formatRendering(offline, rendering)) await write(io.stderr, `${line}\n`);
     await write(io.stdout, inForm(rendering, options));
   });
 
@@ -97,7 +97,10 @@ export interface OfflineFleet {
   render(pool: MachineConfigPool): Promise<Rendering>;
 }
 
-export async function offlineFleet(options: ManifestOptions, stdin: AsyncIterable<Uint8Array>): Promise<OfflineFleet> {
+export async function readOfflineFleet(
+  options: ManifestOptions,
+  stdin: AsyncIterable<Uint8Array>,
+): Promise<OfflineFleet> {
   return buildOfflineFleet(await readManifests(options.filename, stdin, options.namespace), options);
 }
 
@@ -113,7 +116,7 @@ export function buildOfflineFleet(manifests: FleetManifests, options: RenderOpti
   });
   return {
     fleet,
-    notes: sayFleet(manifests, fleet),
+    notes: formatFleetNotes(manifests, fleet),
     render: (pool) => renderOffline(fleet, pool, read, controllerVersion),
   };
 }
@@ -156,13 +159,13 @@ export function findPool({ pools }: Pick<Fleet, 'pools'>, name: string): Machine
 }
 
 /** What was left out of the manifests, and what was assumed beside them. */
-export function sayFleet(manifests: FleetManifests, fleet: Fleet): string[] {
-  const ignored = manifests.ignored.size === 0 ? [] : [`left out: ${sayIgnored(manifests)}`];
+export function formatFleetNotes(manifests: FleetManifests, fleet: Fleet): string[] {
+  const ignored = manifests.ignored.size === 0 ? [] : [`left out: ${formatIgnored(manifests)}`];
   return [...ignored, ...fleet.assumptions.map((assumption) => `assumed: ${assumption}`)];
 }
 
 /** The result in a few lines, for people. */
-export function sayRendering(
+export function formatRendering(
   { fleet }: { fleet: Pick<Fleet, 'assumedPools'> },
   { pool, machineConfigs, rendered, warnings }: Rendering,
 ): string[] {
@@ -173,11 +176,11 @@ export function sayRendering(
   return [
     ...assumed,
     ...warnings.map(({ message }) => `warning: ${message}`),
-    `${rendered.name}: ${machineConfigs.length} MachineConfigs (${machineConfigs.map((each) => each.metadata.name).join(', ')}), ${sayBytes(rendered.bytes)}${rendered.osStream === null ? '' : `, OS image stream ${rendered.osStream}`}`,
+    `${rendered.name}: ${machineConfigs.length} MachineConfigs (${machineConfigs.map((each) => each.metadata.name).join(', ')}), ${formatByteCount(rendered.bytes)}${rendered.osStream === null ? '' : `, OS image stream ${rendered.osStream}`}`,
   ];
 }
 
-function sayBytes(bytes: number): string {
+function formatByteCount(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(2)} MB`;
 }
@@ -209,7 +212,7 @@ export function completeFleet(manifests: FleetManifests, options: FleetOptions):
   const builtIn = builtInMachineConfigs(options).filter(({ metadata }) => !given.has(metadata.name));
   const defaults = missingPools(manifests.pools.map(({ metadata }) => metadata.name));
   const osImages = { ...manifests.osImages, ...options.osImages };
-  const streams = options.streams ?? givenStreams(manifests);
+  const streams = options.streams ?? readManifestStreams(manifests);
   return {
     pools: [...manifests.pools, ...defaults].sort(byName),
     assumedPools: new Set(defaults.map(({ metadata }) => metadata.name)),
@@ -217,9 +220,9 @@ export function completeFleet(manifests: FleetManifests, options: FleetOptions):
     osImages,
     streams,
     assumptions: [
-      ...sayBuiltIn(builtIn, options.controllerVersion),
-      ...(streams === null ? [...sayOsImages(osImages), ...sayNoStreams(manifests)] : []),
-      ...sayRendered(manifests.machineConfigs.length - own.length),
+      ...describeBuiltIn(builtIn, options.controllerVersion),
+      ...(streams === null ? [...describeMissingOsImages(osImages), ...describeMissingStreams(manifests)] : []),
+      ...describeIgnoredRendered(manifests.machineConfigs.length - own.length),
     ],
   };
 }
@@ -234,13 +237,13 @@ function byName(a: NamedObject, b: NamedObject): number {
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }
 
-function sayBuiltIn(builtIn: readonly NamedObject[], version: string): string[] {
+function describeBuiltIn(builtIn: readonly NamedObject[], version: string): string[] {
   if (builtIn.length === 0) return [];
   const names = builtIn.map(({ metadata }) => metadata.name).join(', ');
   return [`${names}: not in the manifests; this program’s own are used (version ${version})`];
 }
 
-function sayOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): string[] {
+function describeMissingOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): string[] {
   if (osImageURL === undefined) {
     return [
       `OS image: neither ConfigMap ${OS_IMAGES_CONFIG_MAP} in the manifests nor --os-image; the result names one only if a MachineConfig does`,
@@ -251,11 +254,11 @@ function sayOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): 
     : [];
 }
 
-const givenStreams = ({ osImageStream }: FleetManifests): Streams | null =>
+const readManifestStreams = ({ osImageStream }: FleetManifests): Streams | null =>
   osImageStream === undefined ? null : toStreams(osImageStream);
 
 /** A pool asks for something that nobody here can look up. */
-function sayNoStreams({ pools }: FleetManifests): string[] {
+function describeMissingStreams({ pools }: FleetManifests): string[] {
   const asking = pools.filter(({ spec }) => spec.osImageStream !== undefined).map(({ metadata }) => metadata.name);
   if (asking.length === 0) return [];
   return [
@@ -263,7 +266,7 @@ function sayNoStreams({ pools }: FleetManifests): string[] {
   ];
 }
 
-function sayRendered(count: number): string[] {
+function describeIgnoredRendered(count: number): string[] {
   return count === 0
     ? []
     : [`rendered MachineConfigs in the manifests (${count}): left out, they are results and no inputs`];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type RolloutHolds, nextWords } from './pools.ts';
+import { type RolloutHolds, formatNextSteps } from './pools.ts';
 
 describe('what happens after a command', () => {
   it.each<[string, RolloutHolds, RegExp]>([
@@ -16,6 +16,6 @@ describe('what happens after a command', () => {
       /slipway resume --all ends that; and pool worker is paused.*They go\.$/,
     ],
   ])('where %s', (_, brakes, words) => {
-    expect(nextWords('worker', brakes, 'They go.')).toMatch(words);
+    expect(formatNextSteps('worker', brakes, 'They go.')).toMatch(words);
   });
 });

@@ -38,13 +38,13 @@ export interface RolloutHolds {
   readonly stopped: string | null;
 }
 
-export async function readBrakes(client: Client, pool: string): Promise<RolloutHolds> {
+export async function readHolds(client: Client, pool: string): Promise<RolloutHolds> {
   const { spec } = await readPool(client, pool);
   return { isPaused: spec.paused === true, stopped: await readStopSwitch(client) };
 }
 
 /** What happens after a command, for people: also that nothing happens yet, and how it would. `moving` is what to say where nothing holds the machines. */
-export function nextWords(pool: string, { isPaused, stopped }: RolloutHolds, moving: string): string {
+export function formatNextSteps(pool: string, { isPaused, stopped }: RolloutHolds, moving: string): string {
   const brakes = [
     ...(stopped === null ? [] : [`the rollouts of all pools are stopped (${stopped}): slipway resume --all ends that`]),
     ...(isPaused ? [`pool ${pool} is paused: slipway resume ${pool} ends that`] : []),

@@ -23,7 +23,7 @@ export interface ResultOptions {
   output: 'text' | 'json';
 }
 
-export function sayOutcome(io: Io, { output }: ResultOptions, outcome: RolloutCommandResult): Promise<void> {
+export function writeResult(io: Io, { output }: ResultOptions, outcome: RolloutCommandResult): Promise<void> {
   const text = output === 'json' ? toJson(outcome) : `${safeText(outcome.message)}\n${safeText(outcome.next)}\n`;
   return write(io.stdout, text);
 }
@@ -44,7 +44,7 @@ interface PoolRequest {
 }
 
 /** Asks the controller and says what it answered. A refusal is an error. */
-export async function askAndSay(question: PoolRequest, options: PoolRequestCommandOptions, io: Io): Promise<void> {
+export async function runPoolRequest(question: PoolRequest, options: PoolRequestCommandOptions, io: Io): Promise<void> {
   const { pool, action, request, next } = question;
   const onWait = (): void => {
     void write(
@@ -52,7 +52,7 @@ export async function askAndSay(question: PoolRequest, options: PoolRequestComma
       `asked for: ${request}; waiting for the controller’s answer, at most ${options.wait} s. Ctrl-C takes it back\n`,
     );
   };
-  const asked = await askPool({ ...question, waitMs: options.wait * 1000, onWait });
+  const asked = await sendPoolRequest({ ...question, waitMs: options.wait * 1000, onWait });
   if (asked.type === 'taken back') {
     await write(io.stderr, `The request ${request} to pool ${pool} was taken back; nothing changes because of it.\n`);
     io.setExitCode(INTERRUPTED);
@@ -60,7 +60,7 @@ export async function askAndSay(question: PoolRequest, options: PoolRequestComma
   }
   const { ok, text } = asked.answer;
   if (!ok) throw new CommandError('SLW_CLI_REFUSED', `${action} of pool ${pool} was refused: ${text}`);
-  await sayOutcome(io, options, { action, pool, changed: true, message: sentence(text), next });
+  await writeResult(io, options, { action, pool, changed: true, message: sentence(text), next });
 }
 
 const sentence = (text: string): string =>
@@ -84,14 +84,14 @@ type PoolRequestResult =
   | { readonly type: 'answered'; readonly answer: RolloutAnswer }
   | { readonly type: 'taken back' };
 
-async function askPool(options: PoolRequestOptions): Promise<PoolRequestResult> {
+async function sendPoolRequest(options: PoolRequestOptions): Promise<PoolRequestResult> {
   const { client, pool, request } = options;
   const { before } = await changePool(client, pool, () => ({
     metadata: { annotations: { [rolloutRequestAnnotation]: request } },
   }));
   const seen = await waitForAnswer(options, readAnswer(before));
   if (seen.type !== 'interrupted') return seen;
-  await takeBack(client, pool, request);
+  await withdrawRequest(client, pool, request);
   return { type: 'taken back' };
 }
 
@@ -109,14 +109,14 @@ function waitForAnswer(
   const { promise, resolve, reject } = Promise.withResolvers<
     Extract<PoolRequestResult, { type: 'answered' }> | { readonly type: 'interrupted' }
   >();
-  const limit = setTimeout(() => reject(noAnswer(pool, request, waitMs)), waitMs);
+  const limit = setTimeout(() => reject(noAnswerError(pool, request, waitMs)), waitMs);
   const onAbort = (): void => resolve({ type: 'interrupted' });
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   let stood = false;
   informer.onChange((change) => {
     if (change.type === 'deleted') {
-      reject(takenAway(pool, request, 'the pool was deleted'));
+      reject(withdrawnError(pool, request, 'the pool was deleted'));
       return;
     }
     const asked = readRequestState(change.object, request, last);
@@ -124,7 +124,7 @@ function waitForAnswer(
     else if (asked.type === 'waiting') stood = true;
     else if (stood)
       reject(
-        takenAway(
+        withdrawnError(
           pool,
           request,
           'it was taken away without an answer, by somebody, or because the pool has no rollout that it could be about',
@@ -141,7 +141,7 @@ function waitForAnswer(
 }
 
 /** Only the request that was made here: another one is somebody else's. */
-async function takeBack(client: Client, pool: string, request: string): Promise<void> {
+async function withdrawRequest(client: Client, pool: string, request: string): Promise<void> {
   await changePool(client, pool, ({ metadata }) =>
     metadata.annotations?.[rolloutRequestAnnotation] === request
       ? { metadata: { annotations: { [rolloutRequestAnnotation]: null } } }
@@ -172,7 +172,7 @@ export function readRequestState(
 
 const readAnswer = (pool: MachineConfigPool): RolloutAnswer | null => readPoolFacts(pool).pool.state?.answer ?? null;
 
-function noAnswer(pool: string, request: string, waitMs: number): CommandError {
+function noAnswerError(pool: string, request: string, waitMs: number): CommandError {
   return new CommandError(
     'SLW_CLI_NO_ANSWER',
     `the request ${request} stands on pool ${pool}, but nobody has answered it within ${Math.round(waitMs / 1000)} s: probably no controller runs. ` +
@@ -180,7 +180,7 @@ function noAnswer(pool: string, request: string, waitMs: number): CommandError {
   );
 }
 
-const takenAway = (pool: string, request: string, why: string): CommandError =>
+const withdrawnError = (pool: string, request: string, why: string): CommandError =>
   new CommandError(
     'SLW_CLI_NO_ANSWER',
     `the request ${request} to pool ${pool} will not be answered: ${why}. slipway status shows what is so now`,

@@ -8,13 +8,13 @@ import type { Io } from '../cli/io.ts';
 import { type ClusterOptions, stopSignal } from '../cli/program.ts';
 import { withCluster } from '../cli/run.ts';
 import { shortConfig } from '../cli/terminal.ts';
-import { changePool, nextWords, readBrakes, readStopSwitch, setStopSwitch } from './pools.ts';
+import { changePool, formatNextSteps, readHolds, readStopSwitch, setStopSwitch } from './pools.ts';
 import {
-  askAndSay,
+  runPoolRequest,
   type PoolRequestCommandOptions,
   type RolloutCommandResult,
   type ResultOptions,
-  sayOutcome,
+  writeResult,
 } from './request.ts';
 
 export interface PauseOptions extends ClusterOptions, WhichOptions, ResultOptions {
@@ -33,7 +33,7 @@ export async function runPause(named: string | undefined, options: PauseOptions,
   }
   await withCluster(options, io, async (client) => {
     const outcome = pool === null ? await stopAll(client, options.reason ?? NO_REASON) : await pausePool(client, pool);
-    await sayOutcome(io, options, outcome);
+    await writeResult(io, options, outcome);
   });
 }
 
@@ -69,12 +69,12 @@ export interface ResumeOptions extends ClusterOptions, WhichOptions, PoolRequest
 export async function runResume(named: string | undefined, options: ResumeOptions, io: Io): Promise<void> {
   const pool = whichPools('resume', named, options);
   await withCluster(options, io, async (client) => {
-    if (pool === null) await sayOutcome(io, options, await goOn(client));
+    if (pool === null) await writeResult(io, options, await resumeAll(client));
     else await resumePool(client, pool, options, io);
   });
 }
 
-async function goOn(client: Client): Promise<RolloutCommandResult> {
+async function resumeAll(client: Client): Promise<RolloutCommandResult> {
   const before = await setStopSwitch(client, null);
   return {
     action: 'resume',
@@ -90,8 +90,12 @@ async function resumePool(client: Client, pool: string, options: ResumeOptions, 
   const stopped = await readStopSwitch(client);
   // One thing at a time: who paused a pool, cancelled its rollout and resumes it wants the machines to go back.
   if (ask !== null && !isPaused) {
-    const next = nextWords(pool, { isPaused, stopped }, movingWords(pool, null));
-    await askAndSay({ client, pool, action: 'resume', request: 'resume', next, signal: stopSignal() }, options, io);
+    const next = formatNextSteps(pool, { isPaused, stopped }, formatWatchHint(pool, null));
+    await runPoolRequest(
+      { client, pool, action: 'resume', request: 'resume', next, signal: stopSignal() },
+      options,
+      io,
+    );
     return;
   }
   const { before, after } = await changePool(client, pool, ({ spec }) =>
@@ -101,11 +105,11 @@ async function resumePool(client: Client, pool: string, options: ResumeOptions, 
   const message = changed
     ? `Pool ${pool} is no longer paused.`
     : `Pool ${pool} is neither paused nor halted nor held, and no rollout of it is under way: there is nothing to resume.`;
-  const next = nextWords(pool, { isPaused: false, stopped }, movingWords(pool, ask));
-  await sayOutcome(io, options, { action: 'resume', pool, changed, message, next });
+  const next = formatNextSteps(pool, { isPaused: false, stopped }, formatWatchHint(pool, ask));
+  await writeResult(io, options, { action: 'resume', pool, changed, message, next });
 }
 
-const movingWords = (pool: string, kept: string | null): string =>
+const formatWatchHint = (pool: string, kept: string | null): string =>
   `${kept === null ? '' : `It is still ${kept}: slipway resume ${pool} once more ends that. `}slipway status ${pool} --watch shows how it goes on.`;
 
 export interface CancelOptions extends ClusterOptions, PoolRequestCommandOptions {}
@@ -113,8 +117,12 @@ export interface CancelOptions extends ClusterOptions, PoolRequestCommandOptions
 export const runCancel = (pool: string, options: CancelOptions, io: Io): Promise<void> =>
   withCluster(options, io, async (client) => {
     const moving = `slipway status ${pool} --watch shows the machines go back; slipway resume ${pool} rolls the newest config out again.`;
-    const next = nextWords(pool, await readBrakes(client, pool), moving);
-    await askAndSay({ client, pool, action: 'cancel', request: 'cancel', next, signal: stopSignal() }, options, io);
+    const next = formatNextSteps(pool, await readHolds(client, pool), moving);
+    await runPoolRequest(
+      { client, pool, action: 'cancel', request: 'cancel', next, signal: stopSignal() },
+      options,
+      io,
+    );
   });
 
 export interface RollbackOptions extends ClusterOptions, PoolRequestCommandOptions {
@@ -123,14 +131,14 @@ export interface RollbackOptions extends ClusterOptions, PoolRequestCommandOptio
 
 export const runRollback = (pool: string, options: RollbackOptions, io: Io): Promise<void> =>
   withCluster(options, io, async (client) => {
-    const brakes = await readBrakes(client, pool);
+    const brakes = await readHolds(client, pool);
     const request =
       options.to === undefined
         ? 'rollback'
         : `rollback=${findTarget(options.to, pool, await listRendered(client, pool))}`;
     const moving = `slipway status ${pool} --watch shows it; slipway resume ${pool} rolls the newest config out again.`;
-    const next = nextWords(pool, brakes, moving);
-    await askAndSay({ client, pool, action: 'rollback', request, next, signal: stopSignal() }, options, io);
+    const next = formatNextSteps(pool, brakes, moving);
+    await runPoolRequest({ client, pool, action: 'rollback', request, next, signal: stopSignal() }, options, io);
   });
 
 async function listRendered(client: Client, pool: string): Promise<string[]> {

@@ -193,13 +193,13 @@ function poolLine({ name, phase, summary, request }: PoolReport): string {
 }
 
 function nodeLines(pool: string, old: NodeReport | undefined, now: NodeReport): string[] {
-  const [before, after] = [old === undefined ? '' : nodeWords(old), nodeWords(now)];
+  const [before, after] = [old === undefined ? '' : formatNodeState(old), formatNodeState(now)];
   if (before === after || (old === undefined && now.phase === 'updated')) return [];
   const from = old === undefined || old.phase === now.phase ? '' : `${old.phase} → `;
   return [`${pool}/${now.name}: ${from}${after}`];
 }
 
-function nodeWords({ phase, step, blockedBy, why }: NodeReport): string {
+function formatNodeState({ phase, step, blockedBy, why }: NodeReport): string {
   const doing = step === '' ? phase : `${phase}, ${step}`;
   const isQuiet = phase === 'updated' || phase === 'waiting';
   const reason = isQuiet ? '' : blockedBy || why;

@@ -18,7 +18,7 @@ import { CommandError } from '../cli/errors.ts';
 import { type Io, readSmallFile, toJson, write } from '../cli/io.ts';
 import type { RegistryFlags } from '../cli/options.ts';
 import { openRegistry } from '../cli/registry.ts';
-import { tellProblems } from '../cli/run.ts';
+import { reportProblems } from '../cli/run.ts';
 import {
   byteSize,
   type Cell,
@@ -39,7 +39,7 @@ export interface InspectOptions extends RegistryFlags {
 }
 
 export const runInspect = (image: string | undefined, options: InspectOptions, io: Io): Promise<void> =>
-  tellProblems(io, async () => {
+  reportProblems(io, async () => {
     const release = await readRelease(image, options);
     const registry = await openRegistry(options);
     const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;

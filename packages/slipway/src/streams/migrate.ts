@@ -3,7 +3,7 @@ import { formatProblem, ProblemList, type Stream } from '@slipway/fleet';
 import { toExitCode, type FleetPlan } from '@slipway/fleet/plan';
 import type { Client } from '@slipway/kube';
 import type { Registry } from '@slipway/registry';
-import { CommandError, isForeseen } from '../cli/errors.ts';
+import { CommandError, isExpectedError } from '../cli/errors.ts';
 import { createProgress, type Io, toJson, write, writeLines } from '../cli/io.ts';
 import type { RegistryFlags } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
@@ -12,7 +12,7 @@ import { withCluster } from '../cli/run.ts';
 import { byteSize, safeText, shortImage } from '../cli/terminal.ts';
 import { planCluster, type PlanResult } from '../plan/plan.ts';
 import { planText, type TextOptions } from '../plan/text.ts';
-import { changePool, nextWords, readBrakes } from '../rollout/pools.ts';
+import { changePool, formatNextSteps, readHolds } from '../rollout/pools.ts';
 import { type Migration, buildMigration } from './migration.ts';
 
 export interface MigrateOptions extends ClusterOptions, RegistryFlags {
@@ -53,14 +53,14 @@ async function migrate(client: Client, pool: string, stream: string, options: Mi
     dryRun,
     changed: willChange,
     plan,
-    download: await askDownload(migration, options),
+    download: await readDownload(migration, options),
     watch: watchLines(pool),
   };
-  const tellPool = async (): Promise<void> => (willChange ? tell(client, migration) : undefined);
-  if (options.output === 'text') await inText(client, migration, report, tellPool, options, io);
+  const updatePool = async (): Promise<void> => (willChange ? setPoolStream(client, migration) : undefined);
+  if (options.output === 'text') await inText(client, migration, report, updatePool, options, io);
   else {
     // It says what was done, so it comes after that.
-    await tellPool();
+    await updatePool();
     await write(io.stdout, toJson(report));
   }
   if (plan.problems.length > 0) throw new ProblemList(plan.problems);
@@ -71,14 +71,14 @@ async function inText(
   client: Client,
   migration: Migration,
   report: MigrateReport,
-  tellPool: () => Promise<void>,
+  updatePool: () => Promise<void>,
   { verbose = false }: MigrateOptions,
   io: Io,
 ): Promise<void> {
   await write(io.stdout, migrateText(report, { verbose }));
-  await tellPool();
+  await updatePool();
   if (report.plan.problems.length > 0) return;
-  await write(io.stdout, `\n${safeText(await sayResult(client, migration, report))}\n`);
+  await write(io.stdout, `\n${safeText(await describeResult(client, migration, report))}\n`);
 }
 
 /** The controllers have stored what MachineConfigs refer to. */
@@ -101,7 +101,7 @@ async function planMigration(
 }
 
 /** Others may have told the pool something else since it was looked at: then the plan is not about it. */
-async function tell(client: Client, { pool, to, askedBefore }: Migration): Promise<void> {
+async function setPoolStream(client: Client, { pool, to, askedBefore }: Migration): Promise<void> {
   await changePool(client, pool, ({ spec }) => {
     const asked = spec.osImageStream?.name ?? null;
     if (asked !== askedBefore) {
@@ -114,11 +114,15 @@ async function tell(client: Client, { pool, to, askedBefore }: Migration): Promi
   });
 }
 
-async function sayResult(client: Client, { pool, to }: Migration, { dryRun, changed }: MigrateReport): Promise<string> {
+async function describeResult(
+  client: Client,
+  { pool, to }: Migration,
+  { dryRun, changed }: MigrateReport,
+): Promise<string> {
   if (dryRun) return 'Nothing was written (--dry-run).';
   if (!changed) return `Pool ${pool} was told to be on ${to.name} already: nothing was written.`;
   const moving = `slipway status ${pool} --watch shows it.`;
-  return `Pool ${pool} is told to be on ${to.name}. ${nextWords(pool, await readBrakes(client, pool), moving)}`;
+  return `Pool ${pool} is told to be on ${to.name}. ${formatNextSteps(pool, await readHolds(client, pool), moving)}`;
 }
 
 const watchLines = (pool: string): string[] => [
@@ -182,13 +186,13 @@ export async function inspectDownload(
     const bytesPerMachine = osBytes + (extensionsBytes ?? 0);
     return { ...images, osBytes, extensionsBytes, bytesPerMachine, problem: null };
   } catch (error) {
-    if (!isForeseen(error)) throw error;
+    if (!isExpectedError(error)) throw error;
     const problem = formatProblem(error);
     return { ...images, osBytes: null, extensionsBytes: null, bytesPerMachine: null, problem };
   }
 }
 
-async function askDownload({ to, needsExtensions }: Migration, options: MigrateOptions): Promise<Download> {
+async function readDownload({ to, needsExtensions }: Migration, options: MigrateOptions): Promise<Download> {
   // The sizes are worth a moment, and no more.
   const registry = await openRegistry(options, { retries: 1, silenceMs: 5000 });
   try {

@@ -40,7 +40,7 @@ export function buildMigration(before: FleetState, name: string, stream: string)
   const to = streamFor(pool, stream, streams, before);
   const askedBefore = pool.spec.osImageStream?.name ?? null;
   const isSame = askedBefore === to.name;
-  const after = asking(pool, to.name);
+  const after = withStream(pool, to.name);
   return {
     pool: name,
     from: trackedBy(decidedStream(pool, streams, before))?.name ?? null,
@@ -56,13 +56,13 @@ export function buildMigration(before: FleetState, name: string, stream: string)
   };
 }
 
-const asking = (pool: MachineConfigPool, stream: string): MachineConfigPool => ({
+const withStream = (pool: MachineConfigPool, stream: string): MachineConfigPool => ({
   ...pool,
   spec: { ...pool.spec, osImageStream: { name: stream } },
 });
 
 function streamFor(pool: MachineConfigPool, stream: string, streams: Streams, before: FleetState): Stream {
-  const decided = decidedStream(asking(pool, stream), streams, before);
+  const decided = decidedStream(withStream(pool, stream), streams, before);
   if (decided.type === 'follows') return decided.stream;
   if (decided.type === 'refused') throw new ProblemList([decided.problem]);
   throw new CommandError(

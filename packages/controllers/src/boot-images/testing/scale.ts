@@ -5,7 +5,7 @@ import { bootImagesData, gcpSpec, olderStream, rhel9 } from '@slipway/fleet/boot
 import { until } from '@slipway/testing/wait';
 import { expect } from 'vitest';
 import { places } from './boot-images-cluster.ts';
-import { addMachineSet, cluster, gcpImage, readGcpImage, opt, prepare, run } from './boot-images-scene.ts';
+import { addMachineSet, cluster, gcpImage, readGcpImage, opt, prepare, run } from './boot-images-fixture.ts';
 
 /** With the stub that we keep already. */
 const managedSpec: JsonObject = { ...gcpSpec, userDataSecret: { name: 'worker-user-data-managed' } };

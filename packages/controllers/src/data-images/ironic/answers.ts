@@ -27,24 +27,24 @@ export function readNode(body: unknown, asked: string): KnownNode {
   const uuid = parseText(node, 'uuid', asked);
   // It becomes part of paths.
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid)) throw unexpected('uuid', 'a UUID', uuid, asked);
-  const lastError = textOrNull(node, 'last_error', asked);
+  const lastError = parseTextOrNull(node, 'last_error', asked);
   const { maintenance } = node;
   if (typeof maintenance !== 'boolean') throw unexpected('maintenance', 'true or false', maintenance, asked);
   return {
     uuid,
     provisionState: parseText(node, 'provision_state', asked),
-    targetProvisionState: textOrNull(node, 'target_provision_state', asked),
-    powerState: textOrNull(node, 'power_state', asked),
-    targetPowerState: textOrNull(node, 'target_power_state', asked),
-    reservation: textOrNull(node, 'reservation', asked),
+    targetProvisionState: parseTextOrNull(node, 'target_provision_state', asked),
+    powerState: parseTextOrNull(node, 'power_state', asked),
+    targetPowerState: parseTextOrNull(node, 'target_power_state', asked),
+    reservation: parseTextOrNull(node, 'reservation', asked),
     lastError: lastError === null ? null : printableLine(lastError, MAX_ERROR_LENGTH),
     maintenance,
-    ...oursIn(node['extra']),
+    ...parseOwnExtra(node['extra']),
   };
 }
 
 /** What we left there. Anybody may write to `extra`, so anything else is not ours. */
-function oursIn(extra: unknown): { sentDigest: string | null; hostUid: string | null } {
+function parseOwnExtra(extra: unknown): { sentDigest: string | null; hostUid: string | null } {
   const ours: unknown = isRecord(extra) ? extra['slipway'] : undefined;
   const { digest, uid } = isRecord(ours) ? ours : {};
   return {
@@ -86,7 +86,7 @@ function parseText(fields: Fields, name: string, asked: string): string {
   return value;
 }
 
-function textOrNull(fields: Fields, name: string, asked: string): string | null {
+function parseTextOrNull(fields: Fields, name: string, asked: string): string | null {
   const value = fields[name];
   if (value === null) return null;
   if (typeof value !== 'string') throw unexpected(name, 'text or null', value, asked);

@@ -3,7 +3,7 @@ import { always, firstTimes } from '@slipway/testing/fake-http-server';
 import { describe, expect, it } from 'vitest';
 import { createIronic, negotiate } from './client.ts';
 import { BMC_PASSWORD, createTestClient, expectFailure, talkTo, wanted } from './testing/ironic-client.ts';
-import { says, UUID } from './testing/misbehaving-ironic.ts';
+import { respondFault, UUID } from './testing/misbehaving-ironic.ts';
 
 describe('what is sent', () => {
   const calls: [string, (ironic: Ironic) => Promise<unknown>, string, unknown][] = [
@@ -83,11 +83,11 @@ describe('what is sent', () => {
 });
 
 describe('a node', () => {
-  const locked = says(409, 'Node is locked by host a');
+  const locked = respondFault(409, 'Node is locked by host a');
 
   it('that Ironic does not know is null; a proxy that knows no such page does not say so', async () => {
     await using talk = await talkTo([
-      firstTimes(1, /nodes/, says(404, 'Node a~b could not be found.')),
+      firstTimes(1, /nodes/, respondFault(404, 'Node a~b could not be found.')),
       always(/nodes/, (response) => response.writeHead(404).end('not found')),
     ]);
     expect(await talk.ironic.node('a~b')).toBeNull();
@@ -95,7 +95,7 @@ describe('a node', () => {
   });
 
   it('that is gone already is removed', async () => {
-    await using talk = await talkTo([always(/DELETE/, says(404, 'Node could not be found.'))]);
+    await using talk = await talkTo([always(/DELETE/, respondFault(404, 'Node could not be found.'))]);
     await expect(talk.ironic.remove(UUID)).resolves.toBeUndefined();
   });
 
@@ -188,7 +188,7 @@ describe('the version of the API', () => {
   });
 
   it('is asked for again where another Ironic has come to stand there, and the call is made again', async () => {
-    await using talk = await talkTo([firstTimes(1, /^PUT/, says(406, 'Version 1.93 was requested'))]);
+    await using talk = await talkTo([firstTimes(1, /^PUT/, respondFault(406, 'Version 1.93 was requested'))]);
     await talk.ironic.power(UUID, 'power on');
     const power = `PUT /v1/nodes/${UUID}/states/power`;
     expect(talk.server.requests.map(({ call }) => call)).toEqual(['GET /v1', power, 'GET /v1', power]);

@@ -56,7 +56,10 @@ export function toIronicError(status: number, words: string | undefined, asked: 
   const code = toErrorCode(status, words);
   const found =
     words === undefined ? `status ${status}` : `status ${status}: ${printableLine(words, MAX_FAULT_LENGTH)}`;
-  return new IronicError(code, `expected a yes, found ${found}. ${wayOut[code] ?? ''}`.trim(), { asked, status });
+  return new IronicError(code, `expected a yes, found ${found}. ${remediationByCode[code] ?? ''}`.trim(), {
+    asked,
+    status,
+  });
 }
 
 function toErrorCode(status: number, words: string | undefined): IronicErrorCode {
@@ -73,7 +76,7 @@ const byStatus: Readonly<Record<number, IronicErrorCode>> = {
   409: 'SLW_IRONIC_CONFLICT',
 };
 
-const wayOut: Partial<Record<IronicErrorCode, string>> = {
+const remediationByCode: Partial<Record<IronicErrorCode, string>> = {
   SLW_IRONIC_UNAUTHORIZED: 'Give credentials that Ironic accepts',
   SLW_IRONIC_SERVER: "Check Ironic's log, and whether the BMC of the host answers",
   SLW_IRONIC_ANSWER: 'Check that this is the address of an Ironic',

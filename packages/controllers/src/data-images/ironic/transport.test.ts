@@ -6,7 +6,7 @@ import { always } from '@slipway/testing/fake-http-server';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BMC_PASSWORD, createTestClient, expectFailure, talkTo, wanted } from './testing/ironic-client.ts';
-import { nodeAnswer, says, startMisbehavingIronic, UUID } from './testing/misbehaving-ironic.ts';
+import { nodeAnswer, respondFault, startMisbehavingIronic, UUID } from './testing/misbehaving-ironic.ts';
 import { parseAuth, parseEndpoint } from './transport.ts';
 
 const POWER = /PUT .*\/states\/power/;
@@ -22,19 +22,19 @@ interface Case {
 
 const cases: Record<string, Case> = {
   '400': {
-    answer: says(400, 'Invalid state'),
+    answer: respondFault(400, 'Invalid state'),
     code: 'REFUSED',
     message: /status 400: Invalid state/,
     isRefusal: true,
   },
   '401': {
-    answer: says(401, 'Authorization required'),
+    answer: respondFault(401, 'Authorization required'),
     code: 'UNAUTHORIZED',
     message: /Give credentials that Ironic accepts/,
     isRefusal: true,
   },
   '404 of Ironic': {
-    answer: says(404, 'Node x could not be found.'),
+    answer: respondFault(404, 'Node x could not be found.'),
     code: 'NOT_FOUND',
     message: /could not be found/,
     isRefusal: true,
@@ -50,7 +50,7 @@ const cases: Record<string, Case> = {
     message: /found status 302/,
   },
   '500': {
-    answer: says(500, 'Redfish connection failed'),
+    answer: respondFault(500, 'Redfish connection failed'),
     code: 'SERVER',
     message: /status 500: Redfish connection failed.*whether the BMC of the host answers/,
   },
@@ -115,7 +115,7 @@ describe('an Ironic that answers a change', () => {
   );
 
   it('by repeating the password does not get it into a message', async () => {
-    const repeats = always(/POST|PATCH/, says(400, `bad: ${BMC_PASSWORD} swordfish`));
+    const repeats = always(/POST|PATCH/, respondFault(400, `bad: ${BMC_PASSWORD} swordfish`));
     await using talk = await talkTo([repeats], { auth: { username: 'slipway', password: 'swordfish' } });
     for (const failing of [talk.ironic.register({ ...wanted, name: 'a' }), talk.ironic.update(UUID, wanted)]) {
       const { message } = await expectFailure(failing);
@@ -124,7 +124,7 @@ describe('an Ironic that answers a change', () => {
   });
 
   it('with a screen full of text is quoted in one line', async () => {
-    await using talk = await talkTo([always(POWER, says(400, `one\n\u001b[31mtwo\n${'x'.repeat(5000)}`))]);
+    await using talk = await talkTo([always(POWER, respondFault(400, `one\n\u001b[31mtwo\n${'x'.repeat(5000)}`))]);
     const { message } = await expectFailure(talk.ironic.power(UUID, 'power on'));
     expect(message).toContain('status 400: one [31mtwo xxx');
     expect(message).not.toMatch(/\p{Cc}/u);

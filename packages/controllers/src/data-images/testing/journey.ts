@@ -1,7 +1,7 @@
 // A simulation: the whole life of a host and its DataImages, without faults, with the controller killed at chosen places.
 import { createRandom } from '@slipway/testing/random';
 import { simulatedOptions } from './scenario.ts';
-import { SimulatedController } from './simulated-shell.ts';
+import { SimulatedController } from './simulated-controller.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const [first, second] = ['http://iso.example/a.iso', 'http://iso.example/b.iso'];
@@ -72,7 +72,7 @@ export interface Journey {
 /** Killed at these places, counted from 0. */
 export function runJourney(killedAt: ReadonlySet<number>): Journey {
   const world = new SimulatedWorld(createRandom(1));
-  const shell = new SimulatedController(world, simulatedOptions);
+  const controller = new SimulatedController(world, simulatedOptions);
   const { ironic } = world;
   let places = 0;
   const mayGoOn = (): boolean => {
@@ -81,7 +81,7 @@ export function runJourney(killedAt: ReadonlySet<number>): Journey {
   };
   for (const { name, begin, power, drive } of chapters) {
     begin(world);
-    settle(world, shell, mayGoOn);
+    settle(world, controller, mayGoOn);
     if (ironic.power !== power) ironic.violate(`${name}: the host is ${ironic.power}`);
     const found = ironic.medium?.url ?? null;
     if (found !== drive) ironic.violate(`${name}: in the drive is ${found}`);
@@ -90,18 +90,18 @@ export function runJourney(killedAt: ReadonlySet<number>): Journey {
   return { violations: ironic.violations, places, offs: ironic.offs };
 }
 
-function settle({ ironic }: SimulatedWorld, shell: SimulatedController, mayGoOn: () => boolean): void {
+function settle({ ironic }: SimulatedWorld, controller: SimulatedController, mayGoOn: () => boolean): void {
   for (let round = 0, quiet = 0; quiet < 3; round += 1) {
     if (round === 1000) return ironic.violate('no end');
-    const wait = reconcile(shell, mayGoOn);
+    const wait = reconcile(controller, mayGoOn);
     quiet = wait === null && !ironic.isWorking ? quiet + 1 : 0;
     ironic.advance(wait ?? 1000);
   }
 }
 
 /** Until when it waits; null: until something changes. */
-function reconcile(shell: SimulatedController, mayGoOn: () => boolean): number | null {
-  const run = shell.reconcile(false);
+function reconcile(controller: SimulatedController, mayGoOn: () => boolean): number | null {
+  const run = controller.reconcile(false);
   for (;;) {
     const at = run.next();
     if (at.done === true) return at.value.type === 'wait' ? at.value.ms : 1;

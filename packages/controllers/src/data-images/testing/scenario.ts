@@ -4,7 +4,7 @@ import { createRandom, type Random } from '@slipway/testing/random';
 import { type Faults, noFaults } from './simulated-faults.ts';
 import { MAX_LAG_MS } from './simulated-ironic.ts';
 import { runOperator } from './simulated-operator.ts';
-import { SimulatedController } from './simulated-shell.ts';
+import { SimulatedController } from './simulated-controller.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const rough: Faults = {

@@ -87,7 +87,7 @@ export const cut: Fault = ({ body }, response) => sendHalf(response, body, () =>
 /** Something comes, and then nothing more. */
 export const fallSilent: Fault = ({ body }, response) => sendHalf(response, body);
 
-export const sayNothing: Fault = () => {};
+export const neverRespond: Fault = () => {};
 
 /** Other bytes than the digest names. */
 export const giveInstead =

@@ -1,7 +1,7 @@
 // What people, machines and chance do to a fleet while it changes.
 import { machineConfigPools, nodes, rolloutPolicyAnnotations, rolloutRequestAnnotation } from '@slipway/api';
 import type { Random } from '@slipway/testing/random';
-import { isCordoned, isOnItsWay } from './fleet-rules.ts';
+import { isCordoned, isUpdating } from './fleet-rules.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { Workload } from './simulated-workload.ts';
 
@@ -10,7 +10,7 @@ export interface Simulation {
   readonly workload: Workload | null;
 }
 
-type Disturb = (scene: Simulation, random: Random) => void;
+type Disturb = (simulation: Simulation, random: Random) => void;
 
 export const maxUnavailables = [undefined, 1, 2, 3, '10%', '25%', '50%', '100%'] as const;
 export const waves = [undefined, '1,100%', '1,3,50%,100%', '2,100%', '100%'] as const;
@@ -20,17 +20,17 @@ const poolNames = ({ cluster }: Simulation): string[] =>
 const nodeNames = ({ cluster }: Simulation): string[] => cluster.api.list(nodes).map(({ metadata }) => metadata.name);
 
 /** Does something to one of the nodes, if there is one left that may be touched. */
-function toNode(disturb: (scene: Simulation, name: string, random: Random) => void): Disturb {
-  return (scene, random) => {
-    const names = nodeNames(scene);
-    if (names.length > 1) disturb(scene, random.pick(names), random);
+function toNode(disturb: (simulation: Simulation, name: string, random: Random) => void): Disturb {
+  return (simulation, random) => {
+    const names = nodeNames(simulation);
+    if (names.length > 1) disturb(simulation, random.pick(names), random);
   };
 }
 
 /** A person cordons a node, or lets it go. In the middle of an update is when it matters most. */
 function cordonOrNot({ cluster }: Simulation, random: Random): void {
   const all = cluster.api.list(nodes);
-  const busy = all.filter((node) => isOnItsWay(node) && !isCordoned(node));
+  const busy = all.filter((node) => isUpdating(node) && !isCordoned(node));
   const node = random.pick(busy.length > 0 && random.chance(0.7) ? busy : all);
   // A cordon of ours is not theirs to lift: they would say so first, and that is tested by itself.
   const isOurs = isCordoned(node) && !cluster.referee.isCordonedByPeople(node.metadata.uid);
@@ -39,22 +39,22 @@ function cordonOrNot({ cluster }: Simulation, random: Random): void {
 
 /** What a rollout itself is made of: a new config at any time, good or bad, and requests of people. */
 const ofRollouts: readonly Disturb[] = [
-  (scene, random) => void scene.cluster.render(random.pick(poolNames(scene))),
-  (scene, random) => {
+  (simulation, random) => void simulation.cluster.render(random.pick(poolNames(simulation))),
+  (simulation, random) => {
     const breaks = { share: random.pick([0.1, 0.5, 1]), end: random.pick(['fails', 'fails', 'is refused'] as const) };
-    scene.cluster.render(random.pick(poolNames(scene)), breaks);
+    simulation.cluster.render(random.pick(poolNames(simulation)), breaks);
   },
-  (scene, random) => {
+  (simulation, random) => {
     const request = random.pick(['cancel', 'resume', 'resume', 'rollback']);
-    scene.cluster.patchPool(random.pick(poolNames(scene)), {
+    simulation.cluster.patchPool(random.pick(poolNames(simulation)), {
       metadata: { annotations: { [rolloutRequestAnnotation]: request } },
     });
   },
   ({ cluster }, random) => cluster.restart(random.int(10, 120_000)),
   ({ workload }, random) => workload?.block(random.chance(0.5)),
-  (scene, random) => {
+  (simulation, random) => {
     const paused = random.chance(0.5);
-    scene.cluster.patchPool(random.pick(poolNames(scene)), { spec: { paused } });
+    simulation.cluster.patchPool(random.pick(poolNames(simulation)), { spec: { paused } });
   },
   ({ cluster }, random) => cluster.stopRollouts(random.chance(0.5) ? 'a change freeze' : null),
 ];
@@ -77,18 +77,18 @@ const ofOutside: readonly Disturb[] = [
     cluster.removeNode(name);
     cluster.addNode(pool, { name });
   }),
-  (scene, random) => scene.cluster.addNode(random.pick(poolNames(scene))),
-  (scene, random) => {
+  (simulation, random) => simulation.cluster.addNode(random.pick(poolNames(simulation))),
+  (simulation, random) => {
     const maxUnavailable = random.pick(maxUnavailables) ?? null;
-    scene.cluster.patchPool(random.pick(poolNames(scene)), { spec: { maxUnavailable } });
+    simulation.cluster.patchPool(random.pick(poolNames(simulation)), { spec: { maxUnavailable } });
   },
-  (scene, random) => {
+  (simulation, random) => {
     const annotations = { [rolloutPolicyAnnotations.waves]: random.pick(waves) ?? null };
-    scene.cluster.patchPool(random.pick(poolNames(scene)), { metadata: { annotations } });
+    simulation.cluster.patchPool(random.pick(poolNames(simulation)), { metadata: { annotations } });
   },
 ];
 
 /** `inside`: nothing that takes machines out of service but the rollout itself. */
-export function disturb(scene: Simulation, random: Random, inside: boolean): void {
-  random.pick(inside ? ofRollouts : [...ofRollouts, ...ofOutside])(scene, random);
+export function disturb(simulation: Simulation, random: Random, inside: boolean): void {
+  random.pick(inside ? ofRollouts : [...ofRollouts, ...ofOutside])(simulation, random);
 }

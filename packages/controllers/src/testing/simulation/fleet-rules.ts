@@ -19,18 +19,18 @@ export const isReady = ({ status }: Node): boolean =>
 export const isCordoned = ({ spec }: Node): boolean => spec?.unschedulable === true;
 
 /** It was told to change, and has not yet. */
-export function isOnItsWay(node: Node): boolean {
+export function isUpdating(node: Node): boolean {
   const { [currentConfig]: current, [desiredConfig]: desired } = annotationsOf(node);
   return desired !== undefined && desired !== current;
 }
 
 /** Out of service through our doing: nobody has to be told of that, so no lag excuses it. */
 export const isOutThroughUs = (node: Node): boolean =>
-  isOnItsWay(node) || annotationsOf(node)[cordonedAnnotation] !== undefined;
+  isUpdating(node) || annotationsOf(node)[cordonedAnnotation] !== undefined;
 
 /** Counts against maxUnavailable. */
 export const isUnavailable = (node: Node): boolean =>
-  !isReady(node) || isCordoned(node) || isOnItsWay(node) || annotationsOf(node)[state] !== 'Done';
+  !isReady(node) || isCordoned(node) || isUpdating(node) || annotationsOf(node)[state] !== 'Done';
 
 /** Waits for a drain that it has no answer to. */
 export function isBeingDrained(node: Node): boolean {
@@ -45,7 +45,7 @@ export const readTargetConfig = ({ metadata, spec }: MachineConfigPool): string 
 const controlPlane: ReadonlySet<string> = new Set(['master', 'arbiter']);
 export const isControlPlane = (pool: string): boolean => controlPlane.has(pool);
 
-export function allowedOut({ metadata, spec }: MachineConfigPool, machines: number): number {
+export function computeMaxUnavailable({ metadata, spec }: MachineConfigPool, machines: number): number {
   if (isControlPlane(metadata.name)) return 1;
   const { maxUnavailable = 1 } = spec;
   if (typeof maxUnavailable === 'number') return Math.max(1, maxUnavailable);
@@ -59,18 +59,18 @@ interface RolloutMemory {
   readonly resumedAt?: string | null;
 }
 
-const rememberedIn = ({ metadata }: MachineConfigPool): RolloutMemory =>
+const readRolloutMemory = ({ metadata }: MachineConfigPool): RolloutMemory =>
   JSON.parse(metadata.annotations?.[rolloutStateAnnotation] ?? '{}') as RolloutMemory;
 
 /** The target that is given to nobody any more because a machine failed; undefined: none. */
 export function haltedTarget(pool: MachineConfigPool): string | undefined {
-  const { halted = null, target } = rememberedIn(pool);
+  const { halted = null, target } = readRolloutMemory(pool);
   return halted === null ? undefined : target;
 }
 
 /** Whether a machine that fails at this target stops it: not on the way back, nor after somebody said to go on. */
 export function stopsAtFailure(pool: MachineConfigPool, config: string): boolean {
-  const { target, hold = null, resumedAt = null } = rememberedIn(pool);
+  const { target, hold = null, resumedAt = null } = readRolloutMemory(pool);
   return target === config && hold === null && resumedAt === null;
 }
 
@@ -81,7 +81,7 @@ export function hasFailedAt(node: Node, config: string): boolean {
 }
 
 /** Has its config, works, and takes pods. */
-export function isWell(node: Node, target: string | undefined): boolean {
+export function isHealthy(node: Node, target: string | undefined): boolean {
   const { [currentConfig]: current, [desiredConfig]: desired } = annotationsOf(node);
   return current === target && desired === target && !isUnavailable(node);
 }

@@ -1,5 +1,12 @@
 // What tests on the real control plane share with those in memory.
-export { allowedOut, annotationsOf, isOutThroughUs, isUnavailable, isWell, readTargetConfig } from './fleet-rules.ts';
+export {
+  computeMaxUnavailable,
+  annotationsOf,
+  isOutThroughUs,
+  isUnavailable,
+  isHealthy,
+  readTargetConfig,
+} from './fleet-rules.ts';
 export { createMemoryApi } from './memory-api.ts';
 export { createMemoryClient } from './memory-client.ts';
 export type { Annotations, Change } from './model-daemon.ts';

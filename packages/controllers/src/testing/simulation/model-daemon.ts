@@ -48,21 +48,29 @@ const drainFor = (config: string): string => `drain-${config}`;
 const uncordonFor = (config: string): string => `uncordon-${config}`;
 const WAIT: Next = { type: 'wait' };
 
-export const bornWith = (config: string): Machine => ({ born: config, disk: null, failed: null, prepared: null });
+export const provisionMachine = (config: string): Machine => ({
+  born: config,
+  disk: null,
+  failed: null,
+  prepared: null,
+});
 
 /** One look at the Node. */
-export function look(machine: Machine, node: Annotations): Step {
-  if (machine.disk === null) return look({ ...machine, disk: machine.born }, node);
+export function checkNode(machine: Machine, node: Annotations): Step {
+  if (machine.disk === null) return checkNode({ ...machine, disk: machine.born }, node);
   const target = node[desiredConfig] ?? machine.disk;
   if (target === machine.disk) return settle({ ...machine, failed: null }, machine.disk, node);
   if (target === machine.failed) return settle(machine, machine.disk, node);
-  const says = machine.prepared === target ? {} : told(machine.disk, 'Working');
+  const says = machine.prepared === target ? {} : buildStateAnnotations(machine.disk, 'Working');
   return { machine, says, next: { type: 'prepare', target } };
 }
 
 /** The machine is what it should be, or was before: its pods may come back, if they were sent away. */
 function settle(machine: Machine, disk: string, node: Annotations): Step {
-  const says = machine.failed === null ? told(disk, 'Done') : told(disk, 'Degraded', failure(machine.failed));
+  const says =
+    machine.failed === null
+      ? buildStateAnnotations(disk, 'Done')
+      : buildStateAnnotations(disk, 'Degraded', failure(machine.failed));
   const away = [node[desiredDrain], node[lastAppliedDrain]].some((drain) => drain?.startsWith('drain-') === true);
   const isAsked = node[desiredDrain] === uncordonFor(disk) && node[lastAppliedDrain] !== node[desiredDrain];
   const pods = away || isAsked ? { [desiredDrain]: uncordonFor(disk) } : {};
@@ -75,11 +83,15 @@ export function prepared(machine: Machine, target: string, node: Annotations, { 
   const ready = { ...machine, prepared: target };
   if (end === 'is refused') {
     const why = `${target} cannot be applied [SLW_UPDATE_IRRECONCILABLE]`;
-    return { machine: ready, says: told(disk, 'Unreconcilable', why), next: WAIT };
+    return { machine: ready, says: buildStateAnnotations(disk, 'Unreconcilable', why), next: WAIT };
   }
   if (change.isEmpty) return settle({ ...ready, disk: target, failed: null }, target, node);
   if (change.needsDrain && node[lastAppliedDrain] !== drainFor(target)) {
-    return { machine: ready, says: { ...told(disk, 'Working'), [desiredDrain]: drainFor(target) }, next: WAIT };
+    return {
+      machine: ready,
+      says: { ...buildStateAnnotations(disk, 'Working'), [desiredDrain]: drainFor(target) },
+      next: WAIT,
+    };
   }
   return { machine: ready, says: {}, next: { type: 'apply', target } };
 }
@@ -101,7 +113,7 @@ export function applied(
 
 const failure = (target: string): string => `${target} could not be applied, and was undone [SLW_DAEMON_STEP]`;
 
-const told = (current: string, is: string, why = ''): Annotations => ({
+const buildStateAnnotations = (current: string, is: string, why = ''): Annotations => ({
   [currentConfig]: current,
   [state]: is,
   [reason]: why,

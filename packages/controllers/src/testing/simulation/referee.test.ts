@@ -43,7 +43,7 @@ function deceived<T extends KubeObject>(
   lie: (object: Stored<T>) => Stored<T>,
 ): ControllerDef {
   const lies = new WeakMap<Stored<T>, Stored<T>>();
-  const tell = (object: Stored<T>): Stored<T> => {
+  const getLie = (object: Stored<T>): Stored<T> => {
     const told = lies.get(object) ?? lie(object);
     lies.set(object, told);
     return told;
@@ -53,7 +53,7 @@ function deceived<T extends KubeObject>(
     (asked, which) => {
       const store = read(asked, which);
       if (resourceId(asked) !== resourceId(resource)) return store;
-      return lyingStore(read(resource, which), tell) as Store<KubeObject> as typeof store;
+      return lyingStore(read(resource, which), getLie) as Store<KubeObject> as typeof store;
     };
   return { ...def, reconcile: (key, context) => def.reconcile(key, { ...context, read: deceive(context.read) }) };
 }

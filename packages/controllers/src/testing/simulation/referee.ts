@@ -5,7 +5,7 @@ import type { Run } from './controller-process.ts';
 import { createDrainPromises } from './drain-promises.ts';
 import { isCordoned } from './fleet-rules.ts';
 import type { MemoryApi } from './memory-api.ts';
-import { brokenByGift } from './rollout-promises.ts';
+import { checkAssignment } from './rollout-promises.ts';
 
 export interface Referee {
   /** Each in words; empty: every promise was kept. */
@@ -46,7 +46,7 @@ export function createReferee(api: MemoryApi, now: () => number): Referee {
     if (old?.metadata.uid !== uid) return;
     if (writer === null) drain.onDaemon(node, old);
     else if (writer.run.controller === 'drain') drain.onWrite(node, old);
-    else for (const broken of brokenByGift(api, writer.run, node, old)) report(broken);
+    else for (const broken of checkAssignment(api, writer.run, node, old)) report(broken);
   }
 
   api.onChange(({ resource, type, object, old }) => {

@@ -20,7 +20,7 @@ import { selectPool } from '@slipway/fleet';
 import type { Stored } from '@slipway/kube';
 import type { Run } from './controller-process.ts';
 import {
-  allowedOut,
+  computeMaxUnavailable,
   annotationsOf,
   haltedTarget,
   hasFailedAt,
@@ -41,16 +41,16 @@ interface AssignedTarget {
 }
 
 /** Each promise that a write of the rollout controller to a Node breaks, in words. */
-export function brokenByGift(api: MemoryApi, run: Run, node: Stored<Node>, old: Stored<Node>): string[] {
+export function checkAssignment(api: MemoryApi, run: Run, node: Stored<Node>, old: Stored<Node>): string[] {
   const { name } = node.metadata;
   const target = annotationsOf(node)[nodeAnnotations.desiredConfig] ?? '';
   if (target === annotationsOf(old)[nodeAnnotations.desiredConfig])
     return [`${name}: written to, with the same target`];
   const pool = run.saw(machineConfigPools).get(run.key);
   if (pool === undefined) return [`${name}: given ${target} for the pool ${run.key}, which was not seen`];
-  const gift = { node, old, target, pool, run };
+  const assignment = { node, old, target, pool, run };
   const takesOut = !isUnavailable(old) && isUnavailable(node);
-  return [...stopped(gift), ...(takesOut ? [...failed(gift), ...tooMany(api, gift)] : [])];
+  return [...stopped(assignment), ...(takesOut ? [...failed(assignment), ...tooMany(api, assignment)] : [])];
 }
 
 function stopped({ node, target, pool, run }: AssignedTarget): string[] {
@@ -90,7 +90,7 @@ function tooMany(api: MemoryApi, { node, pool, run }: AssignedTarget): string[] 
     if (isAnother || !isPeer(now)) return false;
     return isUnavailable(now) && (isOutThroughUs(now) || isUnavailable(before));
   });
-  const allowed = allowedOut(pool, seen.filter((member) => findPoolName(member) === key).length);
+  const allowed = computeMaxUnavailable(pool, seen.filter((member) => findPoolName(member) === key).length);
   if (out.length + 1 <= allowed) return [];
   const others = out.map(({ metadata }) => metadata.name).join(', ');
   return [

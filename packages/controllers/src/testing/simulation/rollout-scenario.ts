@@ -14,12 +14,12 @@ import { type ControllerDef, resourceId } from '@slipway/kube';
 import type { Random } from '@slipway/testing/random';
 import { disturb, maxUnavailables, type Simulation, waves } from './disturbance.ts';
 import {
-  allowedOut,
+  computeMaxUnavailable,
   annotationsOf,
   isCordoned,
   isReady,
   isUnavailable,
-  isWell,
+  isHealthy,
   readTargetConfig,
 } from './fleet-rules.ts';
 import { createCluster, type SimulatedCluster } from './simulated-cluster.ts';
@@ -42,8 +42,8 @@ const WARM_UP = HOUR;
 const MAX_DURATION_MS = 14 * 24 * HOUR;
 
 export async function runScenario(seed: number, controllers: () => readonly ControllerDef[]): Promise<ScenarioResult> {
-  const scene = makeScene(seed, controllers);
-  const { cluster } = scene;
+  const simulation = createSimulation(seed, controllers);
+  const { cluster } = simulation;
   const { time, random, referee, api } = cluster;
   const inside = seed % 4 === 0;
   let given = 0;
@@ -54,8 +54,8 @@ export async function runScenario(seed: number, controllers: () => readonly Cont
   });
   await time.runUntil(time.now() + WARM_UP);
   if (inside) api.onChange(() => checkAlways(cluster));
-  await trouble(scene, random.int(2, 15), inside);
-  calmDown(scene);
+  await trouble(simulation, random.int(2, 15), inside);
+  calmDown(simulation);
   // What was asked for or rendered last has its effect first.
   await time.runUntil(time.now() + HOUR);
   goOn(cluster);
@@ -64,17 +64,17 @@ export async function runScenario(seed: number, controllers: () => readonly Cont
 }
 
 /** A new config, and then one thing after the other, mostly while it is on its way to the machines. */
-async function trouble(scene: Simulation, count: number, inside: boolean): Promise<void> {
-  const { random, time, render } = scene.cluster;
+async function trouble(simulation: Simulation, count: number, inside: boolean): Promise<void> {
+  const { random, time, render } = simulation.cluster;
   render('worker');
   for (let each = 0; each < count; each += 1) {
     const pause = random.chance(0.7) ? random.int(0, 5 * MINUTE) : random.int(0, HOUR);
     await time.runUntil(time.now() + pause);
-    disturb(scene, random, inside);
+    disturb(simulation, random, inside);
   }
 }
 
-function makeScene(seed: number, controllers: () => readonly ControllerDef[]): Simulation {
+function createSimulation(seed: number, controllers: () => readonly ControllerDef[]): Simulation {
   const lag = seed % 3;
   const cluster = createCluster({
     seed,
@@ -133,7 +133,7 @@ function checkAlways({ api, referee }: SimulatedCluster): void {
     const { name } = pool.metadata;
     const members = listMembers({ api }, name);
     const out = members.filter(isUnavailable).map(({ metadata }) => metadata.name);
-    const allowed = allowedOut(pool, members.length);
+    const allowed = computeMaxUnavailable(pool, members.length);
     if (out.length > allowed)
       referee.report(`${name}: ${out.join(', ')} are out of service at once, ${allowed} may be`);
   }
@@ -197,7 +197,7 @@ function laggards({ api }: SimulatedCluster): string[] {
     const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
     if (request !== undefined) return [`${pool.metadata.name} has no answer to ${request}`];
     return listMembers({ api }, pool.metadata.name)
-      .filter((node) => !isWell(node, readTargetConfig(pool)))
+      .filter((node) => !isHealthy(node, readTargetConfig(pool)))
       .map((node) => {
         const is = `ready ${isReady(node)}, cordoned ${isCordoned(node)}, ${JSON.stringify(annotationsOf(node))}`;
         return `${node.metadata.name} is not at ${readTargetConfig(pool)}: ${is}`;

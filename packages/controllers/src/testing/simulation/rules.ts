@@ -41,7 +41,7 @@ export function keepsItsRules<T extends KubeObject>(resource: Resource<T>, old: 
   }
   const next = withStatusFrom(wanted, old);
   if (!hasGeneration) return next;
-  const generation = (old.metadata.generation ?? 0) + (wantsOther(old, next) ? 1 : 0);
+  const generation = (old.metadata.generation ?? 0) + (changesDesired(old, next) ? 1 : 0);
   return { ...next, metadata: { ...next.metadata, generation } };
 }
 
@@ -52,7 +52,7 @@ function withStatusFrom<T extends KubeObject>(object: T, other: T): T {
 }
 
 /** Parts that a patch does not touch are the same ones: there is nothing to compare in them. */
-function wantsOther(old: KubeObject, next: KubeObject): boolean {
+function changesDesired(old: KubeObject, next: KubeObject): boolean {
   const serializeDesired = ({ metadata: _metadata, status: _status, ...rest }: WithStatus): string =>
     JSON.stringify(rest);
   return serializeDesired(old) !== serializeDesired(next);

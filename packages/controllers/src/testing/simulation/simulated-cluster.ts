@@ -124,13 +124,13 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
 
   const drawChance = (...words: string[]): number => createRandom(hash(salt, words.join(' '))).next();
 
-  function usualChange(from: string, to: string): Change {
+  function drawChange(from: string, to: string): Change {
     const draw = drawChance(from, to);
     return { isEmpty: draw < 0.05, needsDrain: draw < 0.7, reboots: draw > 0.4, end: 'works' };
   }
 
   function decideChange(node: string, from: string, to: string): Change {
-    const change = (options.changeOf ?? usualChange)(from, to);
+    const change = (options.changeOf ?? drawChange)(from, to);
     const breaks = bad.get(to);
     return breaks !== undefined && drawChance(node, to) < breaks.share
       ? { ...change, isEmpty: false, end: breaks.end }

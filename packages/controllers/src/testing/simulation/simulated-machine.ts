@@ -2,9 +2,9 @@
 import {
   type Annotations,
   applied,
-  bornWith,
+  provisionMachine,
   type Change,
-  look,
+  checkNode,
   type Machine,
   type Next,
   prepared,
@@ -31,8 +31,8 @@ export interface SimulatedMachine {
   reset(): void;
 }
 
-export function runMachine(site: MachineEnvironment, born: string): SimulatedMachine {
-  let machine = bornWith(born);
+export function runMachine(environment: MachineEnvironment, born: string): SimulatedMachine {
+  let machine = provisionMachine(born);
   let isBusy = false;
   /** The Node has changed while the daemon was busy. */
   let isStale = false;
@@ -42,7 +42,7 @@ export function runMachine(site: MachineEnvironment, born: string): SimulatedMac
     isStale = true;
     if (isBusy) return;
     isBusy = true;
-    site.after(site.takes.notice(), () => void go());
+    environment.after(environment.takes.notice(), () => void go());
   }
 
   function rest(): void {
@@ -52,46 +52,47 @@ export function runMachine(site: MachineEnvironment, born: string): SimulatedMac
 
   async function go(): Promise<void> {
     isStale = false;
-    const node = await site.read();
+    const node = await environment.read();
     if (node === null) return;
-    const step = look(machine, node);
-    await tell(step.machine, step.says);
+    const step = checkNode(machine, node);
+    await publish(step.machine, step.says);
     await goOn(step.next, node);
   }
 
-  async function tell(next: Machine, says: Annotations): Promise<void> {
+  async function publish(next: Machine, says: Annotations): Promise<void> {
     machine = next;
-    if (Object.keys(says).length > 0) await site.say(says);
+    if (Object.keys(says).length > 0) await environment.say(says);
   }
 
   async function goOn(next: Next, node: Annotations): Promise<void> {
     if (next.type === 'wait') return rest();
     const { target } = next;
-    const change = site.changeOf(machine.disk ?? '', target);
-    if (next.type === 'prepare') site.after(site.takes.prepare(), () => void prepare(target, node, change));
-    else site.after(site.takes.apply(), () => void apply(target, change));
+    const change = environment.changeOf(machine.disk ?? '', target);
+    if (next.type === 'prepare')
+      environment.after(environment.takes.prepare(), () => void prepare(target, node, change));
+    else environment.after(environment.takes.apply(), () => void apply(target, change));
   }
 
   async function prepare(target: string, node: Annotations, change: Change): Promise<void> {
     const step = prepared(machine, target, node, change);
-    await tell(step.machine, step.says);
+    await publish(step.machine, step.says);
     await goOn(step.next, node);
   }
 
   async function apply(target: string, change: Change): Promise<void> {
     const done = applied(machine, target, change);
-    await tell(done.machine, done.says);
+    await publish(done.machine, done.says);
     if (!done.reboots) return go();
     isDown = true;
-    if (site.isMissed()) await site.setReady(false);
-    const boot = site.takes.boot();
-    if (boot !== Infinity) site.after(boot, () => void up());
+    if (environment.isMissed()) await environment.setReady(false);
+    const boot = environment.takes.boot();
+    if (boot !== Infinity) environment.after(boot, () => void up());
   }
 
   async function up(): Promise<void> {
     if (!isDown) return;
     isDown = false;
-    await site.setReady(true);
+    await environment.setReady(true);
     await go();
   }
 

@@ -93,24 +93,24 @@ async function disturbAt(
     if (faulty.hit() === undefined) return false;
     tally.tried += 1;
     if (result?.outcome === 'stuck') tally.stuck += 1;
-    else if (result !== undefined) tell(await judgeAtOnce(disk, sample, result), 'at once');
+    else if (result !== undefined) recordProblems(await judgeAtOnce(disk, sample, result), 'at once');
     await stopAgain(disk, sample, disturbance, at);
-    await goOn(disk);
+    await recover(disk);
   } catch (error) {
-    tell({ at: 'a mix', problems: [String(error instanceof Error ? error.stack : error)] }, 'thrown');
+    recordProblems({ at: 'a mix', problems: [String(error instanceof Error ? error.stack : error)] }, 'thrown');
   }
   return true;
 
   /** The disk is sound again, the daemon starts. */
-  async function goOn(files: FileSystem): Promise<void> {
+  async function recover(files: FileSystem): Promise<void> {
     const { update } = sample;
     const verdict = await judge(files, sample, await recoverToEnd(files, update));
-    tell(verdict, 'after recovery');
+    recordProblems(verdict, 'after recovery');
     if (verdict.at !== 'a mix') tally[verdict.at] += 1;
     if (verdict.at !== 'old' || tally.tried % tryAgainAfterOneOf !== 0) return;
-    tell(await judgeEnd(files, sample, await updateToEnd(files, update)), 'tried again');
+    recordProblems(await judgeEnd(files, sample, await updateToEnd(files, update)), 'tried again');
   }
-  function tell({ problems }: Verdict, when: string): void {
+  function recordProblems({ problems }: Verdict, when: string): void {
     const where = `${sample.update.name}, ${disturbance.name}, call ${at}: ${describeCall(faulty.hit())}, ${when}`;
     tally.problems.push(...problems.map((problem) => `${where}: ${problem}`));
   }

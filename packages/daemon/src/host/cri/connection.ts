@@ -32,9 +32,9 @@ export interface Connection {
   close(): void;
 }
 
-export function connect(socket: string, mostBytes = MAX_MESSAGE_BYTES): Connection {
+export function connect(socket: string, maxBytes = MAX_MESSAGE_BYTES): Connection {
   const client = new Client(`unix://${socket}`, credentials.createInsecure(), {
-    'grpc.max_receive_message_length': mostBytes,
+    'grpc.max_receive_message_length': maxBytes,
     'grpc.initial_reconnect_backoff_ms': 100,
     // A runtime that is back is found within this.
     'grpc.max_reconnect_backoff_ms': 2000,

@@ -14,13 +14,13 @@ export interface CriCalls extends Pick<ContainerRuntime, 'describe' | 'images' |
   close(): Promise<void>;
 }
 
-type CriClient = Awaited<ReturnType<typeof speak>>;
+type CriClient = Awaited<ReturnType<typeof openClient>>;
 
 export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 'space'>): CriCalls {
-  let speaking: Promise<CriClient> | undefined;
-  const open = () => (speaking ??= speak(called.socket));
+  let client: Promise<CriClient> | undefined;
+  const open = () => (client ??= openClient(called.socket));
 
-  async function ask<T>(what: string, act: (runtime: CriClient) => Promise<T>): Promise<T> {
+  async function callRuntime<T>(what: string, act: (runtime: CriClient) => Promise<T>): Promise<T> {
     const runtime = await open();
     return act(runtime).catch((error: unknown) => {
       throw error instanceof runtime.CallError ? runtimeFailure(what, error, called) : error;
@@ -29,7 +29,7 @@ export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 's
 
   return {
     async images(signal) {
-      const { images } = await ask('list its images', ({ connection, methods }) =>
+      const { images } = await callRuntime('list its images', ({ connection, methods }) =>
         connection.call(methods.listImages, {}, { withinMs: STORE_MS, signal }),
       );
       return images.map(({ id, repoDigests, repoTags, pinned, size }): RuntimeImage => ({
@@ -42,7 +42,7 @@ export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 's
     },
 
     async describe(signal) {
-      const { runtimeName, runtimeVersion } = await ask('tell its version', ({ connection, methods }) =>
+      const { runtimeName, runtimeVersion } = await callRuntime('tell its version', ({ connection, methods }) =>
         connection.call(methods.version, {}, { withinMs: VERSION_MS, signal }),
       );
       return `${runtimeName} ${runtimeVersion}`;
@@ -50,7 +50,7 @@ export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 's
 
     async store(signal) {
       const what = 'tell where it keeps images';
-      const { imageFilesystems } = await ask(what, ({ connection, methods }) =>
+      const { imageFilesystems } = await callRuntime(what, ({ connection, methods }) =>
         connection.call(methods.imageFsInfo, {}, { withinMs: STORE_MS, signal }),
       );
       const path = imageFilesystems[0]?.fsId?.mountpoint ?? '';
@@ -70,8 +70,8 @@ export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 's
     },
 
     async close() {
-      const closed = speaking;
-      speaking = undefined;
+      const closed = client;
+      client = undefined;
       (await closed)?.connection.close();
     },
   };
@@ -79,7 +79,7 @@ export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 's
 
 const NO_PLACE: CallFailure = { code: 2, said: 'it named no file system' };
 
-async function speak(socket: string) {
+async function openClient(socket: string) {
   const { CallError, connect, methods } = await import('./connection.ts');
   return { CallError, connection: connect(socket), methods };
 }

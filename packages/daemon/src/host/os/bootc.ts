@@ -74,7 +74,7 @@ export function createBootc(parts: {
     await files.remove(BOOTED_ARGUMENTS);
   }
 
-  async function bring(image: string): Promise<void> {
+  async function stageImage(image: string): Promise<void> {
     if (image === (await state()).booted.image) return;
     await switchTo({ image, transport: (await podman.hasImage(image)) ? 'containers-storage' : 'registry' });
     expectStaged(await state(), { image });
@@ -86,7 +86,7 @@ export function createBootc(parts: {
     async stage(change) {
       refusePackages(change);
       await stageWhole(discard, async () => {
-        if (change.image !== undefined) await bring(change.image);
+        if (change.image !== undefined) await stageImage(change.image);
         if (change.kernelArguments !== undefined) await changeArguments(change.kernelArguments);
       });
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OSChange } from '../host.ts';
-import { listImagesToPull, needsPackages, stepsOfChange, type StepsRequest } from './change-steps.ts';
+import { listImagesToPull, needsPackages, planOSSteps, type StepsRequest } from './change-steps.ts';
 import type { RpmOstreeDeployment } from './rpm-ostree-status.ts';
 
 const booted: RpmOstreeDeployment = {
@@ -25,7 +25,7 @@ const RESET =
   'rpm-ostree override reset kernel kernel-core --uninstall kernel-rt-core --uninstall kernel-rt-modules --uninstall kernel-rt-modules-extra';
 
 function steps(change: OSChange, request: Partial<StepsRequest> = {}): string[] {
-  return stepsOfChange({ booted, imageTool: 'rpm-ostree', isPulled: false, ...request, change }).map(
+  return planOSSteps({ booted, imageTool: 'rpm-ostree', isPulled: false, ...request, change }).map(
     ({ program, args }) => [program, ...args].join(' '),
   );
 }

@@ -6,9 +6,9 @@ import {
   changePackages,
   DEFAULT_KERNEL,
   isKernelPackage,
-  kernelOfPackages,
-  packagesOfExtensions,
-  packagesOfKernel,
+  findKernelType,
+  listExtensionPackages,
+  listKernelPackages,
 } from './deployment.ts';
 import type { RpmOstreeDeployment } from './rpm-ostree-status.ts';
 
@@ -33,16 +33,16 @@ interface DesiredDeployment {
   readonly change: OSChange;
 }
 
-export function stepsOfChange(request: StepsRequest): OSStep[] {
+export function planOSSteps(request: StepsRequest): OSStep[] {
   const { booted, change } = request;
-  const changesImage = bringsImage(request);
-  const kernel = { before: kernelOfPackages(booted.packages), after: kernelAfter(request) };
+  const changesImage = switchesImage(request);
+  const kernel = { before: findKernelType(booted.packages), after: computeKernelType(request) };
   const changesKernel = changesImage || kernel.before !== kernel.after;
   return [
     ...(changesKernel ? resetKernel(booted) : []),
     ...(changesImage ? [switchImage(request, change.image ?? '')] : []),
     ...changeArguments(change),
-    ...(changesKernel ? otherKernel(kernel.after) : []),
+    ...(changesKernel ? installKernel(kernel.after) : []),
     ...layerExtensions(booted, change),
     ...(changesImage ? [] : updatePackages(request)),
   ];
@@ -52,22 +52,24 @@ export function stepsOfChange(request: StepsRequest): OSStep[] {
 export function needsPackages({ booted, change }: DesiredDeployment): boolean {
   const wanted = changePackages(booted.packages, change);
   const looksForThem =
-    bringsImage({ booted, change }) || change.extensions !== undefined || change.kernelType !== undefined;
+    switchesImage({ booted, change }) || change.extensions !== undefined || change.kernelType !== undefined;
   return looksForThem && wanted.length > 0;
 }
 
 /** All that has to be downloaded for the change, and nothing else. */
 export function listImagesToPull(wanted: DesiredDeployment): string[] {
   const { image = '', extensionsImage = '' } = wanted.change;
-  return [bringsImage(wanted) ? image : '', needsPackages(wanted) ? extensionsImage : ''].filter((name) => name !== '');
+  return [switchesImage(wanted) ? image : '', needsPackages(wanted) ? extensionsImage : ''].filter(
+    (name) => name !== '',
+  );
 }
 
-function bringsImage({ booted, change }: DesiredDeployment): boolean {
+function switchesImage({ booted, change }: DesiredDeployment): boolean {
   return change.image !== undefined && change.image !== booted.image;
 }
 
-function kernelAfter({ booted, change }: StepsRequest): string {
-  return change.kernelType?.after ?? kernelOfPackages(booted.packages);
+function computeKernelType({ booted, change }: StepsRequest): string {
+  return change.kernelType?.after ?? findKernelType(booted.packages);
 }
 
 /** The image's own kernel comes back first: another image has no place for the overrides of this one. */
@@ -103,8 +105,8 @@ function changeArguments({ kernelArguments }: OSChange): OSStep[] {
   return [{ program: 'rpm-ostree', args: ['kargs', ...args], failing: 'The kernel arguments cannot be changed' }];
 }
 
-function otherKernel(kernelType: string): OSStep[] {
-  const packages = packagesOfKernel(kernelType);
+function installKernel(kernelType: string): OSStep[] {
+  const packages = listKernelPackages(kernelType);
   if (packages.length === 0) return [];
   const args = ['override', 'remove', ...DEFAULT_KERNEL, ...packages.flatMap((name) => ['--install', name])];
   return [{ program: 'rpm-ostree', args, failing: `The kernel ${kernelType} cannot be put in place of the image’s` }];
@@ -120,9 +122,9 @@ function updatePackages({ booted, change }: Pick<StepsRequest, 'booted' | 'chang
 
 function layerExtensions(booted: RpmOstreeDeployment, { extensions }: OSChange): OSStep[] {
   if (extensions === undefined) return [];
-  const wanted = packagesOfExtensions(extensions.after);
+  const wanted = listExtensionPackages(extensions.after);
   const added = wanted.filter((name) => !booted.packages.includes(name));
-  const removed = packagesOfExtensions(extensions.before).filter(
+  const removed = listExtensionPackages(extensions.before).filter(
     (name) => !wanted.includes(name) && booted.packages.includes(name),
   );
   if (added.length + removed.length === 0) return [];

@@ -87,12 +87,12 @@ const OTHER_KERNELS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Each package once, sorted; an extension that is not known is a package of that name. */
-export function packagesOfExtensions(extensions: readonly string[]): string[] {
+export function listExtensionPackages(extensions: readonly string[]): string[] {
   return [...new Set(extensions.flatMap((name) => EXTENSION_PACKAGES[name] ?? [name]))].toSorted();
 }
 
 /** Those that come in place of the default kernel; none for the default one. */
-export function packagesOfKernel(kernelType: string): readonly string[] {
+export function listKernelPackages(kernelType: string): readonly string[] {
   return OTHER_KERNELS[kernelType] ?? [];
 }
 
@@ -105,8 +105,8 @@ export function changePackages(
   },
 ): string[] {
   const { extensions = { before: [], after: [] }, kernelType = { before: '', after: '' } } = change;
-  const before = new Set([...packagesOfExtensions(extensions.before), ...packagesOfKernel(kernelType.before)]);
-  const after = [...packagesOfExtensions(extensions.after), ...packagesOfKernel(kernelType.after)];
+  const before = new Set([...listExtensionPackages(extensions.before), ...listKernelPackages(kernelType.before)]);
+  const after = [...listExtensionPackages(extensions.after), ...listKernelPackages(kernelType.after)];
   return [...new Set([...packages.filter((name) => !before.has(name)), ...after])].toSorted();
 }
 
@@ -114,7 +114,7 @@ export function isKernelPackage(name: string): boolean {
   return Object.values(OTHER_KERNELS).some((packages) => packages.includes(name));
 }
 
-export function kernelOfPackages(packages: readonly string[]): string {
+export function findKernelType(packages: readonly string[]): string {
   const found = Object.entries(OTHER_KERNELS).find(([, names]) => names.some((name) => packages.includes(name)));
   return found?.[0] ?? 'default';
 }
@@ -134,6 +134,6 @@ export function parseDigest(image: string): string {
 }
 
 /** As osImageURL has it, of a reference as ostree keeps it: without scheme and transport. */
-export function imageOfReference(reference: string): string {
+export function parseImageReference(reference: string): string {
   return reference.replace(SCHEME, '').replace(TRANSPORT, '');
 }

@@ -67,12 +67,12 @@ describe('the OS tools as programs', () => {
 
   it('say that they are a stand-in', async () => {
     const { machine } = await open(['rpm-ostree', 'bootc', 'podman']);
-    const say = async (program: string, ...args: string[]) =>
+    const readStdout = async (program: string, ...args: string[]) =>
       (await machine.run({ program, args, timeoutMs: 30_000 })).stdout;
-    expect(await say('rpm-ostree', '--version')).toContain('this is not rpm-ostree');
-    expect(await say('rpm-ostree', 'status', '--json')).toContain('this is not rpm-ostree');
-    expect(await say('bootc', 'status', '--format', 'json')).toContain('this is not bootc');
-    expect(await say('podman', '--version')).toContain('this is not podman');
+    expect(await readStdout('rpm-ostree', '--version')).toContain('this is not rpm-ostree');
+    expect(await readStdout('rpm-ostree', 'status', '--json')).toContain('this is not rpm-ostree');
+    expect(await readStdout('bootc', 'status', '--format', 'json')).toContain('this is not bootc');
+    expect(await readStdout('podman', '--version')).toContain('this is not podman');
   });
 
   it('end with 77 where they are asked to tell that nothing changed, or that something waits', async () => {

@@ -42,7 +42,7 @@ export async function openOS(
         ? createBootc({ files, attempt, podman, commandLine })
         : createRpmOstree({ attempt, podman, repository, imageTool: 'bootc' }),
   };
-  if (kind === 'rpm-ostree' || kind === 'bootc') await lendPullSecret(files);
+  if (kind === 'rpm-ostree' || kind === 'bootc') await linkPullSecret(files);
   return { kind, os: { ...open[kind](), ...sameForAll(files, podman) } };
 }
 
@@ -56,11 +56,11 @@ async function gatherFacts(files: FileSystem, run: Run): Promise<OSToolFacts> {
   return {
     release: await readOSRelease(files),
     hasRpmOstree: isOstree && rpmOstree.status === 0,
-    bootc: await askBootc(run),
+    bootc: await detectBootc(run),
   };
 }
 
-async function askBootc(run: Run): Promise<OSToolFacts['bootc']> {
+async function detectBootc(run: Run): Promise<OSToolFacts['bootc']> {
   const { status, stdout } = await run({ program: 'bootc', args: ['status', '--format', 'json'], timeoutMs: SHORT_MS });
   // One that does not answer, an old one without JSON for example, is of no use.
   if (status !== 0) return 'absent';
@@ -72,7 +72,7 @@ async function askBootc(run: Run): Promise<OSToolFacts['bootc']> {
 }
 
 /** rpm-ostree and bootc look for it there. What somebody else has put there stays. */
-async function lendPullSecret(files: FileSystem): Promise<void> {
+async function linkPullSecret(files: FileSystem): Promise<void> {
   if ((await files.lookAt(PULL_SECRET)) === null || (await files.lookAt(OSTREE_SECRET)) !== null) return;
   if ((await files.lookAt('/run/ostree')) === null) {
     await files.makeDirectory('/run/ostree', { ...ownOwners(), mode: 0o755 });

@@ -33,9 +33,9 @@ export type OSRun = (command: OSCommand) => Promise<string>;
 /** Nothing but asking takes longer than that, and a pull on a slow line may take as long. */
 const LONG_MS = 60 * 60_000;
 
-export function createOSRun(run: Run, patience: OSRetryPolicy): OSRun {
+export function createOSRun(run: Run, retryPolicy: OSRetryPolicy): OSRun {
   return async (command) => {
-    const giveUpAt = Date.now() + patience.busyForMs;
+    const giveUpAt = Date.now() + retryPolicy.busyForMs;
     let networkFailures = 0;
     for (;;) {
       const { status, stdout, stderr } = await run({ timeoutMs: LONG_MS, ...command });
@@ -43,7 +43,7 @@ export function createOSRun(run: Run, patience: OSRetryPolicy): OSRun {
       if (status === null) throw new OSFailure('unsupported', command.failing, `there is no ${command.program} here`);
       const failure = classifyFailure(stderr);
       if (failure === 'network') networkFailures += 1;
-      const pause = pauseAfter(failure, patience, { giveUpAt, networkFailures });
+      const pause = pauseAfter(failure, retryPolicy, { giveUpAt, networkFailures });
       if (pause === undefined) throw new OSFailure(failure, command.failing, stderr);
       await systemClock.sleep(pause, command.signal);
     }

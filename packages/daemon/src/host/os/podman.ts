@@ -70,7 +70,7 @@ function podman(...args: string[]) {
   return { program: 'podman', args, timeoutMs: SHORT_MS };
 }
 
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
+function once<T>(query: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
-  return () => (answer ??= ask());
+  return () => (answer ??= query());
 }

@@ -12,7 +12,7 @@ import {
 } from '@slipway/base/codec';
 import { parseJson } from '@slipway/base/json';
 import { DaemonError } from '../../errors.ts';
-import { parseDigest, imageOfReference } from './deployment.ts';
+import { parseDigest, parseImageReference } from './deployment.ts';
 
 export interface RpmOstreeDeployment {
   readonly booted: boolean;
@@ -88,6 +88,6 @@ const deployment: Decoder<RpmOstreeDeployment> = map(
 
 /** Hosts of old have the image in the text of a custom origin. */
 function parseImage(reference: string, origin: unknown): string {
-  if (reference !== '') return imageOfReference(reference);
+  if (reference !== '') return parseImageReference(reference);
   return typeof origin === 'string' && origin.startsWith('pivot://') ? origin.slice('pivot://'.length) : '';
 }

@@ -1,6 +1,6 @@
 // An OS that ostree keeps. rpm-ostree sees and changes all of it; where the machine is one for bootc, that brings the image.
 import type { Deployment, OSChange, OSState } from '../host.ts';
-import { needsPackages, type OSStep, stepsOfChange, type StepsRequest } from './change-steps.ts';
+import { needsPackages, type OSStep, planOSSteps, type StepsRequest } from './change-steps.ts';
 import { readCommandLine } from './deployment.ts';
 import type { ExtensionsRepository } from './extensions-repository.ts';
 import { OSFailure, type OSRun } from './os-commands.ts';
@@ -17,16 +17,16 @@ export function createRpmOstree(parts: {
   readonly imageTool: StepsRequest['imageTool'];
 }): ChangingOS {
   const { attempt, podman, repository, imageTool } = parts;
-  const ask = (...args: string[]) =>
+  const query = (...args: string[]) =>
     attempt({ program: 'rpm-ostree', args, timeoutMs: SHORT_MS, failing: 'rpm-ostree does not answer' });
-  const status = async (): Promise<RpmOstreeStatus> => parseRpmOstreeStatus(await ask('status', '--json'));
+  const status = async (): Promise<RpmOstreeStatus> => parseRpmOstreeStatus(await query('status', '--json'));
 
   async function state(): Promise<OSState> {
     const { booted, staged } = await status();
-    const bootedArguments = readCommandLine(await ask('kargs', '--import-proc-cmdline'));
+    const bootedArguments = readCommandLine(await query('kargs', '--import-proc-cmdline'));
     return {
       booted: asDeployment(booted, bootedArguments),
-      staged: staged && asDeployment(staged, readCommandLine(await ask('kargs'))),
+      staged: staged && asDeployment(staged, readCommandLine(await query('kargs'))),
     };
   }
 
@@ -35,7 +35,7 @@ export function createRpmOstree(parts: {
     await attempt({ program: 'rpm-ostree', args: ['cleanup', '-p'], failing: 'What is staged cannot be discarded' });
   }
 
-  async function take(step: OSStep, change: OSChange): Promise<void> {
+  async function runStep(step: OSStep, change: OSChange): Promise<void> {
     try {
       await attempt(step);
     } catch (error) {
@@ -50,12 +50,12 @@ export function createRpmOstree(parts: {
     return (staged ?? booted).image === change.image;
   }
 
-  async function carryOut(change: OSChange): Promise<void> {
+  async function applyChange(change: OSChange): Promise<void> {
     const { booted } = await status();
     const isPulled = change.image !== undefined && (await podman.hasImage(change.image));
     const { extensionsImage = '' } = change;
     if (extensionsImage !== '' && needsPackages({ booted, change })) await repository.open(extensionsImage);
-    for (const step of stepsOfChange({ booted, change, imageTool, isPulled })) await take(step, change);
+    for (const step of planOSSteps({ booted, change, imageTool, isPulled })) await runStep(step, change);
     await repository.close();
     expectStaged(await state(), change);
   }
@@ -63,7 +63,7 @@ export function createRpmOstree(parts: {
   return {
     state,
     discard,
-    stage: (change) => stageWhole(discard, () => carryOut(change)),
+    stage: (change) => stageWhole(discard, () => applyChange(change)),
   };
 }
 

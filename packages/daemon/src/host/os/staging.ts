@@ -7,10 +7,10 @@ import { OSFailure } from './os-commands.ts';
 export type ChangingOS = Pick<OperatingSystem, 'state' | 'stage' | 'discard'>;
 
 /** Begins with nothing staged, and leaves nothing staged where it fails. */
-export async function stageWhole(discard: () => Promise<void>, carryOut: () => Promise<void>): Promise<void> {
+export async function stageWhole(discard: () => Promise<void>, apply: () => Promise<void>): Promise<void> {
   await discard();
   try {
-    await carryOut();
+    await apply();
   } catch (error) {
     // The first failure is the one to tell; what is left is discarded before the next try, too.
     await discard().catch(() => undefined);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseBootcStatus } from './bootc.ts';
-import { imageOfReference, readCommandLine } from './deployment.ts';
+import { parseImageReference, readCommandLine } from './deployment.ts';
 import { parseRpmOstreeStatus } from './rpm-ostree-status.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
@@ -108,7 +108,7 @@ describe('an image is named as osImageURL has it', () => {
     ['ostree-remote-registry:fedora:quay.example/os:1', 'quay.example/os:1'],
     ['ostree-remote-image:fedora:docker://quay.example/os:1', 'quay.example/os:1'],
   ])('%s', (reference, image) => {
-    expect(imageOfReference(reference)).toBe(image);
+    expect(parseImageReference(reference)).toBe(image);
   });
 });
 

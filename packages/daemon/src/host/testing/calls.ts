@@ -30,7 +30,7 @@ export function isChange(call: Call): call is ChangeCall {
 export type Around = <T>(call: Call, run: () => Promise<T>) => Promise<T>;
 
 export function aroundCalls(files: FileSystem, around: Around): FileSystem {
-  const change = (call: ChangeCall) => around(call, () => carryOut(files, call));
+  const change = (call: ChangeCall) => around(call, () => executeCall(files, call));
   return {
     lookAt: (path) => around({ operation: 'lookAt', path }, () => files.lookAt(path)),
     read: (path, limit) => around({ operation: 'read', path }, () => files.read(path, limit)),
@@ -51,7 +51,7 @@ export function aroundCalls(files: FileSystem, around: Around): FileSystem {
   };
 }
 
-export function carryOut(files: FileSystem, call: ChangeCall): Promise<void> {
+export function executeCall(files: FileSystem, call: ChangeCall): Promise<void> {
   switch (call.operation) {
     case 'createFile':
       return files.createFile(call.path, call.file);

@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { getSystemErrorMessage } from 'node:util';
 import { type FileSystem, type Owners, ownOwners } from '../file-system.ts';
-import { aroundCalls, type Call, carryOut, type ChangeCall, isChange } from './calls.ts';
+import { aroundCalls, type Call, executeCall, type ChangeCall, isChange } from './calls.ts';
 
 export type Fault =
   /** The program ends: no call after it is carried out, and none returns. */
@@ -41,7 +41,7 @@ export function createFaultyDisk(
       ended = true;
       // A call that fails has also been made.
       if (fault.when !== 'before')
-        await Promise.allSettled([fault.when === 'half way' ? carryOutHalf(disk, call) : run()]);
+        await Promise.allSettled([fault.when === 'half way' ? executeHalf(disk, call) : run()]);
       stop.resolve();
       return never();
     }
@@ -90,20 +90,20 @@ function isOwn({ uid, gid }: Owners): boolean {
   return uid === own.uid && gid === own.gid;
 }
 
-async function carryOutHalf(disk: FileSystem, call: Call): Promise<void> {
+async function executeHalf(disk: FileSystem, call: Call): Promise<void> {
   if (!canBeHalfDone(call)) return;
   switch (call.operation) {
     case 'overwrite':
-      return carryOut(disk, { ...call, bytes: call.bytes.subarray(0, call.bytes.length >> 1) });
+      return executeCall(disk, { ...call, bytes: call.bytes.subarray(0, call.bytes.length >> 1) });
     case 'createFile': {
       const { file } = call;
-      return carryOut(disk, { ...call, file: { ...file, bytes: file.bytes.subarray(0, file.bytes.length >> 1) } });
+      return executeCall(disk, { ...call, file: { ...file, bytes: file.bytes.subarray(0, file.bytes.length >> 1) } });
     }
     // Not given to their owners yet, and so closed.
     case 'makeDirectory':
-      return carryOut(disk, { ...call, directory: { ...ownOwners(), mode: call.directory.mode & 0o700 } });
+      return executeCall(disk, { ...call, directory: { ...ownOwners(), mode: call.directory.mode & 0o700 } });
     case 'makeLink':
-      return carryOut(disk, { ...call, link: { ...ownOwners(), target: call.link.target } });
+      return executeCall(disk, { ...call, link: { ...ownOwners(), target: call.link.target } });
   }
 }
 

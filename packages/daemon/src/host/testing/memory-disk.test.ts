@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createDisk } from '../disk.ts';
 import type { FileSystem } from '../file-system.ts';
-import { aroundCalls, carryOut, type ChangeCall } from './calls.ts';
+import { aroundCalls, executeCall, type ChangeCall } from './calls.ts';
 import { emptyImage } from './disk-image.ts';
 import { createMemoryDisk } from './memory-disk.ts';
 
@@ -58,12 +58,12 @@ it('a disk in memory does what a real one does, and refuses what it refuses', as
       try {
         const [real, memory] = [createDisk({ root }), createMemoryDisk(emptyImage(me))];
         for (const each of changes)
-          expect([each, await settleCall(carryOut(memory, each))]).toEqual([
+          expect([each, await settleCall(executeCall(memory, each))]).toEqual([
             each,
-            await settleCall(carryOut(real, each)),
+            await settleCall(executeCall(real, each)),
           ]);
-        expect(await whatIsAt(memory, seen)).toEqual(await whatIsAt(real, seen));
-        expect(await whatIsAt(memory, '/')).toEqual(await whatIsAt(real, '/'));
+        expect(await readTree(memory, seen)).toEqual(await readTree(real, seen));
+        expect(await readTree(memory, '/')).toEqual(await readTree(real, '/'));
       } finally {
         rmSync(root, { recursive: true });
       }
@@ -90,7 +90,7 @@ async function settleCall(call: Promise<unknown>): Promise<'done' | 'refused'> {
   );
 }
 
-async function whatIsAt(files: FileSystem, at: string): Promise<unknown> {
+async function readTree(files: FileSystem, at: string): Promise<unknown> {
   const found = await files.lookAt(at).catch(() => 'refused');
   if (found === null || typeof found === 'string' || found.kind === 'other') return found;
   if (found.kind === 'link') return found;
@@ -99,5 +99,5 @@ async function whatIsAt(files: FileSystem, at: string): Promise<unknown> {
   // The root itself is made by who makes the disk.
   const own = at === '/' ? {} : { uid, gid, bits };
   const names = await files.list(at);
-  return { ...own, below: await Promise.all(names.map(async (name) => [name, await whatIsAt(files, join(at, name))])) };
+  return { ...own, below: await Promise.all(names.map(async (name) => [name, await readTree(files, join(at, name))])) };
 }

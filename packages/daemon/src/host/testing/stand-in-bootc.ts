@@ -1,5 +1,5 @@
 // The part of the stand-in that is called as bootc.
-import { type StandInResult, Failed } from './stand-in-answer.ts';
+import { type StandInResult, Failed } from './stand-in-result.ts';
 import { computeChecksum, type StandInDeployment, type StandInState } from './stand-in-state.ts';
 
 const MODIFIED =

@@ -1,7 +1,7 @@
 // The part of the stand-in that is called as podman.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type StandInResult, Failed } from './stand-in-answer.ts';
+import { type StandInResult, Failed } from './stand-in-result.ts';
 import type { StandInState } from './stand-in-state.ts';
 
 type Verb = (state: StandInState, args: readonly string[]) => StandInResult;

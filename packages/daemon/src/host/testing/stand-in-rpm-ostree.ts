@@ -1,7 +1,7 @@
 // The part of the stand-in that is called as rpm-ostree.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type StandInResult, Failed } from './stand-in-answer.ts';
+import { type StandInResult, Failed } from './stand-in-result.ts';
 import { buildArguments, computeChecksum, type StandInDeployment, type StandInState } from './stand-in-state.ts';
 
 const QUEUED = 'Changes queued for next boot. Run "systemctl reboot" to start a reboot\n';

@@ -1,7 +1,7 @@
 // A stand-in for rpm-ostree, bootc and podman. It is none of them and says so. It does what their sources and users' transcripts
 // say that they do, with their texts and statuses, as far as Slipway calls them; none of the real ones was run. What its tests
 // show is that Slipway drives programs that behave like this.
-import { type StandInResult, Failed } from './stand-in-answer.ts';
+import { type StandInResult, Failed } from './stand-in-result.ts';
 import { runBootc } from './stand-in-bootc.ts';
 import { runPodman } from './stand-in-podman.ts';
 import { runRpmOstree } from './stand-in-rpm-ostree.ts';

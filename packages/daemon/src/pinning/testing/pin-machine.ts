@@ -125,7 +125,7 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
 
   async function step(): Promise<number | null> {
     state.isWoken = false;
-    const next = await pinner.step(seenIn(world), new AbortController().signal);
+    const next = await pinner.step(buildPinClusterView(world), new AbortController().signal);
     await waitForNews();
     if (state.isWoken) return 0;
     return next.type === 'done' ? null : next.afterMs;
@@ -151,25 +151,25 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
   };
 }
 
-function seenIn({ assignment, node }: PinWorld): Parameters<Pinner['step']>[0] {
+function buildPinClusterView({ assignment, node }: PinWorld): Parameters<Pinner['step']>[0] {
   const annotations = assignment === null ? {} : { [pinAssignmentAnnotation]: encodeAssignment(assignment) };
   return { machineConfigNode: { metadata: { name: 'worker-1', uid: 'uid', annotations } }, node };
 }
 
 /** Takes no generation that goes back, as the API server does. */
 function createFakeCluster(world: PinWorld): PinCluster {
-  const answer = <T>(act: () => T): Promise<T> => {
+  const respond = <T>(act: () => T): Promise<T> => {
     if (world.isAway !== null) return Promise.reject(world.isAway);
     return Promise.resolve(act());
   };
   return {
     findSet: (name) =>
-      answer(() => {
+      respond(() => {
         world.gets += 1;
         return world.sets.get(name);
       }),
     report: (snapshot) =>
-      answer(() => {
+      respond(() => {
         const { first, last } = computePinStatus({ status: world.status }, snapshot, new Date());
         for (const status of [first, last]) {
           if (status === null) continue;

@@ -1,7 +1,7 @@
 import { fieldAt, type JsonObject, textAt } from '../json.ts';
 import { type Artifact, badSpec, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
 import { readArtifact, download, useImage, word } from './import.ts';
-import { hasRegions, type PlatformDef, verdictOfRegion } from './platform.ts';
+import { hasRegions, type PlatformDef, judgeRegionImage } from './platform.ts';
 
 export const alibabacloud = {
   type: 'alibabacloud',
@@ -21,7 +21,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     return toImport(current, region, artifact, question);
   }
   const change = (id: string): JsonObject => ({ ...spec, imageId: id });
-  return verdictOfRegion({ cloud: 'aliyun', region, current, text: current, change }, question);
+  return judgeRegionImage({ cloud: 'aliyun', region, current, text: current, change }, question);
 }
 
 const isOurs = (id: string, { isAdopted, knownImages }: ImageQuestion): boolean => isAdopted || knownImages.has(id);

@@ -1,6 +1,6 @@
 import { fieldAt, isJsonObject, type JsonObject, objectAt, shown, textAt } from '../json.ts';
 import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
-import { type PlatformDef, type TemplatePlace, verdictOfRegion } from './platform.ts';
+import { type PlatformDef, type TemplatePlace, judgeRegionImage } from './platform.ts';
 
 export const aws = {
   type: 'aws',
@@ -23,7 +23,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
   if (text === '') return badSpec('ami', 'id, arn or filters', fieldAt(spec, 'ami'));
   const current = textAt(spec, 'ami', 'id');
   const change = (id: string): JsonObject => ({ ...spec, ami: { id } });
-  return verdictOfRegion({ cloud: 'aws', region, current, text, change }, question);
+  return judgeRegionImage({ cloud: 'aws', region, current, text, change }, question);
 }
 
 /** Where a region had no image, the installer copied one and left filters with its name. */
@@ -53,7 +53,7 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: Templat
   }
   // eksLookupType excludes id, and what is looked up does not count beside it.
   const change = (id: string): JsonObject => ({ ...spec, ami: { id } });
-  return verdictOfRegion({ cloud: 'aws', region, current, text, change }, question);
+  return judgeRegionImage({ cloud: 'aws', region, current, text, change }, question);
 }
 
 function lookupText(spec: JsonObject): string {

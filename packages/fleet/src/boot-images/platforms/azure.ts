@@ -13,7 +13,7 @@ import {
 } from '../verdict.ts';
 import { osMajor } from '../boot-version.ts';
 import { readArtifact, download, useImage, word } from './import.ts';
-import { type PlatformDef, verdictOfView } from './platform.ts';
+import { type PlatformDef, judgeView } from './platform.ts';
 
 const TEMPLATE_KIND = 'AzureMachineTemplate';
 
@@ -310,7 +310,7 @@ function judgeMarketplaceTemplate(spec: JsonObject, marketplace: JsonObject, que
     ...buildView(spec, image),
     changed: ({ image }: JsonObject) => ({ image: { marketplace: buildMarketplaceImage(image, marketplace) } }),
   };
-  return verdictOfView(spec, view, question);
+  return judgeView(spec, view, question);
 }
 
 function judgeUploadTemplate(spec: JsonObject, id: string, question: ImageQuestion): ImageVerdict {
@@ -322,7 +322,7 @@ function judgeUploadTemplate(spec: JsonObject, id: string, question: ImageQuesti
     changed: ({ image }: JsonObject) => ({ image: { marketplace: buildMarketplaceImage(image, {}) } }),
     imported: (to: string) => ({ image: { id: subscription + to } }),
   };
-  const verdict = verdictOfView(spec, view, question);
+  const verdict = judgeView(spec, view, question);
   return verdict.type === 'manual' ? { ...verdict, to: subscription + verdict.to } : verdict;
 }
 

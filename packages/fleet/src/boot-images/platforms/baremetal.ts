@@ -9,7 +9,7 @@ import {
   notOurs,
 } from '../verdict.ts';
 import { readArtifact, toFileName, useImage } from './import.ts';
-import { type PlatformDef, verdictOfView } from './platform.ts';
+import { type PlatformDef, judgeView } from './platform.ts';
 
 const TEMPLATE_KIND = 'Metal3MachineTemplate';
 
@@ -119,5 +119,5 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
     }),
     imported: () => ({ customDeploy: { method: 'install_coreos' }, image: null }),
   };
-  return verdictOfView(spec, view, question);
+  return judgeView(spec, view, question);
 }

@@ -9,7 +9,7 @@ import {
   useImage,
   word,
 } from './import.ts';
-import { ownImageName, type PlatformDef, type TemplatePlace, verdictOfView } from './platform.ts';
+import { ownImageName, type PlatformDef, type TemplatePlace, judgeView } from './platform.ts';
 
 const TEMPLATE_KIND = 'IBMVPCMachineTemplate';
 
@@ -73,7 +73,7 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: Templat
     image: text,
     imported: (to: string) => ({ image: { name: to }, catalogOffering: null }),
   };
-  return verdictOfView(spec, view, question);
+  return judgeView(spec, view, question);
 }
 
 const otherText = (spec: JsonObject): string => {

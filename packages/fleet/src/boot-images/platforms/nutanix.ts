@@ -1,7 +1,7 @@
 import { fieldAt, isJsonObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { type Artifact, badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
 import { readArtifact, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
-import { ownImageName, type PlatformDef, verdictOfView } from './platform.ts';
+import { ownImageName, type PlatformDef, judgeView } from './platform.ts';
 
 const TEMPLATE_KIND = 'NutanixMachineTemplate';
 
@@ -61,5 +61,5 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
     image: text,
     imported: (name: string) => ({ image: { type: 'name', name }, imageLookup: null }),
   };
-  return verdictOfView(spec, view, question);
+  return judgeView(spec, view, question);
 }

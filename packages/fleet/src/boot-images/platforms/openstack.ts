@@ -9,7 +9,7 @@ import {
   useImage,
   word,
 } from './import.ts';
-import { ownImageName, type PlatformDef, verdictOfView } from './platform.ts';
+import { ownImageName, type PlatformDef, judgeView } from './platform.ts';
 
 const TEMPLATE_KIND = 'OpenStackMachineTemplate';
 
@@ -72,7 +72,7 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
     // What the owner's tags are of is not known, and the new image has none.
     imported: (to: string) => ({ image: { filter: { name: to } } }),
   };
-  return verdictOfView(spec, view, question);
+  return judgeView(spec, view, question);
 }
 
 function otherText(image: Parameters<typeof textAt>[0]): string {

@@ -84,7 +84,7 @@ interface RegionChoice {
   readonly change: (id: string) => JsonObject;
 }
 
-export function verdictOfRegion(choice: RegionChoice, question: ImageQuestion): ImageVerdict {
+export function judgeRegionImage(choice: RegionChoice, question: ImageQuestion): ImageVerdict {
   const { cloud, region, current, text } = choice;
   const target = regionImage(question.images, cloud, region);
   if (target !== null && current === target.id) return { type: 'current', image: current, version: target.version };
@@ -121,7 +121,7 @@ interface ProviderSpecView {
   readonly imported: (name: string) => JsonObject;
 }
 
-export function verdictOfView(spec: JsonObject, view: ProviderSpecView, question: ImageQuestion): ImageVerdict {
+export function judgeView(spec: JsonObject, view: ProviderSpecView, question: ImageQuestion): ImageVerdict {
   const verdict = view.rule(view.providerSpec, question);
   const image = view.image ?? verdict.image;
   if (verdict.type === 'change') {

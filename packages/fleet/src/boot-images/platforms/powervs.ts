@@ -1,7 +1,7 @@
 import { fieldAt, type JsonObject, objectAt, textAt } from '../json.ts';
 import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
 import { readArtifact, importedImage, nameWithVersion, useImage, word } from './import.ts';
-import { type PlatformDef, verdictOfView } from './platform.ts';
+import { type PlatformDef, judgeView } from './platform.ts';
 
 const TEMPLATE_KIND = 'IBMPowerVSMachineTemplate';
 
@@ -95,4 +95,4 @@ const judgeImage = (
   question: ImageQuestion,
   imported: (to: string) => JsonObject,
 ): ImageVerdict =>
-  verdictOfView(spec, { kind: TEMPLATE_KIND, rule: judgeProviderSpec, providerSpec: { image }, imported }, question);
+  judgeView(spec, { kind: TEMPLATE_KIND, rule: judgeProviderSpec, providerSpec: { image }, imported }, question);

@@ -16,7 +16,7 @@ import {
   useImage,
   word,
 } from './import.ts';
-import { type PlatformDef, verdictOfView } from './platform.ts';
+import { type PlatformDef, judgeView } from './platform.ts';
 
 const TEMPLATE_KIND = 'VSphereMachineTemplate';
 
@@ -94,5 +94,5 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   const workspace = Object.fromEntries(places.map((name) => [name, textAt(spec, name)]));
   const providerSpec = { template, workspace, network: fieldAt(spec, 'network') ?? {} };
   const imported = (name: string) => ({ template: name });
-  return verdictOfView(spec, { kind: TEMPLATE_KIND, rule: judgeProviderSpec, providerSpec, imported }, question);
+  return judgeView(spec, { kind: TEMPLATE_KIND, rule: judgeProviderSpec, providerSpec, imported }, question);
 }

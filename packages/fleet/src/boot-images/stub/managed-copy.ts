@@ -78,13 +78,13 @@ const PINNED =
 
 /** The right to ask is the managed stub's; what else the reference sends was put there by somebody. */
 function withServerHeaders(before: Resource, server: Resource): Resource {
-  const own = (before.httpHeaders ?? []).filter(({ name }) => !isRightToAsk(name));
+  const own = (before.httpHeaders ?? []).filter(({ name }) => !isAuthorizationHeader(name));
   const { httpHeaders: given = [], ...rest } = server;
-  const headers = [...given.filter(({ name }) => isRightToAsk(name)), ...own];
+  const headers = [...given.filter(({ name }) => isAuthorizationHeader(name)), ...own];
   return { ...rest, ...(headers.length === 0 ? {} : { httpHeaders: headers }) };
 }
 
-const isRightToAsk = (header: string): boolean => header.toLowerCase() === 'authorization';
+const isAuthorizationHeader = (header: string): boolean => header.toLowerCase() === 'authorization';
 
 /** The server's of now, and every other that is not the server's of some earlier day. */
 function authorities(theirs: Config, managed: Config): Resource[] {

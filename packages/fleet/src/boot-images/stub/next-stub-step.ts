@@ -136,11 +136,15 @@ function copied(facts: StubFacts, source: Source, made: CopiedStub, needsNewImag
   const why = `user data ${names.original} is customised: ${names.copy} is a copy of it, with the address, CA and token of now`;
   const target = { wanted: names.copy, why, needsNewImage };
   if (copy === null || !isEqual({ ...copy.data }, data))
-    return { type: 'copy', ...target, copy: wantedCopy(names, source.secret, data) };
+    return { type: 'copy', ...target, copy: buildDesiredCopy(names, source.secret, data) };
   return { type: facts.reference === names.copy ? 'keep' : 'point', ...target };
 }
 
-const wantedCopy = ({ copy, original }: StubNames, source: StubSecret, data: DesiredCopy['data']): DesiredCopy => ({
+const buildDesiredCopy = (
+  { copy, original }: StubNames,
+  source: StubSecret,
+  data: DesiredCopy['data'],
+): DesiredCopy => ({
   name: copy,
   type: source.type,
   labels: { ...clusterLabels(source), [MANAGED_BY_LABEL]: 'slipway' },

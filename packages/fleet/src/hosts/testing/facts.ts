@@ -1,6 +1,6 @@
 // Facts for tables: a host at rest, with what a row changes.
 import type { ObservedDataImage, DriveMemory, HostFacts, HostMemory, ObservedHost, IronicNode } from '../host-step.ts';
-import { emptyDrive, nothingAsked } from '../memory.ts';
+import { emptyDrive, emptyHostMemory } from '../memory.ts';
 
 export const NOW = 1_000_000_000;
 export const ISO_A = 'http://iso.example/a.iso';
@@ -60,7 +60,7 @@ export const anImage = (changes: Partial<ObservedDataImage> = {}): ObservedDataI
 
 export const drive = (changes: Partial<DriveMemory> = {}): DriveMemory => ({ ...emptyDrive(ISO_A), ...changes });
 export const attachedA = drive({ isAttached: true, reported: PUBLISHED, node: 'node-1' });
-export const asked = (changes: Partial<HostMemory>): HostMemory => ({ ...nothingAsked, ...changes });
+export const sampleHostMemory = (changes: Partial<HostMemory>): HostMemory => ({ ...emptyHostMemory, ...changes });
 
 export const empty = { inserted: false, image: '' };
 export const ours = { inserted: true, image: PUBLISHED };

@@ -1,6 +1,6 @@
 // A machine in memory for tests: it takes changes as a real one would, and refuses those that a real one could not make.
 import type { MachineConfig } from '@slipway/api';
-import { buildDiskPlan } from '../../disk/disk-of.ts';
+import { buildDiskPlan } from '../../disk/build-disk-plan.ts';
 import type { DiskEntry, DiskPlan } from '../../disk/disk-plan.ts';
 import { readInput, machineConfig } from '../../render/testing/sample.ts';
 import { referenceTo } from '../paths.ts';

@@ -34,7 +34,7 @@ const versions = {
 
 const isVersions = (call: string): boolean => call === 'GET /v1';
 
-const answerWell: RequestHandler = ({ call, method, path }, response) => {
+const respondHealthy: RequestHandler = ({ call, method, path }, response) => {
   if (isVersions(call)) response.writeHead(200, versions).end('{}');
   else if (method !== 'GET') response.writeHead(202).end();
   else if (path.endsWith('/vmedia')) response.end('[{"media_types":["CD"],"inserted":false,"image":""}]');
@@ -42,7 +42,7 @@ const answerWell: RequestHandler = ({ call, method, path }, response) => {
 };
 
 export async function startMisbehavingIronic(tls?: Identity): Promise<MisbehavingIronic> {
-  const server = await startFakeServer(answerWell, tls === undefined ? {} : { tls });
+  const server = await startFakeServer(respondHealthy, tls === undefined ? {} : { tls });
   return {
     ...server,
     get calls() {
@@ -52,7 +52,7 @@ export async function startMisbehavingIronic(tls?: Identity): Promise<Misbehavin
 }
 
 /** An error in the form that Ironic gives it. */
-export const says =
+export const respondFault =
   (status: number, faultstring: string) =>
   (response: ServerResponse): void => {
     response.writeHead(status, { 'content-type': 'application/json' });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 
-export type UnaryHandler = (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) => void;
+export type UnaryHandler = (call: ServerUnaryCall<Buffer, Buffer>, respond: sendUnaryData<Buffer>) => void;
 
 export interface GrpcServer {
   readonly socket: string;
@@ -44,10 +44,10 @@ export async function startGrpcServer(): Promise<GrpcServer> {
         responseSerialize: asTheyAre,
         responseDeserialize: asTheyAre,
       };
-      const handle: UnaryHandler = (call, answer) => {
+      const handle: UnaryHandler = (call, respond) => {
         const given = Object.entries(answers).find(([key]) => key === name)?.[1];
-        if (given === undefined) answer({ code: status.UNIMPLEMENTED, details: `no ${name} here` });
-        else given(call, answer);
+        if (given === undefined) respond({ code: status.UNIMPLEMENTED, details: `no ${name} here` });
+        else given(call, respond);
       };
       next.addService({ [name]: method }, { [name]: handle });
     }

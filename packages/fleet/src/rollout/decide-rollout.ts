@@ -3,10 +3,10 @@ import type { Assignment, NodeFacts, RolloutDecision, RolloutRecord, RolloutRequ
 import {
   type RolloutTarget,
   resolveTarget,
-  begin,
-  courseTo,
+  startRollout,
+  advanceRollout,
   downgrade,
-  end,
+  endRollout,
   haltedState,
   holdFor,
 } from './lifecycle.ts';
@@ -27,10 +27,10 @@ export interface Limits {
   readonly ownNode: string | null;
 }
 
-export function chosen(stands: readonly NodeState[], limits: Limits): Assignment[] {
+export function selectAssignments(stands: readonly NodeState[], limits: Limits): Assignment[] {
   const { target, wave } = limits;
   const same = stands.filter(({ standing }) => standing === 'same').sort(byTurn);
-  const give = same.map((stand) => ({ node: stand.node.name, config: target, why: whyTold(stand, target) }));
+  const give = same.map((stand) => ({ node: stand.node.name, config: target, why: explainAssignment(stand, target) }));
   let room = wave.size - wave.given - same.length;
   const slots = countSlots(stands, limits);
   if (room <= 0) return give;
@@ -106,44 +106,44 @@ function take(stand: NodeState, slots: Slots, limits: Limits): string | null {
       if (slots.unavailable >= limits.maxUnavailable) return null;
       slots.unavailable += 1;
       slots.away += 1;
-      return whyTaken(stand.node, slots, limits);
+      return explainSelection(stand.node, slots, limits);
     case 'resting':
       if (slots.away >= limits.maxUnavailable) return null;
       slots.away += 1;
-      return whyTold(stand, limits.target);
+      return explainAssignment(stand, limits.target);
     default:
-      return whyTold(stand, limits.target);
+      return explainAssignment(stand, limits.target);
   }
 }
 
-function whyTaken({ zone }: NodeFacts, { unavailable }: Slots, { wave, maxUnavailable }: Limits): string {
+function explainSelection({ zone }: NodeFacts, { unavailable }: Slots, { wave, maxUnavailable }: Limits): string {
   const place = zone === '' ? 'the oldest' : `the oldest of zone ${zone}`;
   const canary = wave.number === 1 && wave.of > 1 ? ', which tries it for the others' : '';
   return `it is ${place} that is left in wave ${wave.number} of ${wave.of}${canary}; number ${unavailable} of at most ${machines(maxUnavailable)} out of service`;
 }
 
-function whyTold({ node, standing }: NodeState, target: string): string {
+function explainAssignment({ node, standing }: NodeState, target: string): string {
   if (standing === 'same') return `${isFailing(node) ? AFTER_FAILURE : ''}it runs ${target} already`;
-  if (isFailing(node)) return `${AFTER_FAILURE}${failedHow(node)}, and has its turn first`;
+  if (isFailing(node)) return `${AFTER_FAILURE}${describeFailedConfig(node)}, and has its turn first`;
   if (standing === 'broken') return `it is not ready at ${node.current}, which may be the reason`;
   return `it was on its way to ${node.desired}, so that it costs nothing to turn it round`;
 }
 
-const failedHow = ({ current, desired }: NodeFacts): string =>
+const describeFailedConfig = ({ current, desired }: NodeFacts): string =>
   desired === null || desired === current ? `it is degraded at ${current}` : `it could not become ${desired}`;
 
 // Which machines of a pool are given its target now. The whole decision about a rollout, on plain data.
 
-export function chooseNodes(request: RolloutRequest): RolloutDecision {
+export function decideRollout(request: RolloutRequest): RolloutDecision {
   const aim = resolveTarget(request.pool, request.now);
-  if (!isAimed(aim)) return nothingToDo(request);
+  if (!hasTarget(aim)) return nothingToDo(request);
   const stands = computeNodeStates(request, aim, request.nodes);
   const course = computeProgress(request, aim, stands);
-  const back = course.state === null ? null : wayBack(course.state, request);
-  return back === null ? decided(request, aim, stands, course) : goBack(request, back);
+  const back = course.state === null ? null : findReversal(course.state, request);
+  return back === null ? buildDecision(request, aim, stands, course) : revertRollout(request, back);
 }
 
-const isAimed = (aim: RolloutTarget): aim is RolloutTarget & { target: string } => aim.target !== null;
+const hasTarget = (aim: RolloutTarget): aim is RolloutTarget & { target: string } => aim.target !== null;
 
 function computeNodeStates(
   { pool, now }: RolloutRequest,
@@ -170,9 +170,9 @@ function computeProgress(
   const isShut = pool.isPaused || request.stopped !== null;
   // What may not begin has no beginning yet: its time would count the pause.
   if (isShut && !isDone && pool.state?.target !== aim.target) return { state: null, ended: null };
-  const { state, ended } = courseTo(aim, { pool, nodes, now });
+  const { state, ended } = advanceRollout(aim, { pool, nodes, now });
   // One record at a time: the rollout that was replaced is written down first.
-  if (isDone && state.endedAt === null && ended === null) return end(state, { pool, nodes, now });
+  if (isDone && state.endedAt === null && ended === null) return endRollout(state, { pool, nodes, now });
   const movedAway = request.elsewhere.filter(({ desired }) => desired === aim.target);
   return { state: haltedState(state, pool, [...stands, ...computeNodeStates(request, aim, movedAway)], now), ended };
 }
@@ -184,23 +184,23 @@ interface Reversal {
 }
 
 /** Where a halted rollout goes back to by itself; null: it stays halted. */
-function wayBack(state: RolloutState, { pool, nodes }: RolloutRequest): Reversal | null {
+function findReversal(state: RolloutState, { pool, nodes }: RolloutRequest): Reversal | null {
   const { halted, from, fromOsMajor } = state;
   if (halted === null || from === null || pool.policy.onFailure !== 'return') return null;
   if (downgrade({ config: from, osMajor: fromOsMajor }, nodes) !== null) return null;
   return { to: from, state, why: `node ${halted.node} failed: ${halted.reason}` };
 }
 
-function goBack(request: RolloutRequest, { to, state, why }: Reversal): RolloutDecision {
+function revertRollout(request: RolloutRequest, { to, state, why }: Reversal): RolloutDecision {
   const { nodes, now } = request;
   const pool = { ...request.pool, state };
   const hold = holdFor(pool, to, { kind: 'return', now, why });
-  const { state: back, ended } = begin(to, hold, { pool, nodes, now });
+  const { state: back, ended } = startRollout(to, hold, { pool, nodes, now });
   const held = hold === null ? null : to;
-  return { ...chooseNodes({ ...request, pool: { ...pool, held, state: back } }), ended };
+  return { ...decideRollout({ ...request, pool: { ...pool, held, state: back } }), ended };
 }
 
-function decided(
+function buildDecision(
   request: RolloutRequest,
   aim: RolloutTarget & { target: string },
   stands: readonly NodeState[],
@@ -217,7 +217,7 @@ function decided(
     maxUnavailable: pool.isControlPlane ? 1 : computeMaxUnavailable(pool.maxUnavailable, stands.length),
   };
   const phase = computePhase(situation);
-  const give = phase === 'updating' ? given(situation) : [];
+  const give = phase === 'updating' ? computeAssignments(situation) : [];
   return {
     target: aim.target,
     maxUnavailable: situation.maxUnavailable,
@@ -227,19 +227,19 @@ function decided(
     state: situation.state ?? pool.state,
     held: aim.held,
     ended: course.ended,
-    lookAgainAt: nextLook(situation, phase),
+    lookAgainAt: computeNextCheck(situation, phase),
     summary: formatSummary(situation, phase, give),
     phase,
   };
 }
 
-function given({ request, target, stands, wave, maxUnavailable }: Situation): Assignment[] {
+function computeAssignments({ request, target, stands, wave, maxUnavailable }: Situation): Assignment[] {
   if (wave === null) return [];
   const outElsewhere = request.pool.isControlPlane ? request.otherControlPlaneOut.length : 0;
-  return chosen(stands, { target, maxUnavailable, outElsewhere, wave, ownNode: request.ownNode });
+  return selectAssignments(stands, { target, maxUnavailable, outElsewhere, wave, ownNode: request.ownNode });
 }
 
-function nextLook({ stands, state, wave, request }: Situation, phase: RolloutDecision['phase']): number | null {
+function computeNextCheck({ stands, state, wave, request }: Situation, phase: RolloutDecision['phase']): number | null {
   // Another record was to be written first.
   if (phase === 'updated' && state?.endedAt === null) return request.now;
   let next = wave?.soaksUntil ?? null;

@@ -2,10 +2,10 @@
 import { backoffMs, halfJitter } from '@slipway/base/backoff';
 import type { Clock } from '@slipway/base/clock';
 import { createDeadline } from '@slipway/base/http';
-import { toRegistryError } from './answer.ts';
+import { toRegistryError } from './response.ts';
 import { type Authorizer, parseChallenge } from './authorization.ts';
 import { type RegistryRequest, RegistryError } from './errors.ts';
-import type { PullSource } from './places.ts';
+import type { PullSource } from './pull-sources.ts';
 import type { RegistryResponse, Transport } from './transport.ts';
 
 /** One image that is being read: whom to ask for its parts. */
@@ -54,7 +54,7 @@ interface Attempt {
  * Asks the places of an image one after the other until one gives what the digest names. Only when none did, those that
  * may yet are asked again: another mirror is faster than waiting for this one.
  */
-export function createAsk({ transport, authorizer, atOnce, clock, retries }: RequesterOptions): Requester {
+export function createRequester({ transport, authorizer, atOnce, clock, retries }: RequesterOptions): Requester {
   const limit = createHostLimit(atOnce);
 
   /** Logs in where the registry wants it; a token that it no longer takes is made anew, once. */
@@ -77,7 +77,7 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Req
     return second;
   }
 
-  async function askAt<T>(place: PullSource, image: Image, question: PartRequest<T>): Promise<T> {
+  async function requestFrom<T>(place: PullSource, image: Image, question: PartRequest<T>): Promise<T> {
     const asked: RegistryRequest = { reference: image.reference, what: question.what, host: place.host };
     const release = await limit.acquire(place.host, image.signal);
     const deadline = createDeadline(question.timeoutMs, image.signal);
@@ -96,10 +96,10 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Req
     }
   }
 
-  async function askOnce<T>(attempt: Attempt, image: Image, question: PartRequest<T>): Promise<{ got: T } | undefined> {
+  async function tryOnce<T>(attempt: Attempt, image: Image, question: PartRequest<T>): Promise<{ got: T } | undefined> {
     attempt.tries += 1;
     try {
-      const got = await askAt(attempt.place, image, question);
+      const got = await requestFrom(attempt.place, image, question);
       image.places = [attempt.place, ...image.places.filter((place) => place !== attempt.place)];
       return { got };
     } catch (error) {
@@ -115,11 +115,11 @@ export function createAsk({ transport, authorizer, atOnce, clock, retries }: Req
     let open = attempts;
     for (let round = 0; ; round += 1) {
       for (const attempt of open) {
-        const answer = await askOnce(attempt, image, question);
+        const answer = await tryOnce(attempt, image, question);
         if (answer !== undefined) return answer.got;
       }
       open = open.filter(({ failure }) => failure?.passing === true && readRetryAfter(failure) <= MAX_WAIT_MS);
-      if (open.length === 0 || round >= retries) throw failureOfAll(attempts, image, question.what);
+      if (open.length === 0 || round >= retries) throw combineFailures(attempts, image, question.what);
       const wanted = Math.max(...open.map(({ failure }) => readRetryAfter(failure)));
       await clock.sleep(waitBefore(round, wanted), image.signal);
     }
@@ -138,7 +138,7 @@ export const waitBefore = (round: number, retryAfterMs: number, random?: () => n
 const readRetryAfter = (failure: RegistryError | undefined): number => failure?.retryAfterMs ?? 0;
 
 /** One failure, or all of them in one. "Not found" is only what everybody says; otherwise the first other failure counts. */
-function failureOfAll(attempts: readonly Attempt[], image: Image, what: string): RegistryError {
+function combineFailures(attempts: readonly Attempt[], image: Image, what: string): RegistryError {
   const failures = attempts.flatMap(({ failure, tries }) => (failure === undefined ? [] : [{ failure, tries }]));
   const worst = failures.find(({ failure }) => failure.code !== 'SLW_REGISTRY_NOT_FOUND') ?? failures[0];
   if (worst === undefined) throw new Error(`${image.reference}: no place was asked`);

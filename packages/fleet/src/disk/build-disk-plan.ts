@@ -162,7 +162,7 @@ function unitEntries(unit: Unit): (DiskFile | DiskLink)[] {
   return entries;
 }
 
-function unmaskedIn(units: readonly Unit[]): string[] {
+function listUnmasked(units: readonly Unit[]): string[] {
   return units.filter((unit) => unit.mask === false).map(toUnitPath);
 }
 
@@ -209,7 +209,7 @@ export async function buildDiskPlan(config: RenderedIgnition): Promise<DiskPlan>
   return {
     entries: [...(await storageEntries(config.storage)), ...units.flatMap(unitEntries)].sort(byPath),
     presets: buildPresets(units),
-    unmasked: unmaskedIn(units),
+    unmasked: listUnmasked(units),
     users: users.map(toDiskUser),
     groups: groups.map(toDiskGroup),
     kernelArguments: { shouldExist, shouldNotExist },

@@ -16,20 +16,20 @@ interface Remediation {
 
 const isFailing = ({ node }: Situation): boolean => node.state === 'Degraded' || node.state === 'Unreconcilable';
 /** Has what it is to have, and works. */
-const isWell = ({ phase }: Situation): boolean => phase === 'updated';
+const isHealthy = ({ phase }: Situation): boolean => phase === 'updated';
 
 /** In the order in which things are in the way; several may be. */
-const ways: readonly Remediation[] = [
+const remediations: readonly Remediation[] = [
   {
     when: ({ node }) => node.isBeingDeleted,
     say: ({ node }) => `Node ${node.name} is being deleted: nothing is to be done.`,
   },
   {
-    when: (situation) => situation.poolPhase === 'stopped' && !isWell(situation),
+    when: (situation) => situation.poolPhase === 'stopped' && !isHealthy(situation),
     say: () => 'slipway resume --all lets the rollouts of all pools go on.',
   },
   {
-    when: (situation) => situation.poolPhase === 'paused' && !isWell(situation),
+    when: (situation) => situation.poolPhase === 'paused' && !isHealthy(situation),
     say: ({ pool }) => `slipway resume ${pool} lets the rollouts of the pool go on.`,
   },
   {
@@ -47,7 +47,7 @@ const ways: readonly Remediation[] = [
     say: ({ node }) => `Mend what node ${node.name} complains of: it has its turn when its state is Done.`,
   },
   {
-    when: (situation) => situation.poolPhase === 'halted' && situation.phase !== 'failed' && !isWell(situation),
+    when: (situation) => situation.poolPhase === 'halted' && situation.phase !== 'failed' && !isHealthy(situation),
     say: ({ pool }) =>
       `The rollout has halted because of another node: slipway status ${pool} names it. slipway cancel ${pool} goes back, slipway resume ${pool} goes on all the same.`,
   },
@@ -67,8 +67,8 @@ const ways: readonly Remediation[] = [
   },
 ];
 
-export function wayOut(situation: Situation): string[] {
-  const found = ways.filter(({ when }) => when(situation)).map(({ say }) => say(situation));
+export function listRemediations(situation: Situation): string[] {
+  const found = remediations.filter(({ when }) => when(situation)).map(({ say }) => say(situation));
   if (found.length > 0) return found;
   const { pool, phase } = situation;
   if (phase === 'updated') return ['Nothing is to be done.'];

@@ -1,6 +1,6 @@
 import { type MachineConfigPool, machineConfigPoolKind, machineConfigPools, validate } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
-import { missingPools, selectPool } from './pool-of.ts';
+import { missingPools, selectPool } from './pool-membership.ts';
 
 const role = (name: string): string => `node-role.kubernetes.io/${name}`;
 

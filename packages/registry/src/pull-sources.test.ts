@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mirrorsOfDigestMirrorSets } from './mirror-sets.ts';
-import { blobUrl, manifestUrl, listPullSources, pullScope } from './places.ts';
+import { parseMirrorSets } from './mirror-sets.ts';
+import { blobUrl, manifestUrl, listPullSources, pullScope } from './pull-sources.ts';
 import { parseReference } from './reference.ts';
 import { parseRegistriesConf } from './registries-conf.ts';
 import type { MirrorRule } from './registry.ts';
@@ -8,7 +8,7 @@ import type { MirrorRule } from './registry.ts';
 const digest = `@sha256:${'0a'.repeat(32)}`;
 
 /** The places in order; plain http ones marked. */
-function asked(reference: string, mirrors: readonly MirrorRule[], plainHttp: readonly string[] = []): string[] {
+function listSources(reference: string, mirrors: readonly MirrorRule[], plainHttp: readonly string[] = []): string[] {
   const places = listPullSources(parseReference(reference), { mirrors, plainHttp: new Set(plainHttp) });
   return places.map(({ host, repository, plainHttp }) => `${plainHttp ? 'http://' : ''}${host}/${repository}`);
 }
@@ -58,7 +58,7 @@ describe('registries.conf', () => {
     [[registry.mirror]]
     location = "bad.example.com/copy"
   `);
-  const places = (reference: string): string[] => asked(reference, conf.mirrors, conf.plainHttp);
+  const places = (reference: string): string[] => listSources(reference, conf.mirrors, conf.plainHttp);
 
   it('asks the mirrors of the most specific source in their order, then the source', () => {
     const names = ['http://mirror.local:5000/ocp/release', 'second.local/ocp/release', 'quay.io/openshift/release'];
@@ -88,8 +88,8 @@ describe('registries.conf', () => {
   });
 
   it('a registry without a rule is asked itself, with TLS', () => {
-    expect(asked('ghcr.io/a/b:1', [])).toEqual(['ghcr.io/a/b']);
-    expect(asked('localhost:5000/a/b:1', [], ['localhost:5000'])).toEqual(['http://localhost:5000/a/b']);
+    expect(listSources('ghcr.io/a/b:1', [])).toEqual(['ghcr.io/a/b']);
+    expect(listSources('localhost:5000/a/b:1', [], ['localhost:5000'])).toEqual(['http://localhost:5000/a/b']);
   });
 
   it.each([
@@ -127,29 +127,29 @@ describe('mirror sets', () => {
   const tags = (...entries: unknown[]) => buildMirrorSet('ImageTagMirrorSet', 'imageTagMirrors', entries);
 
   it('the ones for digests and the ones for tags of one source each answer for their own', () => {
-    const rules = mirrorsOfDigestMirrorSets([
+    const rules = parseMirrorSets([
       digests({ source: 'quay.io/team', mirrors: ['a.local/team', 'b.local/team'] }),
       tags({ source: 'quay.io/team', mirrors: ['c.local/team'] }),
     ]);
     const forDigest = ['a.local/team/app', 'b.local/team/app', 'quay.io/team/app'];
-    expect(asked(`quay.io/team/app${digest}`, rules)).toEqual(forDigest);
-    expect(asked('quay.io/team/app:1', rules)).toEqual(['c.local/team/app', 'quay.io/team/app']);
+    expect(listSources(`quay.io/team/app${digest}`, rules)).toEqual(forDigest);
+    expect(listSources('quay.io/team/app:1', rules)).toEqual(['c.local/team/app', 'quay.io/team/app']);
   });
 
   it('NeverContactSource of one of them keeps us from the source for good', () => {
-    const rules = mirrorsOfDigestMirrorSets([
+    const rules = parseMirrorSets([
       digests({ source: 'quay.io', mirrors: ['a.local'], mirrorSourcePolicy: 'NeverContactSource' }),
       digests({ source: 'quay.io', mirrors: ['b.local'] }),
     ]);
-    expect(asked(`quay.io/app${digest}`, rules)).toEqual(['a.local/app', 'b.local/app']);
-    expect(() => asked('quay.io/app:1', rules)).toThrow(
+    expect(listSources(`quay.io/app${digest}`, rules)).toEqual(['a.local/app', 'b.local/app']);
+    expect(() => listSources('quay.io/app:1', rules)).toThrow(
       /quay\.io\/app:1: there is no place to ask: quay\.io must not be asked itself/,
     );
   });
 
   it('a mirror that is a mere host cannot stand for a whole repository', () => {
-    const rules = mirrorsOfDigestMirrorSets([digests({ source: 'quay.io/app', mirrors: ['a.local', 'b.local/app'] })]);
-    expect(asked(`quay.io/app${digest}`, rules)).toEqual(['b.local/app', 'quay.io/app']);
+    const rules = parseMirrorSets([digests({ source: 'quay.io/app', mirrors: ['a.local', 'b.local/app'] })]);
+    expect(listSources(`quay.io/app${digest}`, rules)).toEqual(['b.local/app', 'quay.io/app']);
   });
 
   it.each([
@@ -163,7 +163,7 @@ describe('mirror sets', () => {
     [digests({ source: 'quay.io', mirrors: [], mirrorSourcePolicy: 'Maybe' }), 'found "Maybe"'],
     [tags({ source: 'quay.io', mirrors: 'a.io' }), 'spec.imageTagMirrors[0].mirrors: expected a list, found a string'],
   ])('one that cannot be used is refused with object and field (%#)', (object, why) => {
-    expect(() => mirrorsOfDigestMirrorSets([object])).toThrow(
+    expect(() => parseMirrorSets([object])).toThrow(
       expect.objectContaining({ code: 'SLW_REGISTRY_MIRRORS', message: expect.stringContaining(why) }),
     );
   });

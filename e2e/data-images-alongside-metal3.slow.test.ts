@@ -4,7 +4,7 @@ import { isIronicMissing } from '@slipway/tools/ironic';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectClaims } from './data-images/claims.ts';
 import { installMetal3Crd } from './data-images/metal3-crd.ts';
-import { METAL, type DataImageScene, startScene } from './data-images/scene.ts';
+import { METAL, type DataImageScene, startDataImageScene } from './data-images/scene.ts';
 import { standInOperator } from './data-images/stand-in-operator.ts';
 
 const missing = await isIronicMissing();
@@ -12,7 +12,7 @@ const missing = await isIronicMissing();
 describe.skipIf(missing)('beside an operator that powers the hosts', { timeout: 240_000 }, () => {
   let scene: DataImageScene;
   beforeAll(async () => {
-    scene = await startScene(['beside']);
+    scene = await startDataImageScene(['beside']);
   });
   afterAll(() => scene?.stop());
 
@@ -51,13 +51,13 @@ describe.skipIf(missing)('beside an operator that powers the hosts', { timeout: 
 describe.skipIf(missing)('with the CRD of DataImages that Metal3 brings', { timeout: 240_000 }, () => {
   let scene: DataImageScene;
   beforeAll(async () => {
-    scene = await startScene(['metal3-crd']);
+    scene = await startDataImageScene(['metal3-crd']);
     await installMetal3Crd(scene);
     await scene.run();
   });
   afterAll(() => scene?.stop());
 
-  const looks = () => scene.proxy.seen.filter(({ path }) => path.includes(`${METAL}~metal3-crd`)).length;
+  const countNodeRequests = () => scene.proxy.seen.filter(({ path }) => path.includes(`${METAL}~metal3-crd`)).length;
   const readVersion = async (name: string) => (await scene.image(name))?.metadata.resourceVersion;
 
   it('an ISO is attached, and a status that cannot be kept whole is not written at every look', async () => {
@@ -75,8 +75,8 @@ describe.skipIf(missing)('with the CRD of DataImages that Metal3 brings', { time
     expect(status).not.toHaveProperty('conditions');
 
     const versions = [await readVersion('metal3-crd'), await readVersion('no-host')];
-    const before = looks();
-    await until(() => expect(looks()).toBeGreaterThan(before + 5));
+    const before = countNodeRequests();
+    await until(() => expect(countNodeRequests()).toBeGreaterThan(before + 5));
     expect([await readVersion('metal3-crd'), await readVersion('no-host')]).toEqual(versions);
   });
 });

@@ -52,7 +52,7 @@ export async function toRegistryError(
   const code = toErrorCode(status);
   const said = await codeIn(answer, asked);
   const found = said === undefined ? `status ${status}` : `status ${status} (${said})`;
-  const text = `expected the answer, found ${found}. ${wayOut(code, login, retryAfterMs)}`;
+  const text = `expected the answer, found ${found}. ${formatRemediation(code, login, retryAfterMs)}`;
   return new RegistryError(code, text, { asked: { ...asked, host: answer.host }, status, retryAfterMs });
 }
 
@@ -64,7 +64,7 @@ function toErrorCode(status: number): RegistryErrorCode {
   return 'SLW_REGISTRY_ANSWER';
 }
 
-function wayOut(code: RegistryErrorCode, login: string, retryAfterMs: number | undefined): string {
+function formatRemediation(code: RegistryErrorCode, login: string, retryAfterMs: number | undefined): string {
   if (code === 'SLW_REGISTRY_UNAUTHORIZED') {
     return `${login}. Put a login that may pull this image into the pull secret, under this host or a part of it`;
   }

@@ -24,13 +24,13 @@ export function listPullSources(reference: Reference, rules: PullSourceRules): r
   const kind = reference.digest === undefined ? 'tags' : 'digests';
   const places = matching
     .filter((rule) => rule.for === 'all' || rule.for === kind)
-    .flatMap((rule) => rule.mirrors.flatMap((mirror) => placeAt(mirror, rule.source, name, rules)))
+    .flatMap((rule) => rule.mirrors.flatMap((mirror) => toPullSource(mirror, rule.source, name, rules)))
     .filter((place) => !isBlocked(formatName(place), rules.mirrors));
   if (matching.every(({ fallback, blocked }) => fallback && !blocked)) {
     places.push({ ...reference, plainHttp: rules.plainHttp.has(reference.host) });
   }
   const [first, ...rest] = withoutRepeats(places);
-  if (first === undefined) throw nowhere(reference, matching, kind);
+  if (first === undefined) throw noPullSource(reference, matching, kind);
   return [first, ...rest];
 }
 
@@ -46,7 +46,7 @@ const isBlocked = (name: string, rules: readonly MirrorRule[]): boolean =>
   rulesFor(name, rules).some(({ blocked }) => blocked);
 
 /** None, where the source is a whole repository and the mirror a mere host: nothing would be left of the name. */
-function placeAt(mirror: Mirror, source: string, name: string, rules: PullSourceRules): PullSource[] {
+function toPullSource(mirror: Mirror, source: string, name: string, rules: PullSourceRules): PullSource[] {
   const moved = `${mirror.location}${name.slice(coverage(source, name) ?? 0)}`;
   const slash = moved.indexOf('/');
   if (slash === -1) return [];
@@ -63,7 +63,7 @@ function withoutRepeats(places: readonly PullSource[]): PullSource[] {
   return [...seen.values()];
 }
 
-function nowhere(reference: Reference, matching: readonly MirrorRule[], kind: string): RegistryError {
+function noPullSource(reference: Reference, matching: readonly MirrorRule[], kind: string): RegistryError {
   const source = matching[0]?.source ?? reference.host;
   const why = matching.some(({ blocked }) => blocked)
     ? `${source} is blocked, and no mirror of it that may be asked has ${kind}`

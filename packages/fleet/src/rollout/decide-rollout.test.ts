@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type RolloutDecision } from './facts.ts';
-import { chooseNodes } from './choose-nodes.ts';
+import { decideRollout } from './decide-rollout.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest } from './facts.ts';
 import { defaultRolloutPolicy } from './policy.ts';
 import { AFTER_FAILURE } from './read-facts.ts';
@@ -20,7 +20,7 @@ import {
 
 const names = ({ give }: RolloutDecision): string[] => give.map(({ node }) => node);
 const choose = (pool: Partial<PoolFacts>, nodes: readonly NodeFacts[], more: Partial<RolloutRequest> = {}) =>
-  chooseNodes(sampleRequest(pool, nodes, more));
+  decideRollout(sampleRequest(pool, nodes, more));
 
 const updated = { current: NEW, desired: NEW } as const;
 const onTheWay = { current: OLD, desired: NEW, state: 'Working', givenAt: NOW - MINUTE } as const;
@@ -147,9 +147,9 @@ describe('who is given the target', () => {
 
   it('nobody twice', () => {
     const request = sampleRequest({ maxUnavailable: 2, policy: atOnce }, sampleNodes(4));
-    const first = chooseNodes(request);
+    const first = decideRollout(request);
     expect(names(first)).toEqual(['worker-1', 'worker-2']);
-    const second = chooseNodes(afterwards(request, first));
+    const second = decideRollout(afterwards(request, first));
     expect(second.give).toEqual([]);
     expect(second.nodes.get('worker-1')).toMatchObject({ phase: 'updating', isUnavailable: true });
   });
@@ -216,9 +216,9 @@ describe('who says stop', () => {
       { isPaused: true, state: sampleState({ target: OLD, endedAt: at(-90) }) },
       sampleNodes(2),
     );
-    const paused = chooseNodes(request);
+    const paused = decideRollout(request);
     expect(paused.state).toBe(request.pool.state);
-    const next = chooseNodes({ ...request, now: NOW + MINUTE, pool: { ...request.pool, isPaused: false } });
+    const next = decideRollout({ ...request, now: NOW + MINUTE, pool: { ...request.pool, isPaused: false } });
     expect(next.state).toMatchObject({ target: NEW, from: OLD, startedAt: at(1), nodes: 2 });
   });
 
@@ -296,11 +296,11 @@ describe('how a rollout begins and ends', () => {
 
   it('a target that is taken back before anybody had it ends in two steps, each with its record', () => {
     const request = sampleRequest({ newest: OLD, state: sampleState() }, sampleNodes(2));
-    const first = chooseNodes(request);
+    const first = decideRollout(request);
     expect(first).toMatchObject({ ended: { config: NEW, outcome: 'superseded' }, lookAgainAt: NOW });
-    const second = chooseNodes(afterwards(request, first));
+    const second = decideRollout(afterwards(request, first));
     expect(second).toMatchObject({ ended: { config: OLD, outcome: 'completed', nodes: 0 }, lookAgainAt: null });
-    expect(chooseNodes(afterwards(request, second)).ended).toBeNull();
+    expect(decideRollout(afterwards(request, second)).ended).toBeNull();
   });
 
   it('a machine that joins a pool whose config is proven needs no canary, and a failure of it halts nothing', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitBefore } from './asking.ts';
+import { waitBefore } from './requester.ts';
 
 describe('the wait before another try', () => {
   it('grows to a bound, and is spread', () => {

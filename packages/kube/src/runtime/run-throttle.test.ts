@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { createPace } from './queue.ts';
+import { createRunThrottle } from './queue.ts';
 
-function paceWith({ settleMs = 0, minIntervalMs = 0 }) {
+function createThrottleWith({ settleMs = 0, minIntervalMs = 0 }) {
   let now = 0;
   const clock = { now: () => now, setTimer: () => () => {} };
-  const pace = createPace({ settleMs: () => settleMs, minIntervalMs: () => minIntervalMs, clock });
+  const throttle = createRunThrottle({ settleMs: () => settleMs, minIntervalMs: () => minIntervalMs, clock });
   return {
     changed: (at: number, key = 'a'): void => {
       now = at;
-      pace.changed(key);
+      throttle.changed(key);
     },
     start: (at: number, key = 'a'): number => {
       now = at;
-      return pace.start(key);
+      return throttle.start(key);
     },
   };
 }
 
 describe('a key that settles', () => {
   it('waits until nothing has changed for a while', () => {
-    const { changed, start } = paceWith({ settleMs: 250 });
+    const { changed, start } = createThrottleWith({ settleMs: 250 });
     changed(0);
     expect(start(0)).toBe(250);
     changed(100);
@@ -28,7 +28,7 @@ describe('a key that settles', () => {
   });
 
   it('waits for the end of a burst, but not for ever', () => {
-    const { changed, start } = paceWith({ settleMs: 250 });
+    const { changed, start } = createThrottleWith({ settleMs: 250 });
     const waits: number[] = [];
     for (let at = 0; at <= 3000; at += 100) {
       changed(at);
@@ -39,7 +39,7 @@ describe('a key that settles', () => {
   });
 
   it('runs at once where nothing has changed, and settles anew after a run', () => {
-    const { changed, start } = paceWith({ settleMs: 250 });
+    const { changed, start } = createThrottleWith({ settleMs: 250 });
     expect(start(0)).toBe(0);
     changed(1000);
     expect(start(1250)).toBe(0);
@@ -48,7 +48,7 @@ describe('a key that settles', () => {
   });
 
   it('does not wait for the changes of another', () => {
-    const { changed, start } = paceWith({ settleMs: 250 });
+    const { changed, start } = createThrottleWith({ settleMs: 250 });
     changed(0, 'a');
     expect(start(0, 'b')).toBe(0);
   });
@@ -56,7 +56,7 @@ describe('a key that settles', () => {
 
 describe('a key with an interval', () => {
   it('starts no sooner than that after its last start', () => {
-    const { start } = paceWith({ minIntervalMs: 500 });
+    const { start } = createThrottleWith({ minIntervalMs: 500 });
     expect(start(0)).toBe(0);
     expect(start(100)).toBe(400);
     expect(start(499)).toBe(1);
@@ -65,14 +65,14 @@ describe('a key with an interval', () => {
   });
 
   it('does not wait for the runs of another', () => {
-    const { start } = paceWith({ minIntervalMs: 500 });
+    const { start } = createThrottleWith({ minIntervalMs: 500 });
     expect(start(0, 'a')).toBe(0);
     expect(start(1, 'b')).toBe(0);
     expect([start(400, 'a'), start(400, 'b')]).toEqual([100, 101]);
   });
 
   it('waits for both where it also settles', () => {
-    const { changed, start } = paceWith({ settleMs: 250, minIntervalMs: 500 });
+    const { changed, start } = createThrottleWith({ settleMs: 250, minIntervalMs: 500 });
     expect(start(0)).toBe(0);
     changed(100);
     expect(start(100)).toBe(400);

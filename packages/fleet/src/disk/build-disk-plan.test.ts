@@ -1,7 +1,7 @@
 import { encodeDataUrl, gzip } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
 import { ignition, readInput, machineConfig } from '../render/testing/sample.ts';
-import { buildDiskPlan } from './disk-of.ts';
+import { buildDiskPlan } from './build-disk-plan.ts';
 import type { DiskEntry } from './disk-plan.ts';
 
 const planFor = (sections: object) =>
