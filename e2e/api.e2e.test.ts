@@ -116,9 +116,11 @@ describe('kubectl', () => {
 
   it('explains a pool in our words', async () => {
     const text = (await kubectl('explain', 'machineconfigpool.spec')).replaceAll(/\s+/g, ' ');
-    expect(text).toContain('What the pool wants of its machines.');
-    expect(text).toContain('How many machines may be out of service at once during an update');
-    expect(text).toContain('Left out, the pool stays on the stream it is on, whatever the cluster default becomes.');
+    expect(text).toContain('Desired state of the pool.');
+    expect(text).toContain('Maximum number of machines that may be unavailable at the same time during an update');
+    expect(text).toContain(
+      'If omitted, the pool stays on its current stream, even when the default of the cluster changes.',
+    );
   });
 
   it('knows the short names and shows the columns', async () => {
@@ -191,7 +193,7 @@ describe('admission policies', () => {
     ).resolves.toBeDefined();
     await expect(
       admin.create(machineConfigurations, machineConfiguration('mine'), { dryRun: true }),
-    ).rejects.toStrictEqual(forbidden("there is one MachineConfiguration in a cluster: its name must be 'cluster'"));
+    ).rejects.toStrictEqual(forbidden("only one MachineConfiguration may exist, and its name must be 'cluster'"));
   });
 
   it.each([
@@ -227,7 +229,7 @@ describe('admission policies', () => {
     ).resolves.toMatchObject({ status: { observedGeneration: 1 } });
     const spec = { type: 'merge', body: { spec: { logLevel: 'Debug' } } } as const;
     await expect(somebody.patch(machineConfigurations, name, spec, precondition)).rejects.toStrictEqual(
-      forbidden('there is one MachineConfiguration'),
+      forbidden('only one MachineConfiguration may exist'),
     );
     await expect(somebody.delete(machineConfigurations, name, precondition)).resolves.toBeUndefined();
   });

@@ -74,7 +74,7 @@ describe('what is wrong is one clear line that says what to do', () => {
   it('a kubeconfig that is not YAML', async () => {
     await expectFailure(
       await kubeconfig('torn', 'clusters: [{name: x'),
-      /torn: expected YAML or JSON, found a mistake at line 1.*SLW_KUBE_CONFIG_INVALID/,
+      /torn: expected YAML or JSON, found a syntax error at line 1.*SLW_KUBE_CONFIG_INVALID/,
     );
   });
 
@@ -107,7 +107,7 @@ describe('what is wrong is one clear line that says what to do', () => {
     );
     await expectFailure(
       path,
-      /no connection to https:\/\/127\.0\.0\.1.*Check that the API server runs.*SLW_KUBE_UNREACHABLE/,
+      /no connection to https:\/\/127\.0\.0\.1.*Check that the API server is running.*SLW_KUBE_UNREACHABLE/,
     );
   });
 

@@ -17,7 +17,7 @@ const name = { name: 'cluster' };
 const SUPPORTED =
   'AlibabaCloud, AWS, Azure, BareMetal, GCP, IBMCloud, Libvirt, Nutanix, OpenStack, oVirt, PowerVS, VSphere';
 const formatRefusal = (platform: string): string =>
-  `spec.managedBootImages of MachineConfiguration cluster opts in to managed boot images, which do nothing on the platform of this cluster, ${platform} (status.platformStatus.type of Infrastructure cluster). They are for ${SUPPORTED}. Leave the field out, or set selection.mode None`;
+  `spec.managedBootImages of MachineConfiguration cluster opts in to managed boot images, which do not work on the platform of this cluster, ${platform} (status.platformStatus.type of Infrastructure cluster). They work on ${SUPPORTED}. Omit the field, or set selection.mode to None`;
 
 type Mode = 'All' | 'None' | 'Partial';
 const entry = (mode: Mode, apiGroup: 'machine.openshift.io' | 'cluster.x-k8s.io' = 'machine.openshift.io') => ({

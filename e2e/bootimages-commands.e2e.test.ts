@@ -1,5 +1,5 @@
-// `slipway bootimages` on a real control plane, with the real controllers. Nobody makes machines: what counts is what they
-// would boot.
+// `slipway bootimages` on a real control plane with real controllers. No machines are created: only the image that they would
+// boot matters.
 import {
   clusterApiMachineSets,
   configMaps,
@@ -35,7 +35,7 @@ import { type Fleet, NAMESPACE as ours, startFleet } from './render/fleet.ts';
 const viewer = { user: 'looks-only', groups: ['system:masters'], name: 'looks-only' };
 
 let fleet: Fleet;
-/** Of somebody whose every request is counted. */
+/** Kubeconfig of a user whose requests are counted. */
 let viewerKubeconfig: string;
 
 const setRelease = (build: number): Promise<unknown> =>
@@ -49,7 +49,7 @@ const setRelease = (build: number): Promise<unknown> =>
     { fieldManager: 'the-release', force: true },
   );
 
-/** One set and one deployment from a template, and a set whose template is not there. */
+/** A MachineSet and a MachineDeployment with a template, and a MachineSet whose template is missing. */
 async function addClusterApiMachines(): Promise<void> {
   await installCrd(fleet.admin, buildCrd(gcpMachineTemplateKind));
   await fleet.admin.create(gcpMachineTemplates, {
@@ -124,17 +124,17 @@ beforeAll(async () => {
 
 afterAll(async () => fleet?.stop(), 60_000);
 
-describe('slipway bootimages, before anybody has opted in', () => {
-  it('says that, and that there are no boot images', async () => {
+describe('slipway bootimages before an opt-in', () => {
+  it('reports that nothing is opted in, and that there are no boot images', async () => {
     const { code, out } = await bootimages();
     expect(code).toBe(0);
     expect(out).toMatch(/openshift-machine-api\/worker-a \(mapi\) +gcp .* skipped +not opted in/);
     expect(out).toContain('--feature-gates ManagedBootImages=true');
-    expect(out).toContain('Nothing is opted in: set spec.managedBootImages.machineManagers');
+    expect(out).toContain('Nothing is opted in. To opt in, set spec.managedBootImages.machineManagers');
     expect(out).toContain('[SLW_BOOT_IMAGES_MISSING]');
   });
 
-  it('shows what each would get, and only reads', async () => {
+  it('shows what each would get, and writes nothing', async () => {
     await setRelease(2);
     const found = await report();
     expect(found).toMatchObject({ gate: null, optedIn: [], configMap: { releaseVersion: '4.22.2' } });
@@ -151,7 +151,7 @@ describe('slipway bootimages, before anybody has opted in', () => {
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
   });
 
-  it('shows the rest to somebody who may not read Secrets', async () => {
+  it('shows the rest to a user who may not read Secrets', async () => {
     const reads = [
       { apiGroups: ['*'], resources: ['*'], verbs: ['list'] },
       { apiGroups: ['machine.openshift.io', 'cluster.x-k8s.io'], resources: ['*'], verbs: ['get'] },
@@ -186,10 +186,10 @@ describe('slipway bootimages, before anybody has opted in', () => {
     });
   });
 
-  it('knows of no history yet', async () => {
+  it('has no history yet', async () => {
     expect(await bootimages('history', 'worker-a')).toMatchObject({
       code: 0,
-      out: 'MachineSet openshift-machine-api/worker-a of machine.openshift.io: its boot image has not been changed yet\n',
+      out: 'MachineSet openshift-machine-api/worker-a of machine.openshift.io: its boot image has not changed yet\n',
     });
     expect(await bootimages('history', 'worker-z')).toMatchObject({ code: 1, thrown: 'SLW_CLI_NO_MACHINES' });
     expect(await bootimages('restore', 'worker-a', '--to', formatVersion(1))).toMatchObject({
@@ -200,7 +200,7 @@ describe('slipway bootimages, before anybody has opted in', () => {
   });
 });
 
-describe('slipway bootimages, with the controllers at work', () => {
+describe('slipway bootimages with running controllers', () => {
   beforeAll(async () => {
     const machineManagers = [
       { resource: 'machinesets', apiGroup: 'machine.openshift.io', selection: { mode: 'All' } },
@@ -216,7 +216,7 @@ describe('slipway bootimages, with the controllers at work', () => {
     await untilEntry('worker-a', { verdict: 'current' });
   }, 120_000);
 
-  it('says the same as was done: current, somebody’s own, or wrong', async () => {
+  it('reports what was done: current, user-managed, or failed', async () => {
     await untilEntry('worker-a', { verdict: 'current', image: formatImage(2), target: formatImage(2) });
     await untilEntry('worker-b', { verdict: 'current' });
     expect(await providerSpec('worker-a')).toMatchObject({
@@ -229,7 +229,7 @@ describe('slipway bootimages, with the controllers at work', () => {
     expect((await report()).configMap).toMatchObject({ state: 'in use', releaseVersion: '4.22.2' });
   });
 
-  it('shows the history, the newest first, and what was there before', async () => {
+  it('shows the history, newest first, and the original image', async () => {
     await setRelease(3);
     await untilEntry('worker-a', { verdict: 'current', image: formatImage(3) });
     await until(async () => {
@@ -250,7 +250,7 @@ describe('slipway bootimages, with the controllers at work', () => {
     expect(await bootimages('history', 'worker-a', '--api', 'capi')).toMatchObject({ thrown: 'SLW_CLI_NO_MACHINES' });
   });
 
-  it('shows with --dry-run what a restore would change, and writes nothing', async () => {
+  it('shows the changes of a restore with --dry-run, and writes nothing', async () => {
     const before = await machines('worker-a');
     const { code, out } = await bootimages('restore', 'worker-a', '--to', formatVersion(2), '--dry-run');
     expect(code).toBe(0);
@@ -259,10 +259,10 @@ describe('slipway bootimages, with the controllers at work', () => {
     expect((await machines('worker-a')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
-  it('restores an earlier image and holds it there, whatever the next release brings', async () => {
+  it('restores an earlier image and holds it, whatever the next release ships', async () => {
     const { code, out } = await bootimages('restore', 'worker-a', '--to', formatVersion(2));
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('is held at') });
-    const held = { verdict: 'skipped', image: formatImage(2), why: expect.stringContaining('held by a person') };
+    const held = { verdict: 'skipped', image: formatImage(2), why: expect.stringContaining('held by a user') };
     await untilEntry('worker-a', held);
     await setRelease(4);
     await untilEntry('worker-b', { verdict: 'current', image: formatImage(4) });
@@ -272,26 +272,26 @@ describe('slipway bootimages, with the controllers at work', () => {
       userDataSecret: { name: 'worker-user-data-managed' },
     });
     const again = await bootimages('restore', 'worker-a', '--to', formatVersion(2));
-    expect(again.out).toContain('held there already: nothing was written');
+    expect(again.out).toContain('and is held there. Nothing was written');
   });
 
-  it('refuses a version that was never there, with those that were', async () => {
+  it('refuses an unknown version and lists the known ones', async () => {
     const { code, err, thrown } = await bootimages('restore', 'worker-a', '--to', '9.9.9-9');
     expect({ code, thrown }).toEqual({ code: 1, thrown: 'SLW_CLI_BOOT_IMAGE' });
-    expect(err).toContain(`there is ${formatVersion(3)}, ${formatVersion(2)}, ${formatImage(1)}`);
+    expect(err).toContain(`recorded: ${formatVersion(3)}, ${formatVersion(2)}, ${formatImage(1)}`);
   });
 
-  it('gives it back to updates with --release', async () => {
+  it('ends the hold with --release', async () => {
     const trial = await bootimages('restore', 'worker-a', '--release', '--dry-run');
     expect(trial.out).toContain('Nothing was written');
     expect(await entry('worker-a')).toMatchObject({ verdict: 'skipped' });
     const { out } = await bootimages('restore', 'worker-a', '--release');
     expect(out).toContain(`no longer held at ${formatVersion(2)}`);
     await untilEntry('worker-a', { verdict: 'current', image: formatImage(4) });
-    expect((await bootimages('restore', 'worker-a', '--release')).out).toContain('Nobody holds');
+    expect((await bootimages('restore', 'worker-a', '--release')).out).toContain('is not held. Nothing was written');
   });
 
-  it('does the same in Cluster API, by templates', async () => {
+  it('does the same in Cluster API, with templates', async () => {
     const imageNow = async (): Promise<string | undefined> => {
       const { spec } = await fleet.admin.get(clusterApiMachineSets, { namespace: CLUSTER_API, name: 'capi-a' });
       const { name = '' } = spec?.template?.spec?.infrastructureRef ?? {};
@@ -307,7 +307,7 @@ describe('slipway bootimages, with the controllers at work', () => {
     const { code, out } = await bootimages('restore', 'capi-a', '--to', formatImage(1));
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('is held at') });
     expect(await imageNow()).toBe(formatImage(1));
-    await untilEntry('capi-a', { verdict: 'skipped', why: expect.stringContaining('held by a person') });
+    await untilEntry('capi-a', { verdict: 'skipped', why: expect.stringContaining('held by a user') });
     await bootimages('restore', 'capi-a', '--release');
     await untilEntry('capi-a', { verdict: 'current', image: formatImage(4) });
     expect(await imageNow()).toBe(formatImage(4));

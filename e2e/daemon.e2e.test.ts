@@ -229,7 +229,7 @@ describe('a config that cannot be applied leaves the machine untouched and says 
     ['one that does not exist', /does not exist/, async () => `rendered-worker-${'0'.repeat(32)}`],
     [
       'one of which a part is missing',
-      /not what was rendered/,
+      /differs from what was rendered/,
       () => spoiled(`rendered-worker-${'1'.repeat(32)}`, specWithFiles({ [PULL_SECRET]: 'cut' })),
     ],
     [

@@ -65,17 +65,17 @@ describe('a DataImage', () => {
   });
 
   it.each([
-    ['ftp://iso.example/a.iso', 'expected an http or https address'],
-    ['gopher://iso.example/a.iso', 'expected an http or https address'],
-    ['oci://registry.example/a:1', 'expected an http or https address'],
-    ['file:///etc/shadow', 'expected an http or https address'],
-    ['/a.iso', 'expected an http or https address'],
-    ['', 'expected an http or https address'],
-    ['http:///a.iso', 'expected a whole URL'],
-    ['http://', 'expected a whole URL'],
-    ['http://iso.example/a b.iso', 'expected a whole URL'],
-    ['http://iso.example/café.iso', 'expected a whole URL'],
-    ['http://iso.example/%zz.iso', 'expected a whole URL'],
+    ['ftp://iso.example/a.iso', 'expected an http or https URL'],
+    ['gopher://iso.example/a.iso', 'expected an http or https URL'],
+    ['oci://registry.example/a:1', 'expected an http or https URL'],
+    ['file:///etc/shadow', 'expected an http or https URL'],
+    ['/a.iso', 'expected an http or https URL'],
+    ['', 'expected an http or https URL'],
+    ['http:///a.iso', 'expected a complete URL'],
+    ['http://', 'expected a complete URL'],
+    ['http://iso.example/a b.iso', 'expected a complete URL'],
+    ['http://iso.example/café.iso', 'expected a complete URL'],
+    ['http://iso.example/%zz.iso', 'expected a complete URL'],
     ['https://root:hunter2@iso.example/a.iso', 'expected no user name or password'],
     [`http://iso.example/${'a'.repeat(2048)}`, 'expected at most 2048 characters, found 2067'],
   ])('may not be at %s', async (url, words) => {
@@ -97,7 +97,7 @@ describe('the memory of the controllers', () => {
       ),
     );
   const memory = { [DRIVE_MEMORY_ANNOTATION]: '{"doing":"none"}' };
-  const onlyTheirs = `of DataImage ${NAMESPACE}/${name} the annotation ${DRIVE_MEMORY_ANNOTATION} is written by the controllers alone`;
+  const onlyTheirs = `only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of DataImage ${NAMESPACE}/${name}`;
 
   it('is set, changed and removed by nobody else; what else a DataImage has is its owner’s', async () => {
     const ours = cluster.operator;
@@ -105,15 +105,13 @@ describe('the memory of the controllers', () => {
     const remembering = { metadata: { ...metadata, annotations: memory }, spec: { url: URL } };
     await until(async () => {
       const made = await readError(client.create(dataImages, remembering, { dryRun: true }));
-      expect(made).toContain(
-        `${onlyTheirs}, which remember by it what is in the drive: leave it out of a new DataImage`,
-      );
+      expect(made).toContain(`${onlyTheirs}, which records what is in the drive. Omit it from a new DataImage`);
     });
     await client.create(dataImages, { metadata, spec: { url: URL } });
     expect(await patch(client, memory)).toContain(onlyTheirs);
     expect(await patch(ours, memory)).toBe('it passed');
     expect(await patch(client, { [DRIVE_MEMORY_ANNOTATION]: '{}' })).toContain(`${onlyTheirs}, which`);
-    expect(await patch(client, { [DRIVE_MEMORY_ANNOTATION]: null })).toContain('leave it as it is');
+    expect(await patch(client, { [DRIVE_MEMORY_ANNOTATION]: null })).toContain('Do not change it');
     const others = { 'slipway.dev/data-image-boot-anyway-after': '3', note: 'mine' };
     expect(await patch(client, others, { url: `${URL}.new` })).toBe('it passed');
     expect(await patch(ours, { [DRIVE_MEMORY_ANNOTATION]: '{}' })).toBe('it passed');
@@ -128,7 +126,7 @@ describe('the controllers', () => {
   it('say which flag is missing', async () => {
     const { code, err } = await waitForExit(controller('--data-images-beside-operator'));
     expect(code).not.toBe(0);
-    expect(err).toMatch(/--data-images-beside-operator.*expected --ironic-url.*\[SLW_CLI_USAGE\]/);
+    expect(err).toMatch(/--data-images-beside-operator: expected together with --ironic-url.*\[SLW_CLI_USAGE\]/);
   });
 
   it('look after hosts with --ironic-url, and say so where Ironic does not answer', async () => {
@@ -146,7 +144,7 @@ describe('the controllers', () => {
       await until(async () => {
         const told = await listEvents(client, { namespace: NAMESPACE, name: host.metadata.name });
         expect(told.map(({ reason, message }) => `${reason}: ${message}`).join('\n')).toMatch(
-          /IronicFailed: nothing is done with the host: .*SLW_IRONIC_UNREACHABLE/,
+          /IronicFailed: Slipway cannot manage this host now: .*SLW_IRONIC_UNREACHABLE/,
         );
       });
     } finally {
@@ -183,7 +181,7 @@ describe('the controllers', () => {
       subjects: [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: account }],
     });
     const beside = await waitForExit(controller(...ironic, '--data-images-beside-operator'));
-    expect(beside.err).toMatch(/handles DataImages itself.*\[SLW_DATA_IMAGE_OPERATOR\]/);
+    expect(beside.err).toMatch(/manages DataImages too.*\[SLW_DATA_IMAGE_OPERATOR\]/);
 
     await client.delete(clusterRoleBindings, { name }, {});
     const allowed = controller(...ironic, '--data-images-beside-operator', '--log-level', 'info');
@@ -248,7 +246,7 @@ describe('the host of a DataImage', () => {
   ])('cannot be %s, with the driver %s', async (name, driver) => {
     const refusal = await tryHost(name);
     expect(refusal).toContain(
-      `DataImage ${NAMESPACE}/${name}: the BareMetalHost of this name has the driver "${driver}" in spec.bmc.address, which cannot attach an ISO; expected one of ${able.join(', ')}, each also with +http or +https. If its BMC speaks Redfish, write the address of the host`,
+      `DataImage ${NAMESPACE}/${name}: the BareMetalHost with this name uses the BMC driver "${driver}" (spec.bmc.address), which cannot attach an ISO; expected one of ${able.join(', ')}, optionally with +http or +https. If its BMC supports Redfish, change the address to one of these drivers`,
     );
     expect(refusal).not.toContain('hunter2');
   });
@@ -262,7 +260,7 @@ describe('the host of a DataImage', () => {
     const finalizers = ['dataimage.metal3.io'];
     await client.create(dataImages, { metadata: { namespace: NAMESPACE, name, finalizers }, spec: { url: URL } });
     await makeHost(name, 'ipmi://192.0.2.7');
-    await until(async () => expect(await tryHost(name)).toContain('has the driver "ipmi"'));
+    await until(async () => expect(await tryHost(name)).toContain('uses the BMC driver "ipmi"'));
     expect(await change(name, { spec: { url: 'http://iso.example/b.iso', immediate: true } })).toBe('it passed');
     await client.delete(dataImages, { namespace: NAMESPACE, name }, {});
     expect(await change(name, { metadata: { finalizers: null } })).toBe('it passed');

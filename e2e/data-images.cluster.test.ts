@@ -58,7 +58,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
       });
       expect(await scene.doneTo(name)).toEqual(['insert', 'On']);
       await expect(scene.annotateImage(name, { [DRIVE_MEMORY_ANNOTATION]: null })).rejects.toThrow(
-        'is written by the controllers alone',
+        'only the controllers write the annotation',
       );
 
       await scene.changeUrl(name, second.url);
@@ -95,7 +95,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
       await scene.attachedWhen(name, {
         status: 'False',
         reason: 'AttachFailed',
-        message: expect.stringMatching(/nowhere\.iso was not attached.*SLW_DATA_IMAGE_ATTACH_FAILED.*held off/),
+        message: expect.stringMatching(/nowhere\.iso was not attached.*SLW_DATA_IMAGE_ATTACH_FAILED.*stays off/),
       });
       expect(await scene.power(name)).toBe('Off');
       expect(await scene.held(name)).toBeNull();

@@ -95,7 +95,7 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
       await scene.attachedWhen('ignored', {
         status: 'False',
         reason: 'AttachFailed',
-        message: expect.stringContaining('the drive stays empty'),
+        message: expect.stringContaining('the drive is still empty'),
       });
       expect(await scene.doneTo('ignored')).toEqual([]);
       end();
@@ -128,7 +128,7 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
         status: 'False',
         reason: 'AttachFailed',
         message: expect.stringMatching(
-          /found http:\/\/somebody\.example\/tool\.iso.*SLW_DATA_IMAGE_FOREIGN_MEDIUM.*held off/,
+          /found http:\/\/somebody\.example\/tool\.iso.*SLW_DATA_IMAGE_FOREIGN_MEDIUM.*stays off/,
         ),
       });
       // It is looked at again, and nothing is done to what is there.
@@ -214,7 +214,7 @@ describe.skipIf(missing)('with a real Ironic', { timeout: 240_000 }, () => {
       await scene.attachedWhen('forgotten', {
         status: 'False',
         reason: 'WaitsForReboot',
-        message: expect.stringContaining('is not in the drive any more'),
+        message: expect.stringContaining('is no longer in the drive'),
       });
       expect(await scene.held('forgotten')).toBeNull();
       await scene.annotate('forgotten', { 'reboot.metal3.io': '' });

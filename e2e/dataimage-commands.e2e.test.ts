@@ -1,5 +1,5 @@
-// `slipway dataimage` and the examples of permissions on a real API server. There is no controller and no Ironic here: the
-// status of hosts and DataImages is written by the test, in the controller's words.
+// `slipway dataimage` and the permission examples on a real API server, without a controller or Ironic. The test writes the
+// status of hosts and DataImages like the controller would.
 import { join } from 'node:path';
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, namespaces } from '@slipway/api';
 import { type Client, type KubeObject, type Resource, type Stored, type WriteOptions } from '@slipway/kube';
@@ -25,7 +25,7 @@ let iso: string;
 let made = 0;
 
 const dataimage = (...args: string[]) => runInProcess('dataimage', ...args, '--kubeconfig', controlPlane.kubeconfig);
-/** As a user has it: a process of its own, with real signals. */
+/** A separate process, with real signals. */
 const running = (...args: string[]) => {
   const started = startSlipway('dataimage', ...args, '--kubeconfig', controlPlane.kubeconfig);
   onTestFinished(() => void started.child.kill('SIGKILL'));
@@ -50,7 +50,7 @@ const readAnnotations = async (name: string) => (await findHost(name)).metadata.
 
 const setPower = (name: string, poweredOn: boolean) => patchStatus(bareMetalHosts, name, { poweredOn });
 
-/** Externally provisioned and on, as the controller would say. */
+/** Externally provisioned and on, as reported by the controller. */
 async function makeHost(more: { online?: boolean } = {}): Promise<string> {
   const name = `host-${++made}`;
   const spec = { online: more.online ?? true, externallyProvisioned: true };
@@ -66,7 +66,7 @@ async function makeHost(more: { online?: boolean } = {}): Promise<string> {
   return name;
 }
 
-/** What the controller says of a DataImage, with the finalizer that it puts on first. */
+/** Writes the controller's status of a DataImage, with the finalizer that it adds first. */
 async function reportAttached(
   name: string,
   reason: string,
@@ -88,7 +88,7 @@ async function reportAttached(
 
 const ONLY_REBOOTS = /rebooters change nothing but/;
 
-/** Policies are in force a moment after they are there. */
+/** Policies take effect a moment after their creation. */
 const untilRefused = (act: () => Promise<unknown>, why: RegExp): Promise<void> =>
   until(() => expect(act()).rejects.toThrow(why));
 
@@ -104,22 +104,22 @@ afterAll(async () => {
 }, 60_000);
 
 describe('slipway dataimage attach', () => {
-  it('makes the DataImage, and says that nobody reboots the host for it', async () => {
+  it('creates the DataImage, and reports that the host is not rebooted for it', async () => {
     const host = await makeHost();
     const { code, out, err } = await dataimage('attach', host, iso);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toContain(`DataImage ${NAMESPACE}/${host} asks for ${iso}`);
-    expect(out).toContain('Nobody reboots it for that: the same command with --reboot does.');
+    expect(out).toContain(`DataImage ${NAMESPACE}/${host} requests ${iso}`);
+    expect(out).toContain('To reboot it now, run the same command with --reboot.');
     expect((await findImage(host))?.spec).toEqual({ url: iso });
     expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
   });
 
-  it('warns of what is no ISO before anything is written, and asks for it all the same', async () => {
+  it('warns before it writes if the URL serves no ISO, and requests it anyway', async () => {
     const host = await makeHost();
     const page = isos.put('page.iso', Buffer.from('<html>'));
     const { code, out, err } = await dataimage('attach', host, page, '-o', 'json');
     expect(code).toBe(0);
-    expect(err).toMatch(/^warning: .*page\.iso answers, but not with an ISO 9660 image.*\n$/);
+    expect(err).toMatch(/^warning: .*page\.iso is not an ISO 9660 image.*\n$/);
     expect(JSON.parse(out)).toMatchObject({
       action: 'attach',
       host,
@@ -132,20 +132,20 @@ describe('slipway dataimage attach', () => {
     expect((await dataimage('attach', host, page, '--no-check')).err).toBe('');
   });
 
-  it('changes the URL of one that is there, and forgets that the one before was to go in at once', async () => {
+  it('changes the URL of an existing DataImage, and removes `immediate` of the previous one', async () => {
     const host = await makeHost();
     await dataimage('attach', host, iso, '--immediate');
     expect((await findImage(host))?.spec).toEqual({ url: iso, immediate: true });
     const other = isos.put('other.iso', buildIso('other'));
     await dataimage('attach', host, other);
     expect((await findImage(host))?.spec).toEqual({ url: other });
-    expect((await dataimage('attach', host, other)).out).toContain('already: nothing was written');
+    expect((await dataimage('attach', host, other)).out).toContain(`already requests ${other}. Nothing was written.`);
   });
 
-  it('--reboot asks for a reboot once, after the DataImage is written, and --wait follows it to its end', async () => {
+  it('--reboot requests one reboot after the DataImage is written, and --wait follows it to the end', async () => {
     const host = await makeHost();
     const attaching = running('attach', host, iso, '--reboot', '--wait', '-o', 'json');
-    await attaching.saw(/not looked at: no controller has said anything/);
+    await attaching.saw(/not looked at: no controller has reported/);
     expect(await readAnnotations(host)).toHaveProperty([REBOOT], '');
     await setPower(host, false);
     await patch(bareMetalHosts, host, { metadata: { annotations: { [REBOOT]: null } } });
@@ -161,18 +161,18 @@ describe('slipway dataimage attach', () => {
     expect(JSON.parse(out)).toMatchObject({ changed: true, rebooted: true, reached: true });
 
     const again = await dataimage('attach', host, iso, '--reboot', '--wait');
-    expect(again.out).toContain('It is in the drive.');
+    expect(again.out).toContain('The ISO is attached.');
     expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
   });
 
   it('needs no reboot of a host that is off', async () => {
     const host = await makeHost({ online: false });
     const { out } = await dataimage('attach', host, iso, '--reboot');
-    expect(out).toContain('now, for the host is off; it stays off, as spec.online says.');
+    expect(out).toContain('now, because the host is off. The host stays off (spec.online is false).');
     expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
   });
 
-  it('asks for no reboot of a host that must not be switched off', async () => {
+  it('requests no reboot of a host that must not be switched off', async () => {
     const host = await makeHost();
     await patch(bareMetalHosts, host, { spec: { disablePowerOff: true } });
     const { code, err } = await dataimage('attach', host, iso, '--reboot');
@@ -181,34 +181,42 @@ describe('slipway dataimage attach', () => {
     expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
   });
 
-  it('what is waited for in vain stays asked for', async () => {
+  it('a request stays when the wait fails', async () => {
     const host = await makeHost();
     const attaching = running('attach', host, iso, '--wait', '--timeout', '1');
     const late = await waitForExit(attaching);
     expect(late.code).toBe(1);
-    expect(late.err).toMatch(/has not come about within 1 s: .*It stays asked for;.*\[SLW_CLI_DATA_IMAGE_WAIT\]\n$/);
+    expect(late.err).toMatch(
+      /did not reach the requested state within 1 s: .*The request stays\..*\[SLW_CLI_DATA_IMAGE_WAIT\]\n$/,
+    );
 
     const interrupted = running('attach', host, iso, '--wait');
     await interrupted.saw(/not looked at/);
     interrupted.child.kill('SIGINT');
-    expect(await waitForExit(interrupted)).toMatchObject({ code: 130, err: expect.stringContaining('Not waited for') });
+    expect(await waitForExit(interrupted)).toMatchObject({
+      code: 130,
+      err: expect.stringContaining('Stopped waiting'),
+    });
 
     const hopeless = running('attach', host, iso, '--wait');
     await hopeless.saw(/not looked at/);
     await reportAttached(host, 'Unsupported', 'the driver ipmi cannot attach an ISO');
-    expect(await waitForExit(hopeless)).toMatchObject({ code: 1, err: expect.stringContaining('does not come about') });
+    expect(await waitForExit(hopeless)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('cannot reach the requested state'),
+    });
     expect((await findImage(host))?.spec).toEqual({ url: iso });
   });
 
   it.each([
     ['a URL that Ironic does not fetch', ['host-1', 'ftp://10.0.0.5/a.iso'], 'SLW_CLI_DATA_IMAGE', 'expected http://'],
-    ['both at once', ['host-1', 'http://10.0.0.5/a.iso', '--immediate', '--reboot'], 'SLW_CLI_USAGE', 'one of them'],
-    ['a host that is not there', ['hots-1', 'http://10.0.0.5/a.iso'], 'SLW_CLI_NO_HOST', 'Did you mean host-1'],
+    ['both flags', ['host-1', 'http://10.0.0.5/a.iso', '--immediate', '--reboot'], 'SLW_CLI_USAGE', 'at most one of'],
+    ['a missing host', ['hots-1', 'http://10.0.0.5/a.iso'], 'SLW_CLI_NO_HOST', 'Did you mean host-1'],
     [
       'a host of another namespace',
       ['host-1', 'http://10.0.0.5/a.iso', '--namespace', 'default'],
       'SLW_CLI_NO_HOST',
-      `say --namespace ${NAMESPACE}`,
+      `use --namespace ${NAMESPACE}`,
     ],
   ])('refuses %s', async (_, args, code, said) => {
     const { thrown, err, out } = await dataimage('attach', ...args);
@@ -218,39 +226,42 @@ describe('slipway dataimage attach', () => {
 });
 
 describe('slipway dataimage detach', () => {
-  it('lets one go that was never attached, without a reboot', async () => {
+  it('deletes a DataImage that was never attached, without a reboot', async () => {
     const host = await makeHost();
     await dataimage('attach', host, iso);
     const { code, out } = await dataimage('detach', host, '--reboot', '--wait');
     expect(code).toBe(0);
-    expect(out).toContain('nothing of it was in the drive');
+    expect(out).toContain('Its ISO was not attached');
     expect(await findImage(host)).toBeUndefined();
     expect(await readAnnotations(host)).not.toHaveProperty(REBOOT);
-    expect((await dataimage('detach', host)).out).toContain('nothing is to be detached');
+    expect((await dataimage('detach', host)).out).toContain('There is nothing to detach');
   });
 
-  it('says that it waits for a reboot; --reboot asks for it, and --wait for the end', async () => {
+  it('reports that it waits for a reboot; --reboot requests it, and --wait follows it to the end', async () => {
     const host = await makeHost();
     await dataimage('attach', host, iso);
     await reportAttached(host, 'Attached', 'it is in', iso);
     const { out } = await dataimage('detach', host);
-    expect(out).toContain(`kubectl annotate -n ${NAMESPACE} bmh ${host} reboot.metal3.io= does.`);
+    expect(out).toContain(`kubectl annotate -n ${NAMESPACE} bmh ${host} reboot.metal3.io=`);
     expect((await dataimage('attach', host, iso)).thrown).toBe('SLW_CLI_DATA_IMAGE');
 
     const detaching = running('detach', host, '--reboot', '--wait');
-    await detaching.saw(/was being deleted already/);
+    await detaching.saw(/was already being deleted/);
     await detaching.saw(/not looked at/);
     await reportAttached(host, 'DetachWaitsForReboot', 'it is still in', iso);
     await detaching.saw(/waits for a reboot: it is still in/);
     expect(await readAnnotations(host)).toHaveProperty([REBOOT], '');
     await patch(bareMetalHosts, host, { metadata: { annotations: { [REBOOT]: null } } });
     await patch(dataImages, host, { metadata: { finalizers: null } });
-    expect(await waitForExit(detaching)).toMatchObject({ code: 0, out: expect.stringContaining('is gone') });
+    expect(await waitForExit(detaching)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('is deleted, and its ISO is detached'),
+    });
   });
 });
 
 describe('slipway dataimage status', () => {
-  it('shows what is in the drives, what waits, and why', async () => {
+  it('shows what is attached, what waits, and why', async () => {
     const [attached, waiting, plain] = [await makeHost(), await makeHost(), await makeHost()];
     for (const host of [attached, waiting]) await dataimage('attach', host, iso, '--no-check');
     await reportAttached(attached, 'Attached', 'it is in', iso);
@@ -268,7 +279,7 @@ describe('slipway dataimage status', () => {
     const everywhere = JSON.parse((await dataimage('status', '-A', '-o', 'json')).out) as { dataImages: object[] };
     expect(everywhere.dataImages.length).toBeGreaterThan(2);
     expect((await dataimage('status', plain)).out).toBe(`BareMetalHost ${plain} has no DataImage.\n`);
-    expect((await dataimage('status', '--namespace', 'default')).out).toContain('--all-namespaces looks everywhere');
+    expect((await dataimage('status', '--namespace', 'default')).out).toContain('add --all-namespaces');
     expect((await dataimage('status', 'nobody')).thrown).toBe('SLW_CLI_NO_HOST');
   });
 });
@@ -298,24 +309,24 @@ describe('the examples of who may attach what', () => {
 
   afterAll(() => client.transport.close());
 
-  it('viewers see, and change nothing', async () => {
+  it('viewers can read but not change anything', async () => {
     const host = await makeHost();
     expect((await as('viewers', 'status')).code).toBe(0);
     expect((await as('viewers', 'attach', host, good, '--no-check')).thrown).toBe('SLW_KUBE_FORBIDDEN');
   });
 
-  it('attachers attach from that server alone, and reboot nothing', async () => {
+  it('attachers attach only from that server, and cannot reboot', async () => {
     const host = await makeHost();
     const elsewhere = 'https://isos.example.com.evil.example/a.iso';
     expect((await as('attachers', 'attach', host, elsewhere, '--no-check')).err).toContain('ISOs come from');
     expect((await as('attachers', 'attach', host, good, '--no-check')).code).toBe(0);
     const { thrown, err } = await as('attachers', 'attach', host, good, '--no-check', '--reboot');
     expect(thrown).toBe('SLW_CLI_DATA_IMAGE');
-    expect(err).toContain(`asks for ${good}, but no reboot was asked for`);
+    expect(err).toContain(`requests ${good}, but no reboot was requested`);
     expect((await as('attachers', 'detach', host)).code).toBe(0);
   });
 
-  it('rebooters reboot, and that is all they do to a host', async () => {
+  it('rebooters can reboot a host, and nothing else', async () => {
     const host = await makeHost();
     await rebooter(host, { metadata: { annotations: { [REBOOT]: '', [`${REBOOT}/upgrade`]: '' } } });
     await rebooter(host, { metadata: { annotations: { [`${REBOOT}/upgrade`]: null } } });

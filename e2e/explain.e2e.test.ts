@@ -1,5 +1,5 @@
-// `slipway explain` on a real cluster with real controllers: what it says is what the controllers have rendered, from what the
-// cluster has stored, and it writes nothing.
+// `slipway explain` on a real cluster with real controllers: its result is what the controllers rendered from the stored
+// objects, and it writes nothing.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MachineConfig, machineConfigs } from '@slipway/api';
@@ -61,15 +61,15 @@ const asManifest = ({ metadata, spec }: MachineConfig): object => ({
 const explain = (...args: string[]) => runInProcess('explain', ...args, '--kubeconfig', kubeconfig);
 
 describe('slipway explain without -f', () => {
-  it('shows one thing of a pool with who set it and its contents', async () => {
+  it('shows one item of a pool with its origin and contents', async () => {
     const { code, out, err } = await runSlipway('explain', 'worker', '/etc/motd', '--kubeconfig', kubeconfig);
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('set by 50-motd, over 40-motd') });
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('set by 50-motd, overriding 40-motd') });
     expect(out).toContain('\n  hello\n');
     expect(err).toContain(`${rendered}: `);
     expect(err).not.toContain('warning');
   });
 
-  it('explains the config that the pool is at, with its OS image', async () => {
+  it('explains the current config of the pool, with its OS image', async () => {
     const { code, out } = await explain('worker', '-o', 'json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -82,7 +82,7 @@ describe('slipway explain without -f', () => {
     });
   });
 
-  it('gives the same as for the same objects in a file', async () => {
+  it('prints the same as for the same objects in a file', async () => {
     const given = await Array.fromAsync(fleet.admin.list(machineConfigs));
     const path = join(fleet.controlPlane.dataDir, 'dump.json');
     await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: given.map(asManifest) }));
@@ -93,7 +93,7 @@ describe('slipway explain without -f', () => {
     expect((await explain('worker')).out).toBe(offline.out);
   });
 
-  it('takes remote content from what the cluster has stored', async () => {
+  it('uses the remote content that the cluster has stored', async () => {
     web.serve('/file', 'as it is now\n');
     const before = web.requests.length;
     const { code, out } = await explain('worker', '/etc/remote');

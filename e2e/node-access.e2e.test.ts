@@ -87,22 +87,22 @@ describe('a refusal says what was found and what holds', () => {
     [
       'an annotation of the controllers',
       () => annotate(machines.kubeletOf('a'), 'a', { [nodeAnnotations.desiredConfig]: 'x' }),
-      `of Node a a machine may not write ${nodeAnnotations.desiredConfig}: on its own Node it writes the annotations currentConfig, currentImage, state, reason, desiredDrain, post-config-action, the others are for controllers`,
+      `a machine may not write ${nodeAnnotations.desiredConfig} on Node a. On its own Node it may write the annotations currentConfig, currentImage, state, reason, desiredDrain, post-config-action; the others are reserved for the controllers`,
     ],
     [
       'the Node of another',
       () => setLabel(machines.daemonOf('b'), 'a'),
-      'a daemon writes the Node that it runs on, and no other: found a token of node b and a request for Node a',
+      'a daemon may only write the Node that it runs on: found a token of node b in a request for Node a',
     ],
     [
       'a token of no node',
       () => setLabel(machines.unboundDaemon, 'a'),
-      'found a token that names no node and a request for Node a',
+      'found a token without a node in a request for Node a',
     ],
     [
       'the record of another',
       () => setStatus(machines.daemonOf('b'), 'a'),
-      'the status of MachineConfigNode a is written by the daemon of that node alone: found system:serviceaccount:openshift-machine-config-operator:machine-config-daemon on node b',
+      'only the daemon of the node may write the status of MachineConfigNode a: found system:serviceaccount:openshift-machine-config-operator:machine-config-daemon on node b',
     ],
   ])('%s', async (_, attempt, message) => {
     await expect(attempt()).rejects.toThrow(message);

@@ -67,7 +67,7 @@ const nameFor = async (pool: string): Promise<string> => {
   return spec.configuration.name;
 };
 
-describe('what slipway bootstrap wrote', () => {
+describe('the output of slipway bootstrap', () => {
   let server: RunningProcess;
   let port: number;
   beforeAll(async () => {
@@ -80,14 +80,14 @@ describe('what slipway bootstrap wrote', () => {
       '--probes',
       '127.0.0.1:0',
     );
-    await server.saw(/machines are served/);
-    port = Number(/"port":(\d+)[^\n]*machines are served/.exec(server.out() + server.err())?.[1]);
+    await server.saw(/serving machines/);
+    port = Number(/"port":(\d+)[^\n]*serving machines/.exec(server.out() + server.err())?.[1]);
   });
   afterAll(async () => {
     await server.stop();
   });
 
-  /** Asks as a machine with this stub does, but for the port. */
+  /** Sends the request of a machine with this stub, to another port. */
   async function fetchConfig(
     { ignition }: Stub,
     headers: Record<string, string>,
@@ -106,10 +106,10 @@ describe('what slipway bootstrap wrote', () => {
     });
   }
 
-  it.each(['worker', 'infra', 'master'])('boots a machine of %s by its stub, and by nothing less', async (pool) => {
+  it.each(['worker', 'infra', 'master'])('boots a machine of %s with its stub only', async (pool) => {
     const stub = await readStub(pool);
     const { name, value } = stub.ignition.config.merge[0].httpHeaders[0];
-    // Until its answers are made, the server says 503, and machines ask again.
+    // Until its configs are ready, the server returns 503, and machines retry.
     const body = await until(async () => {
       const answer = await fetchConfig(stub, { [name]: value });
       expect(answer.status).toBe(200);
@@ -124,14 +124,14 @@ describe('what slipway bootstrap wrote', () => {
   });
 });
 
-describe('on the cluster that comes to be', () => {
+describe('on the new cluster', () => {
   const kubectl = async (...args: string[]): Promise<string> => {
     const { kubectl: program } = await resolveBinaries(['kubectl']);
     const all = ['--kubeconfig', fleet.controlPlane.kubeconfig, ...args];
     return run(program, all);
   };
 
-  it('bootstrap’s manifests can be applied as it says, and the controllers go on with the same configs and CA', async () => {
+  it('the manifests of bootstrap can be applied as printed, and the controllers keep the same configs and CA', async () => {
     const asBreakGlass = ['--as', 'admin', '--as-group', 'system:masters', '--as-group', 'slipway:break-glass'];
     await kubectl('apply', '-f', join(dir, 'fleet.json'));
     await kubectl('apply', '-f', join(dir, 'boot/manifests'), ...asBreakGlass);
@@ -150,7 +150,7 @@ describe('on the cluster that comes to be', () => {
     expect(after.data).toEqual(before.data);
   });
 
-  it('slipway render gives from a dump the name and spec that the controller gave', async () => {
+  it('slipway render computes from a dump the name and spec of the controller', async () => {
     await fleet.admin.create(
       machineConfigs,
       machineConfig('70-more', 'infra', { config: configWithFile('/etc/motd', 'infra'), kernelType: 'realtime' }),
@@ -166,7 +166,7 @@ describe('on the cluster that comes to be', () => {
     expect(err).not.toContain('00-worker: not in the manifests');
   });
 
-  it('slipway diff compares rendered configs by their names, and exits 2 when they differ', async () => {
+  it('slipway diff compares rendered configs by name, and exits 2 if they differ', async () => {
     const now = (await fleet.admin.get(machineConfigPools, { name: 'infra' })).spec.configuration?.name ?? '';
     const kubeconfig = ['--kubeconfig', fleet.controlPlane.kubeconfig];
     const { code, out } = await runSlipway('diff', await nameFor('infra'), now, ...kubeconfig);

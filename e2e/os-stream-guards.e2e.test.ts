@@ -79,7 +79,7 @@ describe('once they are known', () => {
 
     it.each(['rhel-11', 'rhel-8', 'rhel9', 'hardened-9', 'minimal'])('may not ask for %s', async (stream) => {
       const formatRefusal = (pool: string) =>
-        `pool ${pool} asks in spec.osImageStream for the stream ${stream}, which this cluster does not have: set one of rhel-9, rhel10-coreos, centos-9, stream-coreos, fedora-coreos, hardened, or leave the field out and the pool stays on the stream it is on`;
+        `pool ${pool} requests the OS image stream ${stream} in spec.osImageStream, which this cluster does not have. Set one of rhel-9, rhel10-coreos, centos-9, stream-coreos, fedora-coreos, hardened, or omit the field to keep the current stream`;
       await expectRefused(tryNew(admin, 'new', stream), EXISTS, formatRefusal('new'));
       const pool = await poolThat({ asks: 'rhel-9' });
       await expectRefused(requestStream(admin, pool, stream), EXISTS, formatRefusal(pool));
@@ -137,7 +137,7 @@ describe('once they are known', () => {
       await expectRefused(
         requestStream(admin, pool, 'rhel-9'),
         FORWARD,
-        `pool ${pool} is on the OS image stream ${from} and cannot go to rhel-9: machines cannot go back to an older major version of their OS. Either leave spec.osImageStream at ${from} or out, or make a new pool with spec.osImageStream.name rhel-9 for new machines, and move the work there`,
+        `pool ${pool} is on the OS image stream ${from} and cannot move to rhel-9: machines cannot be downgraded to an older major version of their OS. Either keep spec.osImageStream at ${from} or omit it, or create a new pool with spec.osImageStream.name rhel-9 for new machines and move the workloads there`,
       );
       await expectRefused(requestStream(admin, pool, 'rhel9-coreos'), FORWARD);
     });
@@ -154,7 +154,7 @@ describe('once they are known', () => {
       await expectRefused(
         requestStream(admin, pool, 'centos-10'),
         FORWARD,
-        `pool ${pool} is on the OS image stream rhel-9 and cannot go to centos-10: machines cannot change from the family rhel to centos. Either leave spec.osImageStream at rhel-9 or out, or make a new pool with spec.osImageStream.name centos-10 for new machines, and move the work there`,
+        `pool ${pool} is on the OS image stream rhel-9 and cannot move to centos-10: machines cannot move from the family rhel to centos. Either keep spec.osImageStream at rhel-9 or omit it, or create a new pool with spec.osImageStream.name centos-10 for new machines and move the workloads there`,
       );
     });
 
@@ -176,15 +176,15 @@ describe('once they are known', () => {
   describe('what a pool is on', () => {
     it.each(records)('people do not write, change or remove: %s', async (name) => {
       const formatRefusal = (pool: string, rest: string) =>
-        `of pool ${pool} the annotation ${name} is written by the controllers alone: leave it as it is${rest}. What you want the pool to follow is spec.osImageStream`;
+        `only the controllers write the annotation ${name} of pool ${pool}. ${rest}. To change the stream, set spec.osImageStream`;
       const pool = await poolThat({});
       const onUpdate =
-        '. A file for kubectl replace needs it as it stands; a file for kubectl apply goes without, and if it had it once, kubectl apply set-last-applied -f FILE makes that forgotten';
+        'Do not change it: a file for kubectl replace must contain it unchanged, and a file for kubectl apply must not contain it. If an applied file contained it, remove it there and run kubectl apply set-last-applied -f FILE';
       await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), RECORD, formatRefusal(pool, onUpdate));
       await expectRefused(
         tryNew(admin, 'new', undefined, { [name]: 'x' }),
         RECORD,
-        formatRefusal('new', ', so out of a new pool'),
+        formatRefusal('new', 'Omit it from a new pool'),
       );
       await annotate(controllers, pool, { [name]: 'rhel-10' });
       await expectRefused(annotate(admin, pool, { [name]: 'rhel-9' }), RECORD);
@@ -252,7 +252,7 @@ describe('once they are known', () => {
 
   describe('the OSImageStream', () => {
     const words =
-      'OSImageStream cluster cannot be deleted: pools take their OS from its streams, and its spec holds the default that was chosen for new pools. For another default change spec.defaultStream. To do without streams turn the feature gate OSStreams off: then nobody reads it, and somebody in the group slipway:break-glass can delete it';
+      'OSImageStream cluster cannot be deleted: pools take their OS from its streams, and its spec stores the default for new pools. To change the default, set spec.defaultStream. To stop using streams, turn off the feature gate OSStreams; a user in the group slipway:break-glass can then delete the object';
 
     it.each([osImageStreams, alpha])(
       'cannot be deleted through $version, alone or with all others',
@@ -313,9 +313,9 @@ describe('once they are known', () => {
     );
     const pool = await poolThat({ asks: 'rhel-10' });
     await cluster.setStreams([...long, 'rhel-9', 'rhel-10']);
-    // Their names are more than a message holds.
+    // Their names exceed the length limit of a message.
     const words =
-      'spec.osImageStream.name must be one of the OS image streams that this cluster has: kubectl get osimagestream cluster -o yaml lists them';
+      'spec.osImageStream.name must be an OS image stream of this cluster. List them with: kubectl get osimagestream cluster -o yaml';
     await until(() => expectRefused(tryNew(admin, 'new', `${'n'.repeat(63)}.x`), EXISTS, words));
     await expectRefused(requestStream(admin, pool, 'rhel-9'), FORWARD);
     await expect(tryNew(admin, 'new', long.at(-1))).resolves.toBeDefined();

@@ -1,5 +1,5 @@
-// `slipway pin` against a real registry with a release in it and a real control plane. The machines are Node objects; what
-// their daemons would say, the test says.
+// `slipway pin` against a real registry with a release and a real control plane. The machines are Node objects; the test
+// reports for their daemons.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ let fleet: Fleet;
 let registry: RunningRegistry;
 let payload: Payload;
 let directory: string;
-/** Of somebody whose every request is counted. */
+/** Kubeconfig of a user whose requests are counted. */
 let viewerKubeconfig: string;
 let access: string[];
 let components: Record<string, string>;
@@ -74,11 +74,11 @@ async function addNode(name: string, ...roles: string[]): Promise<void> {
 interface NodePinStatus extends Partial<PinProgress> {
   readonly isPulling?: boolean;
   readonly failure?: string;
-  /** Sets of which it holds the present generation. */
+  /** Sets whose current generation is pinned. */
   readonly holds?: readonly string[];
 }
 
-/** What the daemon of a node writes; it was told of every set that there is. */
+/** Writes what the daemon of a node would; every set is assigned to it. */
 async function reportPins(
   name: string,
   { isPulling = false, failure, holds = [], ...progress }: NodePinStatus,
@@ -180,7 +180,7 @@ beforeEach(async () => {
 });
 
 describe('slipway pin release', () => {
-  it('shows with --dry-run all images of the release, how large they are, and where they fit, and writes nothing', async () => {
+  it('shows all images of the release with --dry-run, their sizes and where they fit, and writes nothing', async () => {
     await reportPins('worker-1', { store: { free: 4e6, size: 5e6 } });
     await reportPins('worker-2', { store: { free: 1e6, size: 5e6 } });
     const args = ['release', payload.releaseImage, ...access, '--pool', 'worker', '--dry-run'];
@@ -193,7 +193,7 @@ describe('slipway pin release', () => {
       source: { release: payload.releaseImage, version: '4.22.0' },
       images: 6,
       pool: 'worker',
-      // Custom pools take what is worker's.
+      // Custom pools also get the sets of worker.
       pools: ['infra', 'worker'],
       sets: [
         {
@@ -230,10 +230,10 @@ describe('slipway pin release', () => {
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
   });
 
-  it('makes the set; said again it changes nothing', async () => {
+  it('creates the set; a second run changes nothing', async () => {
     const { code, out } = await release('--pool', 'worker', '--yes');
     expect(code).toBe(0);
-    expect(out).toContain('slipway pin status worker --watch shows them.');
+    expect(out).toContain('Follow them with: slipway pin status worker --watch');
     const [set, ...others] = await setsNow();
     expect(others).toEqual([]);
     expect(set).toMatchObject({ metadata: { name: 'release-4.22.0-worker', labels: { [ROLE_LABEL]: 'worker' } } });
@@ -243,13 +243,13 @@ describe('slipway pin release', () => {
     expect((await setsNow())[0]?.metadata.resourceVersion).toBe(set?.metadata.resourceVersion);
   });
 
-  it('is for the machines of a custom pool alone when it is asked for that', async () => {
+  it('pins for the machines of a custom pool only, on request', async () => {
     const { out } = await release('--pool', 'infra', '--name', 'next', '--yes', '-o', 'json');
     expect(JSON.parse(out)).toMatchObject({ pools: ['infra'], nodes: [{ node: 'infra-1' }], written: true });
     expect(await setsNow()).toMatchObject([{ metadata: { name: 'next', labels: { [ROLE_LABEL]: 'infra' } } }]);
   });
 
-  it('needs nothing of a disk that holds it all', async () => {
+  it('needs no disk space on a machine that has all images', async () => {
     await release('--pool', 'worker', '--yes');
     await reportPins('worker-1', { store: { free: 600_000, size: 5e6 }, holds: ['release-4.22.0-worker'] });
     const { out } = await release('--pool', 'worker', '--dry-run', '-o', 'json');
@@ -257,14 +257,14 @@ describe('slipway pin release', () => {
     expect(fits.find(({ node }) => node === 'worker-1')).toMatchObject({ verdict: 'fits', neededBytes: 0 });
   });
 
-  it('writes nothing where nobody can be asked', async () => {
+  it('writes nothing without a terminal to confirm on', async () => {
     const { code, thrown, err } = await release('--pool', 'worker');
     expect({ code, thrown }).toEqual({ code: 1, thrown: 'SLW_CLI_USAGE' });
     expect(err).toContain('--yes');
     expect(await setsNow()).toEqual([]);
   });
 
-  it('refuses a release of which the registry has not every image, and names them', async () => {
+  it('refuses a release with images missing in the registry, and names them', async () => {
     const gone = await pushImage(registry, 'openshift/gone', { layers: [{ files: [{ path: 'a', contents: 'a' }] }] });
     const broken = await pushPayload(registry, { version: '4.22.1', streams: [], components: { ...components, gone } });
     await removeImage(registry, gone);
@@ -278,14 +278,9 @@ describe('slipway pin release', () => {
   });
 
   it.each([
-    [
-      'a pool that is not there',
-      () => [payload.releaseImage, '--pool', 'wroker'],
-      'SLW_CLI_NO_POOL',
-      'Did you mean worker',
-    ],
-    ['an image that is no release', () => [components['cli'] ?? '', '--pool', 'worker'], '', '[SLW_CLI_PIN_IMAGES]'],
-    ['credentials that are none', () => [payload.releaseImage, '--pool', 'worker'], 'SLW_REGISTRY_UNAUTHORIZED', ''],
+    ['a missing pool', () => [payload.releaseImage, '--pool', 'wroker'], 'SLW_CLI_NO_POOL', 'Did you mean worker'],
+    ['an image that is not a release', () => [components['cli'] ?? '', '--pool', 'worker'], '', '[SLW_CLI_PIN_IMAGES]'],
+    ['credentials that are missing', () => [payload.releaseImage, '--pool', 'worker'], 'SLW_REGISTRY_UNAUTHORIZED', ''],
   ])('refuses %s', async (what, args, thrown, words) => {
     const flags = what.startsWith('credentials') ? access.slice(2) : access;
     const ran = await pin('release', ...args(), ...flags, '--yes');
@@ -300,7 +295,7 @@ describe('slipway pin images', () => {
   const list = (count: number): string => Array.from({ length: count }, (_, index) => `${fake(index)}\n`).join('');
   const images = (...args: string[]) => pin('images', path('shop.txt'), '--pool', 'worker', '--yes', ...args);
 
-  it('makes a set of a list, changes it with the list, and tells what stays of a longer one', async () => {
+  it('creates a set from a list, updates it with the list, and reports what remains of a longer one', async () => {
     await writeFile(path('shop.txt'), `# the shop\n${list(501)}`);
     expect(await images('--no-sizes')).toMatchObject({ code: 0 });
     expect((await setsNow()).map(({ metadata, spec }) => [metadata.name, spec.pinnedImages.length])).toEqual([
@@ -324,7 +319,7 @@ describe('slipway pin images', () => {
     ]);
   });
 
-  it('asks the registry for every image before any machine does', async () => {
+  it('checks every image in the registry before any machine pulls', async () => {
     await writeFile(path('shop.txt'), `${components['cli']}\n${components['etcd']}\n`);
     const { out } = await images(...access, '-o', 'json');
     expect((JSON.parse(out) as Plan).bytes).toBeGreaterThan(SHARED + 2 * OWN);
@@ -335,7 +330,7 @@ describe('slipway pin images', () => {
     });
   });
 
-  it('says which lines are wrong, and writes nothing', async () => {
+  it('reports invalid lines, and writes nothing', async () => {
     await writeFile(path('shop.txt'), `${fake(1)}\nregistry.example.com/shop/app:latest\nshop\n`);
     const { code, err } = await images('--no-sizes');
     expect(code).toBe(1);
@@ -385,7 +380,7 @@ describe('slipway pin status', () => {
       pools: [
         {
           name: 'infra',
-          problems: [expect.stringContaining('the controller has not put it into spec.pinnedImageSets')],
+          problems: [expect.stringContaining('the controller has not added it to spec.pinnedImageSets')],
         },
         { name: 'master', sets: [], problems: [] },
         {
@@ -398,7 +393,7 @@ describe('slipway pin status', () => {
     expect(await pin('status', 'wroker')).toMatchObject({ thrown: 'SLW_CLI_NO_POOL' });
   });
 
-  it('follows the machines, a line for each change', async () => {
+  it('follows the machines with one line per change', async () => {
     const watch = startSlipway('pin', 'status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
     await watch.saw(/worker\/worker-2: pulling: 1 of 4 images, 1\.0 GB of 4\.0 GB, 100\.0 MB\/s, about 30 s left/);
     await reportPins('worker-2', { ...progress(4), holds: ['shop'] });
@@ -409,8 +404,8 @@ describe('slipway pin status', () => {
   }, 60_000);
 });
 
-describe('with the controllers at work', () => {
-  it('a release that is pinned reaches the pools and machines that the command foretold', async () => {
+describe('with running controllers', () => {
+  it('a pinned release reaches the pools and machines of the plan', async () => {
     await fleet.controller('--feature-gates', 'PinnedImages=true');
     const { out } = await release('--pool', 'worker', '--yes', '-o', 'json');
     const { pools, nodes: fits } = JSON.parse(out) as Plan;

@@ -217,7 +217,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
         );
         const { problem } = machine.said();
         expect(problem).toMatch(
-          /^SLW_PINNING_SIZES: PinnedImageSet mixed, image .*@sha256:0{64}: .*take the image out/,
+          /^SLW_PINNING_SIZES: PinnedImageSet mixed, image .*@sha256:0{64}: .*remove it from the set/,
         );
         await until(async () => expect((await machine.images()).others).toContain(good), 'rollout');
         await stillKept();
@@ -239,7 +239,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
       await later(machine, (withinMs) =>
         machine.says({ degraded: 'True', problem: expect.stringContaining(image) }, withinMs),
       );
-      expect(machine.said().problem).toMatch(/^SLW_PINNING_PULL: PinnedImageSet broken, image .*push the image again/);
+      expect(machine.said().problem).toMatch(/^SLW_PINNING_PULL: PinnedImageSet broken, image .*Push the image again/);
       expect((await machine.images()).others).not.toContain(image);
       await writeFile(blob, right);
       await later(machine, (withinMs) => machine.holds({ kept: 1, mixed: 2, broken: 1 }, withinMs));
@@ -303,7 +303,7 @@ describe.skipIf(parts === undefined)('with real CRI-Os and a real registry,', ()
       await fleet.makeSet('space', 'small', [small, large]);
       await machine.says({ progressing: 'True', degraded: 'True' });
       expect(machine.said().problem).toMatch(
-        /^SLW_PINNING_WOULD_NOT_FIT: PinnedImageSet space: .*needs 1[67]\S* MB .*are free/,
+        /^SLW_PINNING_WOULD_NOT_FIT: PinnedImageSet space: .*need 1[67]\S* MB .*are free/,
       );
       expect(await machine.images()).toEqual({ pinned: [], others: [] });
       expect([...listBlobRequests('large'), ...listBlobRequests('tiny')]).toEqual([]);

@@ -1,4 +1,4 @@
-// `slipway plan` on a real control plane with real controllers and daemons: it writes nothing, and what it says comes true.
+// `slipway plan` on a real control plane with real controllers and daemons: it writes nothing, and its plan comes true.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,9 +37,9 @@ import { addPlanner, planner } from './plan/planner.ts';
 const { desiredConfig, desiredDrain } = nodeAnnotations;
 const NAMES = ['worker-1', 'worker-2', 'worker-3'];
 const APP = '/etc/app.conf';
-/** Free of cost by the built-in policy. */
+/** Needs no action according to the built-in policy. */
 const PULL_SECRET = '/var/lib/kubelet/config.json';
-/** Who may write everything. */
+/** May write everything. */
 const administrator = { user: 'planning-administrator', groups: ['system:masters'], name: 'planning-administrator' };
 const budget = { namespace: 'shop', name: 'web' };
 
@@ -52,7 +52,7 @@ const pullSecret: MachineConfig = {
   spec: specWithFiles({ [PULL_SECRET]: '{"auths":{}}' }),
 };
 
-/** What of a plan these tests look at. */
+/** The fields of a plan that these tests check. */
 interface Plan {
   outcome: string;
   pools: {
@@ -70,12 +70,12 @@ describe('slipway plan', () => {
   let controller: RunningProcess;
   let directory: string;
   let kubeconfig: string;
-  /** Of the administrator. */
+  /** Kubeconfig of the administrator. */
   let unlimited: string;
   let web: FakeServer;
   let machines: SimulatedNode[];
   const stopWatching = new AbortController();
-  /** Nodes in the order in which they were given another config. */
+  /** Nodes in the order in which they were assigned another config. */
   const given: string[] = [];
   const wasDrained = new Set<string>();
 
@@ -91,7 +91,7 @@ describe('slipway plan', () => {
     controller = startSlipway('controller', '--kubeconfig', operatorKubeconfig, ...flags);
     const first = await renderedFrom(['00-worker', '50-app']);
     await setMaxUnavailable(NAMES.length);
-    // Nobody has written files to these machines: they begin without any, and are brought to what the pool has.
+    // These machines start without files, and first get the config of the pool.
     const born = await cluster.render({ config: { ignition: { version: '3.5.0' } } });
     machines = [];
     for (const name of NAMES) {
@@ -137,7 +137,7 @@ describe('slipway plan', () => {
     }, 'rollout');
   }
 
-  /** Two that are evicted, one of which a budget keeps, and one of a DaemonSet, which stays. */
+  /** Two pods that are evicted, one of them blocked by a budget, and one of a DaemonSet, which stays. */
   async function addPods(): Promise<void> {
     const client = cluster.operator;
     await addNamespace(client, 'shop');
@@ -154,7 +154,7 @@ describe('slipway plan', () => {
     await addBudget(client, budget, { app: 'web' }, 0);
   }
 
-  /** Notes what is done to nodes, and ends pods as a kubelet would. */
+  /** Records what happens to nodes, and ends pods like a kubelet. */
   async function watchCluster(): Promise<void> {
     const { transport } = cluster.operator;
     const watchedNodes = createInformer<Node>(transport, { resource: nodes });
@@ -191,11 +191,11 @@ describe('slipway plan', () => {
     cluster.operator.apply(machineConfigs, object, {}, { fieldManager: 'test', force: true });
   const bootIds = () => Promise.all(machines.map(({ root }) => createSimulatedHost({ root }).bootId()));
 
-  it('says 0 for what is there already', async () => {
+  it('exits 0 for manifests that change nothing', async () => {
     expect(await plan(app('one\n'))).toMatchObject({ code: 0, pool: { changes: [], updates: [] } });
   });
 
-  it('foretells a rollout: target, waves and their order, actions, evicted pods, and the budget that blocks', async () => {
+  it('predicts a rollout: target, waves and their order, actions, evicted pods, and the blocking budget', async () => {
     const { code, pool: worker, path } = await plan(app('two\n'));
     expect(code).toBe(3);
     expect(worker.changes).toMatchObject([{ name: APP, from: ['50-app'] }]);
@@ -207,7 +207,7 @@ describe('slipway plan', () => {
     expect(blocked).toMatchObject([{ name: 'worker-2', drain: { blockedBy: [{ budget: 'shop/web', allowed: 0 }] } }]);
     const text = await runSlipway('plan', '-f', path, '-v', '--kubeconfig', unlimited);
     expect(text).toMatchObject({ code: 3 });
-    expect(text.out).toContain('PodDisruptionBudget shop/web allows no eviction now');
+    expect(text.out).toContain('PodDisruptionBudget shop/web allows no evictions now');
 
     const boots = await bootIds();
     await apply(app('two\n'));
@@ -229,7 +229,7 @@ describe('slipway plan', () => {
     expect(await cluster.operator.find(pods, { namespace: 'shop', name: 'everywhere' })).toBeDefined();
   }, 240_000);
 
-  it('foretells a change that costs nothing', async () => {
+  it('predicts a change without any action', async () => {
     const { code, pool: worker } = await plan(pullSecret);
     expect({ code, drains: worker.nodes.filter(({ drain }) => drain !== null) }).toEqual({ code: 2, drains: [] });
     expect(worker.updates).toMatchObject([{ actions: [], needsDrain: false }]);
@@ -243,7 +243,7 @@ describe('slipway plan', () => {
     expect(await bootIds()).toEqual(boots);
   }, 120_000);
 
-  it('takes remote content from what the cluster has stored, and fetches only what is new', async () => {
+  it('uses stored remote content, and fetches only what is new', async () => {
     const remote = (path: string): MachineConfig => ({
       metadata: { name: '50-remote', labels: { [ROLE_LABEL]: 'master' } },
       spec: {
@@ -257,7 +257,7 @@ describe('slipway plan', () => {
     web.serve('/file', 'one');
     await apply(remote('/etc/a'));
     await renderedFrom(['00-master', '50-remote'], 'master');
-    // Nobody has asked for this one.
+    // The cluster must not use this newer content.
     web.serve('/file', 'two');
     const before = web.requests.length;
     expect(await plan(remote('/etc/a'), as)).toMatchObject({ code: 0, pool: { changes: [] } });
@@ -272,7 +272,7 @@ describe('slipway plan', () => {
     });
   }, 120_000);
 
-  it.each([planner, administrator])('has written nothing, and tried nothing that $user may not', async ({ user }) => {
+  it.each([planner, administrator])('writes nothing, and tries nothing that $user may not do', async ({ user }) => {
     const requests = await readSettledAuditLog(cluster.controlPlane.auditLog, user);
     expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['get', 'list']));
     expect(requests.filter(({ code }) => code === 403)).toEqual([]);

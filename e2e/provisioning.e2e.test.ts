@@ -169,7 +169,7 @@ describe('the stub of a pool', () => {
     await create(scene.machineApi, stubName(), { userData: '#!/bin/sh' });
     scene.run();
     const event = await untilEvent(scene.machineApi, stubName(), 'StubNotOurs');
-    expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('left alone') });
+    expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('Slipway does not change it') });
     expect(await scene.text(scene.machineApi, stubName(), 'userData')).toBe('#!/bin/sh');
   });
 

@@ -31,7 +31,7 @@ describe('a web server that misbehaves', () => {
     [
       'redirects in circles',
       'SLW_RESOLVE_FETCH',
-      /redirects more often than the limit of 5/,
+      /redirects more than 5 times, which is the limit/,
       () => {
         stage.web.serve('/bad', redirectTo('/back'));
         stage.web.serve('/back', redirectTo('/bad'));
@@ -63,7 +63,7 @@ describe('a web server that misbehaves', () => {
     [
       'never answers',
       'SLW_RESOLVE_FETCH',
-      /does not answer in time/,
+      /did not respond in time/,
       () => {
         stage.web.serve('/bad', () => undefined);
         return { ...remoteFile('/bad'), ignition: { version: '3.4.0', timeouts: { httpResponseHeaders: 1 } } };
@@ -84,14 +84,14 @@ describe('a web server that misbehaves', () => {
     [
       'has a certificate of an unknown authority',
       'SLW_RESOLVE_FETCH',
-      /not signed by a trusted authority/,
+      /not signed by a trusted CA/,
       // An API server is that to everybody who does not have its kubeconfig.
       () => withFiles(file('/etc/file', `${stage.cluster.controlPlane.url}/healthz`)),
     ],
     [
       'redirects to the metadata service of a cloud',
       'SLW_RESOLVE_FETCH',
-      /169\.254\.169\.254 is refused/,
+      /169\.254\.169\.254 is not allowed/,
       () => {
         stage.web.serve('/bad', redirectTo('http://169.254.169.254/latest/meta-data/iam/security-credentials/'));
         return remoteFile('/bad');
@@ -100,7 +100,7 @@ describe('a web server that misbehaves', () => {
     [
       'gives a config that refers to itself',
       'SLW_RESOLVE_LOOP',
-      /reached again from itself/,
+      /references itself/,
       () => {
         stage.web.serve('/bad', JSON.stringify(merging(`${stage.web.url}/bad`)));
         return merging(`${stage.web.url}/bad`);

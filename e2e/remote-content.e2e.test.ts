@@ -165,7 +165,7 @@ describe('a stored snapshot that somebody damaged', () => {
     stage.web.serve('/good', 'changed');
     await deleteSecret(await chunk());
     const { message } = await stage.cluster.untilState('50-lost', 'lost');
-    expect(message).toMatch(/is gone.*slipway\.dev\/refresh-remote-content/);
+    expect(message).toMatch(/is missing.*slipway\.dev\/refresh-remote-content/);
     await until(async () => {
       expect(await stage.cluster.reasons('50-lost')).toContain('RemoteContentLost');
     });

@@ -15,8 +15,8 @@ import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findPool, type Fleet, renderedWith, startFleet } from './render/fleet.ts';
 
-// The controllers are a process of their own, and so is each command once. The machines are Node objects that do what they are
-// told when the test says so.
+// The controllers run as a separate process, and each command does so once. The machines are Node objects that follow their
+// desired config when a test asks them to.
 let fleet: Fleet;
 let controller: RunningProcess;
 let old = '';
@@ -26,10 +26,10 @@ const workers = ['worker-a', 'worker-b', 'worker-c'] as const;
 
 const command = (name: InProcessCommand, ...args: string[]) =>
   runInProcess(name, ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
-/** As a user has it. */
+/** As a separate process. */
 const commandAsProcess = (...args: string[]) => runSlipway(...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
 
-/** What a command says with -o json. */
+/** The output of a command with -o json. */
 async function shown(name: InProcessCommand, ...args: string[]): Promise<unknown> {
   const { code, out, err } = await command(name, ...args, '-o', 'json');
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -43,7 +43,7 @@ async function readAnnotations(name: string): Promise<Record<string, string>> {
 const readDesired = async (name: string): Promise<string | undefined> =>
   (await readAnnotations(name))[nodeAnnotations.desiredConfig];
 
-/** Which of the workers are to have this config. */
+/** The workers whose desired config is this one. */
 async function listAssigned(config: string): Promise<string[]> {
   const desired = await Promise.all(workers.map(readDesired));
   return workers.filter((_, index) => desired[index] === config);
@@ -57,7 +57,7 @@ async function addWorker(name: string, config: string): Promise<void> {
   await annotateNode(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
 }
 
-/** What the controller has last written about the pool, once it has seen all of its spec. */
+/** Waits for the Updating condition, after the controller has observed the current spec. */
 const updating = (expected: object): Promise<void> =>
   until(async () => {
     const pool = await findPool(fleet.admin, 'worker');
@@ -65,7 +65,7 @@ const updating = (expected: object): Promise<void> =>
     expect(pool?.status?.conditions?.find(({ type }) => type === 'Updating')).toMatchObject(expected);
   });
 
-/** All machines obey until every one has this config. */
+/** All machines follow their desired config until every one has this config. */
 const untilAllHave = (config: string): Promise<void> =>
   until(async () => {
     for (const name of workers) await obeyDesiredConfig(fleet.admin, name);
@@ -74,7 +74,7 @@ const untilAllHave = (config: string): Promise<void> =>
     expect(pool?.status?.conditions?.find(({ type }) => type === 'Updated')).toMatchObject({ status: 'True' });
   });
 
-/** History orders rendered configs by when they were made, and the API server notes that in whole seconds. */
+/** History sorts rendered configs by creation time, which the API server records in whole seconds. */
 const untilLaterThan = (second: string): Promise<void> =>
   until(() => expect(Date.now()).toBeGreaterThan(Date.parse(second) + 1000));
 
@@ -90,7 +90,7 @@ beforeAll(async () => {
 afterAll(() => fleet.stop());
 
 describe('slipway pause and resume', () => {
-  it('a paused pool gives nothing; status and why say so', async () => {
+  it('a paused pool assigns no config; status and why report that', async () => {
     expect(await shown('pause', 'worker')).toMatchObject({ action: 'pause', pool: 'worker', changed: true });
     await fleet.admin.create(
       machineConfigs,
@@ -111,7 +111,7 @@ describe('slipway pause and resume', () => {
     });
   });
 
-  it('a resumed pool goes on with its canary; status shows the wave, why the recorded reason', async () => {
+  it('a resumed pool starts with its canary; status shows the wave, why the recorded reason', async () => {
     expect(await shown('resume', 'worker')).toMatchObject({ action: 'resume', changed: true });
     await until(async () => expect(await listAssigned(renewed)).toHaveLength(1));
     const [canary = ''] = await listAssigned(renewed);
@@ -129,7 +129,7 @@ describe('slipway pause and resume', () => {
     expect(out).not.toContain('\u001b');
   });
 
-  it('--all stops every pool within one reconcile, and lets them go on', async () => {
+  it('pause --all stops every pool within one reconcile, and resume --all continues', async () => {
     const stopped = await commandAsProcess('pause', '--all', '--reason', 'storage maintenance');
     expect(stopped.out).toMatch(/^All rollouts are stopped: storage maintenance\./);
     const settings = await fleet.admin.get(machineConfigurations, { name: 'cluster' });
@@ -145,10 +145,10 @@ describe('slipway pause and resume', () => {
 });
 
 describe('slipway cancel and rollback', () => {
-  it('cancel brings the machines that were given the config back, and says how it goes on', async () => {
+  it('cancel rolls assigned machines back and reports how to continue', async () => {
     const { code, out } = await commandAsProcess('cancel', 'worker');
     expect(code).toBe(0);
-    expect(out).toContain(`goes to ${old}`);
+    expect(out).toContain(`now targets ${old}`);
     expect(out).toContain('slipway resume worker');
     expect(await shown('status', 'worker')).toMatchObject({
       pools: [{ target: old, newest: renewed, hold: { kind: 'cancel' } }],
@@ -157,15 +157,15 @@ describe('slipway cancel and rollback', () => {
     expect(await listAssigned(renewed)).toEqual([]);
   });
 
-  it('a pool that is paused and held is only unpaused at first: its machines stay where they went back to', async () => {
+  it('a paused and held pool is only unpaused at first: its machines stay at the config of the cancel', async () => {
     await command('pause', 'worker');
     const { out } = await command('resume', 'worker');
     expect(out).toContain('Pool worker is no longer paused.');
-    expect(out).toContain(`It is still held at ${old}: slipway resume worker once more ends that.`);
+    expect(out).toContain(`It is still held at ${old}; run slipway resume worker again to end that.`);
     expect(await shown('status', 'worker')).toMatchObject({ pools: [{ isPaused: false, hold: { kind: 'cancel' } }] });
   });
 
-  it('what the controller refuses is an error with its reason', async () => {
+  it('a refused request is an error with the controller’s reason', async () => {
     const { code, err } = await command('cancel', 'worker');
     expect(code).toBe(1);
     expect(err).toMatch(/^slipway: cancel of pool worker was refused: .* \[SLW_CLI_REFUSED\]\n$/);
@@ -198,11 +198,11 @@ describe('slipway cancel and rollback', () => {
     expect(out).toContain('+ file /etc/motd');
   });
 
-  it('rollback goes to the config that the beginning of a hash names', async () => {
+  it('rollback accepts the first characters of a hash', async () => {
     const hash = old.slice(old.lastIndexOf('-') + 1);
     expect(await shown('rollback', 'worker', '--to', hash.slice(0, 8))).toMatchObject({
       action: 'rollback',
-      message: expect.stringContaining(`goes to ${old}`),
+      message: expect.stringContaining(`now targets ${old}`),
     });
     await untilAllHave(old);
     const report = (await shown('history', 'worker')) as { rollouts: object[] };
@@ -216,7 +216,7 @@ describe('slipway cancel and rollback', () => {
 });
 
 describe('slipway status --watch', () => {
-  it('in a pipe writes a line for each change, and ends with Ctrl-C and code 0', async () => {
+  it('prints one line per change in a pipe, and exits with 0 on Ctrl-C', async () => {
     const watching = startSlipway('status', 'worker', '--watch', '--kubeconfig', fleet.controlPlane.kubeconfig);
     const documents = startSlipway(
       'status',
@@ -234,7 +234,7 @@ describe('slipway status --watch', () => {
     await watching.saw(/worker: updated: All machines/);
     await documents.saw(/"name":"worker","phase":"updated"/);
     await command('resume', 'worker');
-    // One look may show several steps at once, but the machine stays where it is until it obeys.
+    // One report may skip several steps, but the machine keeps its config until it follows the desired one.
     await watching.saw(/worker\/worker-[abc]: \w+ → updating/);
     await documents.saw(/"name":"worker","phase":"updating"/);
     await untilAllHave(renewed);
@@ -255,8 +255,8 @@ describe('slipway status --watch', () => {
   });
 });
 
-describe('names that are not there', () => {
-  it('are an error of one line, with names near them', async () => {
+describe('unknown names', () => {
+  it('are a one-line error with similar names', async () => {
     expect(await command('pause', 'wroker')).toMatchObject({
       code: 1,
       out: '',
@@ -280,31 +280,31 @@ describe('without a controller', () => {
   const readRequest = async (): Promise<string | undefined> =>
     (await fleet.admin.get(machineConfigPools, { name: 'worker' })).metadata.annotations?.[rolloutRequestAnnotation];
 
-  it('a request that nobody answers stays, and the command says so', async () => {
+  it('an unanswered request stays on the pool, and the command reports that', async () => {
     const { code, out, err } = await command('rollback', 'worker', '--wait', '1');
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(/probably no controller runs.*kubectl annotate.*\[SLW_CLI_NO_ANSWER\]/);
+    expect(err).toMatch(/no controller has answered.*kubectl annotate.*\[SLW_CLI_NO_ANSWER\]/);
     expect(await readRequest()).toBe('rollback');
-    expect((await command('status', 'worker')).out).toContain('asked for and not answered yet: rollback');
+    expect((await command('status', 'worker')).out).toContain('requested, not answered yet: rollback');
   });
 
-  it('a request that somebody takes away is waited for no longer', async () => {
+  it('a request that another client removes ends the wait', async () => {
     const asking = startSlipway('rollback', 'worker', '--wait', '60', '--kubeconfig', fleet.controlPlane.kubeconfig);
-    await asking.saw(/Ctrl-C takes it back/);
+    await asking.saw(/Ctrl-C withdraws the request/);
     const body = { metadata: { annotations: { [rolloutRequestAnnotation]: null } } };
     await fleet.admin.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {});
     expect(await waitForExit(asking)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/taken away without an answer.*\[SLW_CLI_NO_ANSWER\]/),
+      err: expect.stringMatching(/another client removed it.*\[SLW_CLI_NO_ANSWER\]/),
     });
   });
 
-  it('Ctrl-C takes the request back', async () => {
+  it('Ctrl-C withdraws the request', async () => {
     const asking = startSlipway('rollback', 'worker', '--kubeconfig', fleet.controlPlane.kubeconfig);
-    await asking.saw(/Ctrl-C takes it back/);
+    await asking.saw(/Ctrl-C withdraws the request/);
     expect(await readRequest()).toBe('rollback');
     asking.child.kill('SIGINT');
-    expect(await waitForExit(asking)).toMatchObject({ code: 130, err: expect.stringContaining('was taken back') });
+    expect(await waitForExit(asking)).toMatchObject({ code: 130, err: expect.stringContaining('was withdrawn') });
     expect(await readRequest()).toBeUndefined();
   });
 });

@@ -183,7 +183,7 @@ describe('the server on a cluster', () => {
   });
 
   it('never logs a token', () => {
-    expect(server.err()).toContain('gave a machine its config');
+    expect(server.err()).toContain('sent a machine its config');
     expect(server.err()).not.toMatch(/a{43}|b{43}|c{43}/);
   });
 });
@@ -194,7 +194,7 @@ describe('the server command', () => {
     const { code, err } = await runSlipway('server', '--kubeconfig', controlPlane.kubeconfig, ...flags);
     expect(code).toBe(1);
     expect(err).toMatch(
-      /slipway: cannot listen on 127\.0\.0\.1 port \d+: something else listens there \[SLW_SERVER_LISTEN\]/,
+      /slipway: cannot listen on 127\.0\.0\.1 port \d+: another process listens there \[SLW_SERVER_LISTEN\]/,
     );
   });
 
@@ -220,7 +220,7 @@ describe('the server command', () => {
         `127.0.0.1:${await pickFreePort([port, probes, own])}`,
       ];
       const started = startSlipway('server', '--kubeconfig', controlPlane.kubeconfig, ...flags, ...flag);
-      await started.saw(/machines are served/);
+      await started.saw(/serving machines/);
       expect(started.err()).toContain(`"allowAnonymous":${expected}`);
       started.child.kill('SIGTERM');
       expect(await started.exit).toBe(0);

@@ -11,7 +11,7 @@ import { run } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let dataDir: string;
-/** Of the last start, for the tests that need no start of their own. */
+/** The last started process, for tests that can share it. */
 let running: RunningProcess | undefined;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-// From its sources, as `npm start` runs it.
+// From sources, like `npm start`.
 const main = resolve(import.meta.dirname, '../packages/slipway/src/main.ts');
 
 async function start(...args: string[]): Promise<RunningProcess> {
@@ -50,7 +50,7 @@ const pools = (): Promise<string[]> =>
   });
 
 describe('slipway start', () => {
-  it('runs everything, stops cleanly on Ctrl-C, and goes on from there at the next start', async () => {
+  it('runs everything, stops cleanly on Ctrl-C, and continues at the next start', async () => {
     const first = await start('--nodes', '0');
     expect(first.out()).toContain(join(dataDir, 'admin.kubeconfig'));
     await until(async () => expect(await pools()).toEqual(['master', 'worker']));
@@ -73,10 +73,10 @@ describe('slipway start', () => {
     console.log(`second start: ${seconds.toFixed(1)} s`);
     expect(await pools()).toEqual(expect.arrayContaining(['master', 'worker']));
     expect(seconds).toBeLessThan(60);
-    expect(second.err()).toContain('7 CRDs of ours');
+    expect(second.err()).toContain('Installed 7 Slipway CRDs');
   }, 120_000);
 
-  it('has a small fleet of three pools, and says that its machines are simulated', async () => {
+  it('has a small fleet of three pools, and states that its machines are simulated', async () => {
     const started = running ?? (await start());
     expect(started.out()).toMatch(/machines +8, all simulated/);
     const machines = await withClient((client) => Array.fromAsync(client.list(nodes)));
@@ -94,7 +94,7 @@ describe('slipway start', () => {
     expect(refused.err()).toMatch(/^slipway: .*--nodes.*from 0 to 1000, found "1001".*\[SLW_CLI_USAGE\]$/m);
   });
 
-  it('says in one line that a port is taken, and which flag chooses another', async () => {
+  it('reports in one line that a port is taken, and which flag chooses another', async () => {
     const first = running ?? (await start());
     const port = /127\.0\.0\.1:(\d+)/.exec(first.out())?.[1] ?? '';
     const second = startSlipway('start', '--data-dir', `${dataDir}-other`, '--port', port);
@@ -103,7 +103,7 @@ describe('slipway start', () => {
     await rm(`${dataDir}-other`, { recursive: true, force: true });
   });
 
-  it('turns a gate on and off when FeatureGate cluster says so, without a restart', async () => {
+  it('turns gates on and off with FeatureGate cluster, without a restart', async () => {
     const gates = {
       group: 'config.openshift.io',
       version: 'v1',

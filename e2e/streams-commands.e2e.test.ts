@@ -1,5 +1,5 @@
-// `slipway streams` against a real registry with a release in it, a real control plane and real controllers. The machines are
-// Node objects that do what they are told when the test says so.
+// `slipway streams` against a real registry with a release, a real control plane and real controllers. The machines are Node
+// objects that follow their desired config when a test asks them to.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ let fleet: Fleet;
 let registry: RunningRegistry;
 let payload: Payload;
 let directory: string;
-/** Of somebody whose every request is counted. */
+/** Kubeconfig of a user whose requests are counted. */
 let viewerKubeconfig: string;
 const access: string[] = [];
 
@@ -64,7 +64,7 @@ async function addNode(name: string, role: string): Promise<void> {
   await annotateNode(name, { [nodeAnnotations.currentConfig]: config, [nodeAnnotations.state]: 'Done' });
 }
 
-/** All machines obey until every one of the pool is on the stream. */
+/** All machines follow their desired config until the whole pool is on the stream. */
 const untilReached = (name: string, stream: string): Promise<void> =>
   until(async () => {
     for (const machine of ['worker-1', 'infra-1', 'infra-2']) await obeyDesiredConfig(fleet.admin, machine);
@@ -114,7 +114,7 @@ afterAll(async () => {
 }, 60_000);
 
 describe('slipway streams inspect', () => {
-  it('shows the streams of a release image: versions, sizes, life, default, and what was left out', async () => {
+  it('shows the streams of a release image: versions, sizes, lifecycle, default, and what was left out', async () => {
     const found = await json(inspect(payload.releaseImage, ...access, '-o', 'json'));
     expect(found).toMatchObject({
       version: '4.22.0',
@@ -140,7 +140,7 @@ describe('slipway streams inspect', () => {
     });
   });
 
-  it('shows it to people, too', async () => {
+  it('prints them as text', async () => {
     const { code, out } = await runSlipway('streams', 'inspect', payload.releaseImage, ...access);
     expect(code).toBe(0);
     expect(out).toMatch(/rhel-9 +yes +deprecated, then rhel-10 +9\.6\.20251201-1/);
@@ -148,7 +148,7 @@ describe('slipway streams inspect', () => {
     expect(out).toContain('[SLW_STREAM_PARTIAL]');
   });
 
-  it('says what is wrong with the registry in one line', async () => {
+  it('reports a registry problem in one line', async () => {
     const { code, out, err } = await inspect(payload.releaseImage, '--registry-ca', path('ca.crt'));
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/SLW_REGISTRY_UNAUTHORIZED.*\[SLW_STREAM_SOURCE_FAILED\]\n$/);
@@ -157,7 +157,7 @@ describe('slipway streams inspect', () => {
 });
 
 describe('slipway bootstrap with the streams of a release', () => {
-  it('starts each pool on its stream, and brings the OSImageStream for the cluster that comes to be', async () => {
+  it('starts each pool on its stream, and writes the OSImageStream for the new cluster', async () => {
     const gpu = customPool('gpu');
     const manifest = {
       apiVersion: 'machineconfiguration.openshift.io/v1',
@@ -198,7 +198,7 @@ describe('slipway bootstrap with the streams of a release', () => {
     }
     const checked = validate(osImageStreamKind, object);
     if (!checked.ok) throw new Error(`not an OSImageStream: ${JSON.stringify(checked.problems)}`);
-    // As kube-apiserver does with every new object: its status is dropped, and comes from the controllers.
+    // kube-apiserver drops the status of a new object; the controllers set it.
     const taken = await fleet.admin.create(osImageStreams, checked.object, { dryRun: true });
     expect(taken).toMatchObject({ spec: { defaultStream: 'rhel-9' } });
     expect(taken).not.toHaveProperty('status');
@@ -206,7 +206,7 @@ describe('slipway bootstrap with the streams of a release', () => {
 });
 
 describe('slipway streams', () => {
-  it('says how to turn them on where there are none', async () => {
+  it('explains how to turn streams on if there are none', async () => {
     const { code, out } = await streams();
     expect(code).toBe(0);
     expect(out).toContain('--feature-gates OSStreams=true');
@@ -217,7 +217,7 @@ describe('slipway streams', () => {
     });
   });
 
-  it('shows every stream and the pools on it, once the controllers have found them', async () => {
+  it('shows every stream and its pools, once the controllers have discovered them', async () => {
     await fleet.admin.create(machineConfigPools, customPool('infra'));
     const flags = ['--feature-gates', 'OSStreams=true', '--release-image', payload.releaseImage];
     await fleet.controller(...flags, '--registry-ca', path('ca.crt'));
@@ -249,7 +249,7 @@ describe('slipway streams migrate', () => {
     await untilReached('infra', 'rhel-9');
   }, 90_000);
 
-  it('says with --dry-run what it would lead to, and writes nothing', async () => {
+  it('shows the effects with --dry-run, and writes nothing', async () => {
     const { code, out, err } = await migrate('infra', 'rhel-10', '--dry-run', '-o', 'json', ...access);
     expect({ code, err }).toEqual({ code: 3, err: '' });
     const found = JSON.parse(out) as {
@@ -275,14 +275,14 @@ describe('slipway streams migrate', () => {
     expect((await findPool(fleet.admin, 'infra'))?.spec.osImageStream).toBeUndefined();
   });
 
-  it('does without the registry, and says so', async () => {
+  it('works without the registry, and reports that', async () => {
     const { code, out } = await migrate('infra', 'rhel-10', '--dry-run');
     expect(code).toBe(3);
-    expect(out).toMatch(/Download: how much each of 2 machines fetches is not known: .*SLW_REGISTRY_/);
+    expect(out).toMatch(/Download: unknown for each of 2 machines: .*SLW_REGISTRY_/);
   }, 60_000);
 
   it.each([
-    ['a stream that is not there', 'rhel-11', 'SLW_STREAM_UNKNOWN'],
+    ['a missing stream', 'rhel-11', 'SLW_STREAM_UNKNOWN'],
     ['one that the release has half of', 'centos-10', 'SLW_STREAM_UNKNOWN'],
   ])('refuses %s before anything is done', async (_, stream, code) => {
     const { code: exit, out, err } = await migrate('infra', stream, ...access);
@@ -290,10 +290,10 @@ describe('slipway streams migrate', () => {
     expect(err).toContain(`[${code}]`);
   });
 
-  it('tells the pool; what was foretold comes true, and only that pool moves', async () => {
+  it('sets the stream; the plan comes true, and only that pool migrates', async () => {
     const { code, out } = await migrate('infra', 'rhel10-coreos', ...access);
     expect(code).toBe(0);
-    expect(out).toContain('Pool infra is told to be on rhel-10.');
+    expect(out).toContain('Pool infra now requests stream rhel-10.');
     expect((await findPool(fleet.admin, 'infra'))?.spec.osImageStream).toEqual({ name: 'rhel-10' });
     await until(async () => {
       expect((await findPool(fleet.admin, 'infra'))?.spec.configuration?.name).toBe(foretold);
@@ -307,10 +307,10 @@ describe('slipway streams migrate', () => {
     ]);
   }, 120_000);
 
-  it('says 0 for a pool that was told already, and refuses the way back', async () => {
+  it('exits 0 for a pool that already requests the stream, and refuses a downgrade', async () => {
     expect(await migrate('infra', 'rhel-10', '--dry-run', ...access)).toMatchObject({ code: 0 });
     const again = await migrate('infra', 'rhel-10', ...access);
-    expect(again.out).toContain('Pool infra was told to be on rhel-10 already: nothing was written.');
+    expect(again.out).toContain('Pool infra already requests stream rhel-10. Nothing was written.');
     const { code, out, err } = await migrate('infra', 'rhel-9', ...access);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain('[SLW_STREAM_BACKWARD]');

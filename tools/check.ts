@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-// All of them, whatever the first one says: one run shows everything that is to be done.
+// Runs all checks, even after a failure: one run shows everything.
 const checks = [
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
   { name: 'lint', command: ['oxlint', '--deny-warnings'] },
   { name: 'format', command: ['oxfmt', '--check'] },
   { name: 'dead code and unused dependencies', command: ['knip'] },
   { name: 'limits of the house', command: ['node', 'tools/measure.ts', '--check'] },
+  { name: 'words', command: ['node', 'tools/words/check-words.ts'] },
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

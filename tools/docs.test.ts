@@ -21,7 +21,7 @@ const files = filesBelow('');
 const pages = files.filter((path) => path.endsWith('.md'));
 const CODE_PATTERN = /\b(SLW_[A-Z][A-Z0-9_]*)/g;
 
-/** Prose only: what stands in code is an example. */
+/** Prose only: code contains examples. */
 const withoutCode = (text: string): string => text.replaceAll(/^ *```[^]*?^ *```/gm, '').replaceAll(/`[^`\n]*`/g, '');
 
 /** Targets of links and images, inline or by reference, that are not on another server. */
@@ -31,7 +31,7 @@ const linksIn = (text: string): string[] =>
     ...matches(withoutCode(text), /^\[[^\]]+\]: (\S+)/gm),
   ].filter((target) => !/^[a-z][a-z+.-]*:/i.test(target));
 
-/** The names by which headings can be linked to. */
+/** The anchors of headings. */
 const anchorsIn = (text: string): string[] =>
   matches(text.replaceAll(/^ *```[^]*?^ *```/gm, ''), /^#+ (.+)$/gm).map((heading) =>
     heading
@@ -50,7 +50,7 @@ function leadsNowhere(page: string, target: string): boolean {
 const catalogues = files.filter((path) => path.endsWith('/errors.ts'));
 const codes = [...new Set(catalogues.flatMap((path) => matches(read(path), CODE_PATTERN)))].toSorted();
 
-/** A whole code, or the part that a family of codes begins with. */
+/** A complete code, or the prefix of a family of codes. */
 const isKnown = (mentioned: string): boolean =>
   codes.some((code) => code === mentioned || code.startsWith(`${mentioned}_`));
 
@@ -65,7 +65,7 @@ describe('documentation', () => {
     expect(mentioned.filter(({ code }) => !isKnown(code))).toEqual([]);
   });
 
-  it('has no link that leads nowhere', () => {
+  it('has no broken link', () => {
     const links = pages.flatMap((page) => linksIn(read(page)).map((target) => ({ page, target })));
     expect(links.length).toBeGreaterThan(0);
     expect(links.filter(({ page, target }) => leadsNowhere(page, target))).toEqual([]);

@@ -13,7 +13,7 @@ const crdFolders: Record<Kind['install'], string> = {
   test: 'e2e/crds',
 };
 
-/** Folders that hold generated files and nothing else. */
+/** Folders with generated files only. */
 export const generatedFolders = [...Object.values(crdFolders), 'deploy/policies', 'deploy/rbac'];
 
 const yaml = (objects: readonly object[]): string =>
@@ -34,7 +34,7 @@ export function generatedFiles(): Map<string, string> {
   ]);
 }
 
-/** Files that are in a generated folder but that nothing generates any more. */
+/** Files in a generated folder that nothing generates any longer. */
 export async function strayFiles(): Promise<string[]> {
   const files = generatedFiles();
   const found = await Promise.all(

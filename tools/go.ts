@@ -2,7 +2,7 @@
 import { ToolsError } from './controlplane/errors.ts';
 import { run, RunError } from './run.ts';
 
-/** Nothing that the user has set for other projects may change what is built. */
+/** Settings of the user for other projects must not affect the build. */
 export function goEnvironment(env: NodeJS.ProcessEnv, cgo: '0' | '1'): NodeJS.ProcessEnv {
   return {
     ...env,
@@ -16,18 +16,18 @@ export function goEnvironment(env: NodeJS.ProcessEnv, cgo: '0' | '1'): NodeJS.Pr
 }
 
 export interface GoProgram {
-  /** As messages call it: `the Ignition client`. */
+  /** The name in messages: `the Ignition client`. */
   readonly name: string;
-  /** The oldest Go that builds it: `1.26`. */
+  /** The oldest Go that can build it: `1.26`. */
   readonly least: string;
-  /** Beside Go, in words: `a C compiler`. */
+  /** Other requirements, as text: `a C compiler`. */
   readonly needs: string;
 }
 
 export interface GoBuild {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** How far it is, for whoever waits. */
+  /** Progress for the user. */
   readonly tell: (detail: string) => void;
 }
 
@@ -42,19 +42,19 @@ export async function buildWithGo(program: GoProgram, args: readonly string[], b
     if (!(error instanceof RunError) || !error.isMissing) throw failedBuild(program, error);
     throw new ToolsError(
       'SLW_TOOLS_NO_GO',
-      `${program.name} has to be built and there is no Go on PATH: install Go ${program.least} or newer and a C compiler`,
+      `${program.name} must be built, but there is no Go on PATH: install Go ${program.least} or newer and a C compiler`,
     );
   }
 }
 
-/** What to throw for a program of a build that failed. */
+/** The error for a failed build. */
 export function failedBuild({ name, least, needs }: GoProgram, error: unknown): unknown {
   if (!(error instanceof RunError)) return error;
   const said = error.said.split('\n').slice(-5);
   return new ToolsError(
     'SLW_TOOLS_BUILD_FAILED',
     [
-      `building ${name} failed: it ended with ${error.end}. It needs Go ${least} or newer, ${needs}, and the Go module proxy`,
+      `building ${name} failed: it exited with ${error.end}. It needs Go ${least} or newer, ${needs}, and the Go module proxy`,
       ...said.map((line) => `  ${line.slice(0, 400)}`),
     ].join('\n'),
   );

@@ -1,7 +1,7 @@
 // npm run measure [-- --root DIR] [--places] [--check]
 //
-// The measures of the house. `--root` measures another checkout by the same rules, `--places` names every place that
-// counts, `--check` says only which limits are broken, and fails.
+// Prints the code measures. `--root` measures another checkout by the same rules, `--places` lists every place that
+// counts, `--check` prints only exceeded limits, and fails.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { formatBroken, formatTable } from './house/limits.ts';

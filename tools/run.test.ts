@@ -8,12 +8,12 @@ import { isListening, run, startService, tryRun } from './run.ts';
 
 const sh = (script: string): [string, string[]] => ['sh', ['-c', script]];
 
-describe('a program that is run to its end', () => {
-  it('gives what it printed, from where and with what it was told', async () => {
+describe('a program that is run to completion', () => {
+  it('returns its output, with its directory and environment', async () => {
     expect(await run(...sh('echo $WORD; pwd; echo aside >&2'), { cwd: '/', env: { WORD: 'here' } })).toBe('here\n/\n');
   });
 
-  it('tells its lines as they come', async () => {
+  it('reports its lines as they arrive', async () => {
     const lines: string[] = [];
     await run(...sh('echo one >&2; echo two >&2'), { onLine: (line) => lines.push(line) });
     expect(lines).toEqual(['one', 'two']);
@@ -28,7 +28,7 @@ describe('a program that is run to its end', () => {
     await expect(run(...sh(script))).rejects.toMatchObject({ name: 'RunError', ...error });
   });
 
-  it('that is not there is told from one that fails', async () => {
+  it('that does not exist differs from one that fails', async () => {
     await expect(run('no-such-program', [])).rejects.toMatchObject({ isMissing: true });
   });
 
@@ -36,13 +36,13 @@ describe('a program that is run to its end', () => {
     await expect(run('sleep', ['60'], { timeoutMs: 50 })).rejects.toMatchObject({ end: 'SIGTERM' });
   });
 
-  it('gives its exit code to those who ask', async () => {
+  it('returns its exit code on request', async () => {
     expect(await tryRun(...sh('echo out; echo err >&2; exit 7'))).toEqual({ code: 7, out: 'out\n', err: 'err\n' });
   });
 });
 
 describe('a program that serves', () => {
-  it('is waited for, speaks, hears signals and is stopped', async () => {
+  it('is awaited, logs, receives signals and is stopped', async () => {
     const service = startService(
       ...sh('exec >&2; trap "echo heard; exit 5" TERM; echo up; while :; do sleep 0.05; done'),
       {
@@ -57,17 +57,19 @@ describe('a program that serves', () => {
     await service.stop();
   });
 
-  it('and ends before it is ready says so, with what it said', async () => {
+  it('and exits before it is ready is an error with its log', async () => {
     const service = startService(...sh('echo "no port" >&2; exit 2'), { name: 'it' });
-    await expect(service.waitUntil(() => false, 10_000)).rejects.toThrow(/^it failed: ended \(exit code 2\).*no port/s);
+    await expect(service.waitUntil(() => false, 10_000)).rejects.toThrow(
+      /^it failed: exited \(exit code 2\).*no port/s,
+    );
   });
 
-  it('and cannot be run says so', async () => {
+  it('and cannot be started is an error', async () => {
     const service = startService('no-such-program', [], { name: 'it' });
     await expect(service.waitUntil(() => false, 10_000)).rejects.toThrow(/ENOENT/);
   });
 
-  it('and does not get ready in time says so', async () => {
+  it('and is not ready in time is an error', async () => {
     const service = startService('sleep', ['60'], { name: 'it' });
     onTestFinished(() => service.stop('SIGKILL'));
     await expect(service.waitUntil(() => false, 100)).rejects.toThrow('is not ready after 0.1 s');

@@ -1,4 +1,4 @@
-// Programs that tools, tests and benchmarks run: to their end, or until they are stopped.
+// Runs programs for tools, tests and benchmarks: to completion, or until they are stopped.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,27 +8,27 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface RunOptions {
   readonly cwd?: string | undefined;
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** SIGTERM comes after it. */
+  /** SIGTERM is sent after it. */
   readonly timeoutMs?: number | undefined;
-  /** Each line of its standard error as it comes, for those who show progress. */
+  /** Called for each line of its standard error, to show progress. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** What a program printed, and its exit code; 255 where it has none, since a signal ended it. */
+/** A program's output and exit code; 255 if a signal ended it. */
 export interface Ran {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** A program that cannot be run, or did not end with 0. */
+/** A program that cannot be started, or exited with a non-zero code. */
 export class RunError extends Error {
   override readonly name = 'RunError';
-  /** There is no such program. */
+  /** The program does not exist. */
   readonly isMissing: boolean;
   /** `exit code 1`, `SIGKILL`, `spawn go ENOENT`. */
   readonly end: string;
-  /** Its last words; how it ended where it had none. */
+  /** The end of its output; how it ended if there was none. */
   readonly said: string;
 
   constructor(command: string, { isMissing = false, end, err }: { isMissing?: boolean; end: string; err: string }) {
@@ -40,20 +40,20 @@ export class RunError extends Error {
   }
 }
 
-// What a program prints is held in memory; what it says in the end is what one wants to know.
+// Output is held in memory; its end is the relevant part.
 const OUT_CHARS = 64 << 20;
 const ERR_CHARS = 1 << 20;
 
-/** Runs it to its end and gives what it printed. What does not end with 0 is a RunError. */
+/** Runs it to completion and returns its output. A non-zero exit code is a RunError. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { code, signal, out, err } = await finish(program, args, options);
   if (code === 0) return out;
   const words = code === null ? String(signal) : `exit code ${code}`;
-  // `nice`, `env` and shells find that there is no such program for us.
+  // `nice`, `env` and shells report a missing program by exit code.
   throw new RunError([program, ...args.slice(0, 3)].join(' '), { end: words, err, isMissing: code === 127 });
 }
 
-/** The same for those who want to know how it ended. */
+/** The same, but returns any exit code. */
 export async function tryRun(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { code, out, err } = await finish(program, args, options);
   return { code: code ?? 255, out, err };
@@ -89,32 +89,32 @@ function keepOutput(stream: NodeJS.ReadableStream, chars: number): () => string 
 /** A program that serves until it is stopped. */
 export interface Service {
   readonly pid: number;
-  /** How it ended, in words; undefined while it runs. */
+  /** How it ended, as text; undefined while it runs. */
   ended(): string | undefined;
-  /** The end of what it has written to its standard error so far. */
+  /** The end of its standard error so far. */
   log(): string;
   signal(name: NodeJS.Signals): void;
   /** Resolves when it has ended. */
   readonly exit: Promise<void>;
-  /** Resolves when this is true; rejects with how it ended, or that the time is up, and what it said. */
+  /** Resolves when this is true; rejects if the program ends first or the time is up, with its output. */
   waitUntil(isReady: () => boolean | Promise<boolean>, withinMs: number): Promise<void>;
-  /** Sends the signal if it still runs, and resolves when it has ended. As often as you like. */
+  /** Sends the signal if it still runs, and resolves when it has ended. Idempotent. */
   stop(name?: NodeJS.Signals): Promise<void>;
 }
 
 export interface ServiceOptions extends Omit<RunOptions, 'timeoutMs' | 'onLine'> {
-  /** As messages call it. */
+  /** The name in messages. */
   readonly name: string;
-  /** A group of its own: a signal for us, such as Ctrl-C, does not reach it. */
+  /** A separate process group: signals to this process, such as Ctrl-C, do not reach it. */
   readonly detached?: boolean;
-  /** How much of its log is kept; a million characters without it. */
+  /** How much of its log is kept; by default a million characters. */
   readonly logChars?: number;
 }
 
 const POLL_MS = 20;
 const LOG_CHARS = 1_000_000;
 
-/** It may have ended before it is of use: see waitUntil. */
+/** It may exit before it is ready: see waitUntil. */
 export function startService(program: string, args: readonly string[], options: ServiceOptions): Service {
   const { name, cwd, env, detached = false, logChars = LOG_CHARS } = options;
   const child = spawn(program, args, { cwd, env, detached, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -141,8 +141,8 @@ export function startService(program: string, args: readonly string[], options: 
           await delay(POLL_MS);
           continue;
         }
-        const words = ended === undefined ? `is not ready after ${withinMs / 1000} s` : `ended (${ended})`;
-        throw new RunError(name, { end: words, err: `${words}; it said: ${log().trim().slice(-2000)}` });
+        const words = ended === undefined ? `is not ready after ${withinMs / 1000} s` : `exited (${ended})`;
+        throw new RunError(name, { end: words, err: `${words}; its log: ${log().trim().slice(-2000)}` });
       }
     },
     async stop(which = 'SIGTERM') {
@@ -152,7 +152,7 @@ export function startService(program: string, args: readonly string[], options: 
   };
 }
 
-/** Whether somebody listens there: a port of this machine, or the path of a socket. */
+/** Whether something listens there: a port of this machine, or the path of a socket. */
 export async function isListening(at: number | string): Promise<boolean> {
   const socket = typeof at === 'number' ? connect(at, '127.0.0.1') : connect(at);
   try {

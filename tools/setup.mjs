@@ -1,8 +1,8 @@
 // node tools/setup.mjs [ENTRY ARGS…]
 //
-// Makes a clone ready, then runs ENTRY on the Node that the project pins. Plain JavaScript without dependencies, for
-// any Node from 18 on: it runs before anything is installed. One process does both, because a shell that has looked
-// up `node` once would run the second command of a script on the old one.
+// Prepares a clone, then runs ENTRY on the Node that the project pins. Plain JavaScript without dependencies, for any
+// Node from 18 on: it runs before anything is installed. One process does both, because a shell caches the location of
+// `node` and would run the second command of a script on the old one.
 
 import { installPackages, nodePath } from './setup/install.mjs';
 import { runEntry } from './setup/run.mjs';

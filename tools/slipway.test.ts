@@ -18,7 +18,7 @@ describe('./slipway', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it('runs from any directory and through symbolic links, and prints what the command prints and no more', async () => {
+  it('runs from any directory and through symbolic links, and prints only the command’s output', async () => {
     await symlink(command, join(directory, 'first'));
     await symlink('first', join(directory, 'second'));
     const direct = await run(command, ['--help'], { cwd: '/' });
@@ -27,7 +27,7 @@ describe('./slipway', () => {
     expect(direct.stderr).toBe('');
   });
 
-  it('prints what its sources print, to the last word of help', async () => {
+  it('prints the same as its sources, including all help', async () => {
     const main = join(ROOT, 'packages/slipway/src/main.ts');
     for (const args of [['--help'], ['--version'], ['start', '--help'], ['render', '--help']]) {
       expect(await run(command, args)).toEqual(await run(process.execPath, [main, ...args]));
@@ -39,7 +39,7 @@ describe('./slipway', () => {
   });
 });
 
-// A clone in small: the real script and bundler, with a command of two sources.
+// A miniature clone: the real script and bundler, with a command of two sources.
 describe('what ./slipway runs', () => {
   let clone: string;
   const at = (path: string): string => join(clone, path);
@@ -100,15 +100,15 @@ describe('what ./slipway runs', () => {
   const printed = (word: string, ...args: string[]): string =>
     [word, '1.2.3', at('packages/slipway/src/beside'), ...args].join(' ');
 
-  it('is made of the sources once; what they look for beside them they find beside the source', async () => {
+  it('is built from the sources once; files next to a source are still found', async () => {
     expect(await slipway('a', 'b c')).toBe(printed('first', 'a', 'b c'));
     expect(await slipway('again')).toBe(printed('first', 'again'));
     expect(await builds()).toHaveLength(1);
-    // By that it is told from the sources themselves.
+    // Distinguishes it from the sources.
     expect(await readdir(at('dist/cli/current'))).toContain('main.mjs');
   });
 
-  it('is never older than a source, whatever date that has', async () => {
+  it('is never older than a source, whatever its date', async () => {
     await slipway();
     await writeWord('second');
     await utimes(at('packages/slipway/src/word.ts'), new Date(0), new Date(0));
@@ -121,12 +121,12 @@ describe('what ./slipway runs', () => {
       'packages/slipway/package.json',
       '{ "name": "@slipway/slipway", "type": "module", "version": "4.5.6" }',
     );
-    // As set-up would, which that change asks for.
+    // Like set-up, which this change would trigger.
     await write('node_modules/.slipway-setup', '');
     expect(await slipway()).toContain('4.5.6');
   });
 
-  it('is the whole of one build, for commands that started before the next one, too', async () => {
+  it('is consistently one build, also for commands that started before the next one', async () => {
     await slipway();
     const before = await readlink(at('dist/cli/current'));
     const child = spawn(at('slipway'), ['later'], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -139,12 +139,12 @@ describe('what ./slipway runs', () => {
     expect(await once(lines, 'line')).toEqual([printed('first', 'later')]);
   });
 
-  it('is right for commands that find it missing at the same time', async () => {
+  it('is correct for concurrent commands that find it missing', async () => {
     const all = await Promise.all([1, 2, 3].map((number) => slipway(String(number))));
     expect(all).toEqual([1, 2, 3].map((number) => printed('first', String(number))));
   });
 
-  it('is the sources themselves where nothing can be built, and they say what is wrong', async () => {
+  it('falls back to the sources if nothing can be built, and they report the error', async () => {
     await write('dist', 'no directory');
     expect(await slipway()).toBe(printed('first').trim());
     await rm(at('dist'));
@@ -152,7 +152,7 @@ describe('what ./slipway runs', () => {
     await expect(slipway()).rejects.toMatchObject({ stderr: expect.stringContaining('word.ts') });
   });
 
-  it('is cleared away when newer builds have taken its place', async () => {
+  it('is removed when newer builds have replaced it', async () => {
     for (let number = 0; number < 8; number += 1) {
       await write(`dist/cli/build-${number}/main.mjs`, '');
       await utimes(at(`dist/cli/build-${number}`), number, number);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
-/** Seconds by test file, from the root. Files of less than a second have none: where they run makes no difference. */
+/** Seconds by test file, from the root. Files below a second are omitted: their order makes no difference. */
 export type Durations = Readonly<Record<string, number>>;
 
 const FILE = join(import.meta.dirname, 'test-durations.json');
@@ -11,7 +11,7 @@ export function readDurations(): Durations {
   return JSON.parse(readFileSync(FILE, 'utf8')) as Durations;
 }
 
-/** What is known after a run: of its files what they took now, of others what they took before, of files that are gone nothing. */
+/** Merges the durations of a run into the recorded ones; files that are gone are dropped. */
 export function mergeDurations(
   before: Durations,
   ran: readonly (readonly [path: string, ms: number])[],
@@ -26,7 +26,7 @@ export function mergeDurations(
   );
 }
 
-/** `npm run test:durations`: writes what each file took, for the order in which the next runs start them. */
+/** `npm run test:durations`: records the duration of each file, for the order in which later runs start them. */
 export default class RecordDurations implements Reporter {
   #root = '';
 

@@ -3,7 +3,7 @@ import { mergeDurations } from './test-durations.ts';
 import { sortByDuration } from './test-order.ts';
 
 describe('test files', () => {
-  it('start longest first, and those that nobody has timed as they came', () => {
+  it('start longest first, and those without a record in their original order', () => {
     const durations = { 'a.test.ts': 3, 'b.test.ts': 90 };
     expect(sortByDuration(['new', 'a.test.ts', 'newer', 'b.test.ts'], (path) => path, durations)).toEqual([
       'b.test.ts',
@@ -13,7 +13,7 @@ describe('test files', () => {
     ]);
   });
 
-  it('that ran are timed anew, in one project or two; others keep their time, and those that are gone lose it', () => {
+  it('that ran get new times, in one project or two; others keep theirs, and deleted ones are dropped', () => {
     const before = { 'gone.test.ts': 5, 'kept.test.ts': 7, 'ran.test.ts': 9, 'quick.test.ts': 2 };
     const ran = [
       ['ran.test.ts', 3400],

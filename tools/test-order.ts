@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { type Durations, readDurations } from './test-durations.ts';
 
 /**
- * Starts the longest files of each project first, by recorded times: begun last, one of them would run on while the other cores
- * wait. What Vitest remembers itself is of one machine, and a fresh clone has none of it.
+ * Starts the longest files of each project first, by recorded times: started last, one of them would run on while the
+ * other cores wait. Vitest's own cache is per machine, and a new clone has none.
  */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -17,7 +17,7 @@ export default class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Longest first; what is not recorded stays in the order in which it came, after what is. */
+/** Longest first; files without a record follow in their original order. */
 export function sortByDuration<T>(files: readonly T[], pathOf: (file: T) => string, durations: Durations): T[] {
   const findSeconds = (file: T): number => durations[pathOf(file)] ?? 0;
   return files.toSorted((a, b) => findSeconds(b) - findSeconds(a));

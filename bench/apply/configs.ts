@@ -8,7 +8,7 @@ export interface BenchFile {
 const MIN_FILE_BYTES = 1024;
 const MAX_FILE_BYTES = 4096;
 
-/** Files of 1 to 4 kB in the directories that configs usually fill. `generation` makes other contents of the same sizes. */
+/** Files of 1 to 4 kB in the directories that configs usually use. `generation` changes the contents, not the sizes. */
 export function benchFiles(count: number, generation: number): BenchFile[] {
   return Array.from({ length: count }, (_, index) => {
     const size = MIN_FILE_BYTES + Math.floor(((index * 7919) % count) * ((MAX_FILE_BYTES - MIN_FILE_BYTES) / count));

@@ -1,5 +1,5 @@
-// What a daemon costs a machine: memory at rest and at most, and the processor while nothing happens. It is the program that
-// is shipped and a simulated machine, with a real control plane and a config as large as one can be.
+// The resources that a daemon uses: memory at rest and at peak, and processor time while idle. Measures the shipped
+// program on a simulated machine, with a real control plane and a config of maximum size.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -17,10 +17,10 @@ import { cpuMs } from '../server/usage.ts';
 import { benchFiles, buildConfig } from './configs.ts';
 
 const NODE = 'bench-1';
-/** About 1.4 MB of config: a cluster stores no larger one. */
+/** About 1.4 MB of config: the largest that a cluster stores. */
 const FILES = 420;
 const IDLE_MS = 60_000;
-/** The engine collects in the first half minute what an update left. */
+/** The engine needs half a minute to collect the garbage of an update. */
 const SETTLE_MS = 30_000;
 const sources = resolve(import.meta.dirname, '../../packages/slipway/src');
 const main = join(sources, 'main.ts');
@@ -79,9 +79,9 @@ async function measureOn(controlPlane: ControlPlane, directory: string): Promise
 }
 
 interface Machine {
-  /** Of the daemon that runs now. */
+  /** Of the running daemon. */
   pid(): number;
-  /** The most that any of its daemons had resident, in megabytes. */
+  /** Peak resident memory of any of its daemons, in megabytes. */
   stop(): Promise<number>;
 }
 
@@ -99,7 +99,7 @@ function startMachine(command: readonly string[]): Machine {
 
   async function run(): Promise<void> {
     for (;;) {
-      // Its log, and in the last line its peak in kB.
+      // Its log; the last line is its peak in kB.
       let last = '';
       daemon.stdout?.setEncoding('utf8').on('data', (text: string) => {
         last = (last + text).slice(-100);
@@ -107,7 +107,7 @@ function startMachine(command: readonly string[]): Machine {
       await once(daemon, 'close');
       peak = Math.max(peak, (Number(last.trimEnd().split('\n').at(-1)) * 1024) / 1e6);
       if (stopped.signal.aborted) return;
-      if (Number.isNaN(peak)) throw new Error(`a daemon ended without its peak: ${last}`);
+      if (Number.isNaN(peak)) throw new Error(`a daemon exited without reporting its peak: ${last}`);
       daemon = start();
     }
   }
@@ -124,7 +124,7 @@ function startMachine(command: readonly string[]): Machine {
   };
 }
 
-/** With the drain that the daemon asks for. */
+/** Including the drain that the daemon requests. */
 async function bring(client: Client, config: string): Promise<void> {
   const annotate = (annotations: object) =>
     client.patch(nodes, { name: NODE }, { type: 'merge', body: { metadata: { annotations } } }, {});
@@ -141,11 +141,11 @@ async function bring(client: Client, config: string): Promise<void> {
     }
     await wait(100);
   }
-  throw new Error(`the node did not come to ${config}`);
+  throw new Error(`the node did not reach ${config}`);
 }
 
 async function measureIdle(pid: number): Promise<Omit<DaemonUsage, 'peakMegabytes'>> {
-  // What the update left to collect is collected, and the first look at everything is over.
+  // By now the garbage of the update is collected and the first full check is over.
   await wait(SETTLE_MS);
   const [cpu, began] = [await cpuMs([pid]), performance.now()];
   await wait(IDLE_MS);

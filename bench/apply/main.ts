@@ -1,4 +1,4 @@
-// An update of 200 and of 1,000 files, with all that makes it safe, against a plain loop of write, fsync and rename on the
+// A complete, crash-safe update of 200 and of 1,000 files, compared with a plain loop of write, fsync and rename on the
 // same file system in the same run.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,15 +12,15 @@ import { writeAll } from './plain-loop.ts';
 
 const COUNTS = [200, 1000] as const;
 const ROUNDS = 9;
-/** Of a daemon, also while it updates a machine to a config as large as one can be. */
+/** For a daemon, including an update to a config of maximum size. */
 const MAX_MEGABYTES = 110;
 const WARM_UP = 1;
 /**
- * In the same directories. What a new inode costs depends on which ones were freed just before, and on some file systems it
- * is cheap and dear in turns: this way each side meets both.
+ * In the same directories. The cost of a new inode depends on which ones were freed just before, and on some file
+ * systems alternates between cheap and expensive: this way both sides see both.
  */
 const ORDER = ['ours', 'theirs', 'theirs', 'ours'] as const;
-/** On the disk that the clone is on: where /tmp is memory, fsync costs nothing and there would be nothing to compare. */
+/** On the disk of the clone: where /tmp is in memory, fsync is free and there would be nothing to compare. */
 const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
 
 mkdirSync(CACHE, { recursive: true });
@@ -52,8 +52,8 @@ async function run(count: number): Promise<Comparison> {
     }
     const medians = { ours: median(times.ours), theirs: median(times.theirs) };
     console.log(
-      `${count} files: a whole update ${show(times.ours)} ms; a plain loop of write, fsync, rename ${show(times.theirs)} ms; ` +
-        `${(medians.ours / medians.theirs).toFixed(2)} times its time (median of ${ROUNDS}, least and most in brackets)`,
+      `${count} files: a complete update ${show(times.ours)} ms; a plain loop of write, fsync, rename ${show(times.theirs)} ms; ` +
+        `${(medians.ours / medians.theirs).toFixed(2)} times as long (median of ${ROUNDS}, minimum and maximum in brackets)`,
     );
     return compare('apply', `time ${count} files`, 'ms', 'less', medians);
   } finally {
@@ -62,9 +62,9 @@ async function run(count: number): Promise<Comparison> {
 }
 
 interface Machine {
-  /** From one config to the other, or back. */
+  /** Alternates between the two configs. */
   update(): Promise<void>;
-  /** That it has now. */
+  /** The current one. */
   files(): readonly BenchFile[];
 }
 

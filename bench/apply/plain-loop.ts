@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { BenchFile } from './configs.ts';
 
 /**
- * The other side: every file is written beside its place, synced and renamed, one after the other. No journal, no way back,
- * nothing verified, and no directory synced. By synchronous calls, which are twice as fast as promises here.
+ * The other side: writes every file next to its destination, syncs and renames it, one after another. No journal, no
+ * rollback, no verification, no synced directory. Synchronous calls are twice as fast as promises here.
  */
 export function writeAll(root: string, files: readonly BenchFile[]): void {
   for (const { path, bytes } of files) {

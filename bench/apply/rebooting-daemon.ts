@@ -1,9 +1,9 @@
-// The daemon of a simulated machine that ends when its machine reboots, as it does in the field, and then says what it needed.
+// The daemon of a simulated machine that exits when its machine reboots, as in the field, and prints its peak.
 import { readFileSync } from 'node:fs';
 import { createSimulatedHost } from '@slipway/simulator';
 import { runDaemonProgram } from '../../packages/slipway/src/daemon-program.ts';
 
-// Not from getrusage, whose figure is that of the process that started it, if that is larger.
+// Not from getrusage, which reports the peak of the parent process if that is larger.
 process.on('exit', () => console.log(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]));
 
 await runDaemonProgram(async (options) => createSimulatedHost({ ...options, onReboot: () => process.exit() }));

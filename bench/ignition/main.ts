@@ -1,11 +1,11 @@
 import { isOfVersion, merge, parse, validate, type ConfigOf } from '@slipway/ignition';
 import { Oracle } from '@slipway/tools/ignition-oracle';
 
-// Two configs of 200 files of 1 kB and 20 units, half of them under the same keys: a cluster's base and a team's own.
+// Two configs of 200 files of 1 kB and 20 units, half of them with the same keys: a cluster's base and a team's config.
 const FILES = 200;
 const UNITS = 20;
 const WARM_UP = 200;
-// In turns, so that a busy machine is as busy for both; the median of the turns counts.
+// Alternating, so that load on the machine affects both; the median counts.
 const TURNS = 7;
 const OUR_ROUNDS = 60;
 const THEIR_ROUNDS = 12;
@@ -39,10 +39,10 @@ function printResults(ours: number, theirs: number, kibibytes: { ours: number; t
   const ratio = theirs / ours;
   const mebibytes = (value: number) => `${(value / 1024).toFixed(0)} MiB`;
   console.log(`two configs of ${FILES} files of 1 kB and ${UNITS} units, ${inputs[0]?.length} bytes each`);
-  console.log(`ours:   ${ours.toFixed(2)} ms of CPU a merge; at most ${mebibytes(kibibytes.ours)} resident`);
-  console.log(`theirs: ${theirs.toFixed(2)} ms of CPU a merge; at most ${mebibytes(kibibytes.theirs)} resident`);
+  console.log(`Slipway: ${ours.toFixed(2)} ms of CPU per merge; at most ${mebibytes(kibibytes.ours)} resident`);
+  console.log(`Go:      ${theirs.toFixed(2)} ms of CPU per merge; at most ${mebibytes(kibibytes.theirs)} resident`);
   console.log(
-    `ours takes ${ratio.toFixed(1)} times less CPU (the Go library in one process, without the line protocol)`,
+    `Slipway uses ${ratio.toFixed(1)} times less CPU (the Go library in one process, without the line protocol)`,
   );
   const figures = { ours: round(ours), theirs: round(theirs), ratio: round(ratio) };
   console.log(JSON.stringify({ bench: 'ignition', metric: 'parse validate merge cpu', unit: 'ms', ...figures }));
@@ -79,7 +79,7 @@ async function measureTheirs(oracle: Oracle): Promise<number> {
 }
 
 async function runTheirs(oracle: Oracle, times: number): Promise<void> {
-  // As objects, so that the Go side need not take the text out of a string first.
+  // As objects, so that the Go side need not decode a string first.
   const configs = texts.map((text): object => JSON.parse(text));
   const answer = await oracle.ask({ op: 'bench', configs, to: '3.5.0', times });
   if (answer.stage !== 'done') throw new Error(`the oracle refused the benchmark: ${JSON.stringify(answer.report)}`);

@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** What one side tells the conductor over its IPC channel. */
+/** Messages from one side to the conductor over its IPC channel. */
 export type Report =
   | { type: 'synced'; ms: number; objects: number; rssMb: number }
   | { type: 'watching' }
   | { type: 'caughtUp'; ms: number; rssMb: number; peakRssMb: number; stallMs: number };
 
-/** What the conductor tells one side: from now on count, up to this many changes. */
+/** The conductor's message to one side: start counting, up to this many changes. */
 export interface Expect {
   changes: number;
 }
@@ -14,12 +14,12 @@ export interface Expect {
 const megabytes = (bytes: number): number => Math.round((bytes / 1024 / 1024) * 10) / 10;
 
 /**
- * The part that both sides share, so that both are measured in the same way: `begin` starts an informer, calls
- * `onChange` at each update it delivers after the sync, and resolves with the number of cached objects once synced.
+ * Shared by both sides, so that both are measured in the same way: `begin` starts an informer, calls `onChange` for
+ * each update after the sync, and resolves with the number of cached objects once synced.
  */
 export async function measure(begin: (onChange: () => void) => Promise<number>): Promise<void> {
   let seen = 0;
-  /** Until it is known, a change only shows that the watch is open. */
+  /** Before it is known, a change only shows that the watch is open. */
   let expected: number | undefined;
   let firstAt = 0;
   const stall = monitorEventLoopDelay({ resolution: 5 });
@@ -37,7 +37,7 @@ export async function measure(begin: (onChange: () => void) => Promise<number>):
     if (seen !== expected) return;
     const ms = performance.now() - firstAt;
     const peakRssMb = megabytes(process.resourceUsage().maxRSS * 1024);
-    // What is kept, not what the collector has not yet looked at: both sides get the same time to settle.
+    // Measures live objects, not garbage: both sides get the same time to settle.
     setTimeout(() => {
       const rssMb = megabytes(process.memoryUsage.rss());
       sendReport({ type: 'caughtUp', ms, rssMb, peakRssMb, stallMs: Math.round(stall.max / 1e5) / 10 });

@@ -2,9 +2,9 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A plain TCP pipe to the API server that can hold back what the server sends (keeping it in memory, so that the
- * server is never slowed down) and let it go at once. It sees only TLS records. With it the benchmark measures how
- * fast an informer takes in changes that are there already, not how fast the API server can make them.
+ * A plain TCP proxy to the API server that can hold back what the server sends (in memory, so that the server is never
+ * slowed down) and then release it all. It sees only TLS records. With it the benchmark measures how fast an informer
+ * processes changes that have already been made, not how fast the API server makes them.
  */
 export interface HoldProxy {
   port: number;

@@ -39,20 +39,20 @@ async function nextReport<T extends Report>(child: ChildProcess, type: T['type']
 
 let turn = 0;
 
-/** What a kubelet's heartbeat looks like to a watcher. */
+/** A kubelet's heartbeat, as a watcher sees it. */
 async function change(client: Client, i: number): Promise<void> {
   turn += 1;
   const body = { metadata: { annotations: { 'example.com/turn': String(turn) } } };
   await client.patch(nodes, { name: benchNode(i % count).metadata.name }, { type: 'merge', body }, {});
 }
 
-/** Changes a node now and then until the other side has seen it: its watch is open. */
+/** Changes a node periodically until the other side has observed it: its watch is open. */
 async function untilWatching(child: ChildProcess, client: Client): Promise<void> {
   const watching = nextReport<Watching>(child, 'watching');
   const timer = setInterval(() => void change(client, 0), 500);
   await watching;
   clearInterval(timer);
-  // The last of these changes may still be on its way; it must not be counted.
+  // The last of these changes may still be in transit; it must not be counted.
   await wait(2000);
 }
 
@@ -67,7 +67,7 @@ interface Ways {
   proxy: HoldProxy;
 }
 
-/** Runs one side in a process of its own and ends it, whatever happens. */
+/** Runs one side in a separate process and always ends it. */
 async function withContender<T>(side: Side, kubeconfig: string, use: (child: ChildProcess) => Promise<T>): Promise<T> {
   const child = fork(join(import.meta.dirname, `${side}.ts`), [kubeconfig]);
   try {

@@ -9,7 +9,7 @@ await measure(async (onChange) => {
   const informer = createInformer(transport, {
     resource: nodes,
     expect: 'many',
-    // What no controller of ours reads is not kept.
+    // Drops what no controller reads.
     project: (node) => {
       const kept = dropManagedFields(node);
       delete kept.status?.images;

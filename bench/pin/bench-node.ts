@@ -1,4 +1,4 @@
-// A node with a real systemd and a real CRI-O, and on it the daemon that is shipped.
+// A node with a real systemd and a real CRI-O, running the shipped daemon.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -15,12 +15,12 @@ const DAEMON_PATHS = ['/etc/crio/crio.conf.d/50-pinned-images', '/var/lib/machin
 const PULLS_MS = 900_000;
 
 export interface BenchNode {
-  /** Without images, a daemon that knows of any, or a runtime. */
+  /** Removes all images and the daemon's state, and stops the runtime. */
   clear(): Promise<void>;
   /** The runtime and the daemon. */
   start(): Promise<void>;
   daemonPid(): Promise<number>;
-  /** One image after the other, each by a crictl of its own; resolves with the milliseconds. */
+  /** One image after another, each with a separate crictl; resolves with the milliseconds. */
   pullOneByOne(images: readonly string[]): Promise<number>;
   pullAtOnce(images: readonly string[], atOnce: number): Promise<number>;
   images(): Promise<{ readonly digest: string; readonly pinned: boolean }[]>;
@@ -32,7 +32,7 @@ export interface BenchNodeOptions {
   readonly name: string;
   readonly registry: RegistryAccess;
   readonly kubeconfig: string;
-  /** For what is bundled. */
+  /** For the bundle. */
   readonly directory: string;
 }
 
@@ -128,7 +128,7 @@ interface Listed {
   readonly images: readonly { readonly repoDigests: readonly string[]; readonly pinned: boolean }[];
 }
 
-/** As this machine numbers it. */
+/** The process id on this machine. */
 async function processWith(args: readonly string[]): Promise<number> {
   const wanted = `\0${args.join('\0')}\0`;
   for (const name of await readdir('/proc')) {

@@ -1,5 +1,5 @@
-// A real control plane with Slipway installed and one node in it. What the controllers would do for that node is done by hand: only the
-// daemon is measured.
+// A real control plane with Slipway installed and one node. The benchmark does the controllers' work for that node:
+// only the daemon is measured.
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -29,13 +29,13 @@ export interface BenchCluster {
   readonly nodeKubeconfig: string;
   /** Resolves with its name. */
   makeSet(name: string, images: readonly string[]): Promise<string>;
-  /** These sets are what the node shall hold. */
+  /** Assigns these sets to the node. */
   assign(sets: readonly string[], parallel: number): Promise<void>;
-  /** What the last daemon said says nothing of the next. */
+  /** Removes the reports of the last daemon, which mean nothing for the next. */
   forgetDaemon(): Promise<void>;
-  /** Resolves when the daemon has begun to speak. */
+  /** Resolves when the daemon has started to report. */
   daemonIsUp(): Promise<void>;
-  /** Resolves when the node says that it holds the set. */
+  /** Resolves when the node reports the set as pinned. */
   isPinned(set: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function startCluster(): Promise<BenchCluster> {
   const following = new AbortController();
   record.start(following.signal);
   await record.synced;
-  /** Heard, not asked for again and again: the API server has the same two cores as what is measured. */
+  /** Watched, not polled: the API server runs on the same two cores as what is measured. */
   async function holds(what: string, isSo: (held: readonly string[]) => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const checkHeld = (): void => {
@@ -114,8 +114,8 @@ export async function startCluster(): Promise<BenchCluster> {
 }
 
 /**
- * Machines begin within ten seconds of one another, by their names. That is no part of what is measured: so this one has a name that
- * begins at once.
+ * Machines start within ten seconds of one another, depending on their names. That must not be measured: this one has a
+ * name that starts immediately.
  */
 function promptName(): string {
   for (let number = 0; ; number += 1) {
@@ -139,7 +139,7 @@ async function makeNode(client: Client, name: string): Promise<void> {
   });
 }
 
-/** The sets that the node says it holds as they are. */
+/** The sets that the node reports as pinned in their current form. */
 function heldSets(record: Pick<MachineConfigNode, 'status'> | undefined): string[] {
   const sets = record?.status?.pinnedImageSets ?? [];
   return sets.filter((set) => set.currentGeneration === set.desiredGeneration).map((set) => set.name);

@@ -1,10 +1,10 @@
 import { pushImage, type RegistryAccess } from '@slipway/tools/registry';
 
 export interface Workload {
-  /** As it stands in the lines of the result. */
+  /** The name in the result lines. */
   readonly name: string;
   readonly count: number;
-  /** Of each image; nothing makes them smaller. */
+  /** Size of each image; incompressible. */
   readonly bytes: number;
 }
 
@@ -16,7 +16,7 @@ export const WORKLOADS: readonly Workload[] = [
 
 const AT_ONCE = 8;
 
-/** Images that share nothing, by digest. */
+/** Images without common layers, by digest. */
 export async function pushImages(registry: RegistryAccess, { count, bytes }: Workload): Promise<string[]> {
   const images: string[] = [];
   const numbers = Array.from({ length: count }, (_, index) => index).values();

@@ -1,5 +1,5 @@
-// Images of a set, pulled, checked and pinned by the daemon that is shipped, against the same pulls by crictl one after the other and
-// by a plain loop of parallel pulls: on the same node with a real CRI-O, from the same registry, in the same run.
+// The shipped daemon pulls, verifies and pins the images of a set. Compared with the same pulls by crictl one after
+// another, and by a plain loop of parallel pulls: same node with a real CRI-O, same registry, same run.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ import { sampleUsage, type Usage } from './usage.ts';
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
 const ONLY = process.env['ONLY'] ?? '';
-/** As workers have it. */
+/** The default of workers. */
 const AT_ONCE = 5;
-/** Time of ours against that of the parallel pulls. */
+/** Maximum time compared with the parallel pulls. */
 const MAX_TIME_RATIO = 1.1;
 const MAX_MEGABYTES = 110;
 
 if (process.getuid?.() !== 0) {
-  console.error('bench:pin runs a real CRI-O on a node with a real systemd, which only root may: run it as root');
+  console.error('bench:pin runs a real CRI-O on a node with a real systemd, which requires root: run it as root');
   process.exit(1);
 }
 
@@ -61,7 +61,7 @@ async function measure(workload: Workload): Promise<void> {
     },
   };
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Each goes first as often as the other: a machine gets slower and faster in the course of minutes.
+    // Each goes first equally often: the speed of a machine changes within minutes.
     const order = round % 2 === 0 ? (['ours', 'parallel'] as const) : (['parallel', 'ours'] as const);
     for (const side of order) {
       await begin();
@@ -109,7 +109,7 @@ function printResults(
   const cpu = median(usages.map(({ cpuSeconds }) => cpuSeconds));
   const megabytes = Math.max(...usages.map((usage) => usage.peakMegabytes));
   console.log(
-    `${name}: pinned in ${rate(ours)}; ${AT_ONCE} plain pulls at once ${rate(parallel)}; crictl one by one ${rate(serial)}; ` +
+    `${name}: pinned in ${rate(ours)}; ${AT_ONCE} parallel plain pulls ${rate(parallel)}; crictl one by one ${rate(serial)}; ` +
       `the daemon took ${cpu.toFixed(1)} s of a core and at most ${megabytes.toFixed(0)} MB (median of ${ROUNDS})`,
   );
   comparisons.push(
@@ -119,5 +119,5 @@ function printResults(
   if (ours > parallel * MAX_TIME_RATIO)
     missed.push(`${name}: ${(ours / parallel).toFixed(2)} times the time of parallel pulls`);
   if (megabytes > MAX_MEGABYTES)
-    missed.push(`${name}: the daemon had ${megabytes.toFixed(0)} MB, the goal is ${MAX_MEGABYTES}`);
+    missed.push(`${name}: the daemon used ${megabytes.toFixed(0)} MB, the goal is at most ${MAX_MEGABYTES}`);
 }

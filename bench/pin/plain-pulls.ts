@@ -1,5 +1,5 @@
-// Runs on the node: pulls images, so many at once, and does nothing else about them. What everything else is measured against: no
-// look at what is there, no sizes, no retries, no words about it.
+// Runs on the node: pulls images with fixed concurrency and nothing else. The baseline: no checks, no sizes, no
+// retries, no reports.
 import { readFileSync } from 'node:fs';
 import { Client, credentials } from '@grpc/grpc-js';
 
@@ -13,7 +13,7 @@ interface Order {
 const { images, atOnce, username, password } = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Order;
 const client = new Client('unix:///run/crio/crio.sock', credentials.createInsecure());
 
-/** A field of a protobuf message whose value is text or another message. */
+/** A protobuf field whose value is text or another message. */
 function field(number: number, value: string | Buffer): Buffer {
   const bytes = Buffer.from(value);
   const head = [(number << 3) | 2];
@@ -24,7 +24,7 @@ function field(number: number, value: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), bytes]);
 }
 
-/** PullImageRequest of runtime.v1: the image's name in a message of its own, and the login. */
+/** PullImageRequest of runtime.v1: the image's name in a nested message, and the login. */
 const encodePullRequest = (image: string): Buffer =>
   Buffer.concat([field(1, field(1, image)), field(2, Buffer.concat([field(1, username), field(2, password)]))]);
 

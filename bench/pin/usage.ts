@@ -2,11 +2,11 @@ import { cpuMs, peakMegabytes } from '../server/usage.ts';
 
 export interface Usage {
   readonly cpuSeconds: number;
-  /** The most that was ever resident, since the process began. */
+  /** Peak resident memory since the process started. */
   readonly peakMegabytes: number;
 }
 
-/** Begins now. */
+/** Starts measuring now. */
 export function sampleUsage(pid: number): { end(): Promise<Usage> } {
   const before = cpuMs([pid]);
   return {

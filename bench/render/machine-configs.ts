@@ -7,7 +7,7 @@ export const pool: MachineConfigPool = {
   spec: { machineConfigSelector: { matchLabels: { [ROLE_LABEL]: 'worker' } } },
 };
 
-/** As teams write them: a few lines of settings a file, some of them over the same file of the one before. */
+/** Like those of real teams: a few lines of settings per file, some overriding a file of the previous config. */
 export function machineConfigs(count: number): MachineConfig[] {
   return Array.from({ length: count }, (_, index) => ({
     metadata: { name: `${String(index).padStart(4, '0')}-worker`, labels: { [ROLE_LABEL]: 'worker' } },
@@ -17,7 +17,7 @@ export function machineConfigs(count: number): MachineConfig[] {
 
 function buildFiles(index: number): object[] {
   return Array.from({ length: FILES }, (_, place) => ({
-    // The first file of each is the last one of the one before.
+    // The first file of each is the last one of the previous config.
     path: `/etc/app/conf.d/${index * (FILES - 1) + place}.conf`,
     mode: 0o644,
     overwrite: true,

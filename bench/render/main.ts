@@ -5,16 +5,16 @@ import { Oracle } from '@slipway/tools/ignition-oracle';
 import { compare, median } from '../comparison.ts';
 import { machineConfigs, pool } from './machine-configs.ts';
 
-// MachineConfigs of 20 files, from their JSON to a rendered config with its name. The other side is the Go library of
-// Ignition, folding each config onto the growing result as the operator that people use does. It gets the configs alone
-// and neither names nor sizes the result, so it does less.
+// Renders MachineConfigs of 20 files, from their JSON to a rendered config with its name. The other side is the Go
+// library of Ignition, merging each config onto the growing result as the usual operator does. It gets only the configs
+// and neither names nor measures the result, so it does less.
 const COUNTS = [5, 50, 200] as const;
 const OUR_RUNS = { 5: 200, 50: 60, 200: 25 };
 const THEIR_RUNS = { 5: 15, 50: 5, 200: 3 };
 
 interface Figures {
   milliseconds: number;
-  /** Of the thread that renders: what a busy machine does not change. */
+  /** Of the rendering thread: independent of other load. */
   cpu?: number;
   megabytes: number;
 }
@@ -23,7 +23,7 @@ type Compared = 'milliseconds' | 'megabytes';
 
 const texts = new Map(COUNTS.map((count) => [count, JSON.stringify(machineConfigs(count))]));
 
-// Before anything is warm: as a command does it, once.
+// Cold, as in a command that renders once.
 const first = await renderOurs(texts.get(200) ?? '');
 const oracle = await Oracle.start();
 try {
@@ -40,13 +40,13 @@ async function run(oracle: Oracle): Promise<void> {
     const theirs = await repeat(THEIR_RUNS[count], () => foldTheirs(oracle, text));
     results.set(count, { ours, theirs });
   }
-  console.log('MachineConfigs of 20 files   ours: time, allocated       theirs: time, allocated');
+  console.log('MachineConfigs of 20 files   Slipway: time, allocated    Go: time, allocated');
   for (const [count, { ours, theirs }] of results)
     console.log(`${String(count).padEnd(27)}  ${show(ours)}  ${show(theirs)}`);
   const took = `${first.milliseconds.toFixed(1)} ms, ${first.cpu?.toFixed(1)} ms of CPU`;
   console.log(`the first render of a new process, 200 of them: ${took}`);
   const warm = [...results].map(([count, { ours }]) => `${count}: ${ours.cpu?.toFixed(1)} ms`);
-  console.log(`ours in CPU time: ${warm.join(', ')}`);
+  console.log(`Slipway in CPU time: ${warm.join(', ')}`);
   printGrowth(results);
   for (const [count, { ours, theirs }] of results) {
     const sides = (figure: Compared) => ({ ours: ours[figure], theirs: theirs[figure] });
@@ -60,8 +60,8 @@ function printGrowth(results: ReadonlyMap<number, { ours: Figures; theirs: Figur
   if (some === undefined || many === undefined) return;
   const grown = (side: 'ours' | 'theirs', figure: Compared) => (many[side][figure] / some[side][figure]).toFixed(1);
   console.log(
-    `from 50 to 200, 4 times the input: ours takes ${grown('ours', 'milliseconds')} times the time and ` +
-      `${grown('ours', 'megabytes')} times the memory, theirs ${grown('theirs', 'milliseconds')} and ${grown('theirs', 'megabytes')} times`,
+    `from 50 to 200, 4 times the input: Slipway takes ${grown('ours', 'milliseconds')} times the time and ` +
+      `${grown('ours', 'megabytes')} times the memory, Go ${grown('theirs', 'milliseconds')} and ${grown('theirs', 'megabytes')} times`,
   );
 }
 
@@ -80,7 +80,7 @@ async function renderOurs(text: string): Promise<Figures> {
   const milliseconds = performance.now() - start;
   const { user, system } = process.threadCpuUsage(cpuBefore);
   if (!result.ok) throw new Error(result.problems[0]?.message);
-  // The bytes that are hashed are outside the heap.
+  // The hashed bytes are outside the heap.
   return {
     milliseconds,
     cpu: (user + system) / 1000,

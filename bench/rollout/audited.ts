@@ -1,4 +1,4 @@
-// Requests as the API server noted them: who asked for what.
+// Requests by user, from the API server's audit log.
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ interface Line {
   readonly requestReceivedTimestamp: string;
 }
 
-/** What this user has asked for since, such as `patch nodes`, and how often. Watches are left out: they stay open. */
+/** Counts this user's requests since then, such as `patch nodes`. Watches are excluded: they stay open. */
 export async function requestsSince(auditLog: string, since: Date, user: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   const from = since.toISOString();
@@ -31,7 +31,7 @@ function formatRequest({ verb, objectRef }: Line): string {
   return `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
-/** The API server begins another file at 100 MB, and names the full one for its time. */
+/** The API server starts another file at 100 MB and names the full one by its time. */
 async function listLogFiles(auditLog: string): Promise<string[]> {
   const directory = dirname(auditLog);
   const stem = basename(auditLog).replace(/\.log$/, '');

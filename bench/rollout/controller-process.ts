@@ -1,19 +1,19 @@
-// The controllers in a process of their own, as they run in a cluster, and what can be measured of it from outside.
+// Runs the controllers in a separate process, as in a cluster, and measures it from outside.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { startService } from '@slipway/tools/run';
 import { cpuMs, peakMegabytes } from '../server/usage.ts';
 
-/** As a person starts it; the shell in it becomes Node. */
+/** The command of a user; its shell becomes Node. */
 const program = resolve(import.meta.dirname, '../../slipway');
 
 export interface ControllerProcess {
   cpuMs(): Promise<number>;
-  /** The most so far. */
+  /** The peak so far. */
   peakMegabytes(): Promise<number>;
   residentMegabytes(): Promise<number>;
-  /** How long keys have waited for a worker: for each bound in seconds how many did not wait longer, of these controllers. */
+  /** How long keys waited for a worker: per bound in seconds, how many keys waited at most that long. */
   queueWaits(controllers: readonly string[]): Promise<Map<number, number>>;
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function startControllers(kubeconfig: string): Promise<ControllerPr
 
 const BUCKET = /^slipway_queue_wait_seconds_bucket\{le="([^"]+)",controller="([^"]+)"\} (\d+)$/gm;
 
-/** The wait that 99 of 100 keys stay below: somewhere within its bucket, in proportion. */
+/** The wait that 99 of 100 keys stay below, interpolated within its bucket. */
 export function percentile99(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
   const bounds = [...after.keys()].toSorted((a, b) => a - b);
   const upTo = (bound: number): number => (after.get(bound) ?? 0) - (before.get(bound) ?? 0);

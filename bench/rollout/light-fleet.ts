@@ -1,5 +1,5 @@
-// Machines that are nothing but what they say on their Nodes: the model of the daemon in place of the daemon, so that thousands of
-// them leave the processor to what is measured. e2e/model-daemon.e2e.test.ts holds the model to the real one.
+// Machines that exist only as reports on their Nodes: a model replaces the daemon, so that thousands of them leave the
+// processor to what is measured. e2e/model-daemon.e2e.test.ts verifies the model against the real daemon.
 import { machineConfigs, type Node, nodes, ROLE_LABEL } from '@slipway/api';
 import { type Annotations, runMachine, type SimulatedMachine } from '@slipway/controllers/testing/simulation';
 import { type Client, createInformer, type Informer } from '@slipway/kube';
@@ -10,7 +10,7 @@ export interface LightFleet {
   stop(): void;
 }
 
-/** Short, so that what is waited for are the controllers and the API server. */
+/** Short, so that the time is spent in the controllers and the API server. */
 const APPLY_MS = 20;
 const BOOT_MS = 100;
 const ZONES = 3;
@@ -32,7 +32,7 @@ const buildStatus = (isReady: boolean): NonNullable<Node['status']> => {
   return { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', reason: 'Bench', lastTransitionTime }] };
 };
 
-/** So many workers, all of them born with this config. */
+/** This many workers, all provisioned with this config. */
 export async function startLightFleet(client: Client, count: number, born: string): Promise<LightFleet> {
   const ended = new AbortController();
   const informer = createInformer<Node>(client.transport, { resource: nodes, as: 'metadata', expect: 'many' });
@@ -81,7 +81,7 @@ function startMachine(client: Client, informer: Informer<Node>, name: string, bo
   );
 }
 
-/** A file that no policy has a word on: every machine is drained and boots. */
+/** A file without a node disruption policy: every machine is drained and rebooted. */
 export async function changeWorkers(client: Client, name: string): Promise<void> {
   const files = [{ path: `/etc/motd.d/${name}`, overwrite: true, contents: { source: 'data:,bench' } }];
   const config = { ignition: { version: '3.5.0' }, storage: { files } };

@@ -1,6 +1,6 @@
-// Rollouts over 1,000 and 5,000 nodes, at most 10 % and 100 % of them out of service, on a real control plane with the real
-// controllers in a process of their own. The machines are light: the model of the daemon, which writes what the daemon writes on its
-// Node and touches no disk. Every change drains and boots every machine; there are no pods to evict.
+// Rollouts over 1,000 and 5,000 nodes with maxUnavailable 10 % and 100 %, on a real control plane with the real
+// controllers in a separate process. The machines are light: a model that writes to its Node what the daemon writes,
+// and touches no disk. Every change drains and reboots every machine; there are no pods to evict.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,19 +18,19 @@ const SIZES = (process.env['SIZES'] ?? '1000,5000').split(',').map(Number);
 /** None: only plans are measured. */
 const LIMITS = (process.env['LIMITS'] ?? '10%,100%').split(',').filter((limit) => limit !== '');
 const PLAN_MS = 2000;
-/** The controllers that a rollout goes through. */
+/** The controllers involved in a rollout. */
 const QUEUES = ['rollout', 'drain', 'machine-config-nodes'];
 
 /**
- * The least that the controllers can ask the API server for, for one node that is drained and boots. Each has to be seen by somebody
- * else before the next may happen, so no two are one:
+ * The minimum of requests to the API server for one node that is drained and rebooted. Another process must observe
+ * each before the next may happen, so no two can be combined:
  */
 const LEAST = {
   'desiredConfig on the Node': 1,
-  'the same on its MachineConfigNode, where users look': 1,
-  'cordon, before anybody looks at pods': 1,
+  'the same on its MachineConfigNode, for users': 1,
+  'cordon, before pods are listed': 1,
   'list its pods: a watch of all pods of a cluster would cost more': 1,
-  'lastAppliedDrain, when they are gone': 1,
+  'lastAppliedDrain, when the pods are gone': 1,
   'uncordon and lastAppliedDrain, when the machine is back': 1,
 };
 const least = Object.values(LEAST).reduce((sum, count) => sum + count, 0);
@@ -45,7 +45,7 @@ interface Rollout {
   readonly peakMegabytes: number;
   readonly requestsPerNode: number;
   readonly requests: ReadonlyMap<string, number>;
-  /** Of 99 in 100 changes, from when they were seen until somebody looked at them: of each controller. */
+  /** Time from event to reconcile for 99 of 100 changes, per controller. */
   readonly waitMs: Readonly<Record<string, number>>;
 }
 
@@ -67,7 +67,7 @@ async function measure(count: number): Promise<void> {
     const fleet = await startLightFleet(client, count, await newest(client));
     await untilUpdated(client, count, await newest(client));
     console.log(`${count} nodes joined in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
-    // What came before it is over.
+    // Earlier work is complete.
     await wait(2000);
     plans.push({ nodes: count, ms: await timePlans(controlPlane.kubeconfig, directory) });
     for (const limit of LIMITS) {
@@ -94,7 +94,7 @@ async function rollOut(
   const body = { spec: { maxUnavailable: limit } };
   await client.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {});
   const before = await newest(client);
-  // What came before it is over: the first figures are those of rest.
+  // Earlier work is complete: the first figures are those of an idle controller.
   await wait(2000);
   const [cpu, waits, since] = [await controllers.cpuMs(), await queueWaits(controllers), new Date()];
   const begun = performance.now();
@@ -144,7 +144,7 @@ async function untilUpdated(client: Client, nodes: number, config: string): Prom
   }
 }
 
-/** From the call to the last line, as a person waits for it: the middle one of three. */
+/** Time from the call to the last line, as a user experiences it: the median of three. */
 async function timePlans(kubeconfig: string, directory: string): Promise<number> {
   const file = join(directory, 'change.json');
   const spec = { config: { ignition: { version: '3.5.0' }, storage: { files: [{ path: '/etc/planned' }] } } };
@@ -161,7 +161,7 @@ async function timePlans(kubeconfig: string, directory: string): Promise<number>
   return times.toSorted((a, b) => a - b)[1] ?? Infinity;
 }
 
-/** As a person calls it. `plan` tells by its exit code what it found. */
+/** As a user calls it. `plan` reports its result in the exit code. */
 async function slipway(...args: string[]): Promise<string> {
   const { code, out, err } = await tryRun(join(import.meta.dirname, '../../slipway'), args);
   if (![0, 2, 3].includes(code)) throw new Error(`slipway ${args.join(' ')}: ${err}`);
@@ -182,12 +182,12 @@ function line(result: Rollout): string {
 }
 
 function printResults(): void {
-  console.log('\nthe least for one node:');
+  console.log('\nthe minimum for one node:');
   for (const [what, count] of Object.entries(LEAST)) console.log(`  ${count}  ${what}`);
   for (const result of results) {
     console.log(`\n${line(result)}`);
     for (const [what, count] of [...result.requests].toSorted(([, a], [, b]) => b - a)) {
-      console.log(`  ${(count / result.nodes).toFixed(3).padStart(7)} for each node: ${what}`);
+      console.log(`  ${(count / result.nodes).toFixed(3).padStart(7)} per node: ${what}`);
     }
   }
   for (const { nodes, ms } of plans) console.log(`plan for ${nodes} nodes: ${ms.toFixed(0)} ms`);

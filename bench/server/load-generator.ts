@@ -6,7 +6,7 @@ export interface Load {
   path: string;
   token: string;
   accept: string;
-  /** The file with the bytes of a right answer. */
+  /** The file with the expected response. */
   expect: string;
   clients: number;
   requests: number;
@@ -20,7 +20,7 @@ export interface LoadReport {
   p99Ms: number;
 }
 
-/** A process of its own, so that the clients' work is not counted as a server's. */
+/** A separate process, so that the clients' work is not counted as the server's. */
 export async function buildLoadGenerator(directory: string): Promise<(load: Load) => Promise<LoadReport>> {
   const binary = join(directory, 'load');
   await run('go', ['build', '-trimpath', '-o', binary, '.'], {

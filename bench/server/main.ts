@@ -11,8 +11,8 @@ import { buildLoadGenerator, type LoadReport } from './load-generator.ts';
 import { POOL, startOurServer, token, writeBootstrap } from './our-server.ts';
 import { cpuMs, peakMegabytes } from './usage.ts';
 
-// Machines that boot: a fresh TLS connection for each request, no key is used twice. nginx serves the same bytes from a
-// file with the same certificate and one worker.
+// Booting machines: a new TLS connection for each request, without session resumption. nginx serves the same bytes from
+// a file with the same certificate and one worker.
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const loads = [
   { clients: 1, requests: 300 },
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
       { name: 'ours', port: server.port, pids: server.pids },
       { name: 'nginx', port: nginx.port, pids: await nginx.pids() },
     ];
-    console.log(`an answer of ${answer.length} bytes, a fresh TLS connection for each, median of ${rounds} rounds`);
+    console.log(`a response of ${answer.length} bytes, a new TLS connection for each, median of ${rounds} rounds`);
     const measure = async ({ port, pids }: Side, load: { clients: number; requests: number }): Promise<Measured> => {
       const before = await cpuMs(pids);
       const report = await ask({ port, path, token, accept: ACCEPT, expect, ...load });
@@ -71,7 +71,7 @@ async function main(): Promise<void> {
     for (const side of sides) await measure(side, warmUp);
     for (const load of loads) {
       const results = { ours: new Array<Measured>(), nginx: new Array<Measured>() };
-      // In turns, so that a busy machine is as busy for both.
+      // Alternating, so that load on the machine affects both.
       for (let round = 0; round < rounds; round += 1) {
         for (const side of sides) results[side.name].push(await measure(side, load));
       }
@@ -92,7 +92,7 @@ function printResults(clients: number, results: Record<Side['name'], Measured[]>
     median(results[side].map((each) => each[field]));
   for (const side of ['ours', 'nginx'] as const) {
     console.log(
-      `${clients} at once, ${side}: ${of(side, 'perSecond').toFixed(0)} requests/s, p99 ${of(side, 'p99Ms').toFixed(0)} ms, ${of(side, 'cpuMsPerRequest').toFixed(2)} CPU ms a request`,
+      `${clients} concurrent clients, ${side}: ${of(side, 'perSecond').toFixed(0)} requests/s, p99 ${of(side, 'p99Ms').toFixed(0)} ms, ${of(side, 'cpuMsPerRequest').toFixed(2)} CPU ms per request`,
     );
     for (const { failed, errors } of results[side].filter(({ failed }) => failed > 0)) {
       miss(`${failed} requests to ${side} failed: ${errors.join('; ')}`);
@@ -126,6 +126,6 @@ async function fetchConfig(port: number, ca: string): Promise<Buffer> {
     get({ host: '127.0.0.1', port, path, headers, ca }, resolve).on('error', reject);
   });
   const bytes = await buffer(response);
-  if (response.statusCode !== 200) throw new Error(`the server answers ${response.statusCode}: ${bytes.toString()}`);
+  if (response.statusCode !== 200) throw new Error(`the server responded ${response.statusCode}: ${bytes.toString()}`);
   return bytes;
 }

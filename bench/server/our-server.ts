@@ -10,11 +10,11 @@ export const POOL = 'worker';
 export const token = 'b'.repeat(43);
 const rendered = `rendered-${POOL}-${'0'.repeat(32)}`;
 
-/** Each file 3 kB that cannot be packed, as keys and images are: the answer has them twice. */
+/** Each file has 3 kB of incompressible data, like keys and images: the response contains them twice. */
 const FILES = 128;
 const FILE_BYTES = 3000;
 
-/** A directory as `slipway bootstrap` leaves it, with a config whose answer has about a megabyte. */
+/** A directory as written by `slipway bootstrap`, with a config whose response has about a megabyte. */
 export async function writeBootstrap(directory: string, certificate: { cert: string; key: string }): Promise<void> {
   const api = { apiVersion: 'machineconfiguration.openshift.io/v1' };
   const contents: Record<string, string> = {
@@ -67,14 +67,14 @@ export interface OurServer {
   stop(): Promise<void>;
 }
 
-/** The command as it runs in production: tokens are checked, every request is logged and counted. */
+/** The command as in production: it checks tokens, and logs and counts every request. */
 export async function startOurServer(directory: string): Promise<OurServer> {
   const port = await pickFreePort();
   const probes = await pickFreePort([port]);
   const flags = ['--bootstrap', directory, '--listen', `127.0.0.1:${port}`, '--probes', `127.0.0.1:${probes}`];
   const server = startService(command, ['server', ...flags], { name: 'slipway server' });
   const isReady = (): boolean =>
-    ['answers prepared', 'machines are served'].every((words) => server.log().includes(words));
+    ['responses prepared', 'serving machines'].every((words) => server.log().includes(words));
   await server.waitUntil(isReady, READY_MS);
   return { port, pids: [server.pid], stop: () => server.stop() };
 }

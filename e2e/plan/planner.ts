@@ -1,4 +1,4 @@
-// Somebody who may look at everything a plan is made from, and change nothing.
+// A user who may read everything that a plan needs, and write nothing.
 import type { Client } from '@slipway/kube';
 import { clusterRoleBindings, clusterRoles } from '@slipway/testing/resources';
 import type { ControlPlane } from '@slipway/tools/controlplane';
@@ -12,7 +12,7 @@ const allowRead = (group: string, ...resources: string[]) => ({
   verbs: ['get', 'list'],
 });
 
-/** As docs/plan.md says what it takes. */
+/** The permissions in docs/plan.md. */
 export async function addPlanner(admin: Client, controlPlane: ControlPlane): Promise<string> {
   const metadata = { name: 'slipway-plan' };
   await admin.create(clusterRoles, {

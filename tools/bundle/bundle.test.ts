@@ -25,7 +25,7 @@ describe('the bundle of a program', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('is one file that runs where there is nothing but Node', async () => {
+  it('is one file that needs only Node', async () => {
     const { path } = await bundle(`
       import { createTransport } from '${kube}';
       import { machineConfigs } from '${api}';
@@ -35,12 +35,12 @@ describe('the bundle of a program', () => {
     expect(await readdir(join(directory, 'out'))).toEqual(['slipway-daemon.mjs']);
   });
 
-  it('leaves out the schemas of the kinds that a program only names', async () => {
+  it('omits the schemas of kinds that a program only names', async () => {
     const { bytes } = await bundle(`import { machineConfigs } from '${api}'; console.log(machineConfigs.plural);`);
     expect(bytes).toBeLessThan(50_000);
   });
 
-  it('keeps of its packages what it speaks to a server with, and counts with', async () => {
+  it('keeps the HTTP client and the metrics of its packages', async () => {
     const { path, bytes } = await bundle(`
       import { createServer } from 'node:http';
       import { once } from 'node:events';
@@ -60,20 +60,20 @@ describe('the bundle of a program', () => {
     expect(bytes).toBeLessThan(1_000_000);
   });
 
-  it('is in ASCII, and says the same', async () => {
+  it('is in ASCII, and prints the same', async () => {
     const { path } = await bundle(`console.log('…', \`→ \${'é'}\`, '😀', /^[’–]$/u.test('–'));`);
     expect(await readFile(path, 'utf8')).toMatch(/^\p{ASCII}*$/u);
     expect(await run(path)).toBe('… → é 😀 true\n');
   });
 
-  it('is the newest of runs at the same time, and nothing else is left', async () => {
+  it('is the newest of concurrent runs, and nothing else is left', async () => {
     const entry = await writeEntry('console.log("here");');
     const made = await Promise.all([1, 2, 3].map(() => bundleDaemon({ entry, directory: join(directory, 'out') })));
     expect(await run(made[0]?.path ?? '')).toBe('here\n');
     expect(await readdir(join(directory, 'out'))).toEqual(['slipway-daemon.mjs']);
   });
 
-  it('is refused where an import leads nowhere', async () => {
+  it('is refused if an import cannot be resolved', async () => {
     await expect(bundle(`import { x } from 'no-such-package'; console.log(x);`)).rejects.toThrow(/no-such-package/);
   });
 });

@@ -8,7 +8,7 @@ import { bundleCommand } from './command.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-describe('the command as it is built', () => {
+describe('the built command', () => {
   let directory: string;
   let build: string;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('the command as it is built', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it('has a small entry: what a command needs is loaded when it is called', async () => {
+  it('has a small entry that loads each command on demand', async () => {
     const sizes = await Promise.all(
       (await readdir(build)).map(async (name) => (await readFile(join(build, name))).length),
     );
@@ -26,7 +26,7 @@ describe('the command as it is built', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(10 * entry);
   });
 
-  it('has chunks that load wherever they are called from, every one of them', async () => {
+  it('has chunks that all load from any directory', async () => {
     const chunks = (await readdir(build)).filter((name) => name.endsWith('.mjs') && name !== 'main.mjs');
     const program = `for (const path of ${JSON.stringify(chunks.map((name) => join(build, name)))}) await import(path);
       console.log('loaded');`;
@@ -36,7 +36,7 @@ describe('the command as it is built', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'loaded\n', stderr: '' });
   });
 
-  it('names what it was made of', async () => {
+  it('lists its inputs', async () => {
     const inputs = (await readFile(join(build, 'inputs'), 'utf8')).trim().split('\n');
     expect(inputs).toEqual(
       expect.arrayContaining([

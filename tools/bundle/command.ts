@@ -7,18 +7,19 @@ import { inAscii, refuseUnresolved } from './bundle.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** So many builds stay: a program that runs from one loads parts of it later, whatever was built since. */
+/** Number of builds to keep: a program that runs from an older one may still load parts of it. */
 const KEPT_BUILDS = 5;
 
 /**
- * The slipway command of this clone as JavaScript: an entry, and chunks that are loaded when a command needs them. To strip the
- * types of some hundred sources, and to look for each, is two thirds of the time of a short command; one file for everything
- * would be read whole by each and wins nothing.
+ * Builds the slipway command of this clone as JavaScript: an entry, and chunks that are loaded on demand. Stripping the
+ * types of some hundred sources, and finding each, takes two thirds of the time of a short command; a single file would
+ * be read completely by every command and save nothing.
  *
- * Each build has a directory of its own with all that `./slipway` goes by, and `current` is a link that changes in one step:
+ * Each build has a separate directory with everything that `./slipway` checks; `current` is a link, replaced
+ * atomically:
  * - `main.mjs`, the entry;
  * - `stamp`, from before the first source was read;
- * - `inputs`, every file that a change of could change the result, by its path from the root.
+ * - `inputs`, every file that can affect the result, by its path from the root.
  */
 export async function bundleCommand(root = ROOT, directory = join(root, 'dist/cli')): Promise<string> {
   await mkdir(directory, { recursive: true });
@@ -36,13 +37,13 @@ export async function bundleCommand(root = ROOT, directory = join(root, 'dist/cl
   return build;
 }
 
-/** The entry of a build that is as new as the sources: `./slipway` knows how to tell. */
+/** The entry of an up-to-date build: `./slipway` checks that. */
 export async function resolveCommand(): Promise<string> {
   await run(join(ROOT, 'slipway'), ['--version']);
   return realpath(join(ROOT, 'dist/cli/current/main.mjs'));
 }
 
-/** Returns what it read of ours. */
+/** Returns the project files that it read. */
 async function writeChunks(root: string, build: string): Promise<string[]> {
   const read = new Set<string>();
   const isOwn = (id: string): boolean => ['packages', 'tools'].some((name) => id.startsWith(join(root, name, '/')));
@@ -50,12 +51,12 @@ async function writeChunks(root: string, build: string): Promise<string[]> {
     input: join(root, 'packages/slipway/src/main.ts'),
     platform: 'node',
     onLog: refuseUnresolved,
-    // Modules of ours only define things: what nobody uses of them is left out.
+    // Slipway's modules have no side effects: unused exports are dropped.
     treeshake: { moduleSideEffects: (id) => !isOwn(id) },
     plugins: [atSourcePaths(build, isOwn, (id) => read.add(relative(root, id)))],
   });
   try {
-    // As they are written, for the lines of stacks: without white space they would load no faster.
+    // Not minified, for line numbers in stacks; minified code would load no faster.
     const { output } = await bundler.generate({
       format: 'esm',
       entryFileNames: '[name].mjs',
@@ -67,7 +68,7 @@ async function writeChunks(root: string, build: string): Promise<string[]> {
   } finally {
     await bundler.close();
   }
-  // Where imports lead, which packages there are, how this is made.
+  // Files that determine import paths, packages and the build itself.
   const rest = [
     'packages/*/package.json',
     'tools/package.json',
@@ -81,7 +82,7 @@ async function writeChunks(root: string, build: string): Promise<string[]> {
   return [...read].toSorted();
 }
 
-/** Sources that look for something beside them find it beside the source, not beside the chunk that they are in. */
+/** Sources that locate a file relative to themselves must find it next to the source, not next to the chunk. */
 function atSourcePaths(build: string, isOwn: (id: string) => boolean, onRead: (id: string) => void): Plugin {
   return {
     name: 'at-source-paths',
@@ -89,7 +90,7 @@ function atSourcePaths(build: string, isOwn: (id: string) => boolean, onRead: (i
       if (!isOwn(id)) return null;
       onRead(id);
       if (!code.includes('import.meta.')) return null;
-      // Relative, since a clone may be moved.
+      // Relative, because a clone may be moved.
       const text = (path: string): string => JSON.stringify(relative(build, path));
       return code
         .replaceAll('import.meta.dirname', `(import.meta.dirname + '/' + ${text(dirname(id))})`)
@@ -106,7 +107,7 @@ async function replaceLink(target: string, path: string): Promise<void> {
   await rename(temporary, path);
 }
 
-/** Also what killed runs left unfinished. */
+/** Also removes the unfinished output of killed runs. */
 async function removeOldBuilds(directory: string): Promise<void> {
   const current = await readlink(join(directory, 'current'));
   const names = (await readdir(directory)).filter((name) => name.startsWith('build-') && name !== current);

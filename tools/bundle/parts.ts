@@ -1,7 +1,7 @@
-// The parts of packages that a daemon uses, where a package loads all of itself for one of them.
+// The parts of packages that a daemon uses, for packages that load completely for one of them.
 import type { Plugin } from 'rolldown';
 
-/** By name. What one of our sources imports beside these is refused when the bundle is made, not missed on a machine. */
+/** By name. An import of anything else fails the build of the bundle instead of the daemon on a machine. */
 const PARTS: Readonly<Record<string, string>> = {
   // Without fetch, caches, mocks and web sockets.
   undici: `
@@ -10,7 +10,7 @@ const PARTS: Readonly<Record<string, string>> = {
     export { default as Agent } from 'undici/lib/dispatcher/agent.js';
     export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';
     Object.assign(Dispatcher.prototype, api);`,
-  // Without the metrics of Node, for which it loads OpenTelemetry.
+  // Without Node's metrics, for which it loads OpenTelemetry.
   'prom-client': `
     export { default as Counter } from 'prom-client/lib/counter.js';
     export { default as Gauge } from 'prom-client/lib/gauge.js';
@@ -18,7 +18,7 @@ const PARTS: Readonly<Record<string, string>> = {
     export { default as Registry } from 'prom-client/lib/registry.js';`,
 };
 
-/** `own`: where the sources are whose imports this is for; packages see each other whole. */
+/** `own`: the sources whose imports are replaced; packages see each other unchanged. */
 export function onlyParts(own: string): Plugin {
   return {
     name: 'only-parts',

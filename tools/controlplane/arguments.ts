@@ -2,7 +2,7 @@ import type { Layout } from './layout.ts';
 
 const SERVICE_RANGE = '10.0.0.0/24';
 
-/** An argument that only the program of this data directory has: by it leftovers of a killed launcher are known. */
+/** An argument unique to the programs of this data directory: identifies leftovers of a killed launcher. */
 export const markers = (at: Layout) => ({
   etcd: `--data-dir=${at.etcdData}`,
   'kube-apiserver': `--tls-cert-file=${at.serving}`,
@@ -12,8 +12,8 @@ export const markers = (at: Layout) => ({
 export function etcdArguments(at: Layout, ports: { client: number; peer: number }, durable: boolean): string[] {
   const client = `https://127.0.0.1:${ports.client}`;
   const peer = `https://127.0.0.1:${ports.peer}`;
-  // TLS with client certificates even on the loopback: whoever reaches an open etcd is the cluster's root, and
-  // other users of this machine reach 127.0.0.1 as well as we do.
+  // TLS with client certificates even on loopback: access to an unprotected etcd means full control of the cluster, and
+  // other users of this machine can reach 127.0.0.1 too.
   const tls = (prefix: string) => [
     `--${prefix}cert-file=${at.etcdServing}`,
     `--${prefix}key-file=${at.etcdServing}`,
@@ -31,10 +31,10 @@ export function etcdArguments(at: Layout, ports: { client: number; peer: number 
     ...tls(''),
     ...tls('peer-'),
     '--log-level=warn',
-    // A member alone still waits for others before it elects itself, by default a second, and serves nothing until then.
+    // Even a single member waits before it elects itself, by default a second, and serves nothing until then.
     '--heartbeat-interval=20',
     '--election-timeout=100',
-    // Large enough for a fleet of 10,000 nodes under change between two compactions.
+    // Large enough for changes to a fleet of 10,000 nodes between two compactions.
     `--quota-backend-bytes=${8 * 2 ** 30}`,
     ...(durable ? [] : ['--unsafe-no-fsync']),
   ];
@@ -59,12 +59,12 @@ export function apiServerArguments(at: Layout, port: number, etcdPort: number, a
     `--service-account-key-file=${at.serviceAccountKey}`,
     `--service-account-signing-key-file=${at.serviceAccountKey}`,
     '--authorization-mode=Node,RBAC',
-    // As on any real cluster: a kubelet writes its own Node and what is about it, and no other.
+    // As in real clusters: a kubelet writes only its own Node and related objects.
     '--enable-admission-plugins=NodeRestriction',
     '--allow-privileged=true',
-    // New machines join by tokens in kube-system, as on any cluster made with kubeadm.
+    // New machines join with tokens in kube-system, as in clusters made with kubeadm.
     '--enable-bootstrap-token-auth=true',
-    // In one file, whoever reads it: the server would begin another after 100 MB.
+    // One file for all readers: the server would start another after 100 MB.
     ...(audit
       ? [`--audit-policy-file=${at.auditPolicy}`, `--audit-log-path=${at.auditLog}`, '--audit-log-maxsize=2000']
       : []),
@@ -76,7 +76,7 @@ export function controllerManagerArguments(at: Layout): string[] {
     markers(at)['kube-controller-manager'],
     '--leader-elect=false',
     '--secure-port=0',
-    // What tests need of it: garbage collection, the end of namespaces, and what pods take from their namespace.
+    // Only what tests need: garbage collection, namespace deletion, service accounts and the root CA for pods.
     '--controllers=garbage-collector-controller,namespace-controller,serviceaccount-controller,root-ca-certificate-publisher-controller',
     '--use-service-account-credentials=true',
     `--service-account-private-key-file=${at.serviceAccountKey}`,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resolveBinaries } from './binaries.ts';
 import type { Progress } from './progress.ts';
 
-// Stands for the real go, which takes minutes: answers as it does, and notes every build.
+// A stand-in for the real go, which takes minutes: responds like it, and records every build.
 const GO = (version: string) => `#!/bin/sh
 case $1 in
 env) echo '{"GOVERSION":"go${version}","GOCACHE":"/","GOMODCACHE":"/"}' ;;
@@ -58,7 +58,7 @@ describe('where the programs come from', () => {
     expect(found).toEqual({ etcd: join(assets, 'etcd') });
   });
 
-  it('what KUBEBUILDER_ASSETS does not have comes from elsewhere', async () => {
+  it('programs missing from KUBEBUILDER_ASSETS are found elsewhere', async () => {
     await onPath('kubectl', buildEchoScript('Client Version: v1.33.0'));
     const found = await resolveBinaries(['kubectl'], {
       env: { ...env, KUBEBUILDER_ASSETS: join(directory, 'assets') },
@@ -67,7 +67,7 @@ describe('where the programs come from', () => {
     expect(found).toEqual({ kubectl: join(directory, 'bin', 'kubectl') });
   });
 
-  it('KUBEBUILDER_ASSETS with a program that is too old, or that is no directory, is refused', async () => {
+  it('KUBEBUILDER_ASSETS with a program that is too old, or that is not a directory, is refused', async () => {
     const assets = join(directory, 'assets');
     await writeFile(join(assets, 'kube-apiserver'), buildEchoScript('Kubernetes v1.28.0'), { mode: 0o755 });
     await expect(
@@ -75,7 +75,7 @@ describe('where the programs come from', () => {
     ).rejects.toMatchObject({ code: 'SLW_TOOLS_ASSETS', message: expect.stringContaining('is version 1.28.0') });
     await expect(
       resolveBinaries(['etcd'], { env: { ...env, KUBEBUILDER_ASSETS: join(directory, 'none') }, progress }),
-    ).rejects.toMatchObject({ code: 'SLW_TOOLS_ASSETS', message: expect.stringContaining('is no directory') });
+    ).rejects.toMatchObject({ code: 'SLW_TOOLS_ASSETS', message: expect.stringContaining('is not a directory') });
   });
 
   it('PATH comes next, and nothing is built', async () => {
@@ -84,15 +84,15 @@ describe('where the programs come from', () => {
     expect(await built()).toEqual(['']);
   });
 
-  it('a program on PATH that is too old or does not run is passed over, and the reason is said', async () => {
+  it('a program on PATH that is too old or does not run is skipped, with the reason', async () => {
     await onPath('etcd', buildEchoScript('etcd Version: 3.4.23'));
     await onPath('kube-apiserver', '#!/bin/sh\nexit 3\n');
     const found = await resolveBinaries(['etcd', 'kube-apiserver'], { env, progress });
     expect(dirname(found.etcd)).toContain(join(directory, 'cache', 'slipway', 'controlplane-'));
     expect(notes[0]).toBe(
-      `${join(directory, 'bin', 'etcd')} is passed over: it is version 3.4.23, needed is 3.5.13 or newer`,
+      `${join(directory, 'bin', 'etcd')} is skipped: it is version 3.4.23; 3.5.13 or newer is required`,
     );
-    expect(notes[1]).toContain('kube-apiserver is passed over: it does not run');
+    expect(notes[1]).toContain('kube-apiserver is skipped: it does not run');
   });
 
   it('else they are built once, and only those that are missing', async () => {
@@ -104,23 +104,23 @@ describe('where the programs come from', () => {
     expect(await readdir(dirname(dirname(first.etcd)))).not.toContainEqual(expect.stringContaining('unfinished'));
   });
 
-  it('two runs at once build once', async () => {
+  it('two concurrent runs build once', async () => {
     await Promise.all([1, 2, 3].map(() => resolveBinaries(['etcd'], { env, progress })));
     expect(await built()).toEqual(['build', 'server']);
     expect(notes).toContainEqual(expect.stringMatching(/^waiting for process \d+, which is building/));
   });
 
-  it('a damaged one is noticed and built anew, and so is what a killed build left', async () => {
+  it('a damaged program is rebuilt, and so is the output of a killed build', async () => {
     const { etcd } = await resolveBinaries(['etcd'], { env, progress });
     await appendFile(etcd, 'x');
     await mkdir(`${dirname(etcd)}.unfinished-old`);
     await resolveBinaries(['etcd'], { env, progress });
     expect(await readFile(etcd, 'utf8')).toBe('server, built\n');
-    expect(notes).toContain(`${etcd} is damaged or unfinished and is built anew`);
+    expect(notes).toContain(`${etcd} is damaged or incomplete; rebuilding it`);
     expect(await readdir(dirname(dirname(etcd)))).not.toContainEqual(expect.stringContaining('unfinished'));
   });
 
-  it('a build that fails says why and leaves nothing behind', async () => {
+  it('a failed build reports why and leaves nothing behind', async () => {
     const failing = { ...env, GO_ERROR: 'main.go:1: it is broken' };
     await expect(resolveBinaries(['etcd'], { env: failing, progress })).rejects.toMatchObject({
       code: 'SLW_TOOLS_BUILD_FAILED',
@@ -135,7 +135,7 @@ describe('where the programs come from', () => {
     await expect(resolveBinaries(['etcd'], { env, progress })).resolves.toBeDefined();
   });
 
-  it('without Go, or with an old one, the ways to get them are named', async () => {
+  it('without Go, or with an old one, the error lists what to do', async () => {
     await onPath('go', GO('1.25.3'));
     await expect(resolveBinaries(['etcd'], { env, progress })).rejects.toMatchObject({ code: 'SLW_TOOLS_OLD_GO' });
     await rm(join(directory, 'bin', 'go'));

@@ -33,7 +33,7 @@ export async function resolveBinaries<Name extends ProgramName>(
   return Object.fromEntries(found) as Record<Name, string>;
 }
 
-/** An explicit choice is taken or refused, never passed over; what the directory does not have comes from elsewhere. */
+/** An explicit choice is used or refused, never skipped; programs missing from the directory are found elsewhere. */
 async function fromAssets(name: ProgramName, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const directory = env['KUBEBUILDER_ASSETS'];
   if (directory === undefined || directory === '') return undefined;
@@ -44,7 +44,7 @@ async function fromAssets(name: ProgramName, env: NodeJS.ProcessEnv): Promise<st
   if (!isDirectory) {
     throw new ToolsError(
       'SLW_TOOLS_ASSETS',
-      `KUBEBUILDER_ASSETS is ${directory}, which is no directory: correct or unset it`,
+      `KUBEBUILDER_ASSETS is ${directory}, which is not a directory: correct or unset it`,
     );
   }
   const path = join(directory, name);
@@ -63,7 +63,7 @@ async function fromPath(name: ProgramName, env: NodeJS.ProcessEnv, progress: Pro
     if (directory === '' || !(await isExecutable(path))) continue;
     const verdict = await judge(name, path);
     if (verdict.ok) return path;
-    progress.note(`${path} is passed over: it ${verdict.reason}`);
+    progress.note(`${path} is skipped: it ${verdict.reason}`);
   }
   return undefined;
 }
@@ -86,7 +86,7 @@ async function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/** The directory of the cache, in which the programs now are. */
+/** Returns the cache directory, which now contains the programs. */
 async function fromCache(names: readonly ProgramName[], env: NodeJS.ProcessEnv, progress: Progress): Promise<string> {
   const { pins, flags } = await readPins();
   const directory = cacheDirectory(cacheRoot(env, process.platform, homedir()), [...pins, ...flags]);
@@ -99,7 +99,7 @@ async function fromCache(names: readonly ProgramName[], env: NodeJS.ProcessEnv, 
       // Another run may have built some of them.
       const missing = await findMissing();
       for (const { name, state } of missing) {
-        if (state === 'damaged') progress.note(`${join(directory, name)} is damaged or unfinished and is built anew`);
+        if (state === 'damaged') progress.note(`${join(directory, name)} is damaged or incomplete; rebuilding it`);
       }
       const wanted = missing.map(({ name }) => name);
       await buildPrograms(wanted, temporary, { flags, env, progress });

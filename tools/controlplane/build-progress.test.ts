@@ -21,7 +21,7 @@ describe('what go prints', () => {
     'go: errors parsing go.mod:',
     'write /tmp/x: no space left on device',
     '',
-  ])('%j is no progress but an error message', (line) => {
+  ])('%j is an error message, not progress', (line) => {
     expect(readGoLine(newBuild, line)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** What `go` has printed so far, as numbers. */
+/** Progress of `go`, counted from its output. */
 export interface BuildState {
   phase: 'sources' | 'compile';
   downloaded: number;
@@ -10,8 +10,8 @@ export interface BuildState {
 export const newBuild: BuildState = { phase: 'sources', downloaded: 0, compiled: 0, total: 0 };
 
 /**
- * Reads one line of go's standard error: "go: downloading k8s.io/api v0.36.3" while it fetches, and with -v the name
- * of each package as its compilation begins. Anything else is an error message and returned as undefined.
+ * Parses one line of go's standard error: "go: downloading k8s.io/api v0.36.3" while it fetches, and with -v the name
+ * of each package when its compilation starts. Anything else is an error message and returned as undefined.
  */
 export function readGoLine(state: BuildState, line: string): BuildState | undefined {
   if (line.startsWith('go: downloading ')) return { ...state, downloaded: state.downloaded + 1 };
@@ -19,7 +19,7 @@ export function readGoLine(state: BuildState, line: string): BuildState | undefi
   return undefined;
 }
 
-/** How far it is, for whoever waits. */
+/** Progress for the user. */
 export function describeBuild(state: BuildState, elapsedMs: number): string {
   if (state.phase === 'sources') return `fetching sources, ${state.downloaded} modules so far`;
   if (state.compiled >= state.total) return 'linking';
@@ -28,7 +28,7 @@ export function describeBuild(state: BuildState, elapsedMs: number): string {
 }
 
 function timeLeft(done: number, elapsedMs: number): string {
-  // Before that the first packages, which are small, promise too much.
+  // Earlier estimates are too optimistic: the first packages are small.
   if (done < 0.1) return '';
   const minutes = Math.ceil((elapsedMs * (1 - done)) / done / 60_000);
   return `, about ${minutes} min left`;

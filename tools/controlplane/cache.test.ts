@@ -10,14 +10,14 @@ describe('where the cache is', () => {
     [{}, 'darwin', '/home/ana/Library/Caches'],
     [{ XDG_CACHE_HOME: '/elsewhere' }, 'linux', '/elsewhere'],
     [{ XDG_CACHE_HOME: '/elsewhere' }, 'darwin', '/elsewhere'],
-    // The specification says that a relative path is to be ignored.
+    // The specification requires that a relative path is ignored.
     [{ XDG_CACHE_HOME: 'elsewhere' }, 'linux', '/home/ana/.cache'],
     [{ XDG_CACHE_HOME: '' }, 'linux', '/home/ana/.cache'],
   ])('%j on %s: %s', (env, platform, expected) => {
     expect(cacheRoot(env, platform, '/home/ana')).toBe(expected);
   });
 
-  it('the same pins share a directory, and any change of them begins another', () => {
+  it('the same pins share a directory, and any change of them starts another', () => {
     const one = cacheDirectory('/c', ['mod', 'sum', '-trimpath']);
     expect(one).toMatch(/^\/c\/slipway\/controlplane-[0-9a-f]{12}$/);
     expect(cacheDirectory('/c', ['mod', 'sum', '-trimpath'])).toBe(one);

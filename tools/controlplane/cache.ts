@@ -7,35 +7,35 @@ import { pipeline } from 'node:stream/promises';
 import { waitForLock } from './lock.ts';
 import type { Progress } from './progress.ts';
 
-/** The user's cache directory, as the platform has it. */
+/** The user's cache directory on this platform. */
 export function cacheRoot(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, home: string): string {
   const set = env['XDG_CACHE_HOME'];
   if (set !== undefined && set.startsWith('/')) return set;
   return platform === 'darwin' ? join(home, 'Library', 'Caches') : join(home, '.cache');
 }
 
-/** Where something of this name is kept between runs. */
+/** The cache path for this name. */
 export function cachedPath(env: NodeJS.ProcessEnv, name: string): string {
   return join(cacheRoot(env, process.platform, homedir()), 'slipway', name);
 }
 
 export interface Making {
-  /** What the holder of the lock does, for those who wait: `is building CRI-O`. */
+  /** What the lock holder is doing, shown to waiting processes: `is building CRI-O`. */
   readonly doing: string;
   readonly progress: Progress;
   readonly isThere: () => Promise<boolean>;
-  /** Makes it in a directory that is gone afterwards, and moves it to its place. */
+  /** Builds it in a temporary directory and moves it into place. */
   readonly make: (temporary: string) => Promise<void>;
 }
 
-/** Makes what is not there yet, once, also where several processes find it missing. Nothing unfinished is left, or only until the next. */
+/** Builds a missing item once, even if several processes find it missing. The next run removes unfinished output. */
 export async function makeOnce(path: string, { doing, progress, isThere, make }: Making): Promise<void> {
   if (await isThere()) return;
   await mkdir(dirname(path), { recursive: true });
   const lock = await waitForLock(`${path}.lock`, doing, progress);
   try {
     if (await isThere()) return;
-    // What killed runs left beside; we hold the lock, so nobody is writing there.
+    // Remove leftovers of killed runs; this process has the lock, so no other writes there.
     const unfinished = `${basename(path)}.unfinished-`;
     for (const name of await readdir(dirname(path))) {
       if (name.startsWith(unfinished)) await rm(join(dirname(path), name), { recursive: true, force: true });
@@ -51,20 +51,20 @@ export async function makeOnce(path: string, { doing, progress, isThere, make }:
   }
 }
 
-/** Programs built from the same pins in the same way share a directory; a change of either begins a new one. */
+/** Programs built from the same pins in the same way share a directory; a change of either starts a new one. */
 export function cacheDirectory(root: string, pins: readonly string[]): string {
   const hash = createHash('sha256');
-  // Lengths, so that a line moved from one file to the next is a change.
+  // Lengths, so that moving a line from one file to the next is a change.
   for (const pin of pins) hash.update(`${pin.length}\n${pin}`);
   return join(root, 'slipway', `controlplane-${hash.digest('hex').slice(0, 12)}`);
 }
 
 export type Cached = 'good' | 'absent' | 'damaged';
 
-// Summing 200 MB takes a third of a second: a program that this process found good stays so while nobody touches it.
+// Hashing 200 MB takes a third of a second: a verified program stays trusted until its file changes.
 const foundGood = new Map<string, string>();
 
-/** The sum is written last: a program without one, or that no longer has it, is unfinished or damaged. */
+/** The checksum is written last: a program without a matching one is unfinished or damaged. */
 export async function inspectCached(path: string): Promise<Cached> {
   const touched = await lastTouch(path);
   if (touched !== undefined && foundGood.get(path) === touched) return 'good';
@@ -83,7 +83,7 @@ async function lastTouch(path: string): Promise<string | undefined> {
   return found && `${found.ino} ${found.size} ${found.ctimeNs}`;
 }
 
-/** Moves a program that has just been built to its place. */
+/** Moves a newly built program into place. */
 export async function storeCached(built: string, directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   const sum = await checksum(built);
@@ -95,7 +95,7 @@ export async function storeCached(built: string, directory: string): Promise<voi
 
 const sumFile = (path: string) => `${path}.sum`;
 
-// Against damage, not against an enemy, who could write the sum as well: so the fastest that Node has.
+// Detects damage, not an attacker, who could write the checksum as well: so use the fastest hash in Node.
 async function checksum(path: string): Promise<string> {
   const hash = createHash('blake2b512');
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);

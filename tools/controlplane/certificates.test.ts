@@ -32,7 +32,7 @@ describe('certificates', () => {
     expect(certificate.checkHost('example.org')).toBeUndefined();
   });
 
-  it('a user and its groups stand in the subject as RBAC reads them, whatever characters they have', async () => {
+  it('a user and its groups are in the subject as RBAC reads them, whatever characters they have', async () => {
     const request = { commonName: 'system:node:a,CN=admin', organizations: ['system:nodes', 'b+c'] };
     const { certificate } = await ensureIdentity(authority, file('user.pem'), request);
     const { subject } = new X509Certificate(certificate).toLegacyObject();
@@ -47,7 +47,7 @@ describe('certificates', () => {
     }
   });
 
-  it('what is there and still good is kept', async () => {
+  it('existing valid files are kept', async () => {
     const ana = { commonName: 'ana:b', organizations: ['x', 'y'] };
     const before = await ensureIdentity(authority, file('server.pem'), server);
     const user = await ensureIdentity(authority, file('user.pem'), ana);
@@ -56,7 +56,7 @@ describe('certificates', () => {
     expect(await ensureIdentity(authority, file('user.pem'), ana)).toEqual(user);
   });
 
-  it('a certificate is renewed a month before its end, and the authority too', async () => {
+  it('a certificate is renewed a month before its expiry, and the authority too', async () => {
     const before = await ensureIdentity(authority, file('server.pem'), server);
     expect(await ensureIdentity(authority, file('server.pem'), server, inDays(334))).toEqual(before);
     expect(await ensureIdentity(authority, file('server.pem'), server, inDays(336))).not.toEqual(before);
@@ -67,18 +67,18 @@ describe('certificates', () => {
     ['other hosts', { hosts: ['localhost', '127.0.0.1', '10.0.0.1'] }],
     ['another name', { commonName: 'etcd' }],
     ['other groups', { organizations: ['system:masters'] }],
-  ])('a certificate for %s is made anew', async (_, change) => {
+  ])('a certificate for %s is replaced', async (_, change) => {
     const before = await ensureIdentity(authority, file('server.pem'), server);
     expect(await ensureIdentity(authority, file('server.pem'), { ...server, ...change })).not.toEqual(before);
   });
 
-  it('a certificate of another authority is made anew', async () => {
+  it('a certificate of another authority is replaced', async () => {
     const other = await ensureAuthority(file('other.pem'), 'test');
     const before = await ensureIdentity(other, file('server.pem'), server);
     expect(await ensureIdentity(authority, file('server.pem'), server)).not.toEqual(before);
   });
 
-  it('a damaged file is made anew', async () => {
+  it('a damaged file is replaced', async () => {
     await ensureIdentity(authority, file('server.pem'), server);
     await truncate(file('server.pem'), 300);
     const after = await ensureIdentity(authority, file('server.pem'), server);

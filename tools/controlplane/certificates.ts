@@ -11,7 +11,7 @@ const IDENTITY_DAYS = 365;
 const RENEW_DAYS = 30;
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** A certificate and its key in one PEM file: written in one rename, so that the two always belong together. */
+/** A certificate and its key in one PEM file: written with one rename, so that they always match. */
 export interface Identity {
   path: string;
   certificate: string;
@@ -28,7 +28,7 @@ export interface IdentityRequest extends Subject {
   hosts?: readonly string[];
 }
 
-/** The authority kept in this file, made (or made anew when it nears its end) if need be. */
+/** The authority in this file; created if missing, replaced if it is about to expire. */
 export async function ensureAuthority(path: string, commonName: string, now = new Date()): Promise<Identity> {
   const kept = await readPair(path);
   if (kept !== undefined && kept.certificate.ca && isCurrent(kept, now)) return toIdentity(path, kept);
@@ -48,8 +48,8 @@ export async function ensureAuthority(path: string, commonName: string, now = ne
 }
 
 /**
- * The certificate kept in this file if it still does its duty: signed by this authority, for this subject and these
- * hosts, and not near its end. Otherwise a new one with a new key.
+ * The certificate in this file if it is still usable: signed by this authority, for this subject and these hosts, and
+ * not about to expire. Otherwise a new one with a new key.
  */
 export async function ensureIdentity(
   authority: Identity,
@@ -74,7 +74,7 @@ export async function ensureIdentity(
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      // A server's certificate is good for a client too: etcd's gateway dials itself with its own.
+      // A server certificate is valid for a client too: etcd's gateway connects to itself with it.
       new x509.ExtendedKeyUsageExtension(
         hosts.length > 0
           ? [x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]
@@ -87,7 +87,7 @@ export async function ensureIdentity(
   return writePair(path, certificate, keys.privateKey);
 }
 
-/** The key that signs service account tokens, with its public half in the same file: the server asks for both. */
+/** The key that signs service account tokens, with its public key in the same file: the server needs both. */
 export async function ensureSigningKey(path: string): Promise<void> {
   try {
     createPrivateKey(await readFile(path, 'utf8'));
@@ -102,7 +102,7 @@ interface Pair {
   key: KeyObject;
 }
 
-/** A file that is missing, unreadable or damaged is the same to us: it is made anew. */
+/** A missing, unreadable or damaged file is replaced. */
 async function readPair(path: string): Promise<Pair | undefined> {
   try {
     const pem = await readFile(path, 'utf8');

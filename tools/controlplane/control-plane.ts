@@ -24,21 +24,21 @@ import { diedError, waitUntilReady, waitUntilServing } from './readiness.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
 export interface ControlPlaneOptions {
-  /** Where everything lives. Left out: a temporary directory, which goes with the control plane. */
+  /** The data directory. By default a temporary one, removed with the control plane. */
   dataDir?: string;
-  /** The API server's port. Left out: a free one. */
+  /** The API server's port. By default a free one. */
   port?: number;
-  /** Begin with an empty cluster and new certificates. */
+  /** Start with an empty cluster and new certificates. */
   fresh?: boolean;
-  /** Begin with the objects of this data directory, whose control plane has stopped. Only without `dataDir`. */
+  /** Start with the objects of this data directory, whose control plane has stopped. Only without `dataDir`. */
   copyOf?: string;
-  /** Have etcd wait for the disk. Off, a power cut may cost the data, and everything is faster. */
+  /** Let etcd sync to disk. If off, a power failure may lose the data, and everything is faster. */
   durable?: boolean;
-  /** Also run kube-controller-manager: garbage collection and the end of namespaces. */
+  /** Also run kube-controller-manager: garbage collection and namespace deletion. */
   controllerManager?: boolean;
-  /** Note every request, who made it and what became of it, in `auditLog`. */
+  /** Record every request, its user and its result in `auditLog`. */
   audit?: boolean;
-  /** Programs from elsewhere; the others are resolved. */
+  /** Paths of programs; the others are resolved. */
   binaries?: Partial<Record<ProgramName, string>>;
   progress?: Progress;
 }
@@ -55,28 +55,28 @@ export interface ControlPlane {
   caKeyPath: string;
   /** The file with the key that signs service account tokens. */
   serviceAccountKeyPath: string;
-  /** With `audit`: a line of JSON for each request, once it has been answered. */
+  /** With `audit`: one line of JSON per completed request. */
   auditLog: string;
   pids: () => Record<string, number>;
   /** Writes a kubeconfig with a client certificate for this user and returns its path. */
   kubeconfigFor(who: User): Promise<string>;
-  /** Notes all objects as they are now, to bring them back later. */
+  /** Takes a snapshot of all objects, to restore later. */
   rememberObjects(): Promise<RememberedObjects>;
-  /** SIGKILL, as a crash. */
+  /** SIGKILL, like a crash. */
   killApiServer(): Promise<void>;
-  /** Again, on the same port and data; returns when it is ready. */
+  /** Restarts on the same port and data; returns when it is ready. */
   startApiServer(): Promise<void>;
-  /** Resolves when a program has died that nobody asked to. */
+  /** Resolves when a program dies unexpectedly. */
   failed: Promise<ToolsError>;
-  /** Stops everything. As often as you like. */
+  /** Stops everything. Idempotent. */
   stop(): Promise<void>;
 }
 
 const ETCD_GRACE_MS = 10_000;
-// What is gone in a minute may take more memory and collect its garbage less often: a quarter less time to start.
+// A short-lived server may use more memory and collect garbage less often: it starts in a quarter less time.
 const TEMPORARY_ENV = { GOGC: '400', GOMEMLIMIT: '2GiB' };
 
-/** Starts etcd and kube-apiserver and returns when they are ready. Call stop() in the end. */
+/** Starts etcd and kube-apiserver and returns when they are ready. Call stop() at the end. */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binaries = await completeBinaries(options);
   const temporary = options.dataDir === undefined;
@@ -173,7 +173,7 @@ class Launch {
   }
 
   async #stop(): Promise<void> {
-    // Only etcd has something to lose. An API server that is asked to end takes a second, with watches open a minute.
+    // Only etcd has state to lose. Terminating an API server gracefully takes a second, with open watches a minute.
     await this.#end('kube-controller-manager', killProgram);
     await this.#end('kube-apiserver', killProgram);
     await this.#end('etcd', this.#temporary ? killProgram : (program) => endProgram(program, ETCD_GRACE_MS));
@@ -193,7 +193,7 @@ class Launch {
 
   async #watch(name: ProgramName, program: Program): Promise<void> {
     await program.exit;
-    // Whoever ends it takes it from the list first.
+    // Intentional stops remove it from the list first.
     if (this.#running.get(name) === program) this.#failed.resolve(await diedError(program, 'by itself'));
   }
 

@@ -29,7 +29,7 @@ describe('a control plane with kube-controller-manager', () => {
     expect(code).toBe(0);
   }
 
-  it('collects what was owned by an object that is gone', async () => {
+  it('garbage-collects the dependents of a deleted object', async () => {
     await create(configMap('owner', []));
     const uid = await kubectl('get', 'configmap', 'owner', '-o', 'jsonpath={.metadata.uid}');
     await create(configMap('owned', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }]));
@@ -37,7 +37,7 @@ describe('a control plane with kube-controller-manager', () => {
     await expect.poll(() => kubectl('get', 'configmaps', '-o', 'name'), { timeout: 90_000 }).not.toContain('owned');
   });
 
-  it('gives each namespace a service account, and ends a namespace with all that is in it', async () => {
+  it('creates a service account in each namespace, and deletes a namespace with its contents', async () => {
     await kubectl('create', 'namespace', 'short-lived');
     await expect
       .poll(() => kubectl('get', 'serviceaccounts', '-n', 'short-lived', '-o', 'name'), { timeout: 60_000 })

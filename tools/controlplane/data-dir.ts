@@ -18,7 +18,7 @@ export interface DataDir {
   lock: Lock;
 }
 
-/** Takes the directory for this launcher alone, and ends what a killed launcher left running in it. */
+/** Locks the directory for this launcher and ends programs that a killed launcher left running. */
 export async function claimDataDir(wanted: string, fresh: boolean): Promise<DataDir> {
   const path = await makeDirectory(wanted);
   const at = layout(path);
@@ -34,7 +34,7 @@ export async function claimDataDir(wanted: string, fresh: boolean): Promise<Data
   }
 }
 
-/** Ends what is left running of a data directory whose launcher was killed, unless a new launcher is at it already. */
+/** Ends leftover programs of a data directory whose launcher was killed, unless a new launcher has taken over. */
 export async function clearUpAfterKill(path: string): Promise<void> {
   const at = layout(path);
   if (!existsSync(path)) {
@@ -65,7 +65,7 @@ async function lockDataDir(path: string, at: Layout): Promise<Lock> {
     if (holder !== WATCHDOG || Date.now() > until) {
       throw new ToolsError(
         'SLW_TOOLS_DATA_DIR_IN_USE',
-        `the data directory ${path} is in use by ${holder}: stop that, or choose another with --data-dir`,
+        `the data directory ${path} is in use by ${holder}: stop it, or choose another with --data-dir`,
       );
     }
     await delay(100);
@@ -90,12 +90,12 @@ function unusable(path: string, error: unknown): ToolsError {
 
 async function endLeftovers(at: Layout): Promise<void> {
   const { etcd, ...stateless } = markers(at);
-  // Those keep nothing, and would try for long to say goodbye to an etcd that has gone.
+  // These have no state, and would wait long for an etcd that is gone.
   await endByArgument(new Set(Object.values(stateless)), 0);
   await endByArgument(new Set([etcd]), ETCD_GRACE_MS);
 }
 
-/** Only what the launcher itself has made: the directory may hold other things too. */
+/** Removes only what the launcher created: the directory may contain other files. */
 async function emptyDataDir(at: Layout): Promise<void> {
   for (const path of [at.etcdData, at.pki, at.logs, at.kubeconfigs, at.adminKubeconfig]) {
     await rm(path, { recursive: true, force: true });

@@ -15,7 +15,7 @@ export type ToolsErrorCode =
   | 'SLW_TOOLS_NO_PYTHON'
   | 'SLW_TOOLS_PYTHON_PACKAGES';
 
-/** An expected failure of the environment. The message is for the user and stands alone: print it without the stack. */
+/** An expected failure of the environment. The message is complete for the user: print it without the stack. */
 export class ToolsError extends Error {
   override readonly name = 'ToolsError';
   readonly code: ToolsErrorCode;

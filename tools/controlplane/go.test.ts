@@ -17,9 +17,9 @@ describe('the Go on PATH', () => {
     expect(judgeGo(answer)?.code).toBe(code);
   });
 
-  it('when it will not do, one line names the ways', () => {
+  it('if it is not usable, one line lists what to do', () => {
     const message = judgeGo('go1.25.9')?.message ?? '';
-    expect(message).toContain('is 1.25.9, needed is 1.26 or newer');
+    expect(message).toContain('must be built with Go 1.26 or newer, but the Go on PATH is 1.25.9');
     for (const way of ['install Go 1.26', 'KUBEBUILDER_ASSETS', 'on PATH']) expect(message).toContain(way);
     expect(message).not.toContain('\n');
   });

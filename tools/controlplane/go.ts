@@ -22,7 +22,7 @@ export interface BuildOptions {
   progress: Progress;
 }
 
-/** All that decides what a build gives: the pinned modules and the flags. */
+/** Everything that determines the result of a build: the pinned modules and the flags. */
 export async function readPins(): Promise<{ pins: string[]; flags: string[] }> {
   const [goMod, goSum] = await Promise.all([
     readFile(join(moduleDirectory, 'go.mod'), 'utf8'),
@@ -49,12 +49,12 @@ export function buildFlags(goMod: string): string[] {
 const REMEDIATIONS =
   'install Go 1.26 or newer; or set KUBEBUILDER_ASSETS to a directory with kube-apiserver and etcd, as `setup-envtest use -p path` prints it; or put kube-apiserver and etcd on PATH';
 
-/** Checks what `go env GOVERSION` answered; undefined means that there is no go. */
+/** Checks the output of `go env GOVERSION`; undefined means that there is no go. */
 export function judgeGo(answer: string | undefined): ToolsError | undefined {
   if (answer === undefined) {
     return new ToolsError(
       'SLW_TOOLS_NO_GO',
-      `the control plane has to be built and there is no Go on PATH: ${REMEDIATIONS}`,
+      `the control plane must be built, but there is no Go on PATH: ${REMEDIATIONS}`,
     );
   }
   const version = parseVersion(answer.replace(/^go/, ' '));
@@ -62,7 +62,7 @@ export function judgeGo(answer: string | undefined): ToolsError | undefined {
   const found = answer === '' ? 'of an unknown version' : answer.replace(/^go/, '');
   return new ToolsError(
     'SLW_TOOLS_OLD_GO',
-    `the control plane has to be built and the Go on PATH is ${found}, needed is 1.26 or newer: ${REMEDIATIONS}`,
+    `the control plane must be built with Go 1.26 or newer, but the Go on PATH is ${found}: ${REMEDIATIONS}`,
   );
 }
 
@@ -89,8 +89,8 @@ export async function buildPrograms(
       tell(describeBuild(state, Date.now() - started));
       return next !== undefined;
     };
-    // Listing fetches every source, so that downloads and compilation are told apart, and tells what is not yet in
-    // go's own cache. The programs themselves are always listed, as they are not installed anywhere.
+    // Listing fetches every source, so that downloads and compilation are separate steps, and reports what is not yet
+    // in go's cache. The programs themselves are always listed, because they are not installed anywhere.
     const list = ['list', '-deps', '-trimpath', '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', ...packages];
     const stale = (await runGo(list, goEnv, isProgress)).trim().split(/\s+/).length;
     state = { ...state, phase: 'compile', total: Math.max(0, stale - packages.length) };
@@ -100,7 +100,7 @@ export async function buildPrograms(
   if (names.includes('etcd')) await rename(join(directory, 'server'), join(directory, 'etcd'));
 }
 
-/** The directories of go's caches, if the go on PATH will do. */
+/** The directories of go's caches, if the go on PATH is usable. */
 async function checkGo(env: NodeJS.ProcessEnv): Promise<string[]> {
   const answer = await readGoEnv(env);
   const problem = judgeGo(answer?.['GOVERSION']);
@@ -110,7 +110,7 @@ async function checkGo(env: NodeJS.ProcessEnv): Promise<string[]> {
 
 async function readGoEnv(env: NodeJS.ProcessEnv): Promise<Record<string, string> | undefined> {
   try {
-    // Not in the module's directory, where an older go refuses to say anything but that it is too old.
+    // Not in the module's directory, where an older go only reports that it is too old.
     const asked = ['env', '-json', 'GOVERSION', 'GOCACHE', 'GOMODCACHE'];
     return JSON.parse(await run('go', asked, { cwd: tmpdir(), env }));
   } catch {
@@ -123,7 +123,7 @@ async function warnOfFullDisk(paths: string[], progress: Progress): Promise<void
     const free = await freeBytes(path);
     if (free >= NEEDED_BYTES) continue;
     const gigabytes = (free / 2 ** 30).toFixed(1);
-    progress.note(`${path} has ${gigabytes} GB free; a first build of the control plane takes about 4 GB there`);
+    progress.note(`${path} has ${gigabytes} GB free; the first build of the control plane needs about 4 GB there`);
   }
 }
 
@@ -132,12 +132,12 @@ async function freeBytes(path: string): Promise<number> {
     const { bavail, bsize } = await statfs(path);
     return bavail * bsize;
   } catch {
-    // Not there yet: what counts is the directory in which it will be made.
+    // It does not exist yet: check the directory in which it will be created.
     return path === dirname(path) ? Infinity : freeBytes(dirname(path));
   }
 }
 
-/** Runs go in the module and returns its standard output; lines that are no progress are kept for the error. */
+/** Runs go in the module and returns its standard output; lines that are not progress are kept for the error. */
 async function runGo(args: string[], env: NodeJS.ProcessEnv, isProgress: (line: string) => boolean): Promise<string> {
   const rest: string[] = [];
   const onLine = (line: string): void => {
@@ -152,18 +152,18 @@ async function runGo(args: string[], env: NodeJS.ProcessEnv, isProgress: (line: 
 
 function buildError(command: string, lines: readonly string[], end: string): ToolsError {
   if (end.startsWith('SIG')) {
-    const text = `building the control plane was interrupted (${end}): the next run goes on where this one stopped`;
+    const text = `building the control plane was interrupted (${end}): the next run resumes where this one stopped`;
     return new ToolsError('SLW_TOOLS_BUILD_FAILED', text);
   }
   if (lines.some((line) => line.includes('no space left on device'))) {
     return new ToolsError(
       'SLW_TOOLS_DISK_FULL',
-      'the disk is full: a first build of the control plane takes about 4 GB in the caches of Go. Make room, or set GOCACHE and GOMODCACHE to directories on another disk',
+      'the disk is full: the first build of the control plane needs about 4 GB in the caches of Go. Free some space, or set GOCACHE and GOMODCACHE to directories on another disk',
     );
   }
   const last = lines.slice(-5).map((line) => `  ${line.slice(0, 400)}`);
   return new ToolsError(
     'SLW_TOOLS_BUILD_FAILED',
-    [`building the control plane failed: ${command} ended with ${end}`, ...last].join('\n'),
+    [`building the control plane failed: ${command} exited with ${end}`, ...last].join('\n'),
   );
 }

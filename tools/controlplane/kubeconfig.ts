@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { Identity } from './certificates.ts';
 
-/** A kubeconfig with everything inside: it works wherever it is copied on this machine. */
+/** A self-contained kubeconfig: it can be copied anywhere on this machine. */
 export function kubeconfig(options: { url: string; ca: string; user: string; identity: Identity }): string {
   const { url, ca, user, identity } = options;
   return stringify(

@@ -41,7 +41,7 @@ async function kubectl(kubeconfig: string, ...args: string[]): Promise<string> {
 const findPrograms = (dir: string) => findByArgument(new Set(Object.values(markers(layout(dir)))));
 
 describe('a control plane', () => {
-  it('is ready when it says so, keeps its data, and is as quick the second time', async () => {
+  it('is ready when start returns, keeps its data, and is as quick the second time', async () => {
     const first = await start();
     expect(await kubectl(first.kubeconfig, 'get', '--raw', '/readyz')).toBe('ok');
     await kubectl(first.kubeconfig, 'create', 'configmap', 'kept', '--from-literal=a=b');
@@ -53,7 +53,7 @@ describe('a control plane', () => {
     expect(await kubectl(second.kubeconfig, 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}')).toBe('b');
   });
 
-  it('begins with the objects of another that has stopped when asked to, and certificates of its own', async () => {
+  it('starts with the objects of a stopped one on request, and with new certificates', async () => {
     const copy = await startControlPlane({ copyOf: dataDir, binaries });
     try {
       expect(await kubectl(copy.kubeconfig, 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}')).toBe('b');
@@ -64,7 +64,7 @@ describe('a control plane', () => {
     }
   });
 
-  it('begins anew when asked to, and leaves alone what is not its own', async () => {
+  it('starts from scratch on request, and does not touch foreign files', async () => {
     await writeFile(join(dataDir, 'notes.txt'), 'mine');
     const plane = await start({ fresh: true });
     await expect(kubectl(plane.kubeconfig, 'get', 'configmap', 'kept')).rejects.toThrow('not found');
@@ -79,7 +79,7 @@ describe('a control plane that runs', () => {
   });
   afterAll(() => plane.stop());
 
-  it('knows each user by the certificate in its kubeconfig, which nobody else may read', async () => {
+  it('knows each user by the certificate in its kubeconfig, which only its owner can read', async () => {
     const path = await plane.kubeconfigFor({ user: 'system:node:a', groups: ['system:nodes', 'x'], name: 'node/a' });
     const { status } = JSON.parse(await kubectl(path, 'auth', 'whoami', '-o', 'json'));
     expect(status.userInfo.username).toBe('system:node:a');
@@ -89,7 +89,7 @@ describe('a control plane that runs', () => {
     }
   });
 
-  it('signs tokens of service accounts that it accepts itself', async () => {
+  it('signs service account tokens that it accepts', async () => {
     await kubectl(plane.kubeconfig, 'create', 'serviceaccount', 'robot');
     const token = (await kubectl(plane.kubeconfig, 'create', 'token', 'robot')).trim();
     const ca = join(plane.dataDir, 'copy-of-ca.crt');
@@ -107,19 +107,19 @@ describe('a control plane that runs', () => {
     expect(await kubectl(plane.kubeconfig, 'get', 'configmap', 'before', '-o', 'name')).toBe('configmap/before\n');
   });
 
-  it('has its data directory for itself, and says so to a second launcher', async () => {
+  it('locks its data directory, and a second launcher reports that', async () => {
     await expect(startControlPlane({ dataDir: plane.dataDir, binaries })).rejects.toMatchObject({
       code: 'SLW_TOOLS_DATA_DIR_IN_USE',
       message: expect.stringContaining(`is in use by process ${process.pid}`),
     });
   });
 
-  it('says so when a program dies that nobody asked to', async () => {
+  it('reports a program that dies unexpectedly', async () => {
     process.kill(plane.pids()['etcd'] ?? 0, 'SIGKILL');
     expect((await plane.failed).message).toMatch(/^etcd died by itself \(signal SIGKILL\)/);
   });
 
-  it('leaves nothing when it is stopped, however often it is asked', async () => {
+  it('leaves nothing when it is stopped, however often', async () => {
     await Promise.all([plane.stop(), plane.stop()]);
     await plane.stop();
     expect(await findPrograms(plane.dataDir)).toEqual([]);
@@ -128,7 +128,7 @@ describe('a control plane that runs', () => {
 });
 
 describe('a control plane that cannot start', () => {
-  it('because its port is taken says which, and how to choose another', async () => {
+  it('because its port is taken names it, and how to choose another', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -150,7 +150,7 @@ describe('a control plane that cannot start', () => {
     expect(await findPrograms(dataDir)).toEqual([]);
   });
 
-  it('because the data directory cannot be one says so', async () => {
+  it('because the data directory is unusable reports that', async () => {
     const file = join(dataDir, 'a-file');
     await writeFile(file, '');
     await expect(startControlPlane({ dataDir: file, binaries })).rejects.toMatchObject({ code: 'SLW_TOOLS_DATA_DIR' });
@@ -171,7 +171,7 @@ describe('a launcher that is killed', () => {
     return { pid: child.pid ?? 0, exit: once(child, 'exit'), dir: dir ?? '', kubeconfig: kubeconfig ?? '' };
   }
 
-  it('does not stand in the way of one that starts at once, on the same port and data', async () => {
+  it('does not block one that starts immediately, on the same port and data', async () => {
     const port = await pickFreePort();
     const launcher = await startLauncher({ dataDir, port });
     await kubectl(launcher.kubeconfig, 'create', 'configmap', 'survivor');
@@ -181,7 +181,7 @@ describe('a launcher that is killed', () => {
     expect(await kubectl(plane.kubeconfig, 'get', 'configmap', 'survivor', '-o', 'name')).toBe('configmap/survivor\n');
   });
 
-  it('leaves nothing that the next start does not clear, even when its watchdog is killed too', async () => {
+  it('leaves nothing that the next start does not clean up, even when its watchdog is killed too', async () => {
     const launcher = await startLauncher({ dataDir });
     const watchdogs = await findByArgument(new Set(['slipway-watchdog']));
     const own = await withArgument(watchdogs, dataDir);
@@ -197,7 +197,7 @@ describe('a launcher that is killed', () => {
     expect(now.filter((pid) => leftovers.includes(pid))).toEqual([]);
   });
 
-  it('takes its programs and its temporary directory along, even when its whole group is killed', async () => {
+  it('ends with its programs and its temporary directory, even if its whole group is killed', async () => {
     const launcher = await startLauncher({});
     process.kill(-launcher.pid, 'SIGKILL');
     await launcher.exit;

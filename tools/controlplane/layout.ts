@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** Where each thing lives below the data directory. */
+/** The layout of the data directory. */
 export function layout(dataDir: string) {
   const pki = join(dataDir, 'pki');
   return {

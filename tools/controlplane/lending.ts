@@ -1,5 +1,5 @@
-// Control planes that tests of one process use one after the other. To start one costs some six seconds of a core, to bring its
-// objects back to what they were less than one.
+// Control planes that tests of one process reuse. Starting one takes some six seconds of a core, restoring its objects
+// less than one.
 import { setTimeout as wait } from 'node:timers/promises';
 import { cutAuditLog } from './audit-policy.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
@@ -12,12 +12,12 @@ interface Lent {
 }
 
 const idle: Lent[] = [];
-/** The API server hears of what is brought back a moment later, for each kind by itself. */
+/** The API server observes restored objects a moment later, each kind independently. */
 const HEARD_MS = 500;
 
 /**
- * As a new control plane, with other certificates, ports and times than one could expect. It keeps an audit log, which begins empty.
- * Its `stop` gives it back; the last ones end with the process. One whose API server was killed is not lent again.
+ * Like a new control plane, but with arbitrary certificates, ports and times. Its audit log starts empty. `stop`
+ * returns it to the pool; the last ones end with the process. One whose API server was killed is not lent again.
  */
 export async function borrowControlPlane(options: Pick<ControlPlaneOptions, 'copyOf'> = {}): Promise<ControlPlane> {
   const at = idle.findLastIndex(({ copyOf }) => copyOf === options.copyOf);

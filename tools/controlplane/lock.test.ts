@@ -26,7 +26,7 @@ describe('a lock', () => {
     second?.release();
   });
 
-  it('of a killed process is free at once', async () => {
+  it('of a killed process is released immediately', async () => {
     const source = `import { tryLock } from ${JSON.stringify(import.meta.resolve('./lock.ts'))};
       globalThis.lock = tryLock(${JSON.stringify(path())});
       console.log('locked');

@@ -4,19 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Progress } from './progress.ts';
 
 /**
- * A lock that the kernel drops when its holder dies, however it dies: an exclusive SQLite transaction on an empty
- * file. Node has no flock of its own, and a lock file with a pid in it needs a takeover that two processes can race for.
+ * A lock that the kernel releases when its holder dies in any way: an exclusive SQLite transaction on an empty file.
+ * Node has no flock, and taking over a stale pid file is a race between two processes.
  */
 export interface Lock {
   release(): void;
 }
 
-// A database that nobody refers to is closed by the garbage collector, and its lock with it.
+// An unreferenced database is closed by the garbage collector, which would release the lock.
 const held = new Set<DatabaseSync>();
 
 const SQLITE_BUSY = 5;
 
-/** Takes the lock, or returns undefined at once when another process (or this one) holds it. */
+/** Takes the lock, or returns undefined immediately if another process (or this one) holds it. */
 export function tryLock(path: string, holder = `process ${process.pid}`): Lock | undefined {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
@@ -37,7 +37,7 @@ export function tryLock(path: string, holder = `process ${process.pid}`): Lock |
   };
 }
 
-/** Takes the lock as soon as its holder lets go, and meanwhile says what the holder does. */
+/** Waits for the lock and meanwhile shows what its holder is doing. */
 export async function waitForLock(path: string, doing: string, progress: Progress): Promise<Lock> {
   for (;;) {
     const lock = tryLock(path);
@@ -50,7 +50,7 @@ export async function waitForLock(path: string, doing: string, progress: Progres
   }
 }
 
-/** Who holds the lock, for messages only: the file is a note, the lock itself is the kernel's. */
+/** The lock's holder, for messages only: the file is a note, the lock itself is the kernel's. */
 export function readHolder(path: string): string {
   try {
     return readFileSync(holderFile(path), 'utf8');

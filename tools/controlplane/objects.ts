@@ -1,25 +1,25 @@
-// All that an API server keeps, in its etcd: noted at one moment, and brought back to it later while the server runs. It learns of it
-// as of any other change, by its watches.
+// A snapshot of everything an API server stores in its etcd, restored later while the server runs. The server observes
+// the restore through its watches, like any other change.
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import type { Layout } from './layout.ts';
 
 export interface RememberedObjects {
-  /** Everything is as it was; resolves with how many objects that changed. */
+  /** Restores everything; resolves with the number of objects that had changed. */
   bringBack(): Promise<number>;
 }
 
 interface Entry {
-  /** In base64, as all of etcd's gateway. */
+  /** In base64, as in all of etcd's gateway. */
   readonly key: string;
   readonly value: string;
   readonly mod_revision: string;
 }
 
-/** What the API server keeps of itself: it would be taken aback. */
+/** The API server's own records: restoring these would confuse it. */
 const OF_THE_SERVER = ['/registry/leases/kube-system/', '/registry/masterleases/', '/registry/ranges/'];
-/** As many changes as etcd takes at once. */
+/** The maximum number of changes in one etcd transaction. */
 const AT_ONCE = 100;
 
 export async function rememberObjects(at: Layout, etcdPort: number): Promise<RememberedObjects> {
@@ -67,7 +67,7 @@ async function post<T>(url: string, agent: Agent, body: object): Promise<T> {
   const asked = request(url, { agent, method: 'POST', timeout: 30_000 }, (response) => {
     buffer(response).then((bytes) => resolve({ status: response.statusCode ?? 0, text: bytes.toString() }), reject);
   });
-  asked.on('error', reject).on('timeout', () => asked.destroy(new Error('etcd did not answer within 30 s')));
+  asked.on('error', reject).on('timeout', () => asked.destroy(new Error('etcd did not respond within 30 s')));
   asked.end(JSON.stringify(body));
   const { status, text } = await promise;
   if (status !== 200) throw new Error(`etcd answered ${status} to ${url}: ${text.slice(0, 500)}`);

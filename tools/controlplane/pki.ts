@@ -4,11 +4,11 @@ import { ensureAuthority, ensureIdentity, ensureSigningKey, type Identity } from
 import { kubeconfig } from './kubeconfig.ts';
 import { writePrivateFile } from './private-file.ts';
 
-/** Who holds a kubeconfig: the user and groups that RBAC sees. */
+/** The owner of a kubeconfig: the user and groups that RBAC sees. */
 export interface User {
   user: string;
   groups?: readonly string[];
-  /** The file's name; the user's when left out. */
+  /** The file name; by default the user's name. */
   name?: string;
 }
 
@@ -23,14 +23,14 @@ const SERVER_HOSTS = [
   'kubernetes.default',
   'kubernetes.default.svc',
   '127.0.0.1',
-  // The first address of the service range, which the server takes for itself.
+  // The first address of the service range, which the server assigns to itself.
   '10.0.0.1',
 ];
 
-/** Everything the programs need to trust each other; what is there and still good is kept. */
+/** All certificates and keys of the programs; existing valid ones are kept. */
 export async function preparePki(at: Layout): Promise<Pki> {
   const authority = await ensureAuthority(at.authority, 'slipway-control-plane');
-  // An authority of its own: a client certificate of the API server must not open etcd.
+  // A separate authority: a client certificate of the API server must not grant access to etcd.
   const etcdAuthority = await ensureAuthority(at.etcdAuthority, 'slipway-etcd');
   await writePrivateFile(at.authorityCertificate, authority.certificate);
   await writePrivateFile(at.etcdAuthorityCertificate, etcdAuthority.certificate);
@@ -60,7 +60,7 @@ export async function writeControllerManagerKubeconfig(at: Layout, pki: Pki, url
 /** Writes a kubeconfig for this user and returns its path. */
 export async function writeUserKubeconfig(at: Layout, pki: Pki, url: string, who: User): Promise<string> {
   const { user, groups = [], name = user } = who;
-  // encodeURIComponent leaves no slash: a user cannot name a file outside the directory.
+  // encodeURIComponent escapes slashes: a user cannot name a file outside the directory.
   const path = join(at.kubeconfigs, encodeURIComponent(name));
   const identity = await ensureIdentity(pki.authority, `${path}.pem`, { commonName: user, organizations: groups });
   const ca = pki.authority.certificate;

@@ -9,7 +9,7 @@ describe('ports', () => {
     await expect(requireFreePort(port)).resolves.toBeUndefined();
   });
 
-  it('a taken port is said in one line with the way out, and on Linux with who has it', async () => {
+  it('a taken port is reported in one line with what to do, and on Linux with its owner', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -21,7 +21,7 @@ describe('ports', () => {
     server.close();
   });
 
-  it.each([0, -1, 65_536, 1.5, Number.NaN])('%d is no port', async (port) => {
+  it.each([0, -1, 65_536, 1.5, Number.NaN])('%d is not a port', async (port) => {
     await expect(requireFreePort(port)).rejects.toMatchObject({ code: 'SLW_TOOLS_PORT_INVALID' });
   });
 

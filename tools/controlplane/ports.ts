@@ -3,8 +3,8 @@ import { readFile, readdir, readlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { ToolsError } from './errors.ts';
 
-// Below the range from which kernels hand out ports to outgoing connections, so that nobody gets ours by chance
-// between the look and the start.
+// Below the kernel's range for outgoing connections, so that no other process gets the port between the check and the
+// start.
 const MIN_PORT = 20_000;
 const MAX_PORT = 32_000;
 
@@ -31,7 +31,7 @@ export async function requireFreePort(port: number): Promise<void> {
   const holder = await holderOfPort(port);
   throw new ToolsError(
     'SLW_TOOLS_PORT_TAKEN',
-    `port ${port} on 127.0.0.1 is taken${holder === undefined ? '' : ` by ${holder}`}: stop that, or choose another with --port`,
+    `port ${port} on 127.0.0.1 is taken${holder === undefined ? '' : ` by ${holder}`}: stop it, or choose another with --port`,
   );
 }
 
@@ -51,7 +51,7 @@ async function listenError(port: number): Promise<string | undefined> {
   }
 }
 
-/** Linux tells it for our own processes; elsewhere, and for other users' processes, the message does without. */
+/** Linux reports it for the user's processes; for other processes and systems the message omits it. */
 async function holderOfPort(port: number): Promise<string | undefined> {
   const tables = await Promise.all(
     ['/proc/net/tcp', '/proc/net/tcp6'].map((file) => readFile(file, 'utf8').catch(() => '')),
@@ -69,7 +69,7 @@ async function holderOfPort(port: number): Promise<string | undefined> {
   return undefined;
 }
 
-/** The sockets that listen on this port, named as /proc/<pid>/fd names them. */
+/** The sockets that listen on this port, named as in /proc/<pid>/fd. */
 export function listeningInodes(table: string, port: number): string[] {
   const LISTEN = '0A';
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 
-/** Writes a file that only its owner may read: readable by nobody else at any moment, and never half written. */
+/** Writes a file with owner-only permissions from the start, atomically. */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { endByArgument, findByArgument, parsePsLine } from './processes.ts';
 
-// The shell says that it is ready, and by then the trap is set.
+// The shell prints when it is ready, and by then the trap is set.
 async function startShell(script: string, argument: string) {
   const child = spawn('/bin/sh', ['-c', `${script}; echo ready; while :; do read -r line; done`, 'sh', argument], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -13,7 +13,7 @@ async function startShell(script: string, argument: string) {
   return child;
 }
 
-describe('processes told by an argument', () => {
+describe('processes identified by an argument', () => {
   it('are found by the whole argument, not by a part of it', async () => {
     const argument = `--data-dir=/nowhere/${randomUUID()}`;
     const child = await startShell(':', argument);
@@ -24,7 +24,7 @@ describe('processes told by an argument', () => {
     expect(await findByArgument(new Set([argument]))).toEqual([]);
   });
 
-  it('are ended even when they will not listen', async () => {
+  it('are ended even if they ignore SIGTERM', async () => {
     const argument = `--data-dir=/nowhere/${randomUUID()}`;
     const child = await startShell("trap '' TERM", argument);
     const exit = once(child, 'exit');

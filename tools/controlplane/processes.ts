@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../run.ts';
 
 /**
- * The processes that were started with exactly one of these arguments. Asking what runs now, instead of trusting a
- * list of pids written earlier, means that a pid which has been given to somebody else is never touched.
+ * The processes that were started with exactly one of these arguments. Checking what runs now, instead of trusting a
+ * list of pids written earlier, means that a reused pid is never touched.
  */
 export async function findByArgument(wanted: ReadonlySet<string>): Promise<number[]> {
   const all = process.platform === 'linux' ? await fromProc() : await fromPs();
@@ -13,7 +13,7 @@ export async function findByArgument(wanted: ReadonlySet<string>): Promise<numbe
     .map(({ pid }) => pid);
 }
 
-/** SIGTERM, after the grace period SIGKILL, for every process found; returns when they are gone. */
+/** SIGTERM, then SIGKILL after the grace period, to every process found; returns when they are gone. */
 export async function endByArgument(wanted: ReadonlySet<string>, graceMs: number): Promise<void> {
   const killAt = Date.now() + graceMs;
   let left = await findByArgument(wanted);
@@ -31,16 +31,16 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It ended between the look and the signal.
+      // It ended between the check and the signal.
     }
   }
 }
 
-/** A process that is ending has no command line any more while it still holds its ports: only its state tells. */
+/** A process that is exiting has no command line while it still holds its ports: only its state shows that. */
 async function isGone(pid: number): Promise<boolean> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    // A zombie holds nothing; where init does not reap, it may stay for ever.
+    // A zombie holds nothing; if init does not reap it, it may stay forever.
     return stat === '' || /\) [ZX] /.test(stat);
   }
   try {
@@ -61,7 +61,7 @@ async function fromProc(): Promise<Running[]> {
   return Promise.all(
     pids.map(async (pid) => ({
       pid: Number(pid),
-      // A process that has just ended, or is a zombie, has no command line any more.
+      // A process that has just ended, or is a zombie, has no command line.
       args: (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0'),
     })),
   );
@@ -72,7 +72,7 @@ async function fromPs(): Promise<Running[]> {
   return printed.split('\n').map(parsePsLine);
 }
 
-/** ps joins arguments with spaces; a data directory with a space in its name is told by the flag that starts each. */
+/** ps joins arguments with spaces; the flag that starts each argument identifies a path with spaces. */
 export function parsePsLine(line: string): Running {
   const [, pid = '0', command = ''] = /^\s*(\d+)\s+(.*)$/.exec(line) ?? [];
   return { pid: Number(pid), args: command.split(/ (?=--)/) };

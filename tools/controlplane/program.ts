@@ -4,12 +4,12 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ToolsError } from './errors.ts';
 
-/** One of our programs, running. */
+/** A running program. */
 export interface Program {
   name: string;
   pid: number;
   logFile: string;
-  /** How it ended, in words; undefined while it runs. */
+  /** How it ended, as text; undefined while it runs. */
   ended: string | undefined;
   exit: Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface Start {
   path: string;
   args: readonly string[];
   logFile: string;
-  /** Besides the little that it is told of our own environment. */
+  /** In addition to the few variables that are inherited. */
   env?: Readonly<Record<string, string>>;
 }
 
@@ -29,9 +29,9 @@ export async function startProgram({ name, path, args, logFile, env = {} }: Star
   try {
     const child = spawn(path, args, {
       stdio: ['ignore', log.fd, log.fd],
-      // A group of its own: Ctrl-C is for the launcher, which then stops its programs in order.
+      // A separate process group: Ctrl-C is for the launcher, which then stops its programs in order.
       detached: true,
-      // Nothing else of the environment: etcd takes settings from every ETCD_… variable.
+      // No other environment variables: etcd reads settings from every ETCD_… variable.
       env: { ...pick(process.env, ['PATH', 'HOME', 'TMPDIR']), ...env },
     });
     await once(child, 'spawn').catch((error: Error) => {
@@ -48,7 +48,7 @@ export async function startProgram({ name, path, args, logFile, env = {} }: Star
   }
 }
 
-/** SIGTERM, then SIGKILL when the time is up. Fine on a program that has ended already. */
+/** SIGTERM, then SIGKILL after the timeout. A program that has already ended is fine. */
 export async function endProgram(program: Program, graceMs: number): Promise<void> {
   signal(program, 'SIGTERM');
   const waiting = new AbortController();
@@ -62,7 +62,7 @@ export async function killProgram(program: Program): Promise<void> {
   await program.exit;
 }
 
-/** The end of its log, where a program that died says why. */
+/** The end of its log, where a program that died reports why. */
 export async function lastLines(program: Program, count = 5): Promise<string> {
   const log = await readFile(program.logFile, 'utf8').catch(() => '');
   return log
@@ -74,7 +74,7 @@ export async function lastLines(program: Program, count = 5): Promise<string> {
 }
 
 function signal(program: Program, name: NodeJS.Signals): void {
-  // Until we have seen its end the pid is the program's own, be it as a zombie.
+  // Until its exit is observed, the pid still belongs to the program, possibly as a zombie.
   if (program.ended === undefined) process.kill(program.pid, name);
 }
 

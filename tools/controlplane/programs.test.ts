@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAtLeast, judgeVersion, parseVersion, type ProgramName } from './programs.ts';
 
-describe('the version a program tells of itself', () => {
+describe('the version that a program reports', () => {
   it.each([
     ['Kubernetes v1.36.3', [1, 36, 3]],
     ['etcd Version: 3.6.8\nGit SHA: Not provided\nGo Version: go1.26.8', [3, 6, 8]],
@@ -25,7 +25,7 @@ describe('the version a program tells of itself', () => {
   });
 });
 
-describe('which programs will do', () => {
+describe('supported programs', () => {
   it.each<[ProgramName, string, boolean]>([
     ['etcd', 'etcd Version: 3.4.23', false],
     ['etcd', 'etcd Version: 3.5.1', false],
@@ -43,18 +43,18 @@ describe('which programs will do', () => {
     ['kubelet', 'Kubernetes v1.36.3', true],
     ['kubectl', 'Client Version: v1.29.0', false],
     ['kubectl', 'Client Version: v1.30.0', true],
-  ])('%s that says %j: %j', (name, output, ok) => {
+  ])('%s that prints %j: %j', (name, output, ok) => {
     expect(judgeVersion(name, output).ok).toBe(ok);
   });
 
   it('a refusal names what was found and what is needed', () => {
     expect(judgeVersion('etcd', 'etcd Version: 3.5.1')).toEqual({
       ok: false,
-      reason: 'is version 3.5.1, needed is 3.5.13 or newer',
+      reason: 'is version 3.5.1; 3.5.13 or newer is required',
     });
     expect(judgeVersion('kubectl', 'error')).toEqual({
       ok: false,
-      reason: 'does not tell its version, needed is 1.30 or newer',
+      reason: 'does not report its version; 1.30 or newer is required',
     });
   });
 });

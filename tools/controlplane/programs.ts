@@ -1,9 +1,9 @@
-/** The outside programs of a control plane: how each is built, asked for its version, and which versions will do. */
+/** The external programs of a control plane: how to build each, read its version, and which versions are supported. */
 export const programs = {
   etcd: {
     package: 'go.etcd.io/etcd/server/v3',
     versionArgs: ['--version'],
-    // Earlier ones have no progress requests on watches, without which WatchList fails with status 500.
+    // Older versions lack progress requests on watches, without which WatchList fails with status 500.
     accepts: [
       { from: [3, 5, 13], below: [3, 6, 0] },
       { from: [3, 6, 0], below: [4, 0, 0] },
@@ -47,7 +47,7 @@ export type ProgramName = keyof typeof programs;
 
 export type Version = readonly [major: number, minor: number, patch: number];
 
-/** The first version in what a program prints about itself: "Kubernetes v1.36.3", "etcd Version: 3.6.8", "go1.26.8". */
+/** The first version in a program's output: "Kubernetes v1.36.3", "etcd Version: 3.6.8", "go1.26.8". */
 export function parseVersion(output: string): Version | undefined {
   const found = /(?:^|[^\d.])(\d+)\.(\d+)(?:\.(\d+))?/m.exec(output);
   return found === null ? undefined : [Number(found[1]), Number(found[2]), Number(found[3] ?? 0)];
@@ -60,12 +60,12 @@ export function isAtLeast(version: Version, least: Version): boolean {
 
 export type Verdict = { ok: true; version: string } | { ok: false; reason: string };
 
-/** Whether a program that prints this about its version is one we can use. */
+/** Whether a program with this version output is supported. */
 export function judgeVersion(name: ProgramName, output: string): Verdict {
   const { accepts, expected } = programs[name];
   const version = parseVersion(output);
-  if (version === undefined) return { ok: false, reason: `does not tell its version, needed is ${expected}` };
+  if (version === undefined) return { ok: false, reason: `does not report its version; ${expected} is required` };
   const text = version.join('.');
   const ok = accepts.some(({ from, below }) => isAtLeast(version, from) && !isAtLeast(version, below));
-  return ok ? { ok, version: text } : { ok, reason: `is version ${text}, needed is ${expected}` };
+  return ok ? { ok, version: text } : { ok, reason: `is version ${text}; ${expected} is required` };
 }

@@ -9,7 +9,7 @@ function record(isTTY: boolean) {
 }
 
 describe('progress', () => {
-  it('on a terminal is one line that is written over, never wraps and goes away', () => {
+  it('on a terminal is one line that is overwritten, never wraps and disappears', () => {
     const { written, progress } = record(true);
     progress.update('building');
     progress.update('building something with a long name');
@@ -18,7 +18,7 @@ describe('progress', () => {
     expect(written).toEqual(['\r\u001B[Kbuilding', '\r\u001B[Kbuilding something ', '\r\u001B[K', 'built\n']);
   });
 
-  it('elsewhere is a line at first, and then after twice the time each', () => {
+  it('elsewhere is a line at first, and then at doubling intervals', () => {
     const { written, clock, progress } = record(false);
     for (clock.ms = 0; clock.ms <= 200_000; clock.ms += 1000) progress.update(`at ${clock.ms / 1000} s`);
     progress.clear();
@@ -40,7 +40,7 @@ describe('a step', () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  it('is one line while it lasts, with how far it is, and one when it is done', async () => {
+  it('is one line with progress while it runs, and one when it is done', async () => {
     const step = showStep(progress, { doing: 'building it', done: 'built it' }, async (tell) => {
       await vi.advanceTimersByTimeAsync(1000);
       tell('half of it');

@@ -1,18 +1,18 @@
-/** How long work tells what it is doing. */
+/** Reports the progress of long work. */
 export interface Progress {
-  /** Something that happened and stays on the screen. */
+  /** An event that stays on the screen. */
   note(line: string): void;
-  /** How far the work is. Replaces the line before on a terminal; elsewhere appears at first, after 15 seconds, and after twice the time each. */
+  /** Progress. Replaces the last line on a terminal; elsewhere printed at first, after 15 s, then ever more rarely. */
   update(line: string): void;
-  /** The work is over: takes the last update off a terminal. */
+  /** The work is over: removes the last update from a terminal. */
   clear(): void;
 }
 
 export const silentProgress: Progress = { note: () => {}, update: () => {}, clear: () => {} };
 
 /**
- * A step in one line: what is being done and for how long, written over while it lasts, and in the end what was done. `work` may tell
- * how far it is.
+ * A step on one line: its name and elapsed time, updated while it runs, and the result at the end. `work` may report
+ * its progress.
  */
 export async function showStep<T>(
   progress: Progress,
@@ -68,7 +68,7 @@ export function terminalProgress(output: Output = process.stderr, now: () => num
     },
     update(line) {
       if (output.isTTY === true) {
-        // A line that wraps could not be erased again.
+        // A wrapped line could not be erased.
         output.write(erase + line.slice(0, (output.columns ?? 80) - 1));
         shown = true;
       } else if (now() - last >= pause) {

@@ -8,7 +8,7 @@ import { lastLines, type Program } from './program.ts';
 const READY_WITHIN_MS = 120_000;
 const POLL_MS = 20;
 
-/** Waits until /readyz says ok, or throws as soon as one of the programs it takes has died. */
+/** Waits until /readyz returns ok, or throws as soon as one of the required programs has died. */
 export function waitUntilReady(
   url: string,
   ca: string,
@@ -19,8 +19,8 @@ export function waitUntilReady(
 }
 
 /**
- * Waits until this etcd serves: it listens only then. An API server that is started earlier is refused, and waits one
- * or two seconds before it tries again.
+ * Waits until this etcd serves: only then does it listen. An API server that is started earlier is refused, and waits
+ * one or two seconds before it retries.
  */
 export function waitUntilServing(port: number, etcd: Program): Promise<void> {
   return waitUntilOk(() => checkConnection(port), [etcd]);
@@ -28,7 +28,7 @@ export function waitUntilServing(port: number, etcd: Program): Promise<void> {
 
 async function waitUntilOk(ask: () => Promise<string>, programs: readonly Program[]): Promise<void> {
   const until = Date.now() + READY_WITHIN_MS;
-  let answer = 'no answer yet';
+  let answer = 'no response yet';
   while (Date.now() < until) {
     for (const program of programs) await requireRunning(program);
     answer = await ask();

@@ -10,15 +10,15 @@ export interface Watchdog {
   dismiss(): Promise<void>;
 }
 
-// A shell that waits costs 1 MB. A line says that all is well; the end of the pipe, which the kernel closes however
-// the launcher dies, says that it is not, and the shell becomes this very file, run by Node.
+// A waiting shell takes 1 MB. A line on its input means a normal exit. End of file, which the kernel causes however the
+// launcher dies, means it was killed, and the shell then executes this file with Node.
 const SCRIPT = 'read -r line && exit 0; exec "$@"';
 
-/** Starts a process that outlives this one and ends the programs of the data directory should this one be killed. */
+/** Starts a process that outlives this one and ends the programs of the data directory if this one is killed. */
 export async function startWatchdog(dataDir: string, temporary: boolean): Promise<Watchdog> {
   const self = fileURLToPath(import.meta.url);
   const args = ['-c', SCRIPT, 'slipway-watchdog', process.execPath, self, dataDir, temporary ? 'temporary' : 'kept'];
-  // A session of its own, so that a signal to the launcher's group does not take it along.
+  // A separate session, so that a signal to the launcher's process group does not kill it.
   const child = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' });
   await once(child, 'spawn');
   const exit = once(child, 'exit');

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentProgress } from '../controlplane/progress.ts';
 import { resolveCrio } from './build.ts';
 
-// Stand for the real go and cc, which take minutes: they note what they were asked, and write what they were asked for.
+// Stand-ins for the real go and cc, which take minutes: they record their arguments, and write the requested files.
 const GO = `#!/bin/sh
 echo "$CGO_ENABLED $*" >>"$GO_LOG"
 [ "$1" != list ] || { echo /modules/cri-o; exit 0; }
@@ -42,7 +42,7 @@ describe('the CRI-O that is built', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('is the pinned version, whole, and built once by runs that need it at the same time', async () => {
+  it('is the complete pinned version, built once by concurrent runs', async () => {
     const [first] = await Promise.all([resolve(), resolve()]);
     expect(await resolve()).toEqual(first);
     expect(first.version).toBe('1.34.0');
@@ -57,7 +57,7 @@ describe('the CRI-O that is built', () => {
     ]);
   });
 
-  it('is built anew when a part of it is damaged', async () => {
+  it('is rebuilt if a part of it is damaged', async () => {
     const { pinns } = await resolve();
     await appendFile(pinns, 'x');
     await resolve();
@@ -67,7 +67,7 @@ describe('the CRI-O that is built', () => {
   it.each([
     ['GO_ERROR', 'no required module provides package'],
     ['CC_ERROR', 'cannot find -lc'],
-  ])('that cannot be built says why and leaves nothing behind: %s', async (name, said) => {
+  ])('that cannot be built reports why and leaves nothing behind: %s', async (name, said) => {
     await expect(resolve({ [name]: said })).rejects.toMatchObject({
       code: 'SLW_TOOLS_BUILD_FAILED',
       message: expect.stringMatching(new RegExp(`C compiler[^]*${said}`)),
@@ -75,7 +75,7 @@ describe('the CRI-O that is built', () => {
     expect(await readdir(join(directory, 'cache', 'slipway'))).not.toContainEqual(expect.stringMatching(/unfinished/));
   });
 
-  it('without a Go says what to install', async () => {
+  it('without Go reports what to install', async () => {
     await rm(join(directory, 'bin', 'go'));
     await expect(resolve()).rejects.toMatchObject({ code: 'SLW_TOOLS_NO_GO' });
   });

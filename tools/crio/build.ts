@@ -13,7 +13,7 @@ const CRICTL = 'sigs.k8s.io/cri-tools';
 const PROGRAM: GoProgram = { name: 'CRI-O', least: '1.26.2', needs: 'a C compiler with a static C library' };
 const NAMES = ['crio', 'pinns', 'crictl'] as const;
 
-/** Signatures are checked in Go, and none of the stores is there that would need libraries of C. */
+/** Signatures are verified in Go, and image stores that need C libraries are excluded. */
 const TAGS = [
   'containers_image_openpgp',
   'containers_image_ostree_stub',
@@ -21,7 +21,7 @@ const TAGS = [
   'exclude_graphdriver_devicemapper',
 ];
 
-/** CRI-O, what it holds namespaces with, and the command that speaks to it. Plain data. */
+/** CRI-O, the program that holds its namespaces, and its command-line client. Plain data. */
 export interface CrioPrograms {
   /** Of CRI-O: 1.34.0. */
   version: string;
@@ -30,7 +30,7 @@ export interface CrioPrograms {
   crictl: string;
 }
 
-/** From the versions that the go.mod files pin, whose go.sum says what their sources must be; once, into the user's cache. */
+/** Built once into the user's cache from the versions in the go.mod files, with sources verified by go.sum. */
 export async function resolveCrio({
   progress = terminalProgress(),
   env = process.env,
@@ -57,7 +57,7 @@ export async function resolveCrio({
 }
 
 interface Recipe {
-  /** The version that crictl says it is. */
+  /** The version that crictl reports. */
   readonly crictl: string;
   readonly env: NodeJS.ProcessEnv;
   readonly tell: (detail: string) => void;
@@ -75,7 +75,7 @@ async function isComplete(directory: string): Promise<boolean> {
 
 async function buildAll(temporary: string, { crictl, env, tell }: Recipe): Promise<void> {
   const out = (name: string) => ['-o', join(temporary, name)];
-  // The store of images enters namespaces of users by a little C.
+  // The image store enters user namespaces with a little C.
   const withC = goEnvironment(env, '1');
   const crioArguments = ['-ldflags=-s -w', `-tags=${TAGS.join()}`, ...out('crio'), `${MODULE}/cmd/crio`];
   await buildWithGo(PROGRAM, crioArguments, { cwd: SOURCES, env: withC, tell });
@@ -88,7 +88,7 @@ async function buildAll(temporary: string, { crictl, env, tell }: Recipe): Promi
   });
 }
 
-/** As CRI-O's own Makefile does: one static program of three files. */
+/** Like CRI-O's Makefile: one static program from three files. */
 const COMPILE = ['-std=c99', '-Os', '-Wall', '-Wextra', '-static', '-s'];
 const compileArguments = (sources: string, path: string): string[] => {
   const files = ['pinns.c', 'sysctl.c'].map((name) => join(sources, 'pinns/src', name));

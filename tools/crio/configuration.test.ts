@@ -6,7 +6,7 @@ const secure = { host: '127.0.0.1:5000', url: 'https://127.0.0.1:5000', ca: 'the
 const plain = { host: '127.0.0.1:5001', url: 'http://127.0.0.1:5001', ca: '', ...account };
 
 describe('what is on the disk of a machine with CRI-O', () => {
-  it('trusts the certificate of a registry, and takes plain http of one that has none', () => {
+  it('trusts the certificate of a registry, and accepts plain HTTP from one that has none', () => {
     const files = configure({ registries: [secure, plain] });
     expect(files['/etc/containers/certs.d/127.0.0.1:5000/ca.crt']).toBe('the certificate\n');
     expect(files['/etc/containers/registries.conf']).toBe(

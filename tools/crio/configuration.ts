@@ -1,13 +1,13 @@
 import type { RegistryAccess } from '../registry/registry.ts';
 
 export interface CrioConfiguration {
-  /** Those that it may pull from: their certificates are trusted, or plain http is taken. */
+  /** Registries to pull from: their certificates are trusted, or plain HTTP is accepted. */
   registries?: readonly RegistryAccess[];
-  /** More for /etc/containers/registries.conf, such as mirrors, in the format of version 2. */
+  /** More for /etc/containers/registries.conf (version 2), such as mirrors. */
   registriesConf?: string;
 }
 
-/** Where the programs are on the machine. */
+/** Paths of the programs on the machine. */
 export const PROGRAMS = '/usr/local/bin';
 
 const CRIO_CONF = `[crio]
@@ -47,7 +47,7 @@ RestartSec=1
 WantedBy=multi-user.target
 `;
 
-/** What is on the machine's disk before CRI-O runs first, by path. */
+/** The files on the machine's disk before the first start of CRI-O, by path. */
 export function configure({ registries = [], registriesConf = '' }: CrioConfiguration): Record<string, string> {
   const withTls = registries.filter(({ ca }) => ca !== '');
   const plain = registries.filter(({ ca }) => ca === '');

@@ -49,7 +49,7 @@ describe.skipIf(parts === undefined)('a real CRI-O', () => {
     expect(await listed()).toEqual([{ digest: image, pinned: false }]);
   });
 
-  it('pins what a drop-in names once it is told to read it, and lets go when the drop-in is gone', async () => {
+  it('pins the images of a drop-in after a reload, and unpins them when the drop-in is gone', async () => {
     await writeFile(join(crio.root, DROP_IN), pins([image]));
     await crio.reload();
     await vi.waitFor(async () => expect(await listed()).toEqual([{ digest: image, pinned: true }]), 10_000);
@@ -58,7 +58,7 @@ describe.skipIf(parts === undefined)('a real CRI-O', () => {
     await vi.waitFor(async () => expect(await listed()).toEqual([{ digest: image, pinned: false }]), 10_000);
   });
 
-  it('that is killed and started again has its images', async () => {
+  it('keeps its images when it is killed and restarted', async () => {
     const before = crio.pid();
     await crio.kill();
     await expect(listed()).rejects.toThrow(/connect/);
@@ -67,7 +67,7 @@ describe.skipIf(parts === undefined)('a real CRI-O', () => {
     expect(await listed()).toEqual([{ digest: image, pinned: false }]);
   });
 
-  it('has no more room than it was given, and says so when it is full', async () => {
+  it('has a store of limited size, and reports when it is full', async () => {
     if (parts === undefined) return;
     const bytes = 16 * 2 ** 20;
     const small = await startCrio({ ...parts, name: 'small', registries: [registry], storeBytes: bytes });
@@ -84,7 +84,7 @@ describe.skipIf(parts === undefined)('a real CRI-O', () => {
     }
   });
 
-  it('leaves no process, mount, cgroup or directory behind, even when whoever started it is killed', async () => {
+  it('leaves no process, mount, cgroup or directory behind, even if the process that started it is killed', async () => {
     const script = `
       import { startCrio } from ${JSON.stringify(join(import.meta.dirname, 'index.ts'))};
       const crio = await startCrio({ name: 'orphan', ...${JSON.stringify(parts)} });

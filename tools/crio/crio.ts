@@ -8,46 +8,46 @@ import type { CrioPrograms } from './build.ts';
 import { PROGRAMS, type CrioConfiguration } from './configuration.ts';
 import { prepareMachine } from './machine.ts';
 
-/** What a CRI-O is made from. Plain data. */
+/** The parts of a CRI-O. Plain data. */
 export interface CrioParts {
   programs: CrioPrograms;
   image: NodeImage;
 }
 
 export interface CrioOptions extends CrioParts, CrioConfiguration {
-  /** Of the name of its directory; `crio` without it. */
+  /** For the name of its directory; `crio` by default. */
   name?: string;
-  /** Images lie in memory, and there is so much of it. Without it they lie on this machine's disk. */
+  /** Stores images in memory of this size. By default they are on this machine's disk. */
   storeBytes?: number;
-  /** Of the proxy and the like. */
+  /** Variables for the proxy and the like. */
   env?: Readonly<Record<string, string>>;
 }
 
 /** CRI-O on a machine's disk without a systemd. It shares the network of this machine: 127.0.0.1 is the same. */
 export interface RunningCrio {
-  /** Of the machine, as a path for this process. */
+  /** The machine's root, as a path for this process. */
   readonly root: string;
   readonly socket: string;
   /** Of CRI-O; 0 while it is off. */
   pid(): number;
-  /** Has it read its configuration again: resolves when the signal is sent, a moment before the new pins count. */
+  /** Makes it reload its configuration: resolves when the signal is sent, a moment before new pins take effect. */
   reload(): Promise<void>;
-  /** What it prints; what does not end with 0 is an error with what it said. */
+  /** Returns the output; a non-zero exit code is an error with the output. */
   crictl(args: readonly string[]): Promise<string>;
-  /** What CRI-O said so far. */
+  /** CRI-O's log so far. */
   log(): string;
-  /** SIGKILL, as a crash; the images stay. */
+  /** SIGKILL, like a crash; the images stay. */
   kill(): Promise<void>;
-  /** Again, with the same images; resolves when it answers. */
+  /** Restarts it with the same images; resolves when it responds. */
   start(): Promise<void>;
-  /** Ends it and removes everything. As often as you like. */
+  /** Stops it and removes everything. Idempotent. */
   stop(): Promise<void>;
 }
 
 const READY_MS = 30_000;
 const LOG_CHARS = 1_000_000;
 
-/** Resolves when it answers. Call stop() in the end. */
+/** Resolves when it responds. Call stop() at the end. */
 export async function startCrio(options: CrioOptions): Promise<RunningCrio> {
   const { name = 'crio', image, storeBytes, programs } = options;
   const disk = await mountDisk(name, image, { containers: storeBytes === undefined ? {} : { bytes: storeBytes } });
@@ -72,7 +72,7 @@ for path; do
 done
 `;
 
-/** Enters the cgroups, which end with the disk, before it becomes the program. */
+/** Joins the cgroups, which end with the disk, before it executes the program. */
 const ENTER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1/cgroup.procs"; shift; n=$((n - 1)); done; exec "$@"';
 
 class CrioMachine implements RunningCrio {
@@ -82,7 +82,7 @@ class CrioMachine implements RunningCrio {
   readonly #programs: CrioPrograms;
   readonly #env: Readonly<Record<string, string>>;
   #service: Service | undefined;
-  /** Of those before. */
+  /** The log of earlier starts. */
   #earlier = '';
 
   constructor(disk: NodeDisk, programs: CrioPrograms, env: Readonly<Record<string, string>>) {
@@ -103,7 +103,7 @@ class CrioMachine implements RunningCrio {
 
   async start(): Promise<void> {
     if (this.#isOn()) return;
-    // A killed one leaves its socket.
+    // A killed CRI-O leaves its socket behind.
     await rm(this.socket, { force: true });
     const { holder, root, cgroups } = this.#disk;
     const enter = ['nsenter', '--mount', '--target', String(holder), 'chroot', root, join(PROGRAMS, 'crio')];

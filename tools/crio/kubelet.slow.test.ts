@@ -9,7 +9,7 @@ import { kubeletFiles, makeCrioNode, startKubelet } from './index.ts';
 const { parts } = inject('crio');
 const nodes = inject('nodes').parts;
 
-/** Its first look at the images that can end in a decision. */
+/** Its first garbage collection that can delete images. */
 const PASS_MS = 300_000;
 const CRICTL = 'crictl --runtime-endpoint unix:///run/crio/crio.sock';
 
@@ -40,7 +40,7 @@ describe.skipIf(parts === undefined || nodes === undefined)('the garbage collect
     await registry?.stop();
   });
 
-  it('deletes what is not pinned and keeps what is, however much too full the store stays', async () => {
+  it('deletes unpinned images and keeps pinned ones, even if the store stays too full', async () => {
     const pulled: string[] = [];
     for (let number = 0; number < 8; number += 1) {
       const layers = [{ files: [{ path: `file-${number}`, randomBytes: 4 * 2 ** 20 }] }];

@@ -4,19 +4,19 @@ import type { SystemdNode } from '../nspawn/node.ts';
 import { PROGRAMS } from './configuration.ts';
 
 export interface KubeletOptions {
-  /** More than so many percent of the store used: images go that are neither used nor pinned. */
+  /** Above this percentage of the store, images that are neither used nor pinned are deleted. */
   imageGCHighThresholdPercent: number;
-  /** Until so many percent are left. */
+  /** Down to this percentage. */
   imageGCLowThresholdPercent: number;
 }
 
-/** What a node needs of this machine to run this kubelet, for `files`. It reads of processes that ran out of memory in kmsg. */
+/** What a node needs from this machine to run this kubelet, for `files`. It reads out-of-memory kills from kmsg. */
 export const kubeletFiles = (kubelet: string): Record<string, string> => ({
   [join(PROGRAMS, 'kubelet')]: kubelet,
   '/dev/kmsg': '/dev/kmsg',
 });
 
-// The kubelet sets these, and ends when it may not. The kernel is that of this machine: the node has files in their place.
+// The kubelet sets these, and exits if it cannot. The kernel is that of this machine: the node has files instead.
 const KERNEL = { 'vm/overcommit_memory': '1', 'kernel/panic': '10', 'kernel/panic_on_oops': '1' };
 
 const PREPARE = Object.entries(KERNEL).map(
@@ -33,8 +33,8 @@ ExecStart=${PROGRAMS}/kubelet --config=/etc/kubernetes/kubelet.json --v=2
 `;
 
 /**
- * Starts a real kubelet on a node that runs CRI-O. It is alone, without a cluster and without pods: it keeps the store of images in
- * bounds, five minutes after it began and every five minutes from then on.
+ * Starts a real kubelet on a node that runs CRI-O. It is standalone, without a cluster or pods: it collects image
+ * garbage five minutes after its start and every five minutes from then on.
  */
 export async function startKubelet(node: SystemdNode, options: KubeletOptions): Promise<void> {
   const configuration = {
@@ -42,18 +42,18 @@ export async function startKubelet(node: SystemdNode, options: KubeletOptions): 
     kind: 'KubeletConfiguration',
     authentication: { anonymous: { enabled: false }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },
-    // The network is that of this machine: no port of it is taken.
+    // The network is that of this machine: occupy no port.
     enableServer: false,
     healthzPort: 0,
     containerRuntimeEndpoint: 'unix:///run/crio/crio.sock',
-    // The cgroups of a node in a machine that has both versions are neither's that the kubelet would manage.
+    // On a machine with both cgroup versions, the kubelet cannot manage those of a node.
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     failCgroupV1: false,
     failSwapOn: false,
     makeIPTablesUtilChains: false,
     imageMinimumGCAge: '1s',
-    // Only the thresholds below count: what the rest of this machine's disk and memory is at is nothing to the test.
+    // Only the thresholds below count: the rest of this machine's disk and memory must not affect the test.
     evictionHard: Object.fromEntries(
       ['imagefs.available', 'memory.available', 'nodefs.available', 'nodefs.inodesFree'].map((name) => [name, '0%']),
     ),

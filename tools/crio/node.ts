@@ -9,7 +9,7 @@ export interface CrioNodeOptions extends NodeOptions, CrioConfiguration {
   programs: CrioPrograms;
 }
 
-/** A node on which systemd starts crio.service as it boots. It has not booted yet. Call stop() in the end. */
+/** A node on which systemd starts crio.service at boot. It has not booted yet. Call stop() at the end. */
 export async function makeCrioNode({
   programs,
   registries,

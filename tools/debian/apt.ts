@@ -5,23 +5,23 @@ import { ToolsError } from '../controlplane/errors.ts';
 import { run, RunError } from '../run.ts';
 import { findLibraries, readOffers, type Offer } from './offer.ts';
 
-/** What apt knows: from the machine's own package lists, or from private ones. */
+/** apt's knowledge, from the machine's package lists or from private ones. */
 export interface Apt {
-  /** The newest version of each package that the signed index has, and of the shared libraries it needs. */
+  /** The newest version of each package in the signed index, and of the shared libraries it needs. */
   offers(packages: readonly string[]): Promise<Offer[]>;
-  /** Into this directory; every file has the sum that the index states. */
+  /** Downloads into this directory; every file has the checksum from the index. */
   download(offers: readonly Offer[], directory: string): Promise<void>;
 }
 
-// One download at a time is a few MB: a mirror that takes longer than this is not going to answer.
+// A download has a few MB: a mirror that takes longer than this will not respond.
 const TIMEOUT_MS = 300_000;
 
-/** The lists that the machine has; they may be empty (as in most container images) or older than the archive. */
+/** The machine's lists; they may be empty (as in most container images) or outdated. */
 export function machineApt(env: NodeJS.ProcessEnv): Apt {
   return aptWith([], env);
 }
 
-/** Fetches the lists of the machine's own sources into a directory of ours, which needs no root. */
+/** Fetches the lists of the machine's sources into a private directory, which needs no root. */
 export async function privateApt(directory: string, env: NodeJS.ProcessEnv): Promise<Apt> {
   for (const part of ['state/lists/partial', 'cache/archives/partial']) {
     await mkdir(join(directory, part), { recursive: true });
@@ -30,7 +30,7 @@ export async function privateApt(directory: string, env: NodeJS.ProcessEnv): Pro
     `Dir::State=${join(directory, 'state')}`,
     'Dir::State::status=/dev/null',
     `Dir::Cache=${join(directory, 'cache')}`,
-    // Translations and descriptions of desktop programs, of which we need none, are much of what an update fetches.
+    // Translations and descriptions of desktop programs are a large part of an update, and not needed.
     'Acquire::Languages=none',
     'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false',
   ];
@@ -57,7 +57,7 @@ const onlyDepends = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces'
   (kind) => `--no-${kind}`,
 );
 
-/** apt has checked it already; this holds whatever apt is set to. */
+/** apt has already verified it; this holds whatever apt's settings are. */
 async function checkSum(path: string, { name, sha256 }: Offer): Promise<void> {
   const found = createHash('sha256')
     .update(await readFile(path))
@@ -65,7 +65,7 @@ async function checkSum(path: string, { name, sha256 }: Offer): Promise<void> {
   if (found === sha256) return;
   throw new ToolsError(
     'SLW_TOOLS_PACKAGE',
-    `Debian's package ${name}: the index says SHA-256 ${sha256}, what was downloaded has ${found}: try again, or another mirror`,
+    `Debian's package ${name}: expected SHA-256 ${sha256} from the index, the download has ${found}: retry, or use another mirror`,
   );
 }
 
@@ -76,7 +76,7 @@ interface AptRun {
 }
 
 async function runApt(program: string, args: readonly string[], { options, env, cwd }: AptRun): Promise<string> {
-  // Root's downloads go through the user _apt otherwise, who may not write into a private directory.
+  // Otherwise root's downloads run as the user _apt, which cannot write to a private directory.
   const all = ['APT::Sandbox::User=root', 'quiet=2', ...options].flatMap((option) => ['-o', option]);
   try {
     return await run(program, [...all, ...args], {
@@ -94,7 +94,7 @@ function aptError(command: string, error: unknown): unknown {
   if (error.isMissing) {
     return new ToolsError(
       'SLW_TOOLS_NO_APT',
-      'the tests run real programs from Debian packages, and there is no apt-get on PATH: run them on Debian or in a Debian container',
+      'the tests run real programs from Debian packages, but there is no apt-get on PATH: run them on Debian or in a Debian container',
     );
   }
   return new ToolsError('SLW_TOOLS_PACKAGE', `${command} failed: ${error.said.slice(-1000)}`, { cause: error });

@@ -24,7 +24,7 @@ describe('programs from Debian packages', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('are unpacked once, and then come from the cache without asking apt', async () => {
+  it('are unpacked once, and then taken from the cache without apt', async () => {
     const first = await unpack();
     expect(await readFile(join(first.directory, 'usr/bin/it'), 'utf8')).toBe(CONTENTS);
     expect(first.versions).toEqual({ it: '2:2.38.1-1' });
@@ -34,23 +34,23 @@ describe('programs from Debian packages', () => {
     expect(await readdir(dirname(first.directory))).not.toContainEqual(expect.stringContaining('unfinished'));
   });
 
-  it('are fetched once by runs that need them at the same time', async () => {
+  it('are fetched once by concurrent runs', async () => {
     await Promise.all([unpack(), unpack(), unpack()]);
     expect(await readAptCalls()).toEqual(['offer', 'download']);
     expect(notes).toContainEqual(expect.stringMatching(/^waiting for process \d+, which fetches Debian packages/));
   });
 
-  it('come from private lists where the machine has none', async () => {
+  it('use private lists if the machine has none', async () => {
     await unpack({ LISTS: '' });
     expect(await readAptCalls()).toEqual(['offer', 'update private', 'offer private', 'download private']);
   });
 
-  it('come from private lists where the archive has dropped the version that the machine knows', async () => {
+  it('use private lists if the archive has dropped the version in the machine’s lists', async () => {
     await unpack({ STALE: 'yes' });
     expect(await readAptCalls()).toEqual(['offer', 'download', 'update private', 'offer private', 'download private']);
   });
 
-  it('are fetched anew when they are damaged, and so is what a killed run left', async () => {
+  it('are fetched again if they are damaged or a run was killed', async () => {
     const first = await unpack();
     await appendFile(join(first.directory, 'usr/bin/it'), 'x');
     await mkdir(`${first.directory}.unpacking-old`);
@@ -63,7 +63,7 @@ describe('programs from Debian packages', () => {
   });
 
   it.each([
-    ['other bytes than the signed index states', { BYTES: 'something else' }, /the index says SHA-256/],
+    ['other bytes than the signed index states', { BYTES: 'something else' }, /expected SHA-256 .* from the index/],
     ['a version that is too old', { VERSION: '1.4.9-1' }, /version 1\.5\.0 or newer is needed, apt offers 1\.4\.9-1/],
     ['a package that no list has', { VERSION: 'x_../../x' }, /apt offers no version of it/],
   ])('are refused, with nothing left behind: %s', async (_, change, message) => {
@@ -75,7 +75,7 @@ describe('programs from Debian packages', () => {
     expect(left.filter((name) => !name.includes('.lock'))).toEqual([]);
   });
 
-  it('are not to be had where there is no apt', async () => {
+  it('are not available without apt', async () => {
     await rm(join(directory, 'bin', 'apt-cache'));
     await expect(unpack({ PATH: join(directory, 'bin') })).rejects.toMatchObject({ code: 'SLW_TOOLS_NO_APT' });
   });

@@ -12,14 +12,14 @@ import { sumTree } from './tree.ts';
 
 export interface DebianPackage {
   name: string;
-  /** The oldest upstream version that will do. */
+  /** The oldest supported upstream version. */
   least: Version;
 }
 
-/** Packages unpacked side by side in the user's cache; nothing of them is installed. */
+/** Packages unpacked next to each other in the user's cache; nothing is installed. */
 export interface Unpacked {
   directory: string;
-  /** Version by package, the libraries included. */
+  /** Version by package, including libraries. */
   versions: Record<string, string>;
   /** Where the dynamic linker finds the shared libraries: the value of LD_LIBRARY_PATH. */
   libraryPath: string;
@@ -31,9 +31,9 @@ export interface DebianOptions {
 }
 
 /**
- * Not pinned to one version: the archive drops a version when it publishes the next, and a pin would break every empty
- * cache that day. Instead the newest that the signed index of the machine's own release offers, once; from then on the
- * cache answers, without apt and without network.
+ * Not pinned to one version: the archive drops a version when it publishes the next, and a pin would then break every
+ * empty cache. Instead it uses the newest version in the signed index of the machine's release, once; from then on the
+ * cache, without apt and without network.
  */
 export async function unpackDebian(
   packages: readonly DebianPackage[],
@@ -49,11 +49,11 @@ export async function unpackDebian(
       found = await fill(directory, packages, temporary, { progress, env });
     },
   });
-  if (found === undefined) throw new Error(`${directory} is neither there nor made`);
+  if (found === undefined) throw new Error(`${directory} is missing and could not be created`);
   return found;
 }
 
-/** Programs fit the C library of the release they were built for. */
+/** Programs match the C library of the release they were built for. */
 async function cacheName(packages: readonly DebianPackage[]): Promise<string> {
   const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
   const key = createHash('sha256').update(JSON.stringify([packages, release, process.arch]));
@@ -65,7 +65,7 @@ interface Manifest {
   sum: string;
 }
 
-/** The manifest lies beside and is written last: what has none, or another sum, is unfinished or damaged. */
+/** The manifest is next to it and written last: without one, or with another checksum, it is unfinished or damaged. */
 const getManifestPath = (directory: string) => `${directory}.json`;
 
 async function readCached(directory: string): Promise<Unpacked | undefined> {
@@ -74,7 +74,7 @@ async function readCached(directory: string): Promise<Unpacked | undefined> {
     if ((await sumTree(directory)) !== sum) return undefined;
     return { directory, versions, libraryPath: await libraryPath(directory) };
   } catch {
-    // Absent or unreadable, whichever: it is fetched.
+    // Absent or unreadable: fetch it.
     return undefined;
   }
 }
@@ -104,7 +104,7 @@ async function fill(
   });
 }
 
-/** With the machine's lists, else with fresh private ones: the machine's may be empty, or name files that are gone. */
+/** Uses the machine's lists, else fresh private ones: the machine's may be empty, or name files that are gone. */
 async function fetchPackages(
   packages: readonly DebianPackage[],
   directory: string,
@@ -115,7 +115,7 @@ async function fetchPackages(
     return await downloadFrom(machineApt(env), packages, directory);
   } catch (error) {
     if (!(error instanceof ToolsError) || error.code !== 'SLW_TOOLS_PACKAGE') throw error;
-    progress.note(`the package lists of this machine do not give ${names}: fetching fresh ones for this purpose`);
+    progress.note(`the package lists of this machine do not contain ${names}: fetching fresh ones`);
     return downloadFrom(await privateApt(join(directory, 'apt'), env), packages, directory);
   }
 }
@@ -124,7 +124,7 @@ async function downloadFrom(apt: Apt, packages: readonly DebianPackage[], direct
   const offers = await apt.offers(packages.map(({ name }) => name));
   for (const { name, least } of packages) {
     const { version = '' } = offers.find((offer) => offer.name === name) ?? {};
-    // An epoch counts renumberings by Debian, not upstream's versions.
+    // An epoch counts Debian's renumberings, not upstream versions.
     const upstream = parseVersion(version.replace(/^\d+:/, ''));
     if (upstream !== undefined && isAtLeast(upstream, least)) continue;
     throw new ToolsError(

@@ -1,6 +1,6 @@
 import { ToolsError } from '../controlplane/errors.ts';
 
-/** One package as apt's signed index offers it now. */
+/** One package as currently offered by apt's signed index. */
 export interface Offer {
   name: string;
   version: string;
@@ -11,13 +11,13 @@ export interface Offer {
 
 const OFFER_PATTERN = /^'[^']+' (?<file>[a-z0-9][a-z0-9.+-]*_[^\s/]+\.deb) \d+ SHA256:(?<sha256>[0-9a-f]{64})$/gm;
 
-/** Reads what `apt-get download --print-uris` says, in the order in which the packages were asked for. */
+/** Parses the output of `apt-get download --print-uris`, in the order of the requested packages. */
 export function readOffers(output: string, wanted: readonly string[]): Offer[] {
   const offers = new Map<string, Offer>();
   for (const { groups } of output.matchAll(OFFER_PATTERN)) {
     const { file = '', sha256 = '' } = groups ?? {};
     const [name = '', version = ''] = file.split('_');
-    // An epoch's colon cannot stand in a file name.
+    // A file name cannot contain an epoch's colon.
     offers.set(name, { name, version: decodeURIComponent(version), file, sha256 });
   }
   return wanted.map((name) => {
@@ -30,11 +30,11 @@ export function readOffers(output: string, wanted: readonly string[]): Offer[] {
   });
 }
 
-// The C library and its loader must be the machine's own pair.
+// The C library and its loader must both be the machine's.
 const OF_THE_MACHINE = /^(libc6|libgcc-s1|libc-bin)$/;
 const isLibrary = (name: string) => /^(lib|zlib)(?!.*-dev$)/.test(name) && !OF_THE_MACHINE.test(name);
 
-/** The shared libraries that these packages need, directly or through one another, in `apt-cache depends --recurse`. */
+/** The shared libraries that these packages need, directly or indirectly, from `apt-cache depends --recurse`. */
 export function findLibraries(graph: string, packages: readonly string[]): string[] {
   const needs = readGraph(graph);
   const found = new Set(packages);

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One sum over the names and contents of everything below a directory. */
+/** One checksum over the names and contents of everything below a directory. */
 export async function sumTree(directory: string): Promise<string> {
   const hash = createHash('sha256');
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });

@@ -10,8 +10,8 @@ export interface Duplicate {
 }
 
 /**
- * What is found decides what a figure means, so these stay as they are: figures of two checkouts compare only then. Fewer
- * tokens than 25 in eight lines is a comment, a list of names or the end of a table. Import lists are alike and should be.
+ * These settings define the figure, so they must not change: otherwise figures of two checkouts cannot be compared.
+ * Fewer than 25 tokens in eight lines are a comment, a list of names or the end of a table. Import lists may be alike.
  */
 const FLAGS = [
   '--min-lines=8',
@@ -26,7 +26,7 @@ export function findDuplicates(root: string, paths: readonly string[], jscpd: st
   const directory = mkdtempSync(join(tmpdir(), 'slipway-duplicates-'));
   try {
     const output = ['--absolute', '--reporters=json', `--output=${directory}`, '--silent', '--no-tips'];
-    // Named one by one: its own patterns look at the whole path, so that a checkout below a `testing/` would be empty.
+    // Listed one by one: its patterns match the whole path, so a checkout below a `testing/` would be empty.
     execFileSync(jscpd, [...FLAGS, ...output, ...paths], { cwd: root });
     return parseReport(JSON.parse(readFileSync(join(directory, 'jscpd-report.json'), 'utf8')), root);
   } finally {

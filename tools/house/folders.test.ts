@@ -9,7 +9,7 @@ const house = (files: Record<string, string>, exports: Record<string, string> = 
 const importing = (...specifiers: string[]): string => specifiers.map((each) => `import '${each}';\n`).join('');
 
 describe('folders', () => {
-  it('are counted without what is below them, fullest first', () => {
+  it('are counted without subfolders, fullest first', () => {
     expect(countByFolder(house({ 'a/1.ts': '', 'a/2.ts': '', 'a/b/3.ts': '' }))).toEqual([
       ['a', 2],
       ['a/b', 1],
@@ -50,7 +50,7 @@ describe('imports between folders', () => {
     ),
   );
 
-  it('are counted by statement, by path and by name; shared files of the package and neighbours are none', () => {
+  it('are counted by statement, by path and by name; shared files of the package and neighbours do not count', () => {
     expect(listCrossings(edges, 'controllers')).toEqual([
       { from: 'packages/controllers/src/drain/controller.ts', to: 'packages/controllers/src/render/controller.ts' },
       { from: 'packages/controllers/src/drain/evict.ts', to: 'packages/controllers/src/render/controller.ts' },

@@ -1,4 +1,4 @@
-// Who imports whom, by folder: jobs that know each other, circles, folders that are too full.
+// Imports between folders: jobs that import each other, cycles, folders with too many files.
 import { dirname } from 'node:path';
 import { countLines, type House, resolveImport } from './source.ts';
 
@@ -19,7 +19,7 @@ export function listEdges({ files, exports }: House): Edge[] {
   );
 }
 
-/** Product files of each folder itself, not of those below; fullest first. */
+/** Product files directly in each folder; fullest first. */
 export function countByFolder(house: House): [folder: string, files: number][] {
   const counts = new Map<string, number>();
   for (const { path } of house.files) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
@@ -27,15 +27,15 @@ export function countByFolder(house: House): [folder: string, files: number][] {
 }
 
 /**
- * The folder directly below `src` that a file is in, at any depth: a job of `controllers`, a part of another package. A file
- * of `src` itself is in none: it is what folders share, or what puts them together.
+ * The folder directly below `src` that contains a file at any depth: a job of `controllers`, a part of another package.
+ * Files of `src` itself are in none: folders share them, or they connect the folders.
  */
 export function findPart(path: string): { package: string; folder: string } | undefined {
   const [, name, folder] = /^packages\/([^/]+)\/src\/([^/]+)\//.exec(path) ?? [];
   return name === undefined || folder === undefined ? undefined : { package: name, folder };
 }
 
-/** Import statements between two folders of `src` of the package. In `controllers` these are jobs that know each other. */
+/** Import statements between two folders of `src` of the package. In `controllers` these connect jobs. */
 export function listCrossings(edges: readonly Edge[], packageName: string): Edge[] {
   return edges.filter(({ from, to }) => {
     const [a, b] = [findPart(from), findPart(to)];
@@ -43,7 +43,7 @@ export function listCrossings(edges: readonly Edge[], packageName: string): Edge
   });
 }
 
-/** Groups of folders of which each reaches every other one by imports, over any number of folders between. */
+/** Groups of folders that reach each other by imports, directly or through other folders. */
 export function findCycles(crossings: readonly Edge[]): string[][] {
   const next = new Map<string, Set<string>>();
   for (const { from, to } of crossings) {
@@ -79,7 +79,7 @@ export interface SmallFile {
   readonly importer: string;
 }
 
-/** Files of at most 40 lines that exactly one product file imports: pieces of that file, more often than not. */
+/** Files of at most 40 lines that exactly one product file imports: usually pieces of that file. */
 export function listSmallFiles(house: House, edges: readonly Edge[]): SmallFile[] {
   const importers = new Map<string, Set<string>>();
   for (const { from, to } of edges) importers.set(to, (importers.get(to) ?? new Set()).add(from));

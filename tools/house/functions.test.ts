@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { measureFunctions } from './functions.ts';
 
-it('a function is as long as its own lines: functions inside it count for themselves', () => {
+it('the length of a function excludes nested functions, which count separately', () => {
   const text = `const before = 1;
 export function createQueue() {
   const items = [];

@@ -9,9 +9,9 @@ export interface FunctionLength {
 }
 
 /**
- * The lines of every function, without those inside functions nested in it, which count for themselves. A `createQueue` that
- * gives an object of small functions is long as a class is, and no more to be read at a stretch; the linter's own rule
- * (max-lines-per-function) cannot tell the two apart.
+ * The lines of every function without those of nested functions, which count separately. A `createQueue` that returns
+ * an object of small functions is as long as a class, and need not be read in one go; the linter's rule
+ * (max-lines-per-function) cannot distinguish the two.
  */
 export function measureFunctions(path: string, text: string): FunctionLength[] {
   const lineAt = findLines(text);
@@ -20,7 +20,7 @@ export function measureFunctions(path: string, text: string): FunctionLength[] {
   const enter = ({ start, end }: { start: number; end: number }): void => {
     const lines = lineAt(end) - lineAt(start) + 1;
     const outer = open.at(-1);
-    // Its first and last line belong to the outer one, too: what calls it, what closes it.
+    // Its first and last line belong to the outer function too: the call and the closing brace.
     if (outer !== undefined) outer.lines -= Math.max(0, lines - 2);
     const inner = { place: `${path}:${lineAt(start)}`, lines };
     found.push(inner);

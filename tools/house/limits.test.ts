@@ -13,13 +13,13 @@ it.each<[number, Omit<Limit, 'before'>, string]>([
   expect(judge(value, limit)).toBe(verdict);
 });
 
-it('the table says what was, what is and what is to be', () => {
+it('the table shows before, now and target', () => {
   const [head, row] = formatTable([{ name: 'median lines', value: 60, places: [] }]).split('\n');
   expect(head).toMatch(/^measure +at 5f9ffb5 +now +target$/);
   expect(row).toMatch(/^median lines +57 +60 +≥ 85 +not yet$/);
 });
 
-it('a limit that is broken is named with its places, one that is not reached yet is not', () => {
+it('an exceeded limit is reported with its places, a target that is not reached yet is not', () => {
   expect(
     formatBroken([
       { name: 'longest function', value: 81, places: ['a.ts:1: 81 lines'] },

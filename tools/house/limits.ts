@@ -1,10 +1,10 @@
 import type { HouseMeasure, MeasureName } from './measure.ts';
 
 /**
- * What a measure is to be.
+ * The target of a measure.
  * - `held`: `npm run check` fails beyond the limit.
- * - `not yet`: a target that the tree has not reached. Whoever reaches it makes it `held`, in the same change.
- * - `once`: a target for one day, shown and never checked: what comes later adds files.
+ * - `not yet`: a target that the tree has not reached. The change that reaches it makes it `held`.
+ * - `once`: a target for one day, shown and never checked: later changes add files.
  */
 export interface Limit {
   readonly most?: number;
@@ -27,7 +27,7 @@ const LIMITS: Readonly<Record<MeasureName, Limit>> = {
   'names that the CLI imports from controllers': { most: 20, state: 'once', before: 111 },
   'small single-importer files': { most: 20, state: 'once', before: 136 },
   'small files beside their only importer': { most: 20, state: 'held', before: 108 },
-  // A quarter of what there was.
+  // A quarter of the original number.
   'duplicates of 8 lines or more': { most: 7, state: 'held', before: 29 },
   'raw client.patch': { most: 0, state: 'held', before: 38 },
   'raw client.create, apply and delete': { most: 0, state: 'held', before: 39 },
@@ -41,7 +41,7 @@ export function judge(value: number, { most, least, state }: Omit<Limit, 'before
   return state === 'held' ? 'BROKEN' : 'not yet';
 }
 
-/** The measures as a table: what was, what is, what is to be. */
+/** The measures as a table: before, now, target. */
 export function formatTable(measures: readonly HouseMeasure[]): string {
   const rows = measures.map(({ name, value }) => {
     const limit = LIMITS[name];
@@ -64,7 +64,7 @@ function formatTarget({ most, least }: Limit): string {
   return least === undefined ? '' : `≥ ${least}`;
 }
 
-/** What `npm run check` prints: a line for each limit that is broken, with the places; nothing where all hold. */
+/** The output of `npm run check`: a line for each exceeded limit, with the places; nothing if all hold. */
 export function formatBroken(measures: readonly HouseMeasure[]): string[] {
   return measures.flatMap(({ name, value, places }) => {
     const limit = LIMITS[name];

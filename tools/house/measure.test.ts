@@ -62,7 +62,7 @@ describe('duplicates', () => {
   });
 
   it('are found between product files, below any directory', () => {
-    // jscpd would leave out everything below a directory of this name.
+    // jscpd would skip everything below a directory of this name.
     const root = join(mkdtempSync(join(tmpdir(), 'slipway-house-')), 'testing');
     onTestFinished(() => rmSync(dirname(root), { recursive: true }));
     const copied = Array.from(

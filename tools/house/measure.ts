@@ -30,7 +30,7 @@ export interface HouseMeasure {
 
 const JSCPD = resolve(import.meta.dirname, '../../node_modules/.bin/jscpd');
 
-/** Every measure of a checkout; slowest is jscpd, with about a second. */
+/** Every measure of a checkout; the slowest is jscpd, with about a second. */
 export function measureHouse(root: string): HouseMeasure[] {
   const house = readHouse(root);
   const duplicates = findDuplicates(
@@ -120,7 +120,7 @@ function isBesideImporter({ path, importer }: { path: string; importer: string }
 
 const formatEdge = ({ from, to }: Edge): string => `${from} imports ${to}`;
 
-/** The command may wire controllers together, in one file; what it decides with lives in fleet. */
+/** The CLI may start controllers, in one file; its decisions are in fleet. */
 export function measureCli({ files }: House): HouseMeasure[] {
   const imports = files
     .filter(({ path }) => path.startsWith('packages/slipway/'))
@@ -132,7 +132,7 @@ export function measureCli({ files }: House): HouseMeasure[] {
   ];
 }
 
-/** Writes that pass by the one place that knows precondition and field manager. */
+/** Writes that bypass the writer, which adds precondition and field manager. */
 export function measureWrites({ files }: House): HouseMeasure[] {
   const writing = files.filter(({ path }) => /^packages\/(controllers|daemon|slipway)\//.test(path));
   return [

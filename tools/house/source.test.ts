@@ -18,7 +18,7 @@ describe('product files', () => {
 });
 
 describe('the imports of a file', () => {
-  it('are its imports, its re-exports and what it loads when asked, with their names', () => {
+  it('are its imports, re-exports and dynamic imports, with their names', () => {
     const { imports } = readSource(
       'a.ts',
       `import type { A } from './types.ts';
@@ -39,7 +39,7 @@ describe('the imports of a file', () => {
     ]);
   });
 
-  it('cannot be had of a file that does not parse', () => {
+  it('cannot be read from a file that does not parse', () => {
     expect(() => readSource('a.ts', 'import {')).toThrow(/^a\.ts does not parse/);
   });
 
@@ -58,7 +58,7 @@ describe('the imports of a file', () => {
     ['@slipway/base/http', 'packages/base/src/http/index.ts'],
     ['@slipway/kube/inside', undefined],
     ['node:fs', undefined],
-  ])('lead to files: %s to %s', (specifier, path) => {
+  ])('resolve to files: %s to %s', (specifier, path) => {
     expect(resolveImport('packages/kube/src/watch/a.ts', specifier, exports)).toBe(path);
   });
 });

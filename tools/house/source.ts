@@ -1,4 +1,4 @@
-// The sources of a checkout as the measures see them: text, lines, and which file imports which.
+// The sources of a checkout for the measures: text, lines, and imports between files.
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { parseSync } from 'rolldown/utils';
@@ -17,7 +17,7 @@ export interface SourceFile {
   readonly imports: readonly Import[];
 }
 
-/** `exports` of each package of ours: what its name and its subpaths stand for, as paths from the root. */
+/** `exports` of each Slipway package: the paths from the root that its name and subpaths resolve to. */
 export type PackageExports = ReadonlyMap<string, string>;
 
 export interface House {
@@ -27,7 +27,7 @@ export interface House {
 
 const NOT_PRODUCT = [/\.test\.ts$/, /\/testing\//, /\/sample[^/]*\.ts$/, /^packages\/testing\//];
 
-/** What is shipped: `src` of every package, without tests, `testing/`, `sample*.ts` and the package for tests. */
+/** Shipped files: `src` of every package, without tests, `testing/`, `sample*.ts` and the package for tests. */
 export function isProduct(path: string): boolean {
   return /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !NOT_PRODUCT.some((pattern) => pattern.test(path));
 }
@@ -72,7 +72,7 @@ function readDestructured(before: string): string[] {
   return list.split(',').flatMap((entry) => entry.split(':')[0]?.trim() || []);
 }
 
-/** `["@slipway/base/*", "packages/base/src/*.ts"]`: an `exports` of strings only, which is all that ours have. */
+/** `["@slipway/base/*", "packages/base/src/*.ts"]`: an `exports` of strings only, like all of Slipway's. */
 export function readExports(
   directory: string,
   manifest: { name: string; exports?: Record<string, string> },
@@ -83,7 +83,7 @@ export function readExports(
   ]);
 }
 
-/** The file that a specifier stands for, or `undefined` where it is not one of ours. */
+/** The file that a specifier resolves to, or `undefined` if it is outside the project. */
 export function resolveImport(from: string, specifier: string, exports: PackageExports): string | undefined {
   if (specifier.startsWith('.')) return posix.join(dirname(from), specifier);
   const exact = exports.get(specifier);

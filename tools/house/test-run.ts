@@ -1,4 +1,4 @@
-// How long the last whole `npm test` of a checkout took. Kept with what npm installed: it is true of one machine only.
+// Duration of the last complete `npm test` of a checkout. Stored in node_modules: it applies to one machine only.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -34,6 +34,6 @@ export function recordTestRun(root: string, run: { startedAt: number; now: numbe
 }
 
 export function formatTestRun(run: TestRun | undefined): string {
-  if (run === undefined) return 'no whole run is recorded here; target ≤ 400 s on 2 cores';
+  if (run === undefined) return 'no complete run is recorded here; target ≤ 400 s on 2 cores';
   return `${run.seconds} s for ${run.passed} tests on ${run.cores} cores, ended ${run.endedAt}; target ≤ 400 s on 2 cores`;
 }

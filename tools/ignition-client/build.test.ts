@@ -6,7 +6,7 @@ import { silentProgress } from '../controlplane/progress.ts';
 import { CONTENTS, standInApt } from '../debian/testing/stand-in-apt.ts';
 import { resolveBuilt } from './build.ts';
 
-// Stands for the real go, which takes minutes: needs the static library, as that does, and notes every build.
+// A stand-in for the real go, which takes minutes: needs the static library, like that, and records every build.
 const GO = `#!/bin/sh
 echo "$*" >>"$GO_LOG"
 [ -z "$GO_ERROR" ] || { echo "$GO_ERROR" >&2; exit 1; }
@@ -36,14 +36,14 @@ describe('the Ignition client that is built', () => {
     expect(await builds()).toEqual([expect.stringContaining('version.Raw=v2.24.0')]);
   });
 
-  it('is built anew when it is damaged', async () => {
+  it('is rebuilt if it is damaged', async () => {
     const { path } = await resolve();
     await appendFile(path, 'x');
     await resolve();
     expect(await readFile(path, 'utf8')).toBe(CONTENTS);
   });
 
-  it('that cannot be built says why and leaves nothing behind', async () => {
+  it('that cannot be built reports why and leaves nothing behind', async () => {
     await expect(resolve({ GO_ERROR: 'gcc: not found' })).rejects.toMatchObject({
       code: 'SLW_TOOLS_BUILD_FAILED',
       message: expect.stringMatching(/C compiler[^]*gcc: not found/),

@@ -10,7 +10,7 @@ const SOURCES = import.meta.dirname;
 const MODULE = 'github.com/coreos/ignition/v2';
 const PROGRAM: GoProgram = { name: 'the Ignition client', least: '1.26', needs: 'a C compiler' };
 
-/** The client of the version that go.mod pins; go.sum says what its sources must be. */
+/** The client in the version that go.mod pins, with sources verified by go.sum. */
 export async function resolveBuilt({ progress = terminalProgress(), env = process.env }: DebianOptions = {}): Promise<{
   path: string;
   version: string;
@@ -18,7 +18,7 @@ export async function resolveBuilt({ progress = terminalProgress(), env = proces
   const pins = await Promise.all(['go.mod', 'go.sum'].map((name) => readFile(join(SOURCES, name), 'utf8')));
   const [, version = ''] = /^\s*github\.com\/coreos\/ignition\/v2 v(\S+)/m.exec(pins[0] ?? '') ?? [];
   const stamp = `-ldflags=-s -w -X ${MODULE}/internal/version.Raw=v${version}`;
-  // The second is what the build is told besides.
+  // The second contains the build flags.
   const key = createHash('sha256').update(JSON.stringify([pins, ['-trimpath', stamp]]));
   const directory = cachedPath(env, `ignition-client-${key.digest('hex').slice(0, 12)}`);
   const path = join(directory, 'ignition');
@@ -46,7 +46,7 @@ export async function resolveBuilt({ progress = terminalProgress(), env = proces
   return { path, version };
 }
 
-/** The static library alone in a directory: the linker would prefer the shared one, which is not installed here. */
+/** A directory with the static library only: the linker would prefer the shared one, which is not installed here. */
 async function prepareBlkid(temporary: string, options: DebianOptions): Promise<NodeJS.ProcessEnv> {
   const { directory, libraryPath } = await unpackDebian([{ name: 'libblkid-dev', least: [2, 19, 0] }], options);
   const places = libraryPath.split(':');

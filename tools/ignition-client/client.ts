@@ -5,14 +5,14 @@ import { resolveBuilt } from './build.ts';
 
 export { ToolsError } from '../controlplane/errors.ts';
 
-/** The program that a machine runs at its first boot, and what it finds beside it. Plain data. */
+/** The program that a machine runs at first boot, and the tools it needs. Plain data. */
 export interface IgnitionClient {
   /** Of the program itself: 2.14.0. */
   version: string;
   path: string;
   /** Shared libraries of the program, for LD_LIBRARY_PATH. */
   libraryPath: string;
-  /** Debian's, whatever the machine has: a container has often none, or one that only pretends. */
+  /** Debian's, whatever the machine has: a container often has none, or a dummy. */
   systemctl: { path: string; libraryPath: string };
 }
 

@@ -9,7 +9,7 @@ import { OracleError } from './errors.ts';
 
 const SOURCES = import.meta.dirname;
 
-/** The built oracle of exactly these sources; built once, then taken from the user's cache. */
+/** The oracle of exactly these sources; built once, then taken from the user's cache. */
 export async function resolveOracle(): Promise<string> {
   const binary = cachedPath(process.env, `ignition-oracle-${await hashSources()}`);
   const progress = terminalProgress();

@@ -1,5 +1,5 @@
 // The oracle answers the lines of `slipway ignition batch` with the published Ignition and ign-converter modules, so
-// that our own answers can be compared with theirs. One JSON object a line in, one a line out, in order.
+// that the two can be compared. One JSON object per line in, one per line out, in order.
 package main
 
 import (
@@ -29,14 +29,14 @@ type entry struct {
 	Message string `json:"message"`
 }
 
-// The last three fields are ours to add: a reader of the batch protocol need not know them.
+// The last three fields extend the batch protocol; its readers may ignore them.
 type answer struct {
 	ID     json.RawMessage `json:"id"`
 	Result any             `json:"result"`
 	Report []entry         `json:"report"`
-	// Stage is where the work ended: decode, validate, translate, merge, or done.
+	// Stage is where processing stopped: decode, validate, translate, merge, or done.
 	Stage string `json:"stage"`
-	// Merged is the validation of a merged result: the library itself does not look at it.
+	// Merged is the validation of a merged result: the library does not validate it.
 	Merged []entry `json:"merged,omitempty"`
 	Panic  bool    `json:"panic,omitempty"`
 }
@@ -54,7 +54,7 @@ func fatal(report []entry) bool {
 	return false
 }
 
-// rawConfig gives the bytes to parse: those of the object itself, or those that a string holds.
+// rawConfig returns the bytes to parse: those of the object, or the contents of a string.
 func rawConfig(message json.RawMessage) ([]byte, error) {
 	if len(message) > 0 && message[0] == '"' {
 		var text string
@@ -146,7 +146,7 @@ func mergeInputs(req request) (merged any, all []entry, refused *answer) {
 	return merged, all, nil
 }
 
-// rusage reports what this process has used, so that a benchmark can take the difference of two answers.
+// rusage reports the resources used by this process, so that a benchmark can subtract two responses.
 func rusage() answer {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -167,7 +167,7 @@ func bench(req request) answer {
 }
 
 // fold merges as an operator renders: each config is parsed, validated and merged onto the growing result, which is
-// validated in the end. It reports what that took by itself, without the line protocol: time, and bytes allocated.
+// validated at the end. It reports time and allocated bytes without those of the line protocol.
 func fold(req request) answer {
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -238,7 +238,7 @@ func main() {
 				fmt.Fprintln(os.Stderr, "ignition-oracle:", encodeErr)
 				os.Exit(1)
 			}
-			// Nothing more to read at once: whoever asked is waiting.
+			// No more buffered input: the client is waiting.
 			if in.Buffered() == 0 {
 				out.Flush()
 			}

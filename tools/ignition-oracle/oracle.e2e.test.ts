@@ -12,7 +12,7 @@ afterAll(() => oracle.close());
 const empty = { ignition: { version: '3.5.0' } };
 
 describe('the oracle', () => {
-  it('answers many large questions in their order', async () => {
+  it('answers many large requests in order', async () => {
     const source = `data:,${'x'.repeat(20_000)}`;
     const questions = Array.from({ length: 500 }, (_, number) => ({
       op: 'parse' as const,
@@ -24,7 +24,7 @@ describe('the oracle', () => {
     );
   });
 
-  it('takes a string as the exact bytes of a config', async () => {
+  it('accepts a string as the exact bytes of a config', async () => {
     expect(await oracle.ask({ op: 'parse', configs: ['{"ignition":{"version":"3.5.0"},}'] })).toMatchObject({
       result: null,
       stage: 'decode',
@@ -32,7 +32,7 @@ describe('the oracle', () => {
     });
   });
 
-  it('names the place of an error as we do', async () => {
+  it('formats the path of an error like Slipway', async () => {
     const { report } = await oracle.ask({
       op: 'validate',
       configs: [{ ...empty, storage: { files: [{ path: 'a' }] } }],
@@ -49,7 +49,7 @@ describe('the oracle', () => {
     });
   });
 
-  it('folds configs for a benchmark, and says what that took', async () => {
+  it('folds configs for a benchmark, and reports the cost', async () => {
     const configs = ['/a', '/b'].map((path) => ({ ignition: empty.ignition, storage: { files: [{ path }] } }));
     const { result } = await oracle.ask({ op: 'fold', configs });
     expect(result).toEqual({ micros: expect.any(Number), allocatedBytes: expect.any(Number) });
@@ -57,14 +57,14 @@ describe('the oracle', () => {
     expect(await oracle.ask({ op: 'fold', configs: [empty, bad] })).toMatchObject({ stage: 'validate', result: null });
   });
 
-  it('says so when the Go code panics, and goes on', async () => {
+  it('reports a panic of the Go code, and continues', async () => {
     const disk = { device: '/dev/a', partitions: [{ number: 1 }] };
     const config = { ignition: { version: '3.2.0' }, storage: { disks: [disk] } };
     expect(await oracle.ask({ op: 'translate', configs: [config], to: '2.4.0' })).toMatchObject({ panic: true });
     expect(await oracle.ask({ op: 'parse', configs: [empty] })).toMatchObject({ stage: 'done' });
   });
 
-  it('fails every open question when its process ends', async () => {
+  it('fails every pending request when its process ends', async () => {
     const other = await Oracle.start();
     if (other.pid !== undefined) process.kill(other.pid);
     await expect(other.ask({ op: 'parse', configs: [empty] })).rejects.toMatchObject({ code: 'SLW_ORACLE_ENDED' });

@@ -23,9 +23,9 @@ export interface OracleRequest {
 export interface OracleResponse {
   result: unknown;
   report: OracleEntry[];
-  /** Where the Go program ended: the verdicts of decoding and of validation are told apart by it. */
+  /** Where the Go program stopped: distinguishes the verdicts of decoding and of validation. */
   stage: 'decode' | 'validate' | 'translate' | 'merge' | 'done' | 'panic' | 'line';
-  /** What the validator says of a merged result. */
+  /** The validator's report on a merged result. */
   merged?: OracleEntry[];
   panic?: boolean;
 }
@@ -35,7 +35,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** The real Ignition library behind a pipe: lines out, answers back in the same order. */
+/** The real Ignition library behind a pipe: requests as lines, responses in the same order. */
 export class Oracle {
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #waiting: Waiting[] = [];
@@ -49,15 +49,17 @@ export class Oracle {
     this.#process.stderr.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString()).slice(-4000);
     });
-    // A write to a process that has just ended fails too; the exit tells more.
+    // A write to a process that has just exited fails too; the exit is more informative.
     this.#process.stdin.on('error', () => undefined);
     this.#process.on('error', (error) => this.#fail(error));
     this.#process.on('close', (code, signal) =>
-      this.#fail(new OracleError('SLW_ORACLE_ENDED', `the Ignition oracle ended (${signal ?? code}): ${this.#errors}`)),
+      this.#fail(
+        new OracleError('SLW_ORACLE_ENDED', `the Ignition oracle exited (${signal ?? code}): ${this.#errors}`),
+      ),
     );
   }
 
-  /** Builds the program if this user's cache does not hold it yet, and starts it. */
+  /** Builds the program if the user's cache does not contain it yet, and starts it. */
   static async start(): Promise<Oracle> {
     return new Oracle(await resolveOracle());
   }
@@ -68,21 +70,21 @@ export class Oracle {
 
   async ask(request: OracleRequest): Promise<OracleResponse> {
     const [answer] = await this.askAll([request]);
-    if (answer === undefined) throw new OracleError('SLW_ORACLE_ENDED', 'the Ignition oracle gave no answer');
+    if (answer === undefined) throw new OracleError('SLW_ORACLE_ENDED', 'the Ignition oracle did not respond');
     return answer;
   }
 
-  /** All answers, in the order of the requests. Writing waits while the pipe is full. */
+  /** All responses, in the order of the requests. Writing waits while the pipe is full. */
   async askAll(requests: readonly OracleRequest[]): Promise<OracleResponse[]> {
     const lines = requests.map((request, id) => `${JSON.stringify({ id, ...request })}\n`);
     const answers = Promise.all(lines.map(() => this.#nextLine()));
-    // The writer may fail first: the answers then fail with the same reason, and somebody must be listening.
+    // The writer may fail first: then the responses fail with the same reason, and that rejection must be handled.
     answers.catch(() => undefined);
     for (const line of lines) {
       if (this.#ended !== undefined) break;
       if (!this.#process.stdin.write(line)) await this.#drained();
     }
-    // The protocol above is ours at both ends: the shape of an answer is known.
+    // Both ends of this protocol belong to the project: the shape of a response is known.
     return (await answers).map((line) => JSON.parse(line) as OracleResponse);
   }
 

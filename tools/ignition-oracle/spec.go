@@ -24,8 +24,8 @@ import (
 	"github.com/coreos/vcontext/report"
 )
 
-// A spec is what one version of the format can do. Decoding is apart from validation here, so that both verdicts can
-// be compared; the library's own Parse is one after the other.
+// A spec contains the functions of one version of the format. Decoding is separate from validation, so that both
+// verdicts can be compared; the library's Parse does both.
 type spec struct {
 	version  string
 	kind     reflect.Type
@@ -47,7 +47,7 @@ func init() {
 	}
 }
 
-// specOf reads the version as the client does before it chooses a parser.
+// specOf reads the version like the client before it chooses a parser.
 func specOf(raw []byte) (*spec, error) {
 	version, _, err := util.GetConfigVersion(raw)
 	if err != nil {
@@ -117,7 +117,7 @@ func entries(rpt report.Report) []entry {
 	return found
 }
 
-// pathText writes a path as ours are written: storage.files[3].path.
+// pathText formats a path like Slipway: storage.files[3].path.
 func pathText(context path.ContextPath) string {
 	var text strings.Builder
 	for _, part := range context.Path {
@@ -134,7 +134,7 @@ func pathText(context path.ContextPath) string {
 }
 
 // schemas describes every field of every version by reflection: version → path → type, with a question mark where Go
-// has a pointer, so that a zero value is told from an absent one.
+// has a pointer, so that a zero value differs from an absent one.
 func schemas() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for version, s := range specs {

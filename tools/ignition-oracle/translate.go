@@ -55,12 +55,12 @@ var steps = map[string]map[string]step{
 	"3.5.0": {"3.6.0": up(up3_6.Translate), "3.4.0": down(v35tov34.Translate)},
 }
 
-// emptyMap: no filesystem but "root" has a place. The converter writes into the map that it gets, and fails to use
-// its own when it gets none.
+// emptyMap: no filesystem but "root" has a mount point. The converter writes into the map it receives, and fails
+// without one.
 func emptyMap() map[string]string { return map[string]string{} }
 
-// route finds the fewest steps between two versions, all up or all down. Of two equal ways the one through the higher
-// version wins.
+// route finds the fewest steps between two versions, all up or all down. Of two routes of equal length, the one through
+// the higher version wins.
 func route(from, to string) []string {
 	seen := map[string]bool{from: true}
 	queue := [][]string{{from}}
@@ -72,7 +72,7 @@ func route(from, to string) []string {
 			return at
 		}
 		for _, next := range versionsDescending {
-			// Versions are all of the same length: their order is that of the text.
+			// All versions have the same length, so they sort as text.
 			if steps[last][next] != nil && !seen[next] && (next > last) == (to > from) {
 				seen[next] = true
 				queue = append(queue, append(append([]string{}, at...), next))

@@ -1,7 +1,7 @@
-"""Ironic with API and conductor in one process, made fit for tests. What differs from Ironic as it is:
+"""Ironic with API and conductor in one process, adapted for tests. Differences from the original:
 
-- For every look at a BMC, Ironic hashes its password 600,000 times to find the session that it has with it: half a second of
-  CPU. Here the hash of the same password for the same BMC is computed once.
+- At every access to a BMC, Ironic hashes its password 600,000 times to find the open session: half a second of CPU. Here
+  the hash of the same password for the same BMC is computed once.
 
 usage: conductor.py --config-file FILE
 """

@@ -1,13 +1,13 @@
 export interface IronicConfiguration {
   directory: string;
   port: number;
-  /** Where the BMC gets the images that Ironic publishes. */
+  /** Where the BMC fetches the images that Ironic publishes. */
   publishedUrl: string;
   auth: 'none' | 'basic';
   tls: boolean;
 }
 
-/** The files and folders of an Ironic, all below its directory. */
+/** The files and folders of an Ironic, all in its directory. */
 export const placesIn = (directory: string) => ({
   configuration: `${directory}/ironic.conf`,
   passwords: `${directory}/htpasswd`,
@@ -16,7 +16,7 @@ export const placesIn = (directory: string) => ({
   database: `${directory}/ironic.sqlite`,
 });
 
-/** One process that does everything, for BMCs that speak Redfish, with a database in a file. */
+/** One process that does everything, for Redfish BMCs, with a database in a file. */
 export function configure({ directory, port, publishedUrl, auth, tls }: IronicConfiguration): string {
   const at = placesIn(directory);
   return sections({
@@ -34,7 +34,7 @@ export function configure({ directory, port, publishedUrl, auth, tls }: IronicCo
       enabled_management_interfaces: 'redfish',
       enabled_power_interfaces: 'redfish',
       enabled_network_interfaces: 'noop',
-      // The default wants ipmitool.
+      // The default requires ipmitool.
       enabled_vendor_interfaces: 'no-vendor',
     },
     api: {
@@ -45,15 +45,15 @@ export function configure({ directory, port, publishedUrl, auth, tls }: IronicCo
     conductor: {
       graceful_shutdown_timeout: '2',
       automated_clean: 'false',
-      // A BMC that does not do what it is told is found out within a test's time.
+      // A BMC that ignores commands is detected within a test's time.
       power_state_change_timeout: '30',
     },
     database: { connection: `sqlite:///${at.database}`, sqlite_synchronous: 'false' },
-    // No cache of ISOs: Ironic tidies it while another download makes and removes a directory there, and then an attach fails
-    // ("No such file or directory"). Slipway would try again; tests that count calls would not.
+    // No ISO cache: Ironic cleans it up while another download creates and removes a directory there, and the attach
+    // fails ("No such file or directory"). Slipway would retry; tests that count calls would fail.
     deploy: { http_url: publishedUrl, http_root: at.published, iso_master_path: '' },
     oslo_concurrency: { lock_path: directory },
-    // A BMC that is down is found out within a test's time, too.
+    // A BMC that is down is detected within a test's time, too.
     redfish: {
       connection_attempts: '1',
       connection_retry_interval: '1',

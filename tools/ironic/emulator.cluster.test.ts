@@ -24,11 +24,11 @@ describe.skipIf(await isIronicMissing())('a BMC for tests', () => {
     await isos?.stop();
   });
 
-  it('says that its machines are quicker than the emulator would have them', () => {
+  it('reports that its machines are faster than the emulator’s default', () => {
     expect(notes.join('\n')).toMatch(/power changes take 200 ms instead of a random 1 to 11 s/);
   });
 
-  it('powers machines, holds the very bytes of an ISO, and remembers both through a restart', async () => {
+  it('powers machines, stores the exact bytes of an ISO, and keeps both across a restart', async () => {
     expect(await bmc.powerState(host)).toBe('Off');
     await bmc.reset(host, 'On');
     await expect.poll(() => bmc.powerState(host)).toBe('On');
@@ -50,7 +50,7 @@ describe.skipIf(await isIronicMissing())('a BMC for tests', () => {
     expect([await bmc.held(other), await bmc.history(other)]).toEqual([null, []]);
   });
 
-  it('asks for its password, also when that changes', async () => {
+  it('requires its password, even after a change', async () => {
     const login = (password: string) => ({
       authorization: `Basic ${Buffer.from(`admin:${password}`).toString('base64')}`,
     });
@@ -63,7 +63,7 @@ describe.skipIf(await isIronicMissing())('a BMC for tests', () => {
     expect(await bmc.powerState(host)).toBe('On');
   });
 
-  it('or an Ironic that cannot start says why', async () => {
+  it('or an Ironic that cannot start reports why', async () => {
     const program = { ...(await resolveIronic()), python: '/nowhere/python', emptyDatabase: '/nowhere/empty' };
     await expect(startIronic({ program })).rejects.toMatchObject({
       code: 'SLW_TOOLS_START_FAILED',

@@ -1,8 +1,8 @@
-"""sushy-emulator with its fake systems, made fit for tests. What differs from the emulator as it is:
+"""sushy-emulator with its fake systems, adapted for tests. Differences from the original:
 
-- A power change takes POWER_DELAY seconds, where the fake driver takes 1 to 11 by chance.
-- Changes of a system are made one at a time: the driver reads, changes and writes back, and two requests at once lose one.
-- Whatever changes a system or its drive is a line of JSON in the file HISTORY, for tests to read.
+- A power change takes POWER_DELAY seconds, where the fake driver takes a random 1 to 11.
+- Changes of a system are serialized: the driver reads, changes and writes back, and concurrent requests would lose one.
+- Every change of a system or its drive is recorded as a line of JSON in the file HISTORY, for tests.
 
 usage: emulator.py --config FILE, with POWER_DELAY and HISTORY in that file.
 """
@@ -65,7 +65,7 @@ def noting_eject(eject_image):
     return call
 
 
-# The driver adds this to the second that has begun.
+# The driver adds this to the current second.
 fakedriver.random = types.SimpleNamespace(randint=lambda low, high: time.time() % 1 + setting['POWER_DELAY'])
 
 fake = fakedriver.FakeDriver

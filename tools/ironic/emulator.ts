@@ -16,10 +16,10 @@ export interface Credentials {
 }
 
 export interface EmulatorOptions {
-  /** How many machines it has, or their names. */
+  /** The number of machines, or their names. */
   systems: number | readonly string[];
   credentials?: Credentials;
-  /** How long a machine takes to power on or off. The emulator by itself takes 1 to 11 s, by chance. */
+  /** How long a machine takes to power on or off. By default the emulator takes a random 1 to 11 s. */
   powerDelayMs?: number;
   program?: IronicProgram;
   progress?: Progress;
@@ -32,7 +32,7 @@ export interface EmulatedSystem {
   path: string;
 }
 
-/** What is in a drive: where it came from, and the very bytes by their hash. */
+/** The medium in a drive: its URL, and the hash of its bytes. */
 export interface HeldImage {
   image: string;
   sha256: string;
@@ -42,25 +42,25 @@ export interface RunningEmulator {
   /** http://127.0.0.1:PORT */
   url: string;
   port: number;
-  /** Everything it keeps. */
+  /** Its data directory. */
   directory: string;
   credentials: Credentials;
   systems: readonly EmulatedSystem[];
   /** Everything that was done to a system, oldest first. */
   history(system: EmulatedSystem): Promise<HistoryEntry[]>;
-  /** What is in its drive; null: nothing. */
+  /** The medium in its drive; null: none. */
   held(system: EmulatedSystem): Promise<HeldImage | null>;
-  /** As the BMC itself tells it. */
+  /** As reported by the BMC. */
   powerState(system: EmulatedSystem): Promise<'On' | 'Off'>;
-  /** Somebody takes the medium that is at this address into the drive, past Ironic. */
+  /** Inserts the medium at this address, bypassing Ironic. */
   insert(system: EmulatedSystem, image: string): Promise<void>;
-  /** Somebody presses the button, past Ironic. */
+  /** Presses the power button, bypassing Ironic. */
   reset(system: EmulatedSystem, type: 'On' | 'ForceOff'): Promise<void>;
-  /** The BMC takes these from now on, and no others. */
+  /** From now on the BMC accepts only these credentials. */
   setCredentials(credentials: Credentials): Promise<void>;
-  /** The BMC does not answer until it is started again. */
+  /** The BMC does not respond until it is started again. */
   kill(): Promise<void>;
-  /** On the same port, with what it knew. */
+  /** On the same port, with its previous state. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ const READY_MS = 60_000;
 const BCRYPT_ROUNDS = 4;
 const DEFAULT_DELAY_MS = 200;
 
-/** A BMC on this machine's loopback for some machines that are powered off, with drives that are empty. It really fetches ISOs. */
+/** A BMC on loopback for some machines that are powered off, with empty drives. It really fetches ISOs. */
 export async function startRedfishEmulator(options: EmulatorOptions): Promise<RunningEmulator> {
   const { powerDelayMs = DEFAULT_DELAY_MS, progress = terminalProgress() } = options;
   const program = options.program ?? (await resolveIronic({ progress }));
@@ -91,7 +91,7 @@ export async function startRedfishEmulator(options: EmulatorOptions): Promise<Ru
     });
     const text = await answer.text();
     if (!answer.ok)
-      throw new Error(`the emulator answers ${method} ${path} with ${answer.status}: ${text.slice(0, 500)}`);
+      throw new Error(`the emulator responded to ${method} ${path} with ${answer.status}: ${text.slice(0, 500)}`);
     return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
   };
   const setCredentials = async (next: Credentials) => {
@@ -175,7 +175,7 @@ interface Settings {
   systems: readonly EmulatedSystem[];
 }
 
-/** The emulator reads Python, in which a string or a list of JSON is the same. */
+/** The emulator reads Python, in which JSON strings and lists have the same syntax. */
 function configure({ port, directory, historyFile, powerDelayMs, systems }: Settings): string {
   const fakes = systems.map(({ id, name }, index) => {
     const mac = `00:5c:52:31:${[index >> 8, index & 255].map((byte) => byte.toString(16).padStart(2, '0')).join(':')}`;

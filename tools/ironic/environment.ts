@@ -11,13 +11,13 @@ import { findPython, type Python } from './python.ts';
 const SOURCES = import.meta.dirname;
 const INSTALL_MS = 600_000;
 
-/** Ironic and the Redfish emulator, with the Python that runs them, in the user's cache. */
+/** Ironic and the Redfish emulator, with their Python, in the user's cache. */
 export interface IronicProgram {
   python: string;
-  /** Where the commands of the environment are; each is run as `python bin/NAME`. */
+  /** The environment's commands; each is run as `python bin/NAME`. */
   bin: string;
   env: Readonly<Record<string, string>>;
-  /** Where the first that starts an Ironic leaves its database while nothing is in it, for the next. */
+  /** Where the first Ironic stores its empty database, for reuse by the next. */
   emptyDatabase: string;
 }
 
@@ -26,12 +26,12 @@ export interface EnvironmentOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-// A look at ten thousand files takes a second: what this process found good stays so.
+// Checking ten thousand files takes a second: a verified installation stays trusted in this process.
 const foundGood = new Set<string>();
 
 /**
- * The versions that requirements.lock pins, from wheels whose hashes it names: no compiler, nothing installed on the
- * machine, and from the second time on no network.
+ * Installs the versions that requirements.lock pins, from wheels with known hashes: no compiler, nothing installed on
+ * the machine, and no network from the second time on.
  */
 export async function resolveIronic({
   progress = terminalProgress(),
@@ -63,7 +63,7 @@ function programIn(directory: string): IronicProgram {
   return {
     python: join(directory, 'bin/python'),
     bin: join(directory, 'bin'),
-    // Compiled files beside, not within: what is checked stays as it was installed.
+    // Compiled files go to another directory: the verified files stay unchanged.
     env: { PYTHONPYCACHEPREFIX: `${directory}.compiled`, PYTHONNOUSERSITE: '1', PYTHONWARNINGS: 'ignore' },
     emptyDatabase: `${directory}.sqlite`,
   };
@@ -72,7 +72,7 @@ function programIn(directory: string): IronicProgram {
 interface Manifest {
   /** Over the contents. */
   sum: string;
-  /** Over names, sizes and times, when the contents were last seen to be right: 200 MB are not read for every start. */
+  /** Over names, sizes and times, at the last verification of the contents: 200 MB are not read at every start. */
   touched: string;
 }
 
@@ -87,7 +87,7 @@ async function isGood(directory: string): Promise<boolean> {
     await writeManifest(directory, { ...manifest, touched });
     return true;
   } catch {
-    // Absent or unreadable, whichever: it is installed.
+    // Absent or unreadable: install it.
     return false;
   }
 }
@@ -120,7 +120,7 @@ async function install(directory: string, temporary: string, { python, env }: In
   const uv = await findUv(temporary, python, env);
   await runInstaller(uv, ['venv', '--quiet', '--python', python.path, tree], env);
   const sync = ['pip', 'sync', '--quiet', '--require-hashes', '--only-binary', ':all:'];
-  // A hard link into uv's own cache would change under us when that is cleaned or written to.
+  // A hard link into uv's cache would change when that is cleaned or written to.
   const into = ['--link-mode', 'copy', '--python', join(tree, 'bin/python'), join(SOURCES, 'requirements.lock')];
   await runInstaller(uv, [...sync, ...into], env);
   await rm(getManifestPath(directory), { force: true });
@@ -130,7 +130,7 @@ async function install(directory: string, temporary: string, { python, env }: In
   await writeManifest(directory, { sum: await sumTree(directory), touched: await lastTouches(directory) });
 }
 
-/** The machine's own, else the pinned one, for this installation only. */
+/** The machine's uv, else the pinned one, for this installation only. */
 async function findUv(temporary: string, python: Python, env: NodeJS.ProcessEnv): Promise<string> {
   const own = await run('uv', ['--version'], { env }).catch(() => undefined);
   if (own !== undefined) return 'uv';

@@ -5,7 +5,7 @@ import { attachIsIgnored, detachIsIgnored, driveShows, hangs, isCut, nodeIsLocke
 const NODE = '/v1/nodes/n';
 
 describe('a fault proxy', () => {
-  // Two in a row: the inner one answers everything, and shows what has come through the outer one.
+  // Two in a row: the inner one answers everything, and records what the outer one forwarded.
   let server: FaultProxy;
   let proxy: FaultProxy;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('a fault proxy', () => {
     return { status: answer.status, body: text === '' ? null : JSON.parse(text), passed: server.seen.length - before };
   };
 
-  it('passes everything on until it is told otherwise', async () => {
+  it('forwards everything by default', async () => {
     expect(await sendRequest('POST', `${NODE}/vmedia?a=b`, { x: 1 })).toMatchObject({ status: 200, passed: 1 });
     expect(server.seen.at(-1)).toEqual({ method: 'POST', path: `${NODE}/vmedia?a=b`, body: { x: 1 } });
     expect(proxy.seen.at(-1)).toEqual(server.seen.at(-1));
@@ -45,7 +45,7 @@ describe('a fault proxy', () => {
   it.each([
     ['an attach', attachIsIgnored, 'POST', `${NODE}/vmedia`],
     ['a detach', detachIsIgnored, 'DELETE', `${NODE}/vmedia?device_types=cdrom`],
-  ])('says yes to %s and does nothing', async (_, rule, method, path) => {
+  ])('accepts %s and does nothing', async (_, rule, method, path) => {
     const end = proxy.add(rule);
     expect(await sendRequest(method, path)).toEqual({ status: 204, body: null, passed: 0 });
     expect((await sendRequest('GET', `${NODE}/vmedia`)).passed).toBe(1);
@@ -53,7 +53,7 @@ describe('a fault proxy', () => {
     expect((await sendRequest(method, path)).passed).toBe(1);
   });
 
-  it('shows another image in the drive, and the floppy as it is', async () => {
+  it('shows another image in the drive, and the floppy unchanged', async () => {
     const end = proxy.add(driveShows('http://other'));
     expect((await sendRequest('GET', `${NODE}/vmedia`)).body).toEqual([
       { media_types: ['CD'], inserted: true, image: 'http://other' },
@@ -62,7 +62,7 @@ describe('a fault proxy', () => {
     end();
   });
 
-  it('shows an old power state so many times', async () => {
+  it('shows an old power state a number of times', async () => {
     const end = proxy.add(powerStateLags('power on', 2));
     const seen = [];
     for (let times = 0; times < 3; times += 1)
@@ -71,7 +71,7 @@ describe('a fault proxy', () => {
     end();
   });
 
-  it('says so many times that the node is locked, to those who would change it', async () => {
+  it('reports the node as locked a number of times, to change requests', async () => {
     const end = proxy.add(nodeIsLocked(1));
     expect((await sendRequest('GET', NODE)).status).toBe(200);
     expect(await sendRequest('PUT', `${NODE}/states/power`)).toMatchObject({ status: 409, passed: 0 });
@@ -82,7 +82,7 @@ describe('a fault proxy', () => {
   it.each([
     [false, 0],
     [true, 1],
-  ])('cuts the connection; after it was done: %s', async (after, passed) => {
+  ])('cuts the connection; after processing: %s', async (after, passed) => {
     const end = proxy.add(isCut(/^PUT/, { after }));
     const before = server.seen.length;
     await expect(sendRequest('PUT', `${NODE}/states/power`)).rejects.toThrow(/fetch failed|terminated/);
@@ -90,7 +90,7 @@ describe('a fault proxy', () => {
     end();
   });
 
-  it('says nothing at all', async () => {
+  it('does not respond at all', async () => {
     const end = proxy.add(hangs(/^PUT/, 1));
     const signal = AbortSignal.timeout(100);
     await expect(fetch(`${proxy.url}${NODE}`, { method: 'PUT', signal })).rejects.toThrow(/timeout/);
@@ -98,7 +98,7 @@ describe('a fault proxy', () => {
     end();
   });
 
-  it('waits for whoever wants to do something in between', async () => {
+  it('waits while the test does something in between', async () => {
     let go = () => {};
     const until = new Promise<void>((resolve) => {
       go = resolve;
@@ -113,7 +113,7 @@ describe('a fault proxy', () => {
     end();
   });
 
-  it('ends the connection where the server behind it is gone', async () => {
+  it('closes the connection if the server is gone', async () => {
     const lonely = await startFaultProxy({ url: 'http://127.0.0.1:1' });
     await expect(fetch(lonely.url)).rejects.toThrow(/fetch failed|terminated/);
     await lonely.stop();

@@ -4,44 +4,44 @@ import { request as tlsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A request, as the other side made it. */
+/** A request from the client. */
 export interface ProxiedRequest {
   method: string;
   /** With the query. */
   path: string;
-  /** What JSON it sent; undefined: none. */
+  /** The JSON body; undefined: none. */
   body: unknown;
 }
 
-/** What happens to a request instead of being passed on and answered. */
+/** What happens to a request instead of normal forwarding. */
 export type Fault =
-  /** Answered by the proxy alone: the server never hears of it. */
+  /** The proxy responds; the server never sees the request. */
   | { kind: 'answer'; status: number; body?: unknown }
-  /** Passed on; of the answer, if it is JSON, this is told instead. */
+  /** Forwarded; a JSON response is replaced by this. */
   | { kind: 'change'; change: (body: unknown) => unknown }
-  /** Never answered, and not passed on. */
+  /** Neither answered nor forwarded. */
   | { kind: 'hang' }
-  /** The connection ends, before the server hears of it or after it has done it. */
+  /** The connection is closed, before the server sees the request or after it has processed it. */
   | { kind: 'cut'; after: boolean }
-  /** Passed on once this is over: time for somebody to be killed, or to change something. */
+  /** Forwarded once this resolves: time to kill or change something. */
   | { kind: 'wait'; until: Promise<unknown> };
 
-/** Which fault a request meets; undefined: none, by this rule. */
+/** The fault for a request; undefined: this rule does not apply. */
 export type FaultRule = (asked: ProxiedRequest) => Fault | undefined;
 
 export interface FaultProxy {
   url: string;
   port: number;
-  /** Everything that was asked, in order, whatever became of it. */
+  /** All requests in order, whatever happened to them. */
   readonly seen: readonly ProxiedRequest[];
-  /** The newest rule is asked first. Call what is returned to end it. */
+  /** The newest rule is tried first. Returns a function that removes it. */
   add(rule: FaultRule): () => void;
   stop(): Promise<void>;
 }
 
 /**
- * Stands before an HTTP server, an Ironic or a BMC, and passes everything on until it is told to fail or to lie. It speaks
- * plain http itself, also where the server speaks TLS.
+ * A proxy to an HTTP server, an Ironic or a BMC, that forwards everything until a test makes it fail or lie. It speaks
+ * plain HTTP, even if the server speaks TLS.
  */
 export async function startFaultProxy({ url: target, ca = '' }: { url: string; ca?: string }): Promise<FaultProxy> {
   const rules: FaultRule[] = [];
@@ -57,7 +57,7 @@ export async function startFaultProxy({ url: target, ca = '' }: { url: string; c
     await meet(faultFor(asked), response, () => passOn(request, bytes));
   }
 
-  /** Only until one rule speaks: some count how often they did. */
+  /** Stops at the first rule that applies: some count how often they did. */
   function faultFor(asked: ProxiedRequest): Fault {
     for (const rule of rules) {
       const fault = rule(asked);

@@ -10,7 +10,7 @@ const entry = (what: HistoryEntry['what'], device = 'Cd'): HistoryEntry => ({
 });
 
 describe('the history of a system', () => {
-  it('is read as far as it is whole', () => {
+  it('is read up to the last complete line', () => {
     const line = JSON.stringify(entry('insert'));
     expect(readHistory(`${line}\n${line}\n${line.slice(0, 10)}`)).toEqual([entry('insert'), entry('insert')]);
     expect(readHistory('')).toEqual([]);
@@ -22,7 +22,7 @@ describe('the history of a system', () => {
     ['nothing after it was ejected', [entry('insert'), entry('eject')], false],
     ['an image still, where another could not be inserted', [entry('insert'), entry('insert failed')], true],
     ['an image, whatever happens to the floppy', [entry('insert'), entry('eject', 'Floppy')], true],
-  ])('tells that the drive holds %s', (_, history, isHeld) => {
+  ])('shows that the drive contains %s', (_, history, isHeld) => {
     expect(insertedIn(history) !== undefined).toBe(isHeld);
   });
 });

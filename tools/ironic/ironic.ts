@@ -18,40 +18,40 @@ import { startPublishedImages } from './published-images.ts';
 import { startPython, type PythonProgram } from './python-program.ts';
 
 export interface IronicOptions {
-  /** `basic`: name and password. Without it anybody may do anything, as Metal3 runs it by default. */
+  /** `basic`: name and password. By default no authentication, as Metal3 runs it. */
   auth?: 'none' | 'basic';
-  /** Without it Ironic speaks plain http. */
+  /** By default Ironic speaks plain HTTP. */
   tls?: boolean;
   program?: IronicProgram;
 }
 
-/** What one needs to speak to an Ironic: plain data, so that another process can be told it. */
+/** How to connect to an Ironic: plain data, so that it can be passed to another process. */
 export interface IronicAccess {
   /** http://127.0.0.1:PORT, without the version. */
   url: string;
   /** The authority of its certificate in PEM; empty for plain http. */
   ca: string;
-  /** Empty where everybody is let in. */
+  /** Empty if no authentication is required. */
   username: string;
   password: string;
 }
 
 export interface RunningIronic extends IronicAccess {
-  /** Everything it keeps. */
+  /** Its data directory. */
   directory: string;
-  /** Gone at once, in the middle of whatever it does, until it is started again. */
+  /** Kills it immediately, in the middle of any work, until it is started again. */
   kill(): Promise<void>;
-  /** On the same port, with what it knew. */
+  /** On the same port, with its previous state. */
   start(): Promise<void>;
-  /** Ends it and removes what it kept. */
+  /** Stops it and removes its data. */
   stop(): Promise<void>;
 }
 
 const READY_MS = 120_000;
-// The least that bcrypt has: Ironic computes it for every request.
+// The minimum of bcrypt: Ironic computes it for every request.
 const BCRYPT_ROUNDS = 4;
 
-/** A real Ironic on this machine's loopback with no nodes yet. It is ready when its conductor serves BMCs that speak Redfish. */
+/** A real Ironic on loopback without nodes. It is ready when its conductor serves Redfish BMCs. */
 export async function startIronic(options: IronicOptions = {}): Promise<RunningIronic> {
   const program = options.program ?? (await resolveIronic());
   const directory = await mkdtemp(join(tmpdir(), 'slipway-ironic-'));
@@ -60,7 +60,7 @@ export async function startIronic(options: IronicOptions = {}): Promise<RunningI
   let running: PythonProgram | undefined;
 
   const stop = async () => {
-    // What it keeps goes as well: nothing is lost.
+    // Its data is removed as well: nothing is lost.
     await running?.kill();
     await images.stop();
     await rm(directory, { recursive: true, force: true });
@@ -115,7 +115,7 @@ async function prepare(
   return { url, ca: tls ? authority.certificate : '', ...account };
 }
 
-/** To make one takes seconds, and an empty one is as good as another. */
+/** Creating one takes seconds, and all empty ones are equal. */
 async function provideDatabase(program: IronicProgram, directory: string): Promise<void> {
   const { database } = placesIn(directory);
   const isThere = await copyFile(program.emptyDatabase, database).then(
@@ -139,11 +139,11 @@ async function createDatabase(program: IronicProgram, directory: string): Promis
     });
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
-    throw new ToolsError('SLW_TOOLS_START_FAILED', `Ironic's database cannot be made: ${error.said.slice(-1000)}`);
+    throw new ToolsError('SLW_TOOLS_START_FAILED', `Ironic's database cannot be created: ${error.said.slice(-1000)}`);
   }
 }
 
-/** The API answers before the conductor has said what it can do; until then no node can be made. */
+/** The API responds before the conductor has registered its drivers; until then no node can be created. */
 async function hasConductor({ url, ca, username, password }: IronicAccess): Promise<boolean> {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   const options = { agent: false as const, timeout: 5000, headers: { authorization } };

@@ -3,24 +3,24 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /**
- * What a server of ISOs does instead of giving one: says this status; says what it has and then stays silent, for which Ironic
- * waits a minute with the node locked; or ends the connection halfway.
+ * A fault of the ISO server: respond with this status; send headers and then stay silent, for which Ironic waits a
+ * minute with the node locked; or close the connection halfway.
  */
 export type IsoFault = number | 'hang' | 'cut';
 
 export interface IsoServer {
-  /** Serves these bytes from now on, and says where. */
+  /** Serves these bytes from now on, and returns their URL. */
   put(name: string, bytes: Uint8Array): string;
-  /** For this ISO, until undefined is said, which also ends the connections of those who were left hanging. */
+  /** Sets the fault for this ISO; undefined ends it and closes the hanging connections. */
   fail(name: string, fault: IsoFault | undefined): void;
-  /** What was asked for, such as `GET /a.iso`. */
+  /** The requests, such as `GET /a.iso`. */
   readonly seen: readonly string[];
-  /** While down, nobody listens on its port. */
+  /** While down, nothing listens on its port. */
   setDown(down: boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Where users keep their ISOs: a web server that can fail. */
+/** A user's web server for ISOs, which can fail. */
 export async function startIsoServer(): Promise<IsoServer> {
   const isos = new Map<string, Buffer>();
   const faults = new Map<string, IsoFault>();
@@ -81,7 +81,7 @@ function give(request: IncomingMessage, response: ServerResponse, bytes: Buffer 
   response.end(request.method === 'HEAD' ? undefined : part);
 }
 
-/** Of ranges, one from a byte on, or from one to another: all that anybody asks for here. */
+/** Supports one range, open-ended or closed: clients here request nothing else. */
 function selectRange(bytes: Buffer, range: string) {
   const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range) ?? [];
   if (from === undefined) return { status: 200, part: bytes };

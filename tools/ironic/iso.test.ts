@@ -3,7 +3,7 @@ import { buildIso } from './iso.ts';
 import { startIsoServer } from './iso-server.ts';
 
 describe('an ISO', () => {
-  it('has the marks of its format where readers look for them, and its contents once', () => {
+  it('has the markers of its format where readers expect them, and its contents once', () => {
     const iso = buildIso('hello', 'config');
     expect(iso.length % 2048).toBe(0);
     expect(iso.toString('latin1', 0x8000, 0x8006)).toBe('\u0001CD001');
@@ -14,7 +14,7 @@ describe('an ISO', () => {
 });
 
 describe('a server of ISOs', () => {
-  it('gives what was put into it, whole or in part', async () => {
+  it('serves its contents, completely or in part', async () => {
     const server = await startIsoServer();
     try {
       const iso = buildIso('hello');
@@ -33,7 +33,7 @@ describe('a server of ISOs', () => {
     }
   });
 
-  it('fails as it is told to, and no longer', async () => {
+  it('fails as configured, and no longer', async () => {
     const server = await startIsoServer();
     try {
       const url = server.put('a.iso', buildIso('hello'));

@@ -30,7 +30,7 @@ function descriptor(type: number): Buffer {
 
 function primaryDescriptor(label: string, sectors: number): Buffer {
   const sector = descriptor(1);
-  // Names are filled up with spaces.
+  // Names are padded with spaces.
   for (const [from, to] of [
     [8, 72],
     [190, 813],

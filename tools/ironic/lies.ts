@@ -1,6 +1,6 @@
 import type { ProxiedRequest, Fault, FaultRule } from './fault-proxy.ts';
 
-// What an Ironic in trouble, or one whose BMC is, says and does: rules for a fault proxy before it.
+// Behaviour of an Ironic in trouble, or of one whose BMC is: rules for a fault proxy.
 
 type Call = Pick<ProxiedRequest, 'method' | 'path'>;
 
@@ -9,13 +9,13 @@ const detaches = ({ method, path }: Call) => method === 'DELETE' && /\/vmedia\b/
 const readsDrives = ({ method, path }: Call) => method === 'GET' && path.endsWith('/vmedia');
 const readsNode = ({ method, path }: Call) => method === 'GET' && /^\/v1\/nodes\/[^/?]+(\?|$)/.test(path);
 
-/** An attach is answered as if it were taken, and nothing is done. */
+/** An attach is accepted, but nothing is done. */
 export const attachIsIgnored: FaultRule = (asked) => (attaches(asked) ? { kind: 'answer', status: 204 } : undefined);
 
-/** A detach is answered as if it were taken, and nothing is done. */
+/** A detach is accepted, but nothing is done. */
 export const detachIsIgnored: FaultRule = (asked) => (detaches(asked) ? { kind: 'answer', status: 204 } : undefined);
 
-/** Whatever is in the drive, this is said to be in it. */
+/** Reports this medium, whatever is in the drive. */
 export const driveShows =
   (image: string): FaultRule =>
   (asked) =>
@@ -27,7 +27,7 @@ export const driveShows =
         }
       : undefined;
 
-/** The power state is the one that it was, for so many answers, though Ironic has done what it was told. */
+/** Reports the old power state in this many responses, although Ironic has changed it. */
 export function powerStateLags(state: 'power on' | 'power off', answers: number): FaultRule {
   let left = answers;
   return (asked) => {
@@ -37,23 +37,23 @@ export function powerStateLags(state: 'power on' | 'power off', answers: number)
   };
 }
 
-/** Somebody else works on the node, for so many changes that are asked for. */
+/** Another client has locked the node, for this many change requests. */
 export function nodeIsLocked(times = Infinity): FaultRule {
   const sentence = 'Node is locked by host elsewhere, please retry after the current operation is completed.';
   const fault: Fault = {
     kind: 'answer',
     status: 409,
-    // Ironic's error is JSON within a string of JSON.
+    // Ironic's error is JSON within a JSON string.
     body: { error_message: JSON.stringify({ faultcode: 'Client', faultstring: sentence, debuginfo: null }) },
   };
   return first(times, ({ method }) => method !== 'GET', fault);
 }
 
-/** Ends connections, for so many requests of these, before Ironic hears of them or after it has done them. */
+/** Closes the connection of this many matching requests, before Ironic sees them or after it has processed them. */
 export const isCut = (pattern: RegExp, { after, times = Infinity }: { after: boolean; times?: number }): FaultRule =>
   first(times, ({ method, path }) => pattern.test(`${method} ${path}`), { kind: 'cut', after });
 
-/** Answers nothing, to so many requests of these. */
+/** Does not answer this many matching requests. */
 export const hangs = (pattern: RegExp, times = Infinity): FaultRule =>
   first(times, ({ method, path }) => pattern.test(`${method} ${path}`), { kind: 'hang' });
 

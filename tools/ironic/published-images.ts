@@ -10,10 +10,10 @@ export interface PublishedImages {
   stop(): Promise<void>;
 }
 
-/** The web server beside Ironic, from which BMCs get the images that it publishes. */
+/** The web server next to Ironic, from which BMCs fetch the images that it publishes. */
 export async function startPublishedImages(directory: string): Promise<PublishedImages> {
   const server = createServer((request, response) => {
-    // Resolved against the root first, so that no `..` leads out of it.
+    // Resolved against the root first, so that `..` cannot leave it.
     const path = join(directory, normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://images').pathname)));
     const file = createReadStream(path);
     file.once('error', () => response.writeHead(404).end());

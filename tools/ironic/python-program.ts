@@ -6,11 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ToolsError } from '../controlplane/errors.ts';
 import type { IronicProgram } from './environment.ts';
 
-/** A program of the environment, running, with the processes that it has started. */
+/** A running program of the environment, with its child processes. */
 export interface PythonProgram {
-  /** As a power cut does: at once, in the middle of whatever it does. Fine on a program that has ended already. */
+  /** Like a power failure: immediately, in the middle of any work. A program that has already ended is fine. */
   kill(): Promise<void>;
-  /** Waits until this is true; throws when the program ends before, or the time is up. */
+  /** Waits until this is true; throws if the program ends first or the time is up. */
   waitUntil(isReady: () => Promise<boolean>, withinMs: number): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export interface PythonStart {
   program: IronicProgram;
   script: string;
   args: readonly string[];
-  /** Everything it writes stays below this directory. */
+  /** Everything it writes stays in this directory. */
   directory: string;
 }
 
@@ -28,11 +28,11 @@ const POLL_MS = 50;
 export async function startPython({ name, program, script, args, directory }: PythonStart): Promise<PythonProgram> {
   const logFile = join(directory, `${name}.log`);
   const log = await open(logFile, 'a', 0o600);
-  // -P: modules are never taken from the directory of the script, where a file may have the name of one.
+  // -P: modules are never loaded from the script's directory, where a file may have the name of one.
   const child = spawn(program.python, ['-P', join(import.meta.dirname, 'run.py'), script, ...args], {
-    // The pipe tells run.py that we are alive.
+    // The pipe shows run.py that this process is alive.
     stdio: ['pipe', log.fd, log.fd],
-    // A group of its own: Ironic starts processes of its own, which go with it.
+    // A separate process group: Ironic starts child processes, which end with it.
     detached: true,
     cwd: directory,
     env: { PATH: process.env['PATH'], HOME: directory, TMPDIR: directory, ...program.env },
@@ -71,7 +71,7 @@ export async function startPython({ name, program, script, args, directory }: Py
           continue;
         }
         const error = await failed(
-          ended === undefined ? `is not ready after ${withinMs / 1000} s` : `ended (${ended})`,
+          ended === undefined ? `is not ready after ${withinMs / 1000} s` : `exited (${ended})`,
         );
         await kill();
         throw error;

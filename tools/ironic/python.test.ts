@@ -20,15 +20,15 @@ describe('the Python that Ironic runs on', () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it('is the first that is new enough and not too new, by its own path', async () => {
+  it('is the first with a supported version, by its real path', async () => {
     expect(await findPython({ PATH: directory })).toEqual({ path: '/opt/my python', version: '3.12.1' });
   });
 
-  it('that is not there is said, with those that were found', async () => {
+  it('that is missing is reported, with those that were found', async () => {
     await expect(findPython({ PATH: directory }, ['python3', 'python3.13'])).rejects.toMatchObject({
       code: 'SLW_TOOLS_NO_PYTHON',
       message: expect.stringContaining('/usr/bin/python3 (3.9.2), /opt/p (3.14.0)'),
     });
-    await expect(findPython({ PATH: directory }, ['python2'])).rejects.toThrow('on the PATH: none.');
+    await expect(findPython({ PATH: directory }, ['python2'])).rejects.toThrow('on PATH: none.');
   });
 });

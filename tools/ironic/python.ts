@@ -7,13 +7,13 @@ export interface Python {
   version: string;
 }
 
-// What the pinned wheels are for.
+// The versions that the pinned wheels support.
 const FROM: Version = [3, 11, 0];
 const BELOW: Version = [3, 14, 0];
 
 const NAMES = ['python3', 'python3.13', 'python3.12', 'python3.11'];
 
-/** The first Python of the machine that will do. */
+/** The first suitable Python of the machine. */
 export async function findPython(env: NodeJS.ProcessEnv, names: readonly string[] = NAMES): Promise<Python> {
   const seen: string[] = [];
   for (const name of names) {
@@ -26,11 +26,11 @@ export async function findPython(env: NodeJS.ProcessEnv, names: readonly string[
   const found = seen.length === 0 ? 'none' : seen.join(', ');
   throw new ToolsError(
     'SLW_TOOLS_NO_PYTHON',
-    `Ironic runs on Python 3.11 to 3.13, found on the PATH: ${found}. Install one of them; tests that need Ironic are skipped without it`,
+    `Ironic needs Python 3.11 to 3.13, found on PATH: ${found}. Install one of them; tests that need Ironic are skipped without it`,
   );
 }
 
-/** Under its own name, not that of a link or a shim, which may lead elsewhere tomorrow. */
+/** Its real path, not that of a link or a shim, which may point elsewhere tomorrow. */
 async function probePython(name: string, env: NodeJS.ProcessEnv): Promise<Python | undefined> {
   const program = 'import sys; print(sys.version.split()[0], sys.executable)';
   const answer = await run(name, ['-c', program], { env, timeoutMs: 30_000 }).catch(() => '');

@@ -1,6 +1,6 @@
-"""Runs a command of the environment, and ends it with all its processes when whoever started it has gone.
+"""Runs a command of the environment, and ends it with all its processes when the parent process has gone.
 
-usage: run.py COMMAND [ARGUMENT...], in a process group of its own, with a pipe as standard input that the starter keeps open.
+usage: run.py COMMAND [ARGUMENT...], in a separate process group, with a pipe as standard input that the parent process keeps open.
 """
 
 import os
@@ -11,7 +11,7 @@ import threading
 
 
 def end_with_starter():
-    # The kernel closes the pipe however the starter dies.
+    # The kernel closes the pipe however the parent process dies.
     while os.read(0, 4096):
         pass
     os.killpg(0, signal.SIGKILL)

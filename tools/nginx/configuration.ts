@@ -2,11 +2,11 @@ export interface NginxConfiguration {
   directory: string;
   port: number;
   workers: number;
-  /** Only where nginx is started by root. */
+  /** Only if root starts nginx. */
   user: string | undefined;
 }
 
-/** As nginx is set up to serve static files well; everything it writes stays in the directory. */
+/** Tuned for static files; everything it writes stays in the directory. */
 export function configure({ directory, port, workers, user }: NginxConfiguration): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `  ${kind}_temp_path ${directory}/temporary/${kind};`,

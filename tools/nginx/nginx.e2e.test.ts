@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureAuthority, ensureIdentity, type Identity, ToolsError } from '../controlplane/index.ts';
 import { resolveNginx, startNginx } from './nginx.ts';
 
-// Where there is no apt, there is no nginx: a skip, which CI counts as a failure.
+// Without apt there is no nginx: a skip, which CI counts as a failure.
 const missing = await resolveNginx().then(
   () => false,
   (error: unknown) => {
@@ -36,7 +36,7 @@ async function get(url: string): Promise<{ status: number | undefined; body: Buf
 }
 
 describe.skipIf(missing)('nginx', () => {
-  it('serves the bytes it was given over TLS, with as many workers as asked for, until it is stopped', async () => {
+  it('serves its bytes over TLS, with the requested number of workers, until it is stopped', async () => {
     const bytes = Buffer.alloc(1_000_000, 'config');
     const nginx = await startNginx({ files: { '/config/worker': bytes }, ...server, workers: 2 });
     try {
@@ -54,7 +54,7 @@ describe.skipIf(missing)('nginx', () => {
     await expect(get(nginx.url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('that cannot start says why', async () => {
+  it('that cannot start reports why', async () => {
     await expect(startNginx({ files: {}, ...server, key: 'no key' })).rejects.toMatchObject({
       code: 'SLW_TOOLS_START_FAILED',
       message: expect.stringContaining('tls.key'),

@@ -13,7 +13,7 @@ export interface NginxProgram {
   env: NodeJS.ProcessEnv;
 }
 
-/** Debian's nginx, out of the user's cache. */
+/** Debian's nginx, from the user's cache. */
 export async function resolveNginx(options: DebianOptions = {}): Promise<NginxProgram> {
   const { directory, versions, libraryPath } = await unpackDebian([{ name: 'nginx', least: [1, 18, 0] }], options);
   return {
@@ -24,12 +24,12 @@ export async function resolveNginx(options: DebianOptions = {}): Promise<NginxPr
 }
 
 export interface NginxOptions {
-  /** What it serves: bytes by path, such as `/config/worker`. */
+  /** The served bytes by path, such as `/config/worker`. */
   files: Readonly<Record<string, Uint8Array>>;
-  /** PEM: the leaf first, then what leads to the CA. */
+  /** PEM: the leaf, then its intermediates. */
   certificate: string;
   key: string;
-  /** A free one without it. */
+  /** By default a free one. */
   port?: number;
   workers?: number;
   program?: NginxProgram;
@@ -39,14 +39,14 @@ export interface Nginx {
   /** https://127.0.0.1:PORT */
   url: string;
   port: number;
-  /** The master process and its workers, for whoever measures them. */
+  /** The master process and its workers, for measurements. */
   pids(): Promise<number[]>;
   stop(): Promise<void>;
 }
 
 const READY_MS = 10_000;
 
-/** nginx on this machine's loopback, with TLS, serving these bytes from files as it does anywhere. */
+/** nginx on loopback, with TLS, serving these bytes from files. */
 export async function startNginx(options: NginxOptions): Promise<Nginx> {
   const { path, env } = options.program ?? (await resolveNginx());
   if (options.port !== undefined) await requireFreePort(options.port);
@@ -55,7 +55,7 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
   await prepare(directory, port, options);
   const service = startService(path, ['-p', directory, '-c', 'nginx.conf', '-e', 'stderr'], { name: 'nginx', env });
   const stop = async () => {
-    // Quickly: SIGTERM closes open connections.
+    // Fast shutdown: SIGTERM closes open connections.
     await service.stop();
     await rm(directory, { recursive: true, force: true });
   };
@@ -79,7 +79,7 @@ async function prepare(directory: string, port: number, options: NginxOptions): 
   await mkdir(join(directory, 'temporary'));
   await writeFile(join(directory, 'tls.crt'), certificate);
   await writeFile(join(directory, 'tls.key'), key, { mode: 0o600 });
-  // Started by root, its workers would become somebody who may not read this directory.
+  // Started by root, its workers would switch to a user that cannot read this directory.
   const user = process.getuid?.() === 0 ? userInfo().username : undefined;
   await writeFile(join(directory, 'nginx.conf'), configure({ directory, port, workers, user }));
 }

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Where the cgroups of a node go: one in the version 2 hierarchy and, where the machine has version 1 beside it, one in
- * that of systemd. Two nodes in one cgroup would each take the other's processes for their own.
+ * The cgroups of a node: one in the version 2 hierarchy and, if the machine also has version 1, one in systemd's. Two
+ * nodes in one cgroup would each consider the other's processes their own.
  */
 export async function cgroupsFor(name: string): Promise<string[]> {
   return findHierarchies(await readFile('/proc/self/mounts', 'utf8')).map((place) => join(place, name));
 }
 
-/** Mount points in /proc/self/mounts of the hierarchies that systemd keeps its units in. */
+/** Mount points in /proc/self/mounts of the hierarchies in which systemd manages its units. */
 export function findHierarchies(mounts: string): string[] {
   return mounts.split('\n').flatMap((line) => {
     const [, place = '', type, options = ''] = line.split(' ');
@@ -24,15 +24,15 @@ export function findHierarchies(mounts: string): string[] {
 const FREEZE_MS = 10_000;
 
 /**
- * Ends every process in them between two instructions. They are stopped first: killed one after the other, the last ones
- * would see the first ones gone, and might do something about it.
+ * Kills every process in them as if between two instructions. They are frozen first: otherwise the last ones would
+ * observe the first ones dying and could react.
  */
 export async function killAtOnce(cgroups: readonly string[]): Promise<void> {
-  // Version 2 alone has this file, and every process of the node is in its hierarchy.
+  // Only version 2 has this file, and every process of the node is in its hierarchy.
   for (const cgroup of cgroups.filter((each) => existsSync(join(each, 'cgroup.freeze')))) {
     await writeFile(join(cgroup, 'cgroup.freeze'), '1');
     await waitUntilFrozen(cgroup);
-    // Not by cgroup.kill: on Linux 6.18 services of the next boot in the same cgroups were then killed as they started.
+    // Not with cgroup.kill: on Linux 6.18, services of the next boot in the same cgroups were then killed at start.
     for (const pid of await processesIn(cgroup)) process.kill(pid, 'SIGKILL');
     await writeFile(join(cgroup, 'cgroup.freeze'), '0');
   }

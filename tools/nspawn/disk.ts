@@ -9,31 +9,31 @@ import { cgroupsFor } from './cgroup.ts';
 import type { NodeImage } from './image.ts';
 
 /**
- * A node's disk: the image, and over it in memory what the node writes. It is mounted in a namespace of its own, which a
- * small process holds. That process ends when we close its input or die, however we die; it then kills what runs in the
- * node's cgroups and takes them away, and the mounts are gone with the namespace. Nothing is ever mounted on the machine.
+ * A node's disk: the image, overlaid in memory with what the node writes. It is mounted in a separate namespace, held
+ * by a small process. That process ends when its input closes, however this process dies. It then kills what runs in
+ * the node's cgroups and removes them, and the mounts disappear with the namespace. Nothing is mounted on the machine.
  */
 export interface NodeDisk {
-  /** Whose mount namespace it is. */
+  /** The process whose mount namespace it is. */
   holder: number;
   /** The node's root in that namespace. */
   root: string;
   cgroups: readonly string[];
-  /** Runs a command in the namespace, where the disk is; what does not end with 0 is an error with what it said. */
+  /** Runs a command in the namespace of the disk; a non-zero exit code is an error with the output. */
   run(command: readonly string[]): Promise<string>;
-  /** Ends everything that runs on it. As often as you like. */
+  /** Ends everything that runs on it. Idempotent. */
   discard(): Promise<void>;
 }
 
 export interface DiskOptions {
   /**
-   * Also have a place for container images, in /var/lib/containers. They cannot lie on the node's own disk, which is an
-   * overlay: so they lie in a directory of this machine, or with `bytes` in so much memory and not a byte more.
+   * Also provide a place for container images in /var/lib/containers. They cannot be on the node's own disk, which is
+   * an overlay: they are in a directory of this machine or, with `bytes`, in memory of exactly that size.
    */
   containers?: { bytes?: number };
 }
 
-// Read-only mounts of the machine stay; nspawn's locks go to a /run of the namespace alone.
+// Read-only mounts of the machine stay; nspawn's locks go to a private /run in the namespace.
 const HOLD = `set -e
 directory=$1 image=$2 containers=$3 options=$4; shift 4
 mount -t tmpfs -o mode=0755 tmpfs "$directory"
@@ -69,7 +69,7 @@ export async function mountDisk(name: string, image: NodeImage, { containers }: 
   const child = spawn(
     'unshare',
     ['--mount', '--propagation', 'private', 'sh', '-c', HOLD, 'hold', directory, image.directory, ...place, ...cgroups],
-    // A session of its own: Ctrl-C is for us, who then close its input.
+    // A separate session: Ctrl-C is for this process, which then closes its input.
     { detached: true, stdio: ['pipe', 'pipe', 'pipe'] },
   );
   const exit = once(child, 'close').catch(() => undefined);
@@ -98,7 +98,7 @@ export async function mountDisk(name: string, image: NodeImage, { containers }: 
 const OVERLAY = 0x79_4c_76_30;
 const MEMORY_BYTES = 4 * 2 ** 30;
 
-/** A directory, or the options of a mount of memory: where /tmp is an overlay itself, as in most containers, it must be that. */
+/** A directory, or mount options for memory: required if /tmp is itself an overlay, as in most containers. */
 async function placeOfContainers(directory: string, bytes?: number): Promise<[directory: string, options: string]> {
   const isOverlay = (await statfs(directory)).type === OVERLAY;
   if (bytes === undefined && !isOverlay) return [`${directory}.containers`, ''];

@@ -7,7 +7,7 @@ import { silentProgress } from '../controlplane/progress.ts';
 import { standInApt } from '../debian/testing/stand-in-apt.ts';
 import { resolveNodeImage } from './image.ts';
 
-// Stands for perl with mmdebstrap, which takes half a minute and root: makes a tree, and notes every call.
+// A stand-in for perl with mmdebstrap, which takes half a minute and root: creates a tree, and records every call.
 const PERL = `#!/bin/sh
 echo "$*" >>"$PERL_LOG"
 [ -z "$PERL_ERROR" ] || { echo "E: $PERL_ERROR" >&2; exit 1; }
@@ -30,13 +30,13 @@ describe('the disk image of test nodes', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('is of the pinned suite, and made once by runs that need it at the same time', async () => {
+  it('is of the pinned suite, and created once by concurrent runs', async () => {
     const [first] = await Promise.all([resolve(), resolve()]);
     expect(await resolve()).toEqual(first);
     expect(await calls()).toEqual([expect.stringMatching(/--include=systemd,\S+ trixie \S+$/)]);
   });
 
-  it('has not booted yet, and starts nothing that nobody asked for', async () => {
+  it('has not booted yet, and starts nothing by default', async () => {
     const { directory: root } = await resolve();
     expect(existsSync(join(root, 'etc/machine-id'))).toBe(false);
     expect(existsSync(join(root, 'usr/share/doc'))).toBe(false);
@@ -44,7 +44,7 @@ describe('the disk image of test nodes', () => {
     expect(await readFile(join(presets, '99-default-disable.preset'), 'utf8')).toBe('disable *\n');
   });
 
-  it('that cannot be made says why and leaves nothing behind', async () => {
+  it('that cannot be created reports why and leaves nothing behind', async () => {
     await expect(resolve({ PERL_ERROR: 'no way to the archive' })).rejects.toMatchObject({
       code: 'SLW_TOOLS_BUILD_FAILED',
       message: expect.stringContaining('no way to the archive'),

@@ -10,42 +10,42 @@ import { run, RunError } from '../run.ts';
 
 /** Debian 13: systemd 257. */
 const SUITE = 'trixie';
-/** Beside what is essential: an init, its bus, accounts, the libraries of Node, and what CRI-O runs containers with. */
+/** In addition to essential packages: an init, its bus, accounts, Node's libraries, and CRI-O's container tools. */
 const SYSTEM = ['systemd', 'systemd-sysv', 'dbus', 'procps', 'passwd', 'libstdc++6', 'libatomic1'];
 const PACKAGES = [...SYSTEM, 'conmon', 'crun'];
-/** Of no use to a machine that lives for a minute. */
+/** Useless on a machine that lives for a minute. */
 const LEFT_OUT = [
   ...['doc', 'man', 'locale', 'info'].map((name) => `usr/share/${name}`),
-  // Those of the machine that made the image.
+  // Those of the machine that created the image.
   'etc/resolv.conf',
   'etc/hostname',
-  // Without one the next boot is a machine's first: systemd then applies all presets, those of Ignition among them.
+  // Without one, the next boot is a first boot: systemd then applies all presets, including those of Ignition.
   'etc/machine-id',
-  // apt's daily work.
+  // apt's daily jobs.
   'etc/systemd/system/timers.target.wants',
-  // Would ask for a password on the console of a first boot.
+  // Would ask for a password on the console at first boot.
   'usr/lib/systemd/system/systemd-firstboot.service',
 ];
 
 const FILES: Record<string, string> = {
-  // As Fedora CoreOS and its kin end their presets: what nobody asked for stays off.
+  // As at the end of Fedora CoreOS's presets: everything else stays disabled.
   'usr/lib/systemd/system-preset/99-default-disable.preset': 'disable *\n',
-  // Nodes share the network of the machine, and must not configure it.
+  // Nodes share the network of the machine and must not configure it.
   'usr/lib/systemd/system-preset/10-no-network.preset':
     'disable systemd-networkd*\ndisable systemd-resolved*\ndisable systemd-timesyncd*\n',
-  // Ignition reads here which policy it is to label files by.
+  // Ignition reads the SELinux policy for labelling files from here.
   'etc/selinux/config': 'SELINUX=disabled\nSELINUXTYPE=none\n',
 };
 
-/** A small Debian with systemd, unpacked in the user's cache: the disk of every node, under what the node writes itself. */
+/** A small Debian with systemd in the user's cache: the base disk of every node, below what the node writes. */
 export interface NodeImage {
   directory: string;
   suite: string;
 }
 
 /**
- * Pinned by suite, not by version: the archive keeps one version of a package. apt checks the archive's signature
- * against the keys that this machine trusts. Once; from then on the cache answers, without network.
+ * Pinned by suite, not by version: the archive has only one version of a package. apt verifies the archive's signature
+ * with the keys that this machine trusts. Created once; from then on it needs no network.
  */
 export async function resolveNodeImage({
   progress = terminalProgress(),
@@ -55,7 +55,7 @@ export async function resolveNodeImage({
   const name = `node-image-${SUITE}-${createHash('sha256').update(recipe).digest('hex').slice(0, 12)}`;
   const directory = cachedPath(env, name);
   await makeOnce(directory, {
-    doing: 'makes the disk image of test nodes',
+    doing: 'is creating the disk image of test nodes',
     progress,
     isThere: async () => existsSync(directory),
     async make(temporary) {
@@ -66,7 +66,7 @@ export async function resolveNodeImage({
       const tree = join(temporary, 'tree');
       const step = {
         doing: `making the disk image of test nodes (half a minute, once)`,
-        done: `made the disk image of test nodes, Debian ${SUITE} with systemd`,
+        done: `created the disk image of test nodes, Debian ${SUITE} with systemd`,
       };
       await showStep(progress, step, () => runMmdebstrap(join(mmdebstrap, 'usr/bin/mmdebstrap'), tree, env));
       for (const path of LEFT_OUT) await rm(join(tree, path), { recursive: true, force: true });
@@ -74,14 +74,14 @@ export async function resolveNodeImage({
         await mkdir(dirname(join(tree, path)), { recursive: true });
         await writeFile(join(tree, path), text);
       }
-      // What stands under the name is whole.
+      // Under its final name, it is complete.
       await rename(tree, directory);
     },
   });
   return { directory, suite: SUITE };
 }
 
-/** Where this machine has its own packages from: it may have no way to any other. None: mmdebstrap knows one. */
+/** The machine's own package source: it may be able to reach no other. None: mmdebstrap has a default. */
 async function findMirror(cwd: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const args = ['indextargets', '--format', '$(SITE)', 'Identifier: Packages'];
   const printed = await run('apt-get', args, { env, cwd }).catch(() => '');
@@ -112,7 +112,7 @@ function buildError({ said, end }: RunError): ToolsError {
   return new ToolsError(
     'SLW_TOOLS_BUILD_FAILED',
     [
-      `making the disk image of test nodes failed: mmdebstrap ended with ${end}. ${needs}`,
+      `creating the disk image of test nodes failed: mmdebstrap exited with ${end}. ${needs}`,
       ...lines.map((line) => `  ${line.slice(0, 400)}`),
     ].join('\n'),
   );

@@ -8,7 +8,7 @@ import { makeNode, type SystemdNode } from './node.ts';
 
 const { parts } = inject('nodes');
 
-describe.skipIf(parts === undefined)('a node with a systemd of its own', () => {
+describe.skipIf(parts === undefined)('a node with its own systemd', () => {
   let node: SystemdNode;
   beforeAll(async () => {
     if (parts === undefined) return;
@@ -18,7 +18,7 @@ describe.skipIf(parts === undefined)('a node with a systemd of its own', () => {
   });
   afterAll(() => node?.stop());
 
-  it('is up with nothing failed, has its own name, and what was on its disk before', async () => {
+  it('boots without failed units, with its own name and the earlier files on its disk', async () => {
     expect(await node.sh('systemctl is-system-running && hostname && cat /etc/before-boot')).toBe(
       'running\nbare\nthere\n',
     );
@@ -31,7 +31,7 @@ describe.skipIf(parts === undefined)('a node with a systemd of its own', () => {
     expect(code).toBe(1);
   });
 
-  it('gets another boot id when it reboots, and keeps its disk', async () => {
+  it('has another boot id after a reboot, and keeps its disk', async () => {
     const before = await node.bootId();
     await node.sh('echo kept >/etc/kept; systemctl reboot');
     const after = await node.rebooted(before);
@@ -47,7 +47,7 @@ describe.skipIf(parts === undefined)('a node with a systemd of its own', () => {
     expect(await node.sh('cat /etc/kept')).toBe('kept\n');
   });
 
-  it('leaves no process, mount, cgroup or directory behind, even when whoever made it is killed', async () => {
+  it('leaves no process, mount, cgroup or directory behind, even if the process that created it is killed', async () => {
     const script = `
       import { makeNode } from ${JSON.stringify(join(import.meta.dirname, 'node.ts'))};
       const node = await makeNode({ name: 'orphan', ...${JSON.stringify(parts)} });

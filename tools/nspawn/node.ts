@@ -13,7 +13,7 @@ import type { NodeImage } from './image.ts';
 export { resolveNodeImage, type NodeImage } from './image.ts';
 export { ToolsError } from '../controlplane/errors.ts';
 
-/** systemd-nspawn as Debian packages it, out of the user's cache. */
+/** Debian's systemd-nspawn, from the user's cache. */
 export interface NspawnProgram {
   path: string;
   libraryPath: string;
@@ -28,36 +28,36 @@ export interface NodeOptions extends DiskOptions {
   name: string;
   image: NodeImage;
   nspawn: NspawnProgram;
-  /** Files of this machine by their path on the node, which can only read them. */
+  /** Files of this machine by their path on the node, read-only there. */
   files?: Readonly<Record<string, string>>;
-  /** May do all that containers need. It could then change the network too, which is that of this machine. */
+  /** Grants everything that containers need. The node could then also change the network, which is this machine's. */
   runsContainers?: boolean;
 }
 
-/** A machine with a systemd of its own. It shares the network of this one: 127.0.0.1 is the same. */
+/** A machine with its own systemd. It shares the network of this one: 127.0.0.1 is the same. */
 export interface SystemdNode {
   readonly name: string;
   /** The disk, on or off, as a path for this process. */
   readonly root: string;
   readonly disk: NodeDisk;
-  /** Switches it on; resolves when systemd has started what it wants, or failed to. */
+  /** Boots it; resolves when systemd has started its units, or failed to. */
   boot(): Promise<void>;
-  /** Runs a command on the node. Its exit code is an answer, not an error. */
+  /** Runs a command on the node. A non-zero exit code is a result, not an error. */
   exec(command: readonly string[], options?: { timeoutMs?: number }): Promise<Ran>;
-  /** As exec; what does not end with 0 is an error with what it said. Resolves with its output. */
+  /** Like exec, but a non-zero exit code is an error with the output. Resolves with its output. */
   sh(script: string): Promise<string>;
   bootId(): Promise<string>;
-  /** Resolves with the new boot id when it is up again after this one. */
+  /** Resolves with the new boot id once it has rebooted from this one. */
   rebooted(since: string, timeoutMs?: number): Promise<string>;
-  /** All its processes end between two instructions. It stays off. */
+  /** Kills all its processes as if between two instructions. It stays off. */
   cutPower(): Promise<void>;
-  /** What it said on its console, for failures. */
+  /** Its console output, for failures. */
   console(): string;
-  /** Ends it, wherever it stands, and leaves nothing behind. As often as you like. */
+  /** Ends it in any state and leaves nothing behind. Idempotent. */
   stop(): Promise<void>;
 }
 
-// With --keep-unit nspawn ends by this code when the node asks for a reboot, and starts nothing itself.
+// With --keep-unit nspawn exits with this code when the node requests a reboot, and does not restart it.
 const REBOOT = 133;
 const BOOT_MS = 30_000;
 const RIGHTS_FOR_CONTAINERS = [
@@ -68,7 +68,7 @@ const RIGHTS_FOR_CONTAINERS = [
 const CONSOLE_CHARS = 100_000;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Makes the disk and starts nothing: what is to be there before the first boot can be put there. Call stop() in the end. */
+/** Creates the disk without booting, so that files can be added before the first boot. Call stop() at the end. */
 export async function makeNode(options: NodeOptions): Promise<SystemdNode> {
   return new NspawnNode(options, await mountDisk(options.name, options.image, options));
 }
@@ -151,7 +151,7 @@ class NspawnNode implements SystemdNode {
         });
       }
       [code] = await once(nspawn, 'close');
-      this.#console += `-- nspawn ended with ${String(code)}\n`;
+      this.#console += `-- nspawn exited with ${String(code)}\n`;
     }
     this.#nspawn = undefined;
   }
@@ -181,7 +181,7 @@ class NspawnNode implements SystemdNode {
     });
   }
 
-  /** The node's first process, as this machine numbers it; nspawn has others while it prepares the node. */
+  /** The node's init process by its pid on this machine; nspawn has others while it prepares the node. */
   async #init(): Promise<number | undefined> {
     const pid = this.#nspawn?.pid;
     if (pid === undefined) return undefined;
@@ -202,7 +202,7 @@ class NspawnNode implements SystemdNode {
     }
   }
 
-  /** Up with a failed unit is up: what failed is the caller's question. */
+  /** With a failed unit it still counts as up: the caller checks what failed. */
   async #isUp(): Promise<boolean> {
     const { out } = await this.exec(['systemctl', 'is-system-running']);
     return /^(running|degraded)$/.test(out.trim());

@@ -3,18 +3,18 @@ export interface RegistryConfiguration {
   port: number;
   tls: boolean;
   auth: 'basic' | 'bearer' | 'none';
-  /** Where tokens are had, for `bearer`. */
+  /** The token service, for `bearer`. */
   tokens: TokenIssuer | undefined;
 }
 
-/** Who gives tokens, as the registry must know it. */
+/** The issuer of tokens, as configured in the registry. */
 export interface TokenIssuer {
   url: string;
   service: string;
   issuer: string;
 }
 
-/** The registry reads YAML, of which JSON is a part. Everything it writes stays in the directory. */
+/** The registry reads YAML, which includes JSON. Everything it writes stays in the directory. */
 export function configure({ directory, port, tls, auth, tokens }: RegistryConfiguration): string {
   return JSON.stringify({
     version: '0.1',
@@ -22,7 +22,7 @@ export function configure({ directory, port, tls, auth, tokens }: RegistryConfig
     log: { level: 'info', formatter: 'json', accesslog: { disabled: true } },
     storage: {
       filesystem: { rootdirectory: `${directory}/storage` },
-      // Tests take images away.
+      // Tests delete images.
       delete: { enabled: true },
       maintenance: { uploadpurging: { enabled: false } },
     },

@@ -1,14 +1,14 @@
-// A door before a server: what comes from the server stops in it when it is shut, as on a line that has died without a word; or
-// there is nobody behind it.
+// A TCP proxy to a server. Shut, it holds back what the server sends, like a dead line; or it refuses connections, as
+// if nothing listened.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface Door {
   /** 127.0.0.1:PORT */
   readonly host: string;
-  /** After so many bytes more from the server nothing passes; null: all does, at once. */
+  /** After this many more bytes from the server nothing is forwarded; null: everything is, immediately. */
   shutAfter(bytes: number | null): void;
-  /** True: who is in is thrown out, and who comes is turned away. */
+  /** True: closes all connections and refuses new ones. */
   setAway(isAway: boolean): void;
   /** Connections whose other end waits for more. */
   waiting(): number;

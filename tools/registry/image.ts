@@ -9,16 +9,16 @@ export type Compression = 'gzip' | 'zstd' | 'none';
 
 export interface LayerSpec {
   files: readonly LayerFile[];
-  /** gzip without it. */
+  /** gzip by default. */
   compression?: Compression;
 }
 
-/** A layer that a repository has already, for several images in it. */
+/** A layer that is already in a repository, for several images. */
 export interface PushedLayer {
   compression: Compression;
   digest: string;
   size: number;
-  /** The digest of what it holds, not compressed. */
+  /** The digest of the uncompressed contents. */
   contents: string;
 }
 
@@ -26,11 +26,11 @@ export interface ImageSpec {
   /** From the lowest to the topmost. */
   layers: readonly (LayerSpec | PushedLayer)[];
   labels?: Readonly<Record<string, string>>;
-  /** As OCI names it, such as amd64; that of this process without it. */
+  /** The OCI name, such as amd64; by default that of this process. */
   architecture?: string;
-  /** Whose media types the manifest has; OCI's without it. Docker has none for zstd. */
+  /** The manifest's media types; OCI by default. Docker has none for zstd. */
   mediaTypes?: 'oci' | 'docker';
-  /** A tag to put on it as well. */
+  /** An additional tag. */
   tag?: string;
 }
 
@@ -59,7 +59,7 @@ interface Descriptor {
   size: number;
 }
 
-/** Builds the image while it is sent; resolves with its reference by digest: 127.0.0.1:PORT/name@sha256:… */
+/** Builds the image while uploading it; resolves with its reference by digest: 127.0.0.1:PORT/name@sha256:… */
 export async function pushImage(registry: RegistryAccess, name: string, spec: ImageSpec): Promise<string> {
   return uploading(registry, name, async (upload) => {
     const { digest } = await putImage(upload, spec, spec.tag);
@@ -71,7 +71,7 @@ export async function pushLayer(registry: RegistryAccess, name: string, layer: L
   return uploading(registry, name, (upload) => putLayer(upload, layer));
 }
 
-/** One image for each architecture, and an index of them; resolves with the index's reference by digest. */
+/** One image per architecture, and an index of them; resolves with the index's reference by digest. */
 export async function pushIndex(
   registry: RegistryAccess,
   name: string,
@@ -90,7 +90,7 @@ export async function pushIndex(
   });
 }
 
-/** Takes an image away, as a registry does that has pruned it. */
+/** Deletes an image, like a registry that has pruned it. */
 export async function removeImage(registry: RegistryAccess, reference: string): Promise<void> {
   const [name = '', digest = ''] = reference.slice(registry.host.length + 1).split('@');
   await uploading(registry, name, (upload) => upload.removeManifest(digest));
@@ -161,9 +161,9 @@ function compressed(
   files: readonly LayerFile[],
 ): AsyncIterable<Uint8Array> {
   if (compression === 'none') return tar;
-  // Deflate stores what it cannot make smaller, and takes 5 s for 100 MB to find that out.
+  // Deflate stores incompressible data, but takes 5 s for 100 MB to detect it.
   const level = files.some((file) => 'randomBytes' in file) ? 0 : 6;
-  // A failure of either destroys both, and who reads hears of it.
+  // A failure of either destroys both, and the reader gets the error.
   return pipeline(tar, compression === 'gzip' ? createGzip({ level }) : createZstdCompress(), () => {});
 }
 

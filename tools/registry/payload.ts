@@ -1,9 +1,9 @@
 import type { RegistryAccess } from './registry.ts';
 import { pushImage, type LayerSpec } from './image.ts';
 
-/** One OS of a release, as its images are labelled and tagged. */
+/** One OS of a release: the labels and tags of its images. */
 export interface StreamSpec {
-  /** Of the OS image in image-references, such as rhel-coreos; its extensions have `-extensions` behind it. */
+  /** Of the OS image in image-references, such as rhel-coreos; its extensions have the suffix `-extensions`. */
   tag: string;
   /** The stream, such as rhel-9: the label io.openshift.os.streamclass. */
   name: string;
@@ -12,11 +12,11 @@ export interface StreamSpec {
   lifecycle?: { state: 'deprecated' | 'blocked'; successor?: string; message?: string };
   /** Only the OS image is in the release. */
   withoutExtensions?: boolean;
-  /** As images from before streams: nothing says which one they are of. */
+  /** Like images that predate streams: no label names the stream. */
   unlabelled?: boolean;
-  /** As in some nightly builds: only the tag's name tells that it is an OS. */
+  /** As in some nightly builds: only the tag's name shows that it is an OS. */
   withoutAnnotations?: boolean;
-  /** So many bytes that no compression makes smaller, in the OS image. */
+  /** Adds this many incompressible bytes to the OS image. */
   randomBytes?: number;
 }
 
@@ -24,11 +24,11 @@ export interface PayloadSpec {
   /** Of the platform, such as 4.22.0 or 4.22.0-okd-scos.1. */
   version: string;
   streams: readonly StreamSpec[];
-  /** What has nothing to do with an OS, by tag. Left out: some that are in no registry, so that who asks for them is found out. */
+  /** Tags unrelated to an OS. By default some that are in no registry, so that requests for them are detected. */
   components?: Readonly<Record<string, string>>;
 }
 
-/** image-references as a release has it: an ImageStream of image.openshift.io/v1. */
+/** image-references as in a release: an ImageStream of image.openshift.io/v1. */
 export interface ImageReferences {
   kind: 'ImageStream';
   apiVersion: 'image.openshift.io/v1';
@@ -49,14 +49,14 @@ export interface Payload {
   /** By digest. */
   releaseImage: string;
   imageReferences: ImageReferences;
-  /** By the name of the stream; of two with one name the later. */
+  /** By the name of the stream; of two with one name, the later. */
   os: ReadonlyMap<string, { osImage: string; osExtensionsImage: string | undefined }>;
 }
 
 const OS_SOURCE = 'https://github.com/openshift/os';
 const COMMIT = '2b6ac09e306e4b2fa293a887ef88196bfe6c3143';
 
-/** Builds a release and everything of it that has to do with operating systems, in `openshift/…` of the registry. */
+/** Builds a release with everything related to operating systems, in `openshift/…` of the registry. */
 export async function pushPayload(registry: RegistryAccess, spec: PayloadSpec): Promise<Payload> {
   const { version, streams, components = nowhere(registry) } = spec;
   const os = new Map<string, { osImage: string; osExtensionsImage: string | undefined }>();

@@ -10,7 +10,7 @@ import { pushPayload, type Payload } from './payload.ts';
 import { resolveRegistry, startRegistry, type RegistryAccess, type RunningRegistry } from './registry.ts';
 import { ToolsError } from '../controlplane/errors.ts';
 
-// Where there is no apt, there is no registry: a skip, which CI counts as a failure.
+// Without apt there is no registry: a skip, which CI counts as a failure.
 const missing = await resolveRegistry().then(
   () => false,
   (error: unknown) => {
@@ -19,7 +19,7 @@ const missing = await resolveRegistry().then(
   },
 );
 
-// A registry turns what the other side does not say it takes into the oldest format there is.
+// A registry converts to the oldest format unless the client accepts another.
 const accept = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
@@ -47,7 +47,7 @@ describe.skipIf(missing)('a registry for tests', () => {
   });
   afterAll(() => registry?.stop());
 
-  it('asks for a password, and shows nothing without it', async () => {
+  it('requires a password, and shows nothing without it', async () => {
     const refused = await get(registry, '/v2/');
     expect(refused.status).toBe(401);
     expect(refused.headers['www-authenticate']).toMatch(/^Basic /);
@@ -61,7 +61,7 @@ describe.skipIf(missing)('a registry for tests', () => {
     ['none', 'oci', 'application/vnd.oci.image.layer.v1.tar'],
     ['gzip', 'docker', 'application/vnd.docker.image.rootfs.diff.tar.gzip'],
     ['none', 'docker', 'application/vnd.docker.image.rootfs.diff.tar'],
-  ])('takes images with layers of %s, of %s', async (compression, mediaTypes, mediaType) => {
+  ])('accepts images with layers of %s, of %s', async (compression, mediaTypes, mediaType) => {
     const reference = await pushImage(registry, 'team/image', {
       layers: [{ files: [{ path: 'etc/motd', contents: 'hello\n' }], compression }],
       labels: { compression },
@@ -86,7 +86,7 @@ describe.skipIf(missing)('a registry for tests', () => {
     });
   });
 
-  it('no longer has an image that was taken away, and tells afterwards what was asked of it', async () => {
+  it('no longer has a deleted image, and reports its requests afterwards', async () => {
     const reference = await pushImage(registry, 'team/gone', { layers: [] });
     const uri = buildPath(registry, reference);
     expect((await get(registry, uri, basic(registry))).status).toBe(200);
@@ -118,7 +118,7 @@ describe.skipIf(missing)('a registry for tests', () => {
       return { osImage, osExtensionsImage };
     };
 
-    it('under names that an OSImageStream takes', () => {
+    it('under names that an OSImageStream accepts', () => {
       const stream = { name: 'rhel-9', ...findImages('rhel-9') };
       expect(
         validate(osImageStreamKind, {
@@ -131,7 +131,7 @@ describe.skipIf(missing)('a registry for tests', () => {
       ).toMatchObject({ ok: true });
     });
 
-    it('whose image-references name what it has, and what it has not', () => {
+    it('whose image-references name images that exist and others that do not', () => {
       expect(tag('rhel-coreos')).toMatchObject({
         from: { kind: 'DockerImage', name: findImages('rhel-9').osImage },
         annotations: {
@@ -147,7 +147,7 @@ describe.skipIf(missing)('a registry for tests', () => {
       expect(tag('rhel-coreos-8')).not.toHaveProperty('annotations');
     });
 
-    it('with labels that say which image is what', async () => {
+    it('with labels that identify each image', async () => {
       expect(await readLabels(findImages('rhel-9').osImage)).toMatchObject({
         'containers.bootc': '1',
         'io.openshift.os.streamclass': 'rhel-9',
@@ -172,7 +172,7 @@ describe.skipIf(missing)('a registry for tests', () => {
 });
 
 describe.skipIf(missing)('another kind of registry', () => {
-  it('gives tokens for a password and takes those alone', async () => {
+  it('issues tokens for a password and accepts only those', async () => {
     const registry = await startRegistry({ auth: 'bearer' });
     try {
       const challenge = (await get(registry, '/v2/', basic(registry))).headers['www-authenticate'];
@@ -185,7 +185,7 @@ describe.skipIf(missing)('another kind of registry', () => {
     }
   });
 
-  it('speaks plain http to anybody where it is told to, and is gone with its images when it is stopped', async () => {
+  it('speaks plain HTTP without a password if configured, and removes its images when it is stopped', async () => {
     const registry = await startRegistry({ tls: false, auth: 'none' });
     expect(registry.url).toMatch(/^http:/);
     await pushImage(registry, 'image', { layers: [{ files: [{ path: 'a', contents: 'a' }] }] });
@@ -195,7 +195,7 @@ describe.skipIf(missing)('another kind of registry', () => {
     expect(existsSync(registry.directory)).toBe(false);
   });
 
-  it('that cannot start says why', async () => {
+  it('that cannot start reports why', async () => {
     const program = { ...(await resolveRegistry()), path: '/nowhere/docker-registry' };
     await expect(startRegistry({ program })).rejects.toMatchObject({
       code: 'SLW_TOOLS_START_FAILED',

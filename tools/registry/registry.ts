@@ -19,9 +19,9 @@ export interface RegistryProgram {
   env: NodeJS.ProcessEnv;
 }
 
-/** Debian's docker-registry, out of the user's cache. */
+/** Debian's docker-registry, from the user's cache. */
 export async function resolveRegistry(options: DebianOptions = {}): Promise<RegistryProgram> {
-  // The first that takes OCI images is 2.7.
+  // 2.7 is the first version that accepts OCI images.
   const packages = [{ name: 'docker-registry', least: [2, 7, 0] as const }];
   const { directory, versions, libraryPath } = await unpackDebian(packages, options);
   return {
@@ -32,16 +32,16 @@ export async function resolveRegistry(options: DebianOptions = {}): Promise<Regi
 }
 
 export interface RegistryOptions {
-  /** Without it the registry speaks plain http. */
+  /** By default the registry speaks plain HTTP. */
   tls?: boolean;
-  /** `basic`: name and password. `bearer`: a token, which another server gives for them. */
+  /** `basic`: name and password. `bearer`: a token, which another server issues for them. */
   auth?: 'basic' | 'bearer' | 'none';
   program?: RegistryProgram;
 }
 
-/** What one needs to speak to a registry. */
+/** How to connect to a registry. */
 export interface RegistryAccess {
-  /** 127.0.0.1:PORT, as image references begin. */
+  /** 127.0.0.1:PORT, the start of image references. */
   host: string;
   url: string;
   /** The authority of its certificate in PEM; empty for plain http. */
@@ -52,21 +52,21 @@ export interface RegistryAccess {
 
 export interface RunningRegistry extends RegistryAccess {
   port: number;
-  /** Everything it keeps. */
+  /** Its data directory. */
   directory: string;
-  /** What it has answered so far, those who pushed included. A request is here soon after its response, not before. */
+  /** Completed requests so far, including pushes. A request appears soon after its response, not before. */
   requests(): LoggedRequest[];
-  /** The scopes that tokens were given for, where auth is `bearer`. */
+  /** The scopes of issued tokens, if auth is `bearer`. */
   tokenScopes(): readonly string[];
-  /** Ends it and removes all its images. */
+  /** Stops it and removes all its images. */
   stop(): Promise<void>;
 }
 
 const READY_MS = 10_000;
-// The least that bcrypt has: the registry computes it for every request.
+// The minimum of bcrypt: the registry computes it for every request.
 const BCRYPT_ROUNDS = 4;
 
-/** A registry on this machine's loopback, empty, with TLS and a password unless told otherwise. */
+/** An empty registry on loopback, with TLS and a password by default. */
 export async function startRegistry(options: RegistryOptions = {}): Promise<RunningRegistry> {
   const { path, env } = options.program ?? (await resolveRegistry());
   const directory = await mkdtemp(join(tmpdir(), 'slipway-registry-'));
@@ -75,7 +75,7 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Runn
   const service = startService(path, ['serve', join(directory, 'config.yml')], {
     name: 'docker-registry',
     env,
-    // Whole: it is what tests read the requests from.
+    // Complete: tests read the requests from it.
     logChars: Infinity,
   });
   const stop = async () => {

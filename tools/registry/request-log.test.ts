@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readRequests } from './request-log.ts';
 
-it('the log tells what was asked for, the answer and how much of it went out; other lines are none of it', () => {
+it('the log contains each request, its status and the bytes sent; other lines are ignored', () => {
   const log = [
     '{"level":"info","msg":"listening on 127.0.0.1:25055, tls","version":"2.8.2+ds1"}',
     '{"http.request.method":"GET","http.request.uri":"/v2/","level":"warning","msg":"error authorizing context: basic authentication challenge"}',

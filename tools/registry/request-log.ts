@@ -1,17 +1,17 @@
-/** A request that the registry has answered. */
+/** A completed request to the registry. */
 export interface LoggedRequest {
   method: string;
   /** With the query, such as `/v2/team/image/manifests/latest`. */
   uri: string;
   status: number;
-  /** Of the body, as far as they went out. */
+  /** Body bytes that were sent. */
   bytes: number;
 }
 
-/** The answered requests among these lines of the registry's log. */
+/** The completed requests among these lines of the registry's log. */
 export function readRequests(log: string): LoggedRequest[] {
   return log.split('\n').flatMap((line) => {
-    // The registry says of a response when it begins to be an error, and of every one when it is done.
+    // The registry logs an error when its response starts, and every response when it is complete.
     if (!line.startsWith('{') || !line.includes('"response completed')) return [];
     const entry = JSON.parse(line) as Record<string, unknown>;
     return {

@@ -23,7 +23,7 @@ describe('a layer', () => {
     expect(await ended).toEqual([0, null]);
   }
 
-  it('is an archive that tar unpacks: files with their directories, links, and marks of what is gone', async () => {
+  it('is an archive that tar unpacks: files with their directories, links, and whiteouts', async () => {
     await unpack([
       { path: 'release-manifests/image-references', contents: '{}' },
       { path: 'release-manifests/exactly-a-block', contents: 'x'.repeat(512) },
@@ -50,7 +50,7 @@ describe('a layer', () => {
     expect((await stat(join(directory, 'empty'))).mode & 0o777).toBe(0o644);
   });
 
-  it('has as many incompressible bytes as asked for, the same ones each time and others for another path', async () => {
+  it('has the requested incompressible bytes, the same each time and different for another path', async () => {
     await unpack([
       { path: 'a', randomBytes: 2_500_001 },
       { path: 'b', randomBytes: 2_500_001 },

@@ -4,12 +4,12 @@ import { posix } from 'node:path';
 /** One entry of a layer, by its path from the root of the image, such as `release-manifests/image-references`. */
 export type LayerFile =
   | { path: string; contents: string | Uint8Array }
-  /** So many bytes that no compression makes smaller; the same ones for the same path and number. */
+  /** This many incompressible bytes; the same for the same path and number. */
   | { path: string; randomBytes: number }
   | { path: string; symlink: string }
-  /** What the layers below have there is gone: a file, or a directory with all it holds. */
+  /** Removes what lower layers have there: a file, or a directory with its contents. */
   | { path: string; whiteout: true }
-  /** What the layers below have in this directory is gone; what this layer has in it stays. */
+  /** Removes what lower layers have in this directory; the contents from this layer stay. */
   | { path: string; opaque: true };
 
 const BLOCK = 512;
@@ -54,13 +54,13 @@ function buildContents(file: Exclude<LayerFile, { symlink: string }>): Contents 
     return { path, size: bytes.length, contents: [bytes] };
   }
   if ('randomBytes' in file) return { path, size: file.randomBytes, contents: incompressible(path, file.randomBytes) };
-  // As the OCI image specification marks what a layer takes away.
+  // The whiteout files of the OCI image specification.
   const mark =
     'opaque' in file ? `${path}/.wh..wh..opq` : posix.join(posix.dirname(path), `.wh.${posix.basename(path)}`);
   return { path: mark, size: 0, contents: [] };
 }
 
-/** A key stream: as good as random, and faster than a source of randomness. */
+/** A key stream: as good as random, and faster than a random source. */
 function* incompressible(seed: string, size: number): Generator<Uint8Array> {
   const key = createHash('sha256').update(seed).digest().subarray(0, 16);
   const cipher = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
@@ -83,7 +83,7 @@ interface Header {
 
 function buildHeader({ path, type, size, mode, target = '' }: Header): Uint8Array {
   if (Buffer.byteLength(path) > 100 || Buffer.byteLength(target) > 100) {
-    throw new RangeError(`${path}: a test image takes paths of at most 100 bytes`);
+    throw new RangeError(`${path}: expected a path of at most 100 bytes in a test image`);
   }
   const header = Buffer.alloc(BLOCK);
   const octal = (value: number, at: number, width: number) =>
@@ -97,7 +97,7 @@ function buildHeader({ path, type, size, mode, target = '' }: Header): Uint8Arra
   header.write(type, 156);
   header.write(target, 157);
   header.write('ustar\u000000', 257, 'latin1');
-  // The sum is taken with spaces in its own place.
+  // The checksum is computed with spaces in its own field.
   header.fill(' ', 148, 156);
   octal(
     header.reduce((sum, byte) => sum + byte, 0),

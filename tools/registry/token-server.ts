@@ -6,7 +6,7 @@ import type { Identity } from '../controlplane/certificates.ts';
 import type { TokenIssuer } from './configuration.ts';
 
 export interface TokenServer extends TokenIssuer {
-  /** The scopes that tokens were given for, in order. */
+  /** The scopes of issued tokens, in order. */
   readonly given: readonly string[];
   stop(): Promise<void>;
 }
@@ -15,7 +15,7 @@ const ISSUER = 'slipway-tests';
 const SERVICE = 'slipway-registry';
 const LIFE_SECONDS = 300;
 
-/** Gives whoever knows the password the token that the registry asks for, as the token service of a public registry does. */
+/** Issues the registry's tokens in exchange for the password, like the token service of a public registry. */
 export async function startTokenServer(
   identity: Identity,
   { username, password }: { username: string; password: string },
@@ -49,7 +49,7 @@ export async function startTokenServer(
   };
 }
 
-/** A JSON web token as the registry's token authentication specifies it; it trusts the certificate within by its issuer. */
+/** A JSON web token for the registry's token authentication; it trusts the embedded certificate by its issuer. */
 function tokenFor({ certificate, key }: Identity, subject: string, scopes: readonly string[]): string {
   const now = Math.floor(Date.now() / 1000);
   const header = { typ: 'JWT', alg: 'ES256', x5c: [new X509Certificate(certificate).raw.toString('base64')] };

@@ -19,7 +19,7 @@ interface UploadResponse {
   body: string;
 }
 
-/** Uploads to one repository of a registry, by the registry's HTTP API. Close it in the end. */
+/** Uploads to one repository with the registry's HTTP API. Close it at the end. */
 export class Upload {
   readonly #registry: RegistryAccess;
   readonly #repository: string;
@@ -32,7 +32,7 @@ export class Upload {
     this.#agent = registry.ca === '' ? new PlainAgent({ keepAlive: true }) : new TlsAgent({ keepAlive: true });
   }
 
-  /** Proves who we are first: a body that is streamed cannot be sent a second time. */
+  /** Authenticates first: a streamed body cannot be sent twice. */
   static async to(registry: RegistryAccess, repository: string): Promise<Upload> {
     const upload = new Upload(registry, repository);
     const { status, headers } = await upload.#send('GET', `${registry.url}/v2/`);
@@ -40,7 +40,7 @@ export class Upload {
     return upload;
   }
 
-  /** The digest is known only when the last piece is: it is asked for then. */
+  /** The digest is known only after the last piece: it is requested then. */
   async blob(pieces: AsyncIterable<Uint8Array>, digest: () => string): Promise<void> {
     const begun = await this.#must(202, 'POST', `${this.#base}/blobs/uploads/`);
     const sent = await this.#must(202, 'PATCH', this.#location(begun), {

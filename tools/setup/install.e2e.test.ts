@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-// A clone in small: the real set-up and the real npm, with a package `node` that lies beside it, so that no network is
-// needed. npm writes a line to installs.log each time it installs.
+// A miniature clone: the real set-up and the real npm, with a local package `node`, so that no network is needed. npm
+// writes a line to installs.log each time it installs.
 describe('set-up of a clone', () => {
   let root: string;
   beforeEach(async () => {
@@ -45,26 +45,26 @@ describe('set-up of a clone', () => {
   const installs = async () =>
     (await readFile(join(root, 'installs.log'), 'utf8').catch(() => '')).split('\n').length - 1;
 
-  it('installs what is missing, says so, and runs the command on the Node of the clone', async () => {
+  it('installs what is missing, reports it, and runs the command on the Node of the clone', async () => {
     const { stdout, stderr } = await setup('entry.ts', '--flag', 'a b');
     expect(stdout).toBe('ran entry.ts --flag a b\n');
     expect(stderr).toMatch(/^set-up: installed packages, \d+ s\n$/);
     expect(await installs()).toBe(1);
   });
 
-  it('says nothing and does nothing when all is there', async () => {
+  it('prints nothing and does nothing if everything is installed', async () => {
     await setup();
     expect(await setup()).toEqual({ stdout: '', stderr: '' });
     expect(await installs()).toBe(1);
   });
 
-  it('done by two at once installs once', async () => {
+  it('run twice concurrently installs once', async () => {
     const [one, two] = await Promise.all([setup('a.ts'), setup('b.ts')]);
     expect(one.stdout + two.stdout).toBe('ran a.ts\nran b.ts\n');
     expect(await installs()).toBe(1);
   });
 
-  it('takes over from one that was killed, and does its half-finished install anew', async () => {
+  it('takes over from one that was killed, and repeats its unfinished installation', async () => {
     await mkdir(join(root, '.slipway'));
     const { pid } = await killed();
     await writeFile(join(root, '.slipway', 'setup.lock'), `${pid}\n`);
@@ -75,7 +75,7 @@ describe('set-up of a clone', () => {
     expect(await installs()).toBe(1);
   });
 
-  it('installs again when what is to be installed has changed, but not when only a script has', async () => {
+  it('installs again if the packages have changed, but not if only a script has', async () => {
     await setup();
     await writeJson('packages/one/package.json', { name: 'one', version: '1.0.0', scripts: { x: 'y' } });
     await setup();
@@ -86,14 +86,14 @@ describe('set-up of a clone', () => {
     expect(await installs()).toBe(2);
   });
 
-  it('takes what somebody has installed by hand', async () => {
+  it('accepts a manual installation', async () => {
     await npm('install');
     expect(await installs()).toBe(1);
     await setup();
     expect(await installs()).toBe(1);
   });
 
-  it('with another Node than the pinned one says in one line what to do', async () => {
+  it('with another Node than the pinned one reports in one line what to do', async () => {
     await writeNode('v20.1.0');
     await expect(setup('entry.ts')).rejects.toMatchObject({
       code: 1,

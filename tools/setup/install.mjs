@@ -22,51 +22,54 @@ const installRecord = join(modules, '.package-lock.json');
 
 export const nodePath = join(modules, '.bin', 'node');
 
-/** Brings node_modules to what package-lock.json says, with the pinned Node in it. Quiet when it is there already. */
+/** Installs node_modules as specified by package-lock.json, with the pinned Node. Silent if it is up to date. */
 export async function installPackages() {
   if (isReady()) {
-    // Newer than every file it was compared with: by that ./slipway knows without asking.
+    // Newer than every file it was compared with: ./slipway checks that without running npm.
     utimesSync(marker, new Date(), new Date());
     return;
   }
   mkdirSync(join(root, '.slipway'), { recursive: true, mode: 0o700 });
   await withLock(join(root, '.slipway', 'setup.lock'), async () => {
-    // Another run may have done it while we waited.
+    // Another run may have installed while this one waited.
     if (isReady()) return;
     if (missingPackages().length > 0) await install();
     await requirePinnedNode();
     await completePackages();
-    // Last: an install that was cut short is done again.
+    // Last: an interrupted installation is repeated.
     writeFileSync(marker, fingerprint());
   });
 }
 
-// Not `npm ci`, which refuses a lock file that leaves out the optional parts of other platforms; without saving, so
-// that the lock file stays as it is.
+// Not `npm ci`, which refuses a lock file without the optional parts of other platforms; without saving, so
+// that the lock file stays unchanged.
 const installArguments = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 
 async function install() {
   rmSync(marker, { force: true });
-  // A first install that was cut short may have left packages with files missing, which npm takes as they are.
+  // An interrupted first installation may have left packages with missing files, which npm would accept.
   if (!existsSync(installRecord)) rmSync(modules, { recursive: true, force: true });
   await runNpm(installArguments, { doing: 'installing packages (half a minute, once)', done: 'installed packages' });
 }
 
-/** npm on an old Node leaves out the native parts of tools that ask for a newer one: the pinned one will do. */
+/** npm on an old Node omits native parts of tools that require a newer one: the pinned Node installs them. */
 async function completePackages() {
   if (missingPackages().length === 0) return;
-  const step = { doing: 'installing what the older Node could not', done: 'installed what the older Node could not' };
+  const step = {
+    doing: 'installing the packages that the older Node could not',
+    done: 'installed the packages that the older Node could not',
+  };
   await runNpm(installArguments, step, nodePath);
   const missing = missingPackages();
   if (missing.length > 0)
-    say(`npm left out ${missing.join(', ')}: if a tool does not start, set up with Node 22 or newer`);
+    say(`npm did not install ${missing.join(', ')}: if a tool does not start, set up with Node 22 or newer`);
 }
 
 function isReady() {
   return existsSync(nodePath) && read(marker) === fingerprint();
 }
 
-/** Everything that decides what is installed: the lock file and each package's own wishes. */
+/** Everything that determines what is installed: the lock file and the manifest of each package. */
 function fingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
   for (const file of packageFiles()) {
@@ -87,7 +90,7 @@ function packageFiles() {
   return [own, ...folders.map((folder) => join(root, folder, 'package.json')).filter((file) => existsSync(file))];
 }
 
-/** What is locked and not installed: nothing after a finished install, be it somebody's own `npm install`. */
+/** Packages in the lock file that are not installed: none after a complete `npm install`, also a manual one. */
 function missingPackages() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   if (!existsSync(installRecord)) return Object.keys(packages);
@@ -100,7 +103,7 @@ function missingPackages() {
     .map(([path]) => path);
 }
 
-/** Made for this platform. Other optional packages come and go with what needs them. */
+/** Whether it is built for this platform. Other optional packages depend on the packages that need them. */
 function isNative({ os = [], cpu = [], libc }) {
   const libcFits = libc === undefined || libc.includes(currentLibc());
   return os.includes(process.platform) && cpu.includes(process.arch) && libcFits;
@@ -112,7 +115,7 @@ function currentLibc() {
 
 async function requirePinnedNode() {
   if (await runsPinnedNode()) return;
-  // npm may have been told not to run install scripts, by which the package `node` fetches its program.
+  // npm may be configured not to run install scripts, with which the package `node` fetches its program.
   const step = { doing: 'fetching the pinned Node', done: 'fetched the pinned Node' };
   await runNpm(['rebuild', 'node', '--loglevel=error'], step);
   if (await runsPinnedNode()) return;
@@ -140,9 +143,9 @@ function runNpm(args, { doing, done }, node) {
   const clock = process.stderr.isTTY ? undefined : setInterval(() => say(`${doing}: ${seconds()}`), 15_000);
   return new Promise((resolve, reject) => {
     const [program, ...first] = npmCommand(node);
-    // Errors to standard error, its summary nowhere: standard output belongs to what is run afterwards.
-    // The lock file says what is wanted, by hash: what npm has of it need not be asked for again. In the environment, so that it
-    // also goes for the npm which the package `node` starts.
+    // Errors go to standard error, its summary nowhere: standard output belongs to the program that runs afterwards.
+    // The lock file specifies everything by hash, so cached packages need not be revalidated. Set in the environment,
+    // so that it also applies to the npm that the package `node` starts.
     const env = { npm_config_prefer_offline: 'true', ...outerEnvironment() };
     const child = spawn(program, [...first, ...args], { cwd: root, stdio: ['ignore', 'ignore', 2], env });
     child.on('error', () => reject(new Error('npm is not on PATH: install Node 18 or newer with npm')));
@@ -153,13 +156,13 @@ function runNpm(args, { doing, done }, node) {
         resolve();
       } else {
         const ending = signal ?? `exit code ${code}`;
-        reject(new Error(`npm ${args[0]} ended with ${ending}: see its message above, then try again`));
+        reject(new Error(`npm ${args[0]} failed with ${ending}: see its message above, then try again`));
       }
     });
   });
 }
 
-/** npm as the user has it, or its script run by this Node. */
+/** The user's npm, or its script run by this Node. */
 function npmCommand(node) {
   const onPath = outerPath().map((directory) => join(directory, 'npm'));
   const script = [
@@ -173,7 +176,7 @@ function outerEnvironment() {
   return { ...process.env, PATH: outerPath().join(delimiter) };
 }
 
-/** Without our own node_modules/.bin, which npm puts first: the Node there is about to be replaced. */
+/** Without node_modules/.bin of this clone, which npm puts first: the Node there is about to be replaced. */
 function outerPath() {
   return (process.env.PATH ?? '').split(delimiter).filter((directory) => !directory.startsWith(modules));
 }

@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-// The holder touches the file all the time: a file that has grown old belongs to nobody, even where its process id
-// has been given to another process since.
+// The holder touches the file continuously: an old file is stale, even if its process id
+// now belongs to another process.
 const TOUCH_MS = 2000;
 const OLD_MS = 60_000;
 const SETTLE_MS = 500;
@@ -20,7 +20,7 @@ export async function withLock(file, work) {
   }
 }
 
-/** Somebody may have tidied the file away, which is no reason to stop. */
+/** The file may have been deleted, which is no reason to stop. */
 function ifThere(act) {
   try {
     act();
@@ -49,7 +49,7 @@ function create(file, token) {
   }
 }
 
-/** Two may try this at once. Each puts its own name there; whose name is left when both have, has it. */
+/** Two processes may try this concurrently. Each writes its name; the one whose name remains has the lock. */
 async function takeOver(file, token) {
   const own = `${file}.${process.pid}`;
   writeFileSync(own, token);
@@ -60,7 +60,7 @@ async function takeOver(file, token) {
 
 function isAbandoned(file) {
   const pid = Number(read(file));
-  // Just created and not yet written, or gone again.
+  // Just created and not yet written, or already gone.
   if (pid === 0) return age(file) > SETTLE_MS;
   return !isAlive(pid) || age(file) > OLD_MS;
 }

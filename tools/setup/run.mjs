@@ -5,11 +5,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const TOGETHER_MS = 500;
 
 /**
- * Runs the entry, passes on signals and ends as it ends.
+ * Runs the entry, forwards signals and exits as it exits.
  *
- * Ctrl-C goes to the whole group, so the entry has it already, and npm sends it to us once more; a `kill` of npm or
- * of this process goes to us alone, and the entry has yet to hear of it. A shell in the same group tells the two
- * apart: it does not survive the first. Should this process be killed, the shell ends the entry.
+ * Ctrl-C goes to the whole group, so the entry already has it, and npm sends it here once more; a `kill` of npm or of
+ * this process arrives only here and must be forwarded. A shell in the same group distinguishes the two: it does not
+ * survive the first. If this process is killed, the shell ends the entry.
  */
 export function runEntry(node, entry, args) {
   const child = spawn(node, [entry, ...args], { stdio: 'inherit' });
@@ -45,14 +45,14 @@ function startGuard(pid) {
   const guard = spawn('/bin/sh', ['-c', 'read -r line || kill -TERM "$1"', 'slipway-guard', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Writing to a guard that the group's signal has ended is no error of ours.
+  // Writing to a guard that the group's signal has ended is not an error.
   guard.stdin.on('error', () => {});
   return guard;
 }
 
 const isRunning = (child) => child.exitCode === null && child.signalCode === null;
 
-/** npm killed outright passes nothing on: the entry is stopped as if it had been asked to. */
+/** A killed npm forwards nothing: the entry is stopped as if by a signal. */
 function watchNpm(onGone) {
   if (process.env.npm_lifecycle_event === undefined) return undefined;
   const parent = process.ppid;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-// Counts what it is sent, and stops a second after the first signal.
+// Counts signals, and stops a second after the first.
 const ENTRY = `
   const got = [];
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {
@@ -40,7 +40,7 @@ describe('a command that set-up runs', () => {
   }
   const pid = () => child.pid ?? 0;
 
-  it('hears Ctrl-C once, though its whole group and npm send it, and its exit code is kept', async () => {
+  it('receives Ctrl-C once, although its whole group and npm send it, and its exit code is kept', async () => {
     await start();
     expect(await nextLine()).toBe('running a b c');
     process.kill(-pid(), 'SIGINT');
@@ -49,7 +49,7 @@ describe('a command that set-up runs', () => {
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('hears a %s that was sent to set-up alone, once', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('receives a %s that was sent to set-up alone, once', async (signal) => {
     await start();
     await nextLine();
     process.kill(pid(), signal);
@@ -57,7 +57,7 @@ describe('a command that set-up runs', () => {
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  it('is asked to stop when set-up is killed', async () => {
+  it('is stopped when set-up is killed', async () => {
     await start();
     await nextLine();
     process.kill(pid(), 'SIGKILL');

@@ -61,7 +61,7 @@ describe('the glossary', () => {
 
 describe('public names', () => {
   const isProduct = (path: string): boolean =>
-    /\.ts$/.test(path) && !/\.test\.ts$|\/testing\/|^packages\/(testing|simulator)\//.test(path);
+    path.endsWith('.ts') && !/\.test\.ts$|\/testing\/|^packages\/(testing|simulator)\//.test(path);
   const files = execFileSync('git', ['ls-files', 'packages/*/src/*.ts'], { cwd: root, encoding: 'utf8' })
     .split('\n')
     .filter(isProduct);

@@ -1,5 +1,5 @@
-// Asks one server for one path, each request on a TLS connection of its own, as machines do that boot.
-// Go, because the clients must never be what limits the servers that are compared.
+// Requests one path from one server, each request on a new TLS connection, like booting machines.
+// In Go, because the clients must never limit the compared servers.
 package main
 
 import (
@@ -52,8 +52,8 @@ func main() {
 		address: *address,
 		request: fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: load\r\nAccept: %s\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", *path, *address, *accept, *token),
 		expect:  bytes,
-		// One key exchange for both sides: newer OpenSSL also offers a post-quantum one, which costs more.
-		// No verification: it is the client's work, and its core is the server's too.
+		// The same key exchange for both sides: newer OpenSSL also offers a post-quantum one, which is slower.
+		// No verification: it would use the core that the server also runs on.
 		tls: &tls.Config{InsecureSkipVerify: true, CurvePreferences: []tls.CurveID{tls.X25519}},
 	}
 	json.NewEncoder(os.Stdout).Encode(l.run(*clients, *requests))
@@ -98,7 +98,7 @@ func (l load) ask(buffer []byte) error {
 		return err
 	}
 	defer connection.Close()
-	// What Ignition allows for the headers of an answer, with the time to take it.
+	// Ignition's timeout for response headers, plus time to read the body.
 	connection.SetDeadline(time.Now().Add(60 * time.Second))
 	secure := tls.Client(connection, l.tls)
 	if _, err := secure.Write(l.request); err != nil {
@@ -114,7 +114,7 @@ func (l load) ask(buffer []byte) error {
 	return l.compare(response.Body, buffer)
 }
 
-// Every byte is compared: an answer that is fast and wrong is a failure.
+// Every byte is compared: a fast but wrong response is a failure.
 func (l load) compare(body io.Reader, buffer []byte) error {
 	at := 0
 	for {

@@ -23,7 +23,7 @@ import {
   type SchemaNode,
 } from './schema.ts';
 
-describe('a word of the vocabulary becomes plain OpenAPI', () => {
+describe('each schema builder emits plain OpenAPI', () => {
   it.each<[string, TSchema, SchemaNode]>([
     [
       'text',
@@ -31,7 +31,7 @@ describe('a word of the vocabulary becomes plain OpenAPI', () => {
       { type: 'string', description: 'A name.', minLength: 1, maxLength: 5, pattern: '^a', default: 'a' },
     ],
     [
-      'text of one of several formats',
+      'text in one of several formats',
       text('An address.', { anyFormat: ['ipv4', 'hostname'] }),
       { type: 'string', description: 'An address.', anyOf: [{ format: 'ipv4' }, { format: 'hostname' }] },
     ],
@@ -62,12 +62,12 @@ describe('a word of the vocabulary becomes plain OpenAPI', () => {
       { type: 'object', description: 'Labels.', additionalProperties: { type: 'string' } },
     ],
     [
-      'something whose shape is not ours',
+      'a free-form object',
       freeForm('A config.'),
       { type: 'object', description: 'A config.', 'x-kubernetes-preserve-unknown-fields': true },
     ],
     [
-      'an object, with only what must be there required',
+      'an object that requires only its mandatory fields',
       object('A thing.', { a: text(), b: optional(text()) }, { atomic: true, minProperties: 1 }),
       {
         type: 'object',
@@ -97,7 +97,7 @@ describe('a word of the vocabulary becomes plain OpenAPI', () => {
       { type: 'array', description: 'Names.', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
     ],
     [
-      'a list of things told apart by a field',
+      'a list of objects identified by a field',
       listMap('Things.', object(undefined, { name: text() }), ['name']),
       {
         type: 'array',
@@ -108,12 +108,12 @@ describe('a word of the vocabulary becomes plain OpenAPI', () => {
       },
     ],
     [
-      'something that may be null, without a union',
+      'a nullable field, without a union',
       nullable(timestamp('When.')),
       { type: 'string', format: 'date-time', description: 'When.', nullable: true },
     ],
     [
-      'a pattern in CEL, with its backslashes escaped once more',
+      'a pattern in CEL, with escaped backslashes',
       text(undefined, { rules: [matching('^\\d+\\.', 'must begin with a number')] }),
       {
         type: 'string',
@@ -121,7 +121,7 @@ describe('a word of the vocabulary becomes plain OpenAPI', () => {
       },
     ],
     [
-      'a union, with the field to blame',
+      'a union, with the path of the invalid field',
       object(undefined, { type: choice(['A', 'B']), a: optional(text()) }, { rules: [unionMember('type', 'A', 'a')] }),
       {
         type: 'object',
@@ -140,10 +140,10 @@ describe('a word of the vocabulary becomes plain OpenAPI', () => {
     expect(toOpenApiSchema(schema)).toStrictEqual(expected);
   });
 
-  it('refuses what a structural schema cannot say', () => {
-    expect(() => toOpenApiSchema(Type.Object({ a: Type.Literal('x') }))).toThrow('"const" is no keyword');
+  it('rejects keywords that a structural schema does not allow', () => {
+    expect(() => toOpenApiSchema(Type.Object({ a: Type.Literal('x') }))).toThrow('"const" is not a keyword');
     expect(() => toOpenApiSchema(Type.Record(Type.String(), Type.String()))).toThrow(
-      '"patternProperties" is no keyword',
+      '"patternProperties" is not a keyword',
     );
   });
 });
@@ -159,7 +159,7 @@ describe('a kind becomes a CRD', () => {
     versions: [version('v1')],
   };
 
-  it('with names, scope and the fields every object has', () => {
+  it('with names, scope and the common fields of every object', () => {
     expect(buildCrd(kind)).toStrictEqual({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -191,7 +191,7 @@ describe('a kind becomes a CRD', () => {
     });
   });
 
-  it('stores the first of several versions, serves all, and converts nothing', () => {
+  it('with several versions: stores the first, serves all, converts nothing', () => {
     const { spec } = buildCrd({ ...kind, versions: [version('v1alpha1'), version('v1')] });
     expect(spec.conversion).toStrictEqual({ strategy: 'None' });
     expect(spec.versions.map(({ name, served, storage }) => ({ name, served, storage }))).toStrictEqual([
@@ -200,7 +200,7 @@ describe('a kind becomes a CRD', () => {
     ]);
   });
 
-  it('with the endpoints, columns and short names it asks for', () => {
+  it('with the subresources, columns and short names of the kind', () => {
     const scale = { specReplicasPath: '.a', statusReplicasPath: '.b', labelSelectorPath: '.c' };
     const { spec } = buildCrd({
       ...kind,
@@ -221,7 +221,7 @@ describe('a kind becomes a CRD', () => {
 interface SchemaLocation {
   path: string;
   node: SchemaNode;
-  /** It has a name that users write. */
+  /** Users write its name. */
   named: boolean;
 }
 
@@ -243,25 +243,25 @@ describe.each(crdVersions)('$title', ({ version }) => {
   const where = (wrong: (place: SchemaLocation) => boolean) =>
     all.filter((place) => wrong(place)).map(({ path }) => path);
 
-  it('says of every field what it is, in a sentence', () => {
+  it('describes every field in a sentence', () => {
     const isUndescribed = ({ path, node, named }: SchemaLocation) =>
       named && !objectFields.has(path) && !/^[A-Z].*[.…]$/.test(node.description ?? '');
     expect(where(isUndescribed)).toStrictEqual([]);
   });
 
-  it('is structural: every node has a type, and null comes only by nullable', () => {
+  it('is structural: every node has a type, and only nullable allows null', () => {
     const isUntyped = ({ node }: SchemaLocation) =>
       node.type === undefined && node['x-kubernetes-int-or-string'] !== true;
     expect(where(isUntyped)).toStrictEqual([]);
   });
 
-  it('tells list entries apart only by fields that they must have', () => {
+  it('identifies list entries only by required fields', () => {
     const isLoose = ({ node }: SchemaLocation) =>
       node['x-kubernetes-list-map-keys']?.some((key) => node.items?.required?.includes(key) !== true) === true;
     expect(where(isLoose)).toStrictEqual([]);
   });
 
-  it('has a message of our own for every rule', () => {
+  it('has a message for every rule', () => {
     const isMute = ({ node }: SchemaLocation) =>
       node['x-kubernetes-validations']?.some(({ message }) => message.length < 10) === true;
     expect(where(isMute)).toStrictEqual([]);

@@ -30,7 +30,7 @@ export interface CrdVersion {
   schema: { openAPIV3Schema: SchemaNode };
 }
 
-// Copied as they stand. Any other keyword is a mistake in a kind file: the server would refuse it or, worse, ignore it.
+// Copied unchanged. Any other keyword is a mistake in a kind file: the server would reject it or, worse, ignore it.
 const plainKeywords: ReadonlySet<string> = new Set([
   'description',
   'type',
@@ -56,7 +56,7 @@ const plainKeywords: ReadonlySet<string> = new Set([
 function refuseForeignKeywords(node: SchemaNode): void {
   const foreign = Object.keys(node).find((keyword) => !plainKeywords.has(keyword));
   if (foreign !== undefined) {
-    throw new TypeError(`"${foreign}" is no keyword of a structural schema (at "${node.description ?? node.type}")`);
+    throw new TypeError(`"${foreign}" is not a keyword of a structural schema (at "${node.description ?? node.type}")`);
   }
 }
 
@@ -66,7 +66,7 @@ const toServerRule = ({ rule, message, fieldPath }: Rule): Rule => ({
   ...(fieldPath !== undefined && { fieldPath }),
 });
 
-/** The schema as plain OpenAPI v3: structural, and without what only TypeScript or the validator use. */
+/** The schema as structural OpenAPI v3, without what only TypeScript or the validator uses. */
 export function toOpenApiSchema(node: SchemaNode): SchemaNode {
   const { required, properties, additionalProperties, items, anyOf, 'x-kubernetes-validations': rules, ...rest } = node;
   refuseForeignKeywords(rest);

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import type { ObjectMeta } from './object-meta.ts';
 
-/** An object of a kind whose fields beside apiVersion, kind and metadata follow the schema S. */
+/** An object whose fields, except apiVersion, kind and metadata, follow the schema S. */
 export type ObjectOf<S extends TObject> = { apiVersion?: string; kind?: string; metadata: ObjectMeta } & Static<S>;
 
 /** A column of `kubectl get`. */
@@ -10,16 +10,16 @@ export interface Column {
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   jsonPath: string;
   description?: string;
-  /** 0 is always shown, higher only with `-o wide`. */
+  /** 0: always shown. Higher: only with `-o wide`. */
   priority?: number;
 }
 
 export interface KindVersion {
   name: string;
-  /** Everything of the object but apiVersion, kind and metadata. */
+  /** The object without apiVersion, kind and metadata. */
   schema: TObject;
   columns?: Column[];
-  /** Status has an endpoint, and so a permission, of its own. */
+  /** Whether status is a subresource, with a separate permission. */
   status?: boolean;
   scale?: Scale;
 }
@@ -32,30 +32,30 @@ export interface Kind<T = unknown> {
   shortNames?: string[];
   categories?: string[];
   /**
-   * `own`: we bring the CRD. `compat`: the platform, Metal3 or Cluster API normally bring it; ours is installed only
-   * where it is absent. `test`: only our tests install it.
+   * `own`: we ship the CRD. `compat`: normally the platform, Metal3 or Cluster API ships it, and ours is installed only
+   * if it is absent. `test`: only our tests install it.
    */
   install: 'own' | 'compat' | 'test';
-  /** The first is the stored one. Versions convert by strategy None, so they must agree on what a field means. */
+  /** The first is the storage version. Without conversion, a field must mean the same in all versions. */
   versions: readonly [KindVersion, ...KindVersion[]];
-  /** Never set: carries the object's type, so that `validate(kind, value)` gives an object of it. */
+  /** Never set: carries the object's type, so that `validate(kind, value)` returns a typed object. */
   readonly type?: T;
 }
 
-/** Which API a kind is served by; the client takes it. */
+/** The API endpoint of a kind, for the client. */
 export interface Resource<T> {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Never set: carries the object's type, so that `client.get(pools, …)` gives a pool. */
+  /** Never set: carries the object's type, so that `client.get(pools, …)` returns a pool. */
   readonly type?: T;
 }
 
 export const formatCrdName = (kind: Pick<Kind, 'group' | 'plural'>): string => `${kind.plural}.${kind.group}`;
 
-/** The resource of one version of a kind: the one controllers read and write. */
+/** The resource for the version of a kind that controllers read and write. */
 export const toResource = <T>({ group, kind, plural, namespaced }: Kind<T>, version: string): Resource<T> => ({
   group,
   version,
@@ -79,7 +79,7 @@ export const replicasScale = (labelSelectorPath: string): Scale => ({
 
 export const ageColumn: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
-/** Shows whether a condition is True, under the condition's own name unless `name` says otherwise. */
+/** Shows the status of a condition. The column has the name of the condition by default. */
 export const conditionColumn = (
   condition: string,
   { name = condition, ...options }: Partial<Pick<Column, 'name' | 'priority' | 'description'>> = {},

@@ -17,7 +17,7 @@ import { bareMetalHostKind } from './metal3/bare-metal-host.ts';
 import { dataImageKind } from './metal3/data-image.ts';
 import { machineConfigurationKind } from './operator/machine-configuration.ts';
 
-/** Every kind that we own or read. `install` of each says who brings its CRD. */
+/** Every kind that we own or read. Its `install` field states who ships the CRD. */
 export const kinds: readonly Kind[] = [
   machineConfigKind,
   machineConfigPoolKind,

@@ -10,7 +10,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
-/** What the server keeps about every object. kube-apiserver checks it itself, so it is no part of our schemas. */
+/** Metadata of every object. kube-apiserver validates it, so our schemas do not contain it. */
 export interface ObjectMeta {
   name: string;
   namespace?: string;
@@ -26,15 +26,15 @@ export interface ObjectMeta {
   ownerReferences?: OwnerReference[];
 }
 
-/** The name of an object whose metadata nobody has looked at yet. */
+/** The name of an object whose metadata is not validated yet. */
 export function nameIn(object: object): unknown {
   const metadata: unknown = Reflect.get(object, 'metadata');
   return typeof metadata === 'object' && metadata !== null ? Reflect.get(metadata, 'name') : undefined;
 }
 
-/** There is one object of the kind in a cluster. */
+/** A kind with exactly one object per cluster. */
 export const singleton = (kind: string): Rule<object> => ({
   rule: `self.metadata.name == '${SINGLETON_NAME}'`,
-  message: `there is one ${kind}: its name must be '${SINGLETON_NAME}'`,
+  message: `only one ${kind} may exist, and its name must be '${SINGLETON_NAME}'`,
   holds: (self) => nameIn(self) === SINGLETON_NAME,
 });

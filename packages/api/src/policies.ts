@@ -15,7 +15,7 @@ import { dataImageHostPolicy, dataImageMemoryPolicy, dataImagePolicy } from './m
 import { bootImagePlatformPolicy, machineConfigurationPolicy } from './operator/machine-configuration-policies.ts';
 import type { PolicyDefinition } from './policy.ts';
 
-/** Every admission policy we install, for controllers that run in `namespace`. */
+/** Every admission policy that we install, for controllers that run in `namespace`. */
 export function policies(namespace: string = DEFAULT_NAMESPACE): PolicyDefinition[] {
   const exempt = exemptIdentities(namespace);
   return [

@@ -13,7 +13,7 @@ const definition: PolicyDefinition = {
 };
 
 describe('a policy', () => {
-  it('names its exempt identities before it looks at anything', () => {
+  it('checks its exemptions first', () => {
     const [policy] = buildPolicyObjects(definition);
     expect(policy.spec.matchConditions[0]?.expression).toBe(
       [
@@ -24,7 +24,7 @@ describe('a policy', () => {
     );
   });
 
-  it('refuses as forbidden, and binds itself to the whole cluster', () => {
+  it('denies with Forbidden, and is bound to the whole cluster', () => {
     const [policy, binding] = buildPolicyObjects(definition);
     expect(policy.spec.validations).toStrictEqual([{ expression: 'true', message: 'never', reason: 'Forbidden' }]);
     expect(policy.spec).not.toHaveProperty('paramKind');
@@ -36,7 +36,7 @@ describe('a policy', () => {
     });
   });
 
-  it('lets everything pass while its parameter is absent', () => {
+  it('admits everything while its parameter is absent', () => {
     const [policy, binding] = buildPolicyObjects({
       ...definition,
       param: {
@@ -49,7 +49,7 @@ describe('a policy', () => {
     expect(binding.spec.paramRef).toStrictEqual({ name: 'cluster', parameterNotFoundAction: 'Allow' });
   });
 
-  it('finds a parameter in a namespace, and one of the core group', () => {
+  it('accepts a parameter in a namespace, and one of the core group', () => {
     const [policy, binding] = buildPolicyObjects({
       ...definition,
       param: {
@@ -62,7 +62,7 @@ describe('a policy', () => {
     expect(binding.spec.paramRef).toMatchObject({ name: 'streams', namespace: 'ours' });
   });
 
-  it('can have every object of a kind as its parameter, in the namespace of what is written', () => {
+  it('accepts every object of a kind in the namespace of the request as its parameter', () => {
     const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
     const [, binding] = buildPolicyObjects({ ...definition, param: { resource, every: true } });
     expect(binding.spec.paramRef).toStrictEqual({ selector: {}, parameterNotFoundAction: 'Allow' });
@@ -80,20 +80,20 @@ const aboutStatusToo = new Set(['mcn-guards', 'node-guards']);
 describe.each(policies('ours').map((policy) => ({ name: policy.name, policy: buildPolicyObjects(policy)[0] })))(
   'the policy $name',
   ({ name, policy }) => {
-    it(`${haveParam.has(name) ? 'lets pass what it cannot judge' : 'fails closed'}, and covers spec${aboutStatusToo.has(name) ? ' and status' : ' but not status'}`, () => {
+    it(`${haveParam.has(name) ? 'admits what it cannot evaluate' : 'fails closed'}, and covers spec${aboutStatusToo.has(name) ? ' and status' : ' but not status'}`, () => {
       expect(policy.spec.failurePolicy).toBe(haveParam.has(name) ? 'Ignore' : 'Fail');
       const covered = policy.spec.matchConstraints.resourceRules.flatMap(({ resources }) => resources);
       expect(covered.some((resource) => /[/*]/.test(resource))).toBe(aboutStatusToo.has(name));
     });
 
     it.each(exemptIdentities('ours').map((identity) => ('user' in identity ? identity.user : identity.group)))(
-      'never stops %s',
+      'never denies %s',
       (identity) => {
         expect(policy.spec.matchConditions[0]?.expression).toContain(`'${identity}'`);
       },
     );
 
-    it('does not take a daemon for one of our controllers', () => {
+    it('does not treat a daemon as a controller', () => {
       expect(policy.spec.matchConditions[0]?.expression).toContain(
         "!('system:serviceaccounts:ours' in request.userInfo.?groups.orValue([]) && !(request.userInfo.username in ['system:serviceaccount:ours:machine-config-daemon']))",
       );
@@ -101,7 +101,7 @@ describe.each(policies('ours').map((policy) => ({ name: policy.name, policy: bui
   },
 );
 
-it('our ServiceAccounts are those of our namespace, which can be another', () => {
+it('the exempt ServiceAccounts are those of the configured namespace', () => {
   const listGroups = (namespace?: string) =>
     exemptIdentities(namespace).map((identity) => ('group' in identity ? identity.group : ''));
   expect(listGroups()).toContain('system:serviceaccounts:openshift-machine-config-operator');

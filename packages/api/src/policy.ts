@@ -4,38 +4,38 @@ import type { Resource } from './kind.ts';
 type ResourceName = Pick<Resource<unknown>, 'group' | 'version' | 'plural'>;
 
 export interface PolicyValidation {
-  /** CEL over `object`, `oldObject`, `request` and `params`; false refuses the request. */
+  /** CEL over `object`, `oldObject`, `request` and `params`. False denies the request. */
   expression: string;
-  /** What the user is told. */
+  /** Shown to the user. */
   message: string;
-  /** The same in CEL, where it can name the object; `message` is told when it fails. */
+  /** The same in CEL, which can name the object. If it fails, `message` is shown. */
   messageExpression?: string;
 }
 
-/** A promise about an API that holds at the door, for everybody but the exempt. */
+/** A rule that the API server enforces at admission, except for exempt identities. */
 export interface PolicyDefinition {
   name: string;
   description: string;
   resource: ResourceName;
   operations: ('CREATE' | 'UPDATE' | 'DELETE')[];
-  /** Which changes are looked at; of the spec alone, unless labels decide something too, or all is about who writes. */
+  /** Which changes are validated. Default: the spec. Wider if labels or the writer matter. */
   covers?: 'spec' | 'spec and labels' | 'everything';
-  /** Also what is written through this one. Only for policies that cover everything. */
+  /** Also validates writes through this subresource. Only for policies that cover everything. */
   subresource?: 'status';
   exempt: readonly Identity[];
-  /** In CEL: the only requests it is about, beside the exempt. */
+  /** CEL that limits the policy to matching requests, in addition to the exemptions. */
   about?: { name: string; expression: string };
-  /** CEL that the validations read as `variables.<name>`; each may use those before it. */
+  /** CEL that the validations read as `variables.<name>`. Each can use the ones before it. */
   variables?: { name: string; expression: string }[];
   validations: PolicyValidation[];
   /**
-   * An object that the expressions read as `params`. While it is absent, or its kind is not served yet, the policy lets
-   * everything pass: what it holds must be held by a controller as well.
+   * An object that the expressions read as `params`. While it is absent, or its kind is not served yet, the policy
+   * admits everything, so a controller must enforce the same rule.
    */
   param?: PolicyParam;
 }
 
-/** One object; or every object of the kind in the namespace of the one that is written, each in turn: one of them can refuse. */
+/** One object, or every object of the kind in the namespace of the request. With several, any of them can deny it. */
 export type PolicyParam = { resource: ResourceName & Pick<Resource<unknown>, 'kind'> } & (
   | { name: string; namespace?: string }
   | { every: true }
@@ -82,17 +82,17 @@ function notExempt(exempt: readonly Identity[]): string {
   ].join(' && ');
 }
 
-/** CEL: whoever makes the request is in this group. */
+/** CEL: the user who makes the request is in this group. */
 export const inGroup = (group: string): string => `'${group}' in request.userInfo.?groups.orValue([])`;
 
 const exceptFor = (users: readonly string[] = []): string =>
   users.length === 0 ? '' : ` && !(request.userInfo.username in ${celList(users)})`;
 
-// With this reason the answer is 403 and not 422: it is about who may do what, not about the form of the object.
+// Returns 403 instead of 422: the policies restrict who may do what, not the form of an object.
 const refusing = (validation: PolicyValidation) => ({ ...validation, reason: 'Forbidden' as const });
 
-// Annotations and finalizers of an object that was there before the policy can still be changed; its labels too, where
-// they decide nothing.
+// Annotations and finalizers of an object that predates the policy can still be changed, and so can its labels unless
+// the policy depends on them.
 const changes = {
   everything: undefined,
   spec: "request.operation != 'UPDATE' || object.?spec != oldObject.?spec",
@@ -100,9 +100,9 @@ const changes = {
     "request.operation != 'UPDATE' || object.?spec != oldObject.?spec || object.metadata.?labels != oldObject.metadata.?labels",
 } as const;
 
-// kube-apiserver looks for the kind of a parameter before it looks at who is exempt, and up to 30 seconds after its start,
-// or after a new CRD, it may not find it. With `Fail` it refused everybody meanwhile, our controllers too (26 seconds, in
-// one start of three). So while it is being looked for, the kind counts as absent, as its object does.
+// kube-apiserver resolves the kind of a parameter before it evaluates the exemptions, and for up to 30 seconds after
+// its start, or after a new CRD, that can fail. With `Fail` it denied all requests meanwhile, those of our controllers
+// too (for 26 seconds, in one start of three). So an unresolved kind is treated like an absent object.
 const FAILURE_POLICY_WITH_PARAM = 'Ignore';
 
 const formatApiVersion = ({ group, version }: ResourceName): string => (group === '' ? version : `${group}/${version}`);
@@ -118,7 +118,7 @@ function buildPolicy(definition: PolicyDefinition): ValidatingAdmissionPolicy {
       failurePolicy: param === undefined ? 'Fail' : FAILURE_POLICY_WITH_PARAM,
       ...(param && { paramKind: { apiVersion: formatApiVersion(param.resource), kind: param.resource.kind } }),
       matchConstraints: {
-        // A request through another version of the kind is the same request. What is not named is not covered.
+        // Requests through other versions of the kind match too. Subresources match only if listed.
         matchPolicy: 'Equivalent',
         resourceRules: [
           {
@@ -161,7 +161,7 @@ function buildParamRef(param: PolicyParam) {
   return { name: param.name, ...(param.namespace !== undefined && { namespace: param.namespace }) };
 }
 
-/** The two objects that put a policy into force. */
+/** The two objects that install a policy. */
 export const buildPolicyObjects = (
   definition: PolicyDefinition,
 ): [ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding] => [buildPolicy(definition), buildBinding(definition)];

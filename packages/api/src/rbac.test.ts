@@ -5,7 +5,7 @@ const rules = daemonAccess('ours').flatMap((object) => ('rules' in object ? obje
 const verbsOn = (resource: string): string[] =>
   [...new Set(rules.filter(({ resources }) => resources.includes(resource)).flatMap(({ verbs }) => verbs))].sort();
 
-describe('what a daemon is permitted', () => {
+describe('the permissions of a daemon', () => {
   it.each([
     ['nodes', ['get', 'list', 'patch', 'watch']],
     ['machineconfigs', ['get']],
@@ -18,12 +18,12 @@ describe('what a daemon is permitted', () => {
     expect(verbsOn(resource)).toEqual(verbs);
   });
 
-  it('is that and no more', () => {
+  it('include nothing else', () => {
     expect(new Set(rules.flatMap(({ resources }) => resources)).size).toBe(7);
     expect(JSON.stringify(rules)).not.toContain('*');
   });
 
-  it('is for the ServiceAccount of our namespace, which can be another, and for kubelets', () => {
+  it('are bound to the ServiceAccount of the configured namespace, and to kubelets', () => {
     const subjects = daemonAccess('elsewhere').flatMap((object) => ('subjects' in object ? object.subjects : []));
     expect(subjects).toEqual([
       { kind: 'ServiceAccount', name: 'machine-config-daemon', namespace: 'elsewhere' },
@@ -32,7 +32,7 @@ describe('what a daemon is permitted', () => {
     ]);
   });
 
-  it('names in every binding a role that is there', () => {
+  it('bind only roles that exist', () => {
     const objects = daemonAccess();
     const roles = objects.flatMap((object) => ('rules' in object ? [`${object.kind} ${object.metadata.name}`] : []));
     const bound = objects.flatMap((object) =>

@@ -1,5 +1,4 @@
-// What the API server lets our own identities do. What RBAC cannot say, that a node writes only what is about itself, the
-// admission policies say.
+// Permissions of our identities. RBAC cannot restrict a node to its own objects; the admission policies do that.
 import { DAEMON_ACCOUNT, DEFAULT_NAMESPACE } from './identity.ts';
 
 interface Rule {
@@ -31,17 +30,17 @@ const RBAC = 'rbac.authorization.k8s.io';
 const rbacVersion = `${RBAC}/v1` as const;
 const MACHINE_CONFIGURATION = 'machineconfiguration.openshift.io';
 
-/** What a node needs of our kinds. Configs hold secrets: one gets the config it was told the name of, and lists none. */
+/** What a node needs of our kinds. Configs contain secrets: a node can get its config by name, but not list configs. */
 const ownKinds: Rule[] = [
   { apiGroups: [MACHINE_CONFIGURATION], resources: ['machineconfigs'], verbs: ['get'] },
   { apiGroups: [MACHINE_CONFIGURATION], resources: ['machineconfignodes'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [MACHINE_CONFIGURATION], resources: ['machineconfignodes/status'], verbs: ['patch'] },
-  // By the names that its MachineConfigNode says: thousands of machines that watched them would all be told of every edit.
+  // By the names in its MachineConfigNode. With a watch, every edit would be sent to thousands of machines.
   { apiGroups: [MACHINE_CONFIGURATION], resources: ['pinnedimagesets'], verbs: ['get'] },
   { apiGroups: ['operator.openshift.io'], resources: ['machineconfigurations'], verbs: ['get', 'list', 'watch'] },
 ];
 
-/** The daemons in pods, and those that use the certificate of their kubelet. */
+/** Access for daemons in pods, and for daemons that use the certificate of their kubelet. */
 export function daemonAccess(namespace: string = DEFAULT_NAMESPACE): AccessObject[] {
   const account = { kind: 'ServiceAccount' as const, name: DAEMON_ACCOUNT, namespace };
   const events = `${DAEMON_ACCOUNT}-events`;
@@ -61,7 +60,7 @@ export function daemonAccess(namespace: string = DEFAULT_NAMESPACE): AccessObjec
       roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: DAEMON_ACCOUNT },
       subjects: [account],
     },
-    // Events about a Node, which is in no namespace, are in this one.
+    // Events about cluster-scoped objects such as Nodes are stored in this namespace.
     {
       apiVersion: rbacVersion,
       kind: 'Role',
@@ -75,7 +74,7 @@ export function daemonAccess(namespace: string = DEFAULT_NAMESPACE): AccessObjec
       roleRef: { apiGroup: RBAC, kind: 'Role', name: events },
       subjects: [account],
     },
-    // Nodes and events a kubelet may write already.
+    // Kubelets already have permission to write Nodes and events.
     {
       apiVersion: rbacVersion,
       kind: 'ClusterRole',

@@ -8,7 +8,7 @@ import type { Kind, Resource } from './index.ts';
 const isResource = (value: unknown): value is Resource<unknown> =>
   typeof value === 'object' && value !== null && 'version' in value && 'plural' in value;
 
-/** Kinds of Kubernetes itself have their schemas in the server. */
+/** The schemas of built-in kinds are in the server. */
 const ofKubernetes = new Set(['', 'apiextensions.k8s.io', 'policy']);
 const resources = Object.values(api)
   .filter((value) => isResource(value))
@@ -18,13 +18,13 @@ const findKind = ({ group, plural }: Resource<unknown>): Kind | undefined =>
   api.kinds.find((kind) => kind.group === group && kind.plural === plural);
 
 describe('the resources that controllers use', () => {
-  it('there is one for each kind', () => {
+  it('include one for each kind', () => {
     expect(new Set(resources.map((resource) => findKind(resource)))).toStrictEqual(new Set(api.kinds));
     expect(resources).toHaveLength(api.kinds.length);
   });
 
   it.each(resources.map((resource) => ({ title: `${resource.plural}.${resource.group}`, resource })))(
-    '$title is served in the version they use, which is v1 where there is one',
+    '$title is served in the version that controllers use, v1 if it exists',
     ({ resource }) => {
       const served = findKind(resource)?.versions.map(({ name }) => name) ?? [];
       expect(served).toContain(resource.version);
@@ -33,7 +33,7 @@ describe('the resources that controllers use', () => {
   );
 });
 
-/** The packages that are loaded with a file of ours. What is imported as a type only is not loaded. */
+/** The packages that a file loads. Type-only imports load nothing. */
 function packagesBehind(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return [];
   seen.add(file);
@@ -43,13 +43,13 @@ function packagesBehind(file: string, seen = new Set<string>()): string[] {
   );
 }
 
-describe('what a daemon uses without the schemas', () => {
-  it.each(['resources.ts', 'machineconfiguration/names.ts'])('%s loads no schemas', (file) => {
+describe('the resources and names for daemons', () => {
+  it.each(['resources.ts', 'machineconfiguration/names.ts'])('%s: no schemas are loaded', (file) => {
     expect(packagesBehind(join(import.meta.dirname, 'index.ts'))).toContain('typebox');
     expect(packagesBehind(join(import.meta.dirname, file))).toStrictEqual([]);
   });
 
-  it('is the same', () => {
+  it('equal those with schemas', () => {
     expect(Object.entries(light).length).toBeGreaterThan(0);
     expect(api).toMatchObject({ ...light });
   });

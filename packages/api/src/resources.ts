@@ -1,4 +1,4 @@
-// What a daemon asks the cluster for, without the schemas behind it: those cost 40 MB of memory on every machine.
+// The resources that a daemon requests, without their schemas: those would cost 40 MB of memory on every machine.
 import type { Resource } from './kind.ts';
 import type { MachineConfigNode } from './machineconfiguration/machine-config-node.ts';
 import type { MachineConfig } from './machineconfiguration/machine-config.ts';

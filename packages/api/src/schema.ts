@@ -1,22 +1,22 @@
-// As a namespace, so that a bundle holds the few builders used here and not all of typebox.
+// Imported as a namespace, so that bundles contain only the builders used here instead of all of typebox.
 import * as Type from 'typebox';
 import type { Static, TObject, TProperties, TSchema, TUnsafe } from 'typebox';
 
-// The words that kind files are written in. Each word makes a typebox schema that is a structural OpenAPI v3 schema
-// as it stands (`nullable` instead of a union with null, `enum` instead of literals, and so on), so that the type, the
-// CRD and the validator need no translation between dialects.
+// The builders that kind files use. Each returns a typebox schema that is also a structural OpenAPI v3 schema
+// (`nullable` instead of a union with null, `enum` instead of literals, and so on). Type, CRD and validator share it
+// without translation.
 
 /** A rule that kube-apiserver evaluates in CEL. */
 export interface Rule<T = unknown> {
   rule: string;
   message: string;
-  /** The field to blame, from the place of the rule on, such as `.spec.node.name`. Left out: the place itself. */
+  /** Path of the invalid field, relative to the rule, such as `.spec.node.name`. Default: the place of the rule. */
   fieldPath?: string;
-  /** The same promise for our validator. Left out where the rule compares with the stored object: only the server has it. */
+  /** The same rule for our validator. Omitted if the rule needs the stored object, which only the server has. */
   holds?(self: T): boolean;
 }
 
-/** How a node of a schema looks to those who walk it: the CRD emitter and the validator. */
+/** A schema node, as the CRD emitter and the validator traverse it. */
 export interface SchemaNode {
   type?: string;
   description?: string;
@@ -53,7 +53,7 @@ const described = (description: string | undefined) => (description === undefine
 
 const ruled = <T>(rules: Rule<T>[] | undefined) => (rules === undefined ? {} : { 'x-kubernetes-validations': rules });
 
-/** Marks a property that may be left out. */
+/** Marks a property that can be omitted. */
 export const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 
 export interface TextOptions extends Ruled<string> {
@@ -62,7 +62,7 @@ export interface TextOptions extends Ruled<string> {
   pattern?: string;
   format?: 'date-time' | 'uri' | 'cidr';
   default?: string;
-  /** The value must satisfy one of these formats. */
+  /** The value must match one of these formats. */
   anyFormat?: string[];
 }
 
@@ -79,7 +79,7 @@ export interface ChoiceOptions<V extends string> extends Ruled<V> {
   maxLength?: number;
 }
 
-/** One of a few words. */
+/** An enumeration of strings. */
 export function choice<const V extends readonly string[]>(
   values: V,
   description?: string,
@@ -127,7 +127,7 @@ export const intOrString = (description: string): TUnsafe<number | string> =>
 export interface ObjectOptions<T> extends Ruled<T> {
   minProperties?: number;
   default?: Partial<T>;
-  /** Server-side apply replaces the object whole instead of field by field. */
+  /** Server-side apply replaces the whole object instead of merging its fields. */
   atomic?: boolean;
 }
 
@@ -144,7 +144,7 @@ export function object<P extends TProperties>(
 export const stringMap = (description: string): TUnsafe<Record<string, string>> =>
   Type.Unsafe<Record<string, string>>({ type: 'object', description, additionalProperties: { type: 'string' } });
 
-/** An object that the server keeps as it is: its shape is not ours to say. */
+/** An object that the server stores unchanged, because another API defines its fields. */
 export const freeForm = (description: string): TUnsafe<Record<string, unknown>> =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', description, 'x-kubernetes-preserve-unknown-fields': true });
 
@@ -162,7 +162,7 @@ function buildListSchema<S extends TSchema>(
   return Type.Array(items, { description, ...keywords, ...listType, ...ruled(rules) });
 }
 
-/** A list that one writer owns whole. */
+/** A list that one writer owns as a whole. */
 export const atomicList = <S extends TSchema>(description: string, items: S, options: ListOptions<S> = {}) =>
   buildListSchema(description, items, { 'x-kubernetes-list-type': 'atomic' }, options);
 
@@ -170,7 +170,7 @@ export const atomicList = <S extends TSchema>(description: string, items: S, opt
 export const setList = <S extends TSchema>(description: string, items: S, options: ListOptions<S> = {}) =>
   buildListSchema(description, items, { 'x-kubernetes-list-type': 'set' }, options);
 
-/** A list of objects told apart by `keys`, whose entries several writers may own. */
+/** A list of objects identified by `keys`, whose entries several writers may own. */
 export const listMap = <S extends TObject>(
   description: string,
   items: S,
@@ -179,11 +179,11 @@ export const listMap = <S extends TObject>(
 ) =>
   buildListSchema(description, items, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys }, options);
 
-/** Lets the value be null, which the server then keeps. (A null anywhere else it drops.) */
+/** Allows null, which the server then stores. (It drops any other null.) */
 export const nullable = <S extends TSchema>(schema: S): TUnsafe<Static<S> | null> =>
   Type.Unsafe<Static<S> | null>({ ...schema, nullable: true });
 
-/** The text matches a pattern. CEL knows RE2 and we JavaScript: keep to what both read alike, and to no quotes. */
+/** CEL uses RE2 and the validator JavaScript: the pattern must use only their common syntax, and no quotes. */
 export function matching(pattern: string, message: string): Rule<string> {
   const expression = new RegExp(pattern);
   return {
@@ -193,7 +193,7 @@ export function matching(pattern: string, message: string): Rule<string> {
   };
 }
 
-/** A union member is there exactly when the discriminator says so. */
+/** A union member is set exactly when the discriminator selects it. */
 export function unionMember(discriminator: string, value: string, member: string): Rule<object> {
   return {
     rule: `has(self.${member}) == (self.${discriminator} == '${value}')`,
@@ -203,7 +203,7 @@ export function unionMember(discriminator: string, value: string, member: string
   };
 }
 
-/** Whoever has set the field may change it but not take it away. */
+/** The field can be changed after it is set, but not removed. */
 export const staysOnceSet = (field: string): Rule<object> => ({
   rule: `!has(oldSelf.${field}) || has(self.${field})`,
   message: `${field} cannot be removed once it is set`,

@@ -1,4 +1,4 @@
-// Fields that several kinds have, in the form that Kubernetes itself uses.
+// Fields that several kinds share, in the form that Kubernetes uses.
 import {
   atomicList,
   choice,
@@ -13,25 +13,27 @@ import {
   timestamp,
 } from './schema.ts';
 
-// One or more lower-case DNS labels and a slash may come before the name proper.
+// An optional prefix (a lower-case DNS subdomain and a slash), then the name.
 export const QUALIFIED_NAME_PATTERN =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$';
 
-/** A finding about an object. */
 const condition = object(undefined, {
-  type: text('What the condition is about, such as Degraded.', { maxLength: 316, pattern: QUALIFIED_NAME_PATTERN }),
-  status: choice(['True', 'False', 'Unknown'], 'Whether the condition holds: True, False or Unknown.'),
-  reason: text('Why, in one CamelCase word that programs may rely on.', {
+  type: text('Type of the condition, such as Degraded.', { maxLength: 316, pattern: QUALIFIED_NAME_PATTERN }),
+  status: choice(['True', 'False', 'Unknown'], 'Status of the condition: True, False or Unknown.'),
+  reason: text('Machine-readable reason, one CamelCase word.', {
     minLength: 1,
     maxLength: 1024,
     pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
   }),
-  message: text('Why, in a sentence for people.', { maxLength: 32_768 }),
+  message: text('Human-readable explanation.', { maxLength: 32_768 }),
   lastTransitionTime: timestamp('When the status last changed.'),
   observedGeneration: optional(
-    int64('The metadata.generation that the condition was derived from. Older than the object: not yet re-evaluated.', {
-      minimum: 0,
-    }),
+    int64(
+      'The metadata.generation that the condition reflects. If it is older than the object, the condition is out of date.',
+      {
+        minimum: 0,
+      },
+    ),
   ),
 });
 
@@ -50,7 +52,7 @@ export const subdomain = (description: string, options: TextOptions = {}) =>
       {
         rule: '!format.dns1123Subdomain().validate(self).hasValue()',
         message:
-          "must be a valid object name: lower case letters, digits, '-' and '.', beginning and ending with a letter or digit",
+          "must be a valid object name: lower case letters, digits, '-' and '.', starting and ending with a letter or digit",
         holds: (self) => subdomainPattern.test(self),
       },
     ],
@@ -61,7 +63,7 @@ const REST = '(:[0-9]{2,5})?/([a-zA-Z0-9-_]{0,61}/)?[a-zA-Z0-9-_.]*$';
 const DIGEST = '^sha256:[a-f0-9]{64}$';
 
 interface ImageReferenceOptions {
-  /** Also takes an image on the machine's own registry. */
+  /** Also accepts an image in the local registry of the machine. */
   localhost?: boolean;
 }
 
@@ -82,28 +84,25 @@ export function imageByDigest(description: string, { localhost = false }: ImageR
       },
       {
         rule: `self.split('@')[0].matches('${name.replaceAll('\\', '\\\\')}')`,
-        message: `must begin with host[:port][/namespace]/name and no scheme; the host must be ${localhost ? "'localhost' or " : ''}a full domain name, as in registry.example.com/team/image`,
+        message: `must start with host[:port][/namespace]/name and no scheme; the host must be ${localhost ? "'localhost' or " : ''}a full domain name, as in registry.example.com/team/image`,
         holds: (self) => namePattern.test(self.split('@')[0] ?? ''),
       },
     ],
   });
 }
 
-/** Selects objects by their labels. */
 export const labelSelector = (description: string) =>
   object(
     description,
     {
-      matchLabels: optional(stringMap('Labels an object must have, each with exactly this value.')),
+      matchLabels: optional(stringMap('Labels that an object must have, with exactly these values.')),
       matchExpressions: optional(
         atomicList(
-          'Further conditions on labels. All of them must hold.',
+          'Additional requirements on labels. All must be met.',
           object(undefined, {
-            key: text('The label the condition is about.'),
-            operator: text('How the label relates to the values: In, NotIn, Exists or DoesNotExist.'),
-            values: optional(
-              atomicList('The values for In and NotIn. Must be empty for Exists and DoesNotExist.', text()),
-            ),
+            key: text('Label that the requirement applies to.'),
+            operator: text('Relation between the label and the values: In, NotIn, Exists or DoesNotExist.'),
+            values: optional(atomicList('Values for In and NotIn. Must be empty for Exists and DoesNotExist.', text())),
           }),
         ),
       ),
@@ -117,14 +116,12 @@ export const objectReferenceFields = {
   name: optional(text('Name of the object.')),
   namespace: optional(text('Namespace of the object.')),
   uid: optional(text('UID of the object.')),
-  resourceVersion: optional(text('Version of the object that was looked at.')),
-  fieldPath: optional(text('The part of the object that is meant, if not the whole.')),
+  resourceVersion: optional(text('The resourceVersion of the object that this reference was made for.')),
+  fieldPath: optional(text('Part of the object that is referenced. Empty for the whole object.')),
 };
 
-/** Points at one object, of whatever kind. */
 export const objectReference = (description?: string) => object(description, objectReferenceFields, { atomic: true });
 
-/** Points at a Secret. */
 export const secretReference = (description: string) =>
   object(
     description,
@@ -135,7 +132,6 @@ export const secretReference = (description: string) =>
     { atomic: true },
   );
 
-/** Keeps pods without a matching toleration off a node. */
 export const taint = object(undefined, {
   key: text('Name of the taint.'),
   value: optional(text('Value of the taint.')),

@@ -21,7 +21,7 @@ const leaves: Record<string, fc.Arbitrary<unknown>> = {
   boolean: fc.boolean(),
 };
 
-/** Values that fit a schema, or nearly: rules are asked about them that random JSON never reaches. */
+/** Values that match a schema, or nearly: they reach rules that random JSON never reaches. */
 function almost(node: SchemaNode): fc.Arbitrary<unknown> {
   const fitting = (): fc.Arbitrary<unknown> => {
     if (node.enum !== undefined) return fc.constantFrom(...node.enum);
@@ -65,16 +65,16 @@ const buildPinnedImageSet = (...names: unknown[]) => ({
   spec: { pinnedImages: names.map((name) => ({ name })) },
 });
 
-describe('an object that fits is given back as the server would store it', () => {
+describe('a valid object is returned as the server would store it', () => {
   it.each<[string, Kind, object, object]>([
     [
-      'a field that does not exist is dropped',
+      'an unknown field is dropped',
       machineConfigPoolKind,
       buildPool({ spec: { paused: true, pause: true }, extra: 1 }),
       buildPool({ spec: { paused: true } }),
     ],
     [
-      'a null that is not allowed is dropped, one that is stays',
+      'a null is dropped unless the field is nullable',
       machineConfigKind,
       { ...buildPool({ spec: { fips: null, kernelArguments: null } }), kind: 'MachineConfig' },
       { ...buildPool({ spec: { kernelArguments: null } }), kind: 'MachineConfig' },
@@ -100,7 +100,7 @@ describe('an object that fits is given back as the server would store it', () =>
       },
     ],
     [
-      'what has no shape of ours is kept as it is',
+      'a free-form field is kept unchanged',
       machineConfigKind,
       { ...buildPool({ spec: { config: { ignition: { version: '3.5.0', odd: null } } } }), kind: 'MachineConfig' },
       { ...buildPool({ spec: { config: { ignition: { version: '3.5.0', odd: null } } } }), kind: 'MachineConfig' },
@@ -115,7 +115,7 @@ describe('an object that fits is given back as the server would store it', () =>
     expect(validate(kind, given)).toStrictEqual({ ok: true, object: stored });
   });
 
-  it('a label named __proto__ is a label like any other', () => {
+  it('a label named __proto__ is an ordinary label', () => {
     const pool: unknown = JSON.parse(
       JSON.stringify(buildPool({ spec: { nodeSelector: { matchLabels: {} } } })).replace('{}', '{"__proto__":"x"}'),
     );
@@ -123,16 +123,16 @@ describe('an object that fits is given back as the server would store it', () =>
     expect(JSON.stringify(result)).toContain('"matchLabels":{"__proto__":"x"}');
   });
 
-  it('the given object is left as it was', () => {
+  it('the input is not modified', () => {
     const given = buildPool({ spec: { paused: null } });
     validate(machineConfigPoolKind, given);
     expect(given).toStrictEqual(buildPool({ spec: { paused: null } }));
   });
 });
 
-describe('an object that does not fit is refused at the right place', () => {
+describe('an invalid object is rejected with the path of the problem', () => {
   it.each<[string, Kind, unknown, string, string]>([
-    ['no object', machineConfigPoolKind, [], '', 'must be an object of kind MachineConfigPool, not a list'],
+    ['not an object', machineConfigPoolKind, [], '', 'must be an object of kind MachineConfigPool, not a list'],
     [
       'another API group',
       machineConfigPoolKind,
@@ -147,15 +147,23 @@ describe('an object that does not fit is refused at the right place', () => {
       'kind',
       'must be MachineConfigPool, not "Pool"',
     ],
+    ['no name', machineConfigPoolKind, { ...buildPool({ spec: {} }), metadata: {} }, 'metadata.name', 'is required'],
     [
-      'no name',
+      'a name that YAML reads as a number',
       machineConfigPoolKind,
-      { ...buildPool({ spec: {} }), metadata: {} },
+      { ...buildPool({ spec: {} }), metadata: { name: 98 } },
       'metadata.name',
-      'must be the name of the object, not nothing',
+      'must be a non-empty string, not 98; write it in quotes',
+    ],
+    [
+      'no kind',
+      machineConfigPoolKind,
+      { ...buildPool({ spec: {} }), kind: undefined },
+      'kind',
+      'must be MachineConfigPool, but is missing',
     ],
     ['a missing field', machineConfigPoolKind, buildPool({}), 'spec', 'is required'],
-    ['a null in place of one', machineConfigPoolKind, buildPool({ spec: null }), 'spec', 'is required'],
+    ['a null instead of an object', machineConfigPoolKind, buildPool({ spec: null }), 'spec', 'is required'],
     [
       'the wrong type',
       machineConfigPoolKind,
@@ -178,7 +186,7 @@ describe('an object that does not fit is refused at the right place', () => {
       'must be an object, not null',
     ],
     [
-      'a word that is not one of the choices',
+      'a string that is not one of the choices',
       machineConfigurationKind,
       buildConfiguration({ logLevel: 'Loud' }),
       'spec.logLevel',
@@ -189,17 +197,17 @@ describe('an object that does not fit is refused at the right place', () => {
       machineConfigPoolKind,
       buildPool({ spec: { osImageStream: { name: '' } } }),
       'spec.osImageStream.name',
-      'must have a length of from 1 to 253, not ""',
+      'must have 1 to 253 characters, has 0',
     ],
     [
       'text against a pattern',
       machineConfigurationKind,
       buildConfiguration({ managementState: 'On' }),
       'spec.managementState',
-      'must match the pattern ^(Managed|Unmanaged|Force|Removed)$, not "On"',
+      'must be one of Managed, Unmanaged, Force, Removed, not "On"',
     ],
     [
-      'a number below its least value',
+      'a number below its minimum',
       machineConfigPoolKind,
       buildPool({
         spec: {},
@@ -224,10 +232,10 @@ describe('an object that does not fit is refused at the right place', () => {
       machineConfigurationKind,
       buildConfiguration({ failedRevisionLimit: 2 ** 31 }),
       'spec.failedRevisionLimit',
-      'must be a whole number of 32 bits, not 2147483648',
+      'must be a 32-bit integer, not 2147483648',
     ],
     [
-      'a time that is none',
+      'an invalid time',
       machineConfigPoolKind,
       buildPool({ spec: {}, status: { conditions: [{ lastTransitionTime: 'yesterday' }] } }),
       'status.conditions[0].lastTransitionTime',
@@ -238,45 +246,45 @@ describe('an object that does not fit is refused at the right place', () => {
       pinnedImageSetKind,
       buildPinnedImageSet(),
       'spec.pinnedImages',
-      'must have a number of entries of from 1 to 500, not a list',
+      'must have 1 to 500 entries, has 0',
     ],
     [
-      'an entry that is there twice',
+      'a duplicate entry of a list map',
       pinnedImageSetKind,
       buildPinnedImageSet(`a.example.com/b@${digest}`, `a.example.com/b@${digest}`),
       'spec.pinnedImages[1]',
-      `is there twice: "a.example.com/b@${digest.slice(0, 63)}…`,
+      `duplicates an earlier entry: "a.example.com/b@${digest.slice(0, 63)}…`,
     ],
     [
-      'a value of a set that is there twice',
+      'a duplicate value in a set',
       machineConfigurationKind,
       buildConfiguration({ irreconcilableValidationOverrides: { storage: ['Raid', 'Raid'] } }),
       'spec.irreconcilableValidationOverrides.storage[1]',
-      'is there twice: "Raid"',
+      'duplicates an earlier entry: "Raid"',
     ],
     [
-      'an object with nothing in it',
+      'an empty object',
       machineConfigurationKind,
       buildConfiguration({ irreconcilableValidationOverrides: {} }),
       'spec.irreconcilableValidationOverrides',
-      'must have at least 1 of its fields set',
+      'must have at least 1 field, has 0',
     ],
     [
-      'a label that is not a string, under its own name',
+      'a label that is not a string',
       machineConfigPoolKind,
       buildPool({ spec: { nodeSelector: { matchLabels: { 'example.com/a': 1 } } } }),
       'spec.nodeSelector.matchLabels["example.com/a"]',
-      'must be a string, not 1',
+      'must be a string, not 1; write it in quotes',
     ],
     [
-      'a rule of ours',
+      'a rule',
       pinnedImageSetKind,
       buildPinnedImageSet('registry.example.com/app:latest@sha256:x'),
       'spec.pinnedImages[0].name',
       "must name the image by digest: it must end with '@sha256:' and 64 lower case hexadecimal digits, not with a tag",
     ],
     [
-      'a rule that blames a field',
+      'a rule with a field path',
       machineConfigurationKind,
       buildConfiguration({ bootImageSkewEnforcement: { mode: 'Manual' } }),
       'spec.bootImageSkewEnforcement.manual',
@@ -287,7 +295,7 @@ describe('an object that does not fit is refused at the right place', () => {
       osImageStreamKind,
       buildStream('v1', { spec: { defaultStream: 'a' } }, 'mine'),
       '',
-      "there is one OSImageStream: its name must be 'cluster'",
+      "only one OSImageStream may exist, and its name must be 'cluster'",
     ],
     [
       'a field that v1 requires',
@@ -301,21 +309,21 @@ describe('an object that does not fit is refused at the right place', () => {
     expect(result.ok ? [] : result.problems).toContainEqual({ path, message });
   });
 
-  it('entries that differ only far behind are not the same', () => {
+  it('entries that differ only in their last character are not duplicates', () => {
     const [first, second] = [`sha256:${'0'.repeat(63)}1`, `sha256:${'0'.repeat(63)}2`];
     expect(
       validate(pinnedImageSetKind, buildPinnedImageSet(`a.example.com/b@${first}`, `a.example.com/b@${second}`)).ok,
     ).toBe(true);
   });
 
-  it('rules are not asked about what does not fit the schema', () => {
+  it('rules do not run on values that do not match the schema', () => {
     expect(validate(pinnedImageSetKind, buildPinnedImageSet(7))).toStrictEqual({
       ok: false,
-      problems: [{ path: 'spec.pinnedImages[0].name', message: 'must be a string, not 7' }],
+      problems: [{ path: 'spec.pinnedImages[0].name', message: 'must be a string, not 7; write it in quotes' }],
     });
   });
 
-  it('an object with a thousand mistakes is answered with fifty', () => {
+  it('at most 50 problems are reported', () => {
     const result = validate(
       pinnedImageSetKind,
       buildPinnedImageSet(...Array.from({ length: 1000 }, (_, index) => index)),
@@ -324,10 +332,10 @@ describe('an object that does not fit is refused at the right place', () => {
   });
 });
 
-describe('whatever comes from outside', () => {
+describe('untrusted input', () => {
   const anyKind = fc.constantFrom(...kinds);
 
-  it('is answered and not thrown at', () => {
+  it('never makes it throw', () => {
     fc.assert(
       fc.property(anyKind, fc.jsonValue(), fc.jsonValue(), (kind, spec, status) => {
         const apiVersion = `${kind.group}/${kind.versions[0].name}`;
@@ -342,7 +350,7 @@ describe('whatever comes from outside', () => {
     );
   });
 
-  it('once it has passed, it passes again and stays the same', () => {
+  it('that is valid stays valid and unchanged when validated again', () => {
     fc.assert(
       fc.property(
         anyKind.chain((kind) => fc.tuple(fc.constant(kind), almost(kind.versions[0].schema))),

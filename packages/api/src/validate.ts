@@ -1,29 +1,29 @@
-// An object from outside: what is wrong with it, or what kube-apiserver would make of it.
+// Validates untrusted objects and prepares them as kube-apiserver would store them.
 import type { Kind } from './kind.ts';
 import type { SchemaNode } from './schema.ts';
 
-/** Something in an object that its schema does not allow. */
+/** A violation of the schema. */
 export interface Problem {
-  /** Where, as users write it: `spec.pinnedImages[0].name`. Empty for the object as a whole. */
+  /** Such as `spec.pinnedImages[0].name`. Empty for the whole object. */
   path: string;
-  /** What was expected and what was found. */
+  /** Reads as a sentence after the path. */
   message: string;
 }
 
 export type Validated<T> = { ok: true; object: T } | { ok: false; problems: Problem[] };
 
 /**
- * Says what is wrong with an object of a kind, or gives it typed and as kube-apiserver would store it: unknown fields
- * dropped, defaults filled in. Never throws. Rules that compare with the stored object are left to the server, as is
- * metadata beside the name.
+ * Returns the problems of an object, or the typed object as kube-apiserver would store it: unknown fields dropped,
+ * defaults filled in. Never throws. Does not check metadata other than the name, nor rules that compare with the stored
+ * object: the server does.
  */
 export function validate<T>(kind: Kind<T>, value: unknown): Validated<T> {
-  if (!isObject(value)) return failed('', `must be an object of kind ${kind.kind}, not ${show(value)}`);
+  if (!isObject(value)) return failed('', `must be an object of kind ${kind.kind}, ${showFound(value)}`);
   const { apiVersion, kind: _, metadata, ...fields } = value;
   const version = kind.versions.find(({ name }) => apiVersion === `${kind.group}/${name}`);
   if (version === undefined) {
     const known = kind.versions.map(({ name }) => `${kind.group}/${name}`).join(' or ');
-    return failed('apiVersion', `must be ${known}, not ${show(apiVersion)}`);
+    return failed('apiVersion', `must be ${known}, ${showFound(apiVersion)}`);
   }
   const header = headerProblem(kind, value);
   const object = { apiVersion, kind: kind.kind, metadata, ...prepareFields(version.schema, fields) };
@@ -38,23 +38,25 @@ const failed = (path: string, message: string): { ok: false; problems: Problem[]
 
 function headerProblem(kind: Kind, value: Record<string, unknown>): Problem | undefined {
   if (value['kind'] !== kind.kind) {
-    return { path: 'kind', message: `must be ${kind.kind}, not ${show(value['kind'])}` };
+    return { path: 'kind', message: `must be ${kind.kind}, ${showFound(value['kind'])}` };
   }
   const name = isObject(value['metadata']) ? value['metadata']['name'] : undefined;
-  if (typeof name !== 'string' || name === '') {
-    return { path: 'metadata.name', message: `must be the name of the object, not ${show(name)}` };
-  }
-  return undefined;
+  if (name === undefined) return { path: 'metadata.name', message: 'is required' };
+  if (typeof name === 'string' && name !== '') return undefined;
+  return {
+    path: 'metadata.name',
+    message: `must be a non-empty string, ${showFound(name)}${quotingHint('a string', name)}`,
+  };
 }
 
-/** Whether the value is an object, as against a list, a scalar or null. */
+/** Whether the value is an object, and not a list or null. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const isDroppedNull = (node: SchemaNode, value: unknown): boolean => value === null && node.nullable !== true;
 
-/** What `prepare` does, for an object that is known to be one. */
+/** `prepare` for an object. */
 function prepareFields(node: SchemaNode, value: Record<string, unknown>): Record<string, unknown> {
   const { properties = {}, additionalProperties } = node;
   const entries: [string, unknown][] = [];
@@ -68,13 +70,13 @@ function prepareFields(node: SchemaNode, value: Record<string, unknown>): Record
       entries.push([name, prepare(schema, structuredClone(schema.default))]);
     }
   }
-  // From entries, so that a field named __proto__ is a field like any other.
+  // Built from entries, so that a field named __proto__ is an ordinary field.
   return Object.fromEntries(entries);
 }
 
 /**
- * The value as kube-apiserver would store it: fields that the schema does not know and nulls that it does not allow are
- * dropped, then defaults are filled in. What does not fit the schema stays as it is, for the check to find.
+ * The value as kube-apiserver would store it: unknown fields and nulls that are not allowed are dropped, then defaults
+ * are filled in. Invalid values stay unchanged, so that the check reports them.
  */
 function prepare(node: SchemaNode, value: unknown): unknown {
   if (node['x-kubernetes-preserve-unknown-fields'] === true) return value;
@@ -85,7 +87,7 @@ function prepare(node: SchemaNode, value: unknown): unknown {
   return node.type === 'object' && isObject(value) ? prepareFields(node, value) : value;
 }
 
-/** Everything in a prepared value that its schema does not allow, but for rules that need the stored object. */
+/** All problems of a prepared value, except for rules that need the stored object. */
 function collectProblems(schema: SchemaNode, value: unknown): Problem[] {
   const problems = new Problems();
   check(schema, value, '', problems);
@@ -106,13 +108,20 @@ const intOrString = {
   holds: (value: unknown) => Number.isInteger(value) || typeof value === 'string',
 };
 
+/** YAML reads 98 and true without quotes as a number and a boolean. */
+const quotingHint = (expected: string, value: unknown): string =>
+  expected === 'a string' && (typeof value === 'number' || typeof value === 'boolean') ? '; write it in quotes' : '';
+
 const findType = (node: SchemaNode) =>
   node['x-kubernetes-int-or-string'] === true ? intOrString : types[node.type ?? ''];
 
 function checkFields(node: SchemaNode, value: Record<string, unknown>, path: string, problems: Problems): void {
   const { properties = {}, additionalProperties, required = [], minProperties = 0 } = node;
   if (Object.keys(value).length < minProperties) {
-    problems.add(path, `must have at least ${minProperties} of its fields set`);
+    problems.add(
+      path,
+      `must have ${formatCount(minProperties, undefined, 'field', 'fields')}, has ${Object.keys(value).length}`,
+    );
   }
   for (const name of required) {
     if (!Object.hasOwn(value, name)) problems.add(fieldPath(path, name), 'is required');
@@ -123,7 +132,7 @@ function checkFields(node: SchemaNode, value: Record<string, unknown>, path: str
   }
 }
 
-/** What an entry is told apart by, or nothing where entries may be alike. */
+/** The key that must be unique among the entries. Undefined if duplicates are allowed. */
 function readItemKey(node: SchemaNode, item: unknown): unknown[] | undefined {
   if (node['x-kubernetes-list-type'] === 'set') return [item];
   return node['x-kubernetes-list-map-keys']?.map((key) => (isObject(item) ? item[key] : undefined));
@@ -137,14 +146,15 @@ function checkItems(node: SchemaNode, value: readonly unknown[], path: string, p
     const identity = readItemKey(node, item);
     if (identity === undefined) continue;
     const key = JSON.stringify(identity);
-    if (seen.has(key)) problems.add(itemPath(path, index), `is there twice: ${identity.map(show).join(', ')}`);
+    if (seen.has(key))
+      problems.add(itemPath(path, index), `duplicates an earlier entry: ${identity.map(show).join(', ')}`);
     seen.add(key);
   }
 }
 
 const rulePath = (path: string, fieldPath = ''): string => (path === '' ? fieldPath.slice(1) : `${path}${fieldPath}`);
 
-/** Rules are asked only about values that fit the schema, so that they can trust its types. */
+/** Rules run only on values that match the schema, so that they can trust its types. */
 function checkRules(node: SchemaNode, value: unknown, path: string, problems: Problems): void {
   for (const rule of node['x-kubernetes-validations'] ?? []) {
     if (rule.holds?.(value) === false) problems.add(rulePath(path, rule.fieldPath), rule.message);
@@ -156,31 +166,31 @@ function check(node: SchemaNode, value: unknown, path: string, problems: Problem
   const before = problems.found.length;
   const type = findType(node);
   if (type !== undefined && !type.holds(value)) {
-    problems.add(path, `must be ${type.expected}, not ${show(value)}`);
+    problems.add(path, `must be ${type.expected}, ${showFound(value)}${quotingHint(type.expected, value)}`);
     return;
   }
-  for (const expected of brokenLimits(node, value)) problems.add(path, `must ${expected}, not ${show(value)}`);
+  for (const message of findBrokenLimits(node, value)) problems.add(path, message);
   if (Array.isArray(value)) checkItems(node, value, path, problems);
   else if (isObject(value)) checkFields(node, value, path, problems);
   if (problems.found.length === before) checkRules(node, value, path, problems);
 }
 
-/** What the value should have been, or nothing if it is. */
+/** The problem with the value, or undefined if it is within the limit. */
 type Limit = (node: SchemaNode, value: unknown) => string | undefined;
 
 const DATE_TIME_PATTERN = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
-// The formats whose meaning needs no library; the server checks the others as well.
+// The formats that need no library. Only the server checks the others.
 const formats: Record<string, { expected: string; holds: (value: unknown) => boolean }> = {
   'date-time': {
-    expected: 'be a time such as 2026-01-31T12:00:00Z',
+    expected: 'a time such as 2026-01-31T12:00:00Z',
     holds: (value) => typeof value === 'string' && DATE_TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value)),
   },
   int32: {
-    expected: 'be a whole number of 32 bits',
+    expected: 'a 32-bit integer',
     holds: (value) => typeof value === 'number' && value >= -(2 ** 31) && value < 2 ** 31,
   },
-  uri: { expected: 'be an absolute URL', holds: (value) => typeof value === 'string' && URL.canParse(value) },
+  uri: { expected: 'an absolute URL', holds: (value) => typeof value === 'string' && URL.canParse(value) },
 };
 
 const patterns = new Map<string, RegExp>();
@@ -191,57 +201,69 @@ function compilePattern(source: string): RegExp {
   return pattern;
 }
 
+/** A pattern such as `^(A|B)$` is an enumeration. */
+function describePattern(source: string): string {
+  const words = /^\^\(([\w|]+)\)\$$/.exec(source)?.[1];
+  return words === undefined ? `match the pattern ${source}` : `be one of ${words.split('|').join(', ')}`;
+}
+
 // kube-apiserver counts code points, not UTF-16 units.
 const countCodePoints = (value: string): number => Array.from(value).length;
 
 const isOutside = (size: number, min: number | undefined, max: number | undefined): boolean =>
   (min !== undefined && size < min) || (max !== undefined && size > max);
 
-function expectedRange(what: string, min: number | undefined, max: number | undefined): string {
-  if (min === undefined) return `${what} at most ${max}`;
-  return max === undefined ? `${what} at least ${min}` : `${what} from ${min} to ${max}`;
+function formatRange(min: number | undefined, max: number | undefined): string {
+  if (min === undefined) return `at most ${max}`;
+  if (max === undefined) return `at least ${min}`;
+  return min === max ? `exactly ${min}` : `${min} to ${max}`;
 }
+
+const formatCount = (min: number | undefined, max: number | undefined, one: string, many: string): string =>
+  `${formatRange(min, max)} ${(max ?? min) === 1 ? one : many}`;
 
 const choices: Limit = (node, value) =>
   node.enum === undefined || node.enum.includes(value)
     ? undefined
-    : `be one of ${node.enum.map((choice) => show(choice)).join(', ')}`;
+    : `must be one of ${node.enum.map((choice) => show(choice)).join(', ')}, ${showFound(value)}`;
 
 const format: Limit = (node, value) => {
   const known = formats[node.format ?? ''];
-  return known === undefined || known.holds(value) ? undefined : known.expected;
+  return known === undefined || known.holds(value) ? undefined : `must be ${known.expected}, ${showFound(value)}`;
 };
 
-const length: Limit = ({ minLength, maxLength }, value) =>
-  typeof value === 'string' && isOutside(countCodePoints(value), minLength, maxLength)
-    ? expectedRange('have a length of', minLength, maxLength)
-    : undefined;
+const length: Limit = ({ minLength, maxLength }, value) => {
+  if (typeof value !== 'string') return undefined;
+  const size = countCodePoints(value);
+  if (!isOutside(size, minLength, maxLength)) return undefined;
+  return `must have ${formatCount(minLength, maxLength, 'character', 'characters')}, has ${size}`;
+};
 
 const pattern: Limit = ({ pattern: source, maxLength = Infinity }, value) => {
-  // What is too long is said already, and is not worth the time.
+  // Too long is already a problem, and matching could be slow.
   if (source === undefined || typeof value !== 'string' || value.length > maxLength * 2) return undefined;
-  return compilePattern(source).test(value) ? undefined : `match the pattern ${source}`;
+  return compilePattern(source).test(value) ? undefined : `must ${describePattern(source)}, ${showFound(value)}`;
 };
 
 const range: Limit = ({ minimum, maximum }, value) =>
-  typeof value === 'number' && isOutside(value, minimum, maximum) ? expectedRange('be', minimum, maximum) : undefined;
+  typeof value === 'number' && isOutside(value, minimum, maximum)
+    ? `must be ${formatRange(minimum, maximum)}, ${showFound(value)}`
+    : undefined;
 
 const items: Limit = ({ minItems, maxItems }, value) =>
   Array.isArray(value) && isOutside(value.length, minItems, maxItems)
-    ? expectedRange('have a number of entries of', minItems, maxItems)
+    ? `must have ${formatCount(minItems, maxItems, 'entry', 'entries')}, has ${value.length}`
     : undefined;
 
 const limits: readonly Limit[] = [choices, format, length, pattern, range, items];
 
-/** What the value should have been, by the limits of its own node. */
-const brokenLimits = (node: SchemaNode, value: unknown): string[] =>
+const findBrokenLimits = (node: SchemaNode, value: unknown): string[] =>
   limits.flatMap((limit) => limit(node, value) ?? []);
 
-// The object comes from outside, and more than this helps nobody.
+// Untrusted objects can have any number of problems; users read only the first ones.
 const MAX_PROBLEMS = 50;
 const MAX_SHOWN = 80;
 
-/** Collects problems, up to a limit. */
 class Problems {
   readonly found: Problem[] = [];
 
@@ -250,13 +272,15 @@ class Problems {
   }
 }
 
-/** A value as it can be shown to people: short, and never the inside of an object. */
+/** Formats a value for a message: short, and never the content of an object. */
 function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
   const shown = JSON.stringify(value) ?? 'nothing';
   return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
 }
+
+const showFound = (value: unknown): string => (value === undefined ? 'but is missing' : `not ${show(value)}`);
 
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
 

@@ -1,9 +1,9 @@
-// How long to wait after failures in a row.
+// The delay after consecutive failures.
 
-/** The share of the wait, from 0 upwards: somewhere between these two, by chance. */
+/** The delay is multiplied by a random factor between these two. */
 export type Jitter = readonly [from: number, to: number];
 
-/** Up to half is taken off, so that callers that failed together do not come back together. */
+/** Shortens the delay by up to half, so that callers that failed together do not retry together. */
 export const halfJitter: Jitter = [0.5, 1];
 /** A quarter more or less. */
 export const quarterJitter: Jitter = [0.75, 1.25];
@@ -13,16 +13,16 @@ export interface Backoff {
   readonly firstMs: number;
   /** Before jitter. */
   readonly maxMs: number;
-  /** Twice as long each time, if not given. */
+  /** Default: 2. */
   readonly factor?: number;
-  /** None, if not given. */
+  /** Default: none. */
   readonly jitter?: Jitter;
 }
 
-/** More would leave the range of numbers, and every maximum is reached long before. */
+/** Keeps the power finite. Every maximum is reached long before. */
 const MAX_STEPS = 100;
 
-/** Milliseconds to wait after that many failures in a row, counted from 1. `random` gives numbers from 0 up to 1. */
+/** Milliseconds to wait after this many consecutive failures, counted from 1. `random` returns numbers from 0 to 1. */
 export function backoffMs(backoff: Backoff, failures: number, random: () => number = Math.random): number {
   const { firstMs, maxMs, factor = 2, jitter } = backoff;
   const steps = Math.min(Math.max(0, failures - 1), MAX_STEPS);
@@ -30,6 +30,6 @@ export function backoffMs(backoff: Backoff, failures: number, random: () => numb
   return jitter === undefined ? ms : jitterMs(ms, jitter, random);
 }
 
-/** For waits that do not grow. */
+/** For delays that do not grow. */
 export const jitterMs = (ms: number, [from, to]: Jitter, random: () => number = Math.random): number =>
   ms * (from + random() * (to - from));

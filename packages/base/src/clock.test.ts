@@ -23,8 +23,8 @@ function manualClock() {
   return { clock, advance, timers: () => timers.length };
 }
 
-describe('a clock of a test', () => {
-  it('sleeps by its own timers', async () => {
+describe('a test clock', () => {
+  it('sleeps with its own timers', async () => {
     const { clock, advance } = manualClock();
     let isAwake = false;
     const sleep = clock.sleep(100).then(() => (isAwake = true));
@@ -57,15 +57,15 @@ describe('a clock of a test', () => {
   });
 });
 
-describe('the clock of the system', () => {
-  it('sleeps, and its two times go on', async () => {
+describe('the system clock', () => {
+  it('sleeps, and both of its times advance', async () => {
     const [now, wall] = [systemClock.now(), systemClock.wallNow()];
     await systemClock.sleep(1);
     expect(systemClock.now()).toBeGreaterThan(now);
     expect(systemClock.wallNow()).toBeGreaterThanOrEqual(wall);
   });
 
-  it('does not fire what is due in a month immediately', async () => {
+  it('does not fire a timer of a month immediately', async () => {
     let hasFired = false;
     const cancel = systemClock.setTimer(30 * 24 * 3_600_000, () => (hasFired = true));
     await systemClock.sleep(5);

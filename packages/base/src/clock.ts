@@ -1,10 +1,10 @@
-/** Time, so that tests bring their own. A function asks for what it uses: `Pick<Clock, 'now' | 'setTimer'>`. */
+/** Time that tests can control. A function declares what it uses: `Pick<Clock, 'now' | 'setTimer'>`. */
 export interface Clock {
-  /** Milliseconds that only grow, from any beginning: for durations. */
+  /** Monotonic milliseconds with an arbitrary origin: for durations. */
   now(): number;
-  /** Milliseconds since the epoch: for what is written down, or compared with dates of others. May jump. */
+  /** Milliseconds since the epoch: for timestamps, which are stored or compared with those of others. May jump. */
   wallNow(): number;
-  /** Returns the way to cancel it. */
+  /** Returns a function that cancels the timer. */
   setTimer(ms: number, fire: () => void): () => void;
   /** Rejects with the signal's reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -13,7 +13,6 @@ export interface Clock {
 /** Node fires a timer beyond 2^31-1 ms immediately. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** A clock from its three sources. */
 export function createClock(source: Pick<Clock, 'now' | 'wallNow' | 'setTimer'>): Clock {
   return {
     ...source,

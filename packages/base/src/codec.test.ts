@@ -39,65 +39,70 @@ const read = (decoder: Decoder<unknown>, value: unknown): unknown => {
 describe('a single value', () => {
   it.each<[string, Decoder<unknown>, unknown, unknown]>([
     ['a string', string(), 'a', 'a'],
-    ['no string', string(), 1, 'refused: expected a string, found a number'],
+    ['not a string', string(), 1, 'refused: expected a string, found a number'],
     ['a string that is too long', string({ max: 2 }), 'abc', 'refused: expected at most 2 characters, found 3'],
-    ['a string of a pattern', string({ pattern: /^[a-z]+$/ }), 'abc', 'abc'],
-    ['one of another', string({ pattern: /^[a-z]+$/ }), 'S3cret', 'refused: expected /^[a-z]+$/, found another string'],
+    ['a string that matches a pattern', string({ pattern: /^[a-z]+$/ }), 'abc', 'abc'],
+    [
+      'a string that does not match',
+      string({ pattern: /^[a-z]+$/ }),
+      'S3cret',
+      'refused: expected a string that matches /^[a-z]+$/, found another string',
+    ],
     ['a number', number(), 1.5, 1.5],
-    ['no number', number(), '1', 'refused: expected a number, found a string'],
-    ['a number that JSON cannot have', number(), Number.NaN, 'refused: expected a number, found a number'],
-    ['a number below', number({ min: 1 }), 0, 'refused: expected at least 1, found 0'],
-    ['a number above', number({ max: 1 }), 2, 'refused: expected at most 1, found 2'],
-    ['a number outside', number({ min: 1, max: 3 }), 4, 'refused: expected 1 to 3, found 4'],
+    ['not a number', number(), '1', 'refused: expected a number, found a string'],
+    ['a number that JSON cannot contain', number(), Number.NaN, 'refused: expected a number, found a number'],
+    ['a number that is too small', number({ min: 1 }), 0, 'refused: expected at least 1, found 0'],
+    ['a number that is too large', number({ max: 1 }), 2, 'refused: expected at most 1, found 2'],
+    ['a number outside a range', number({ min: 1, max: 3 }), 4, 'refused: expected 1 to 3, found 4'],
     ['an integer', integer({ min: 1 }), 1, 1],
-    ['no integer', integer(), 1.5, 'refused: expected an integer, found something else'],
+    ['not an integer', integer(), 1.5, 'refused: expected an integer, found something else'],
     ['an integer that is not exact', integer(), 2 ** 53, 'refused: expected an integer, found something else'],
     ['a flag', boolean, false, false],
-    ['no flag', boolean, 'true', 'refused: expected true or false, found a string'],
+    ['not a flag', boolean, 'true', 'refused: expected true or false, found a string'],
     ['a time', time, '2026-03-01T12:00:00Z', '2026-03-01T12:00:00Z'],
-    ['no time', time, 'yesterday', 'refused: expected a time, found a string'],
+    ['not a time', time, 'yesterday', 'refused: expected a time, found a string'],
     ['one of several', oneOf(['a', 'b']), 'b', 'b'],
     ['none of them', oneOf(['a', 'b']), 'c', 'refused: expected one of a, b, found a string'],
     ['the only one', literal(1), 1, 1],
     ['anything', anything, { a: [1] }, { a: [1] }],
     ['null', nullable(string()), null, null],
-    ['left out where null may be', nullable(string()), undefined, 'refused: expected a string, found nothing'],
-    ['left out for null', orNull(string()), undefined, null],
-    ['there instead of null', orNull(string()), 'a', 'a'],
-    ['left out for a default', withDefault(string(), 'a'), undefined, 'a'],
-    ['wrong instead of a default', withDefault(string(), 'a'), 1, 'refused: expected a string, found a number'],
-    ['wrong for a fallback', withFallback(string(), ''), 1, ''],
-    ['right instead of a fallback', withFallback(string(), ''), 'a', 'a'],
-    ['a rule that holds', refine(string(), (text) => text !== '', 'some text'), 'a', 'a'],
+    ['a missing value that may be null', nullable(string()), undefined, 'refused: expected a string, found nothing'],
+    ['a missing value that becomes null', orNull(string()), undefined, null],
+    ['a value that may be null', orNull(string()), 'a', 'a'],
+    ['a missing value with a default', withDefault(string(), 'a'), undefined, 'a'],
+    ['an invalid value with a default', withDefault(string(), 'a'), 1, 'refused: expected a string, found a number'],
+    ['an invalid value with a fallback', withFallback(string(), ''), 1, ''],
+    ['a valid value with a fallback', withFallback(string(), ''), 'a', 'a'],
+    ['a rule that is met', refine(string(), (text) => text !== '', 'some text'), 'a', 'a'],
     [
       'a rule that does not',
       refine(string(), (text) => text !== '', 'some text'),
       '',
       'refused: expected some text, found something else',
     ],
-    ['another in its place', map(string(), (text) => text.length), 'abc', 3],
+    ['a converted value', map(string(), (text) => text.length), 'abc', 3],
   ])('%s', (_, decoder, value, expected) => expect(read(decoder, value)).toEqual(expected));
 });
 
 describe('several values', () => {
   it.each<[string, Decoder<unknown>, unknown, unknown]>([
     ['a list', array(string()), ['a', 'b'], ['a', 'b']],
-    ['an object for a list', array(string()), { 0: 'a' }, 'refused: expected a list, found an object'],
-    ['a wrong item', array(string()), ['a', 1], 'refused: [1]: expected a string, found a number'],
-    ['too many items', array(string(), { max: 1 }), ['a', 'b'], 'refused: expected at most 1 items, found 2'],
-    ['items that can be read', readableItems(string()), ['a', 1, 'b'], ['a', 'b']],
+    ['an object instead of a list', array(string()), { 0: 'a' }, 'refused: expected a list, found an object'],
+    ['an invalid item', array(string()), ['a', 1], 'refused: [1]: expected a string, found a number'],
+    ['too many items', array(string(), { max: 1 }), ['a', 'b'], 'refused: expected at most 1 item, found 2'],
+    ['only the valid items', readableItems(string()), ['a', 1, 'b'], ['a', 'b']],
     ['a pair', tuple(string(), number()), ['a', 1], ['a', 1]],
     ['half a pair', tuple(string(), number()), ['a'], 'refused: [1]: expected a number, found nothing'],
     ['entries', record(number()), { a: 1 }, new Map([['a', 1]])],
-    ['a list for entries', record(number()), [1], 'refused: expected an object, found a list'],
-    ['a wrong entry', record(number()), { a: 'x' }, 'refused: a: expected a number, found a string'],
+    ['a list instead of entries', record(number()), [1], 'refused: expected an object, found a list'],
+    ['an invalid entry', record(number()), { a: 'x' }, 'refused: a: expected a number, found a string'],
     [
       'a wrong key',
       record(number(), { key: string({ max: 1 }) }),
       { ab: 1 },
       'refused: expected at most 1 characters, found 2',
     ],
-    ['too many entries', record(number(), { max: 1 }), { a: 1, b: 2 }, 'refused: expected at most 1 keys, found 2'],
+    ['too many entries', record(number(), { max: 1 }), { a: 1, b: 2 }, 'refused: expected at most 1 key, found 2'],
     [
       'entries that can be read',
       readableEntries(number(), { key: string({ max: 1 }) }),
@@ -106,7 +111,7 @@ describe('several values', () => {
     ],
   ])('%s', (_, decoder, value, expected) => expect(read(decoder, value)).toEqual(expected));
 
-  it('a key that is a name of Object.prototype is a key like any other', () => {
+  it('a key that exists on Object.prototype is an ordinary key', () => {
     expect(read(record(number()), JSON.parse('{"__proto__":1}'))).toEqual(new Map([['__proto__', 1]]));
     expect(read(object({ toString: optional(string()) }), {})).toEqual({});
   });
@@ -157,7 +162,7 @@ describe('an object', () => {
     expect(typed).toBe(set);
   });
 
-  it('says where it is wrong, without what is there', () => {
+  it('reports where it is invalid, without the value', () => {
     const nested = object({ sets: array(object({ 'odd name': array(set) })) });
     const value = {
       sets: [
@@ -201,7 +206,7 @@ describe('an object', () => {
   });
 });
 
-it('what a decoder throws itself is a bug, and comes out', () => {
+it('an exception in a decoder is a bug, and is rethrown', () => {
   const broken = map(string(), () => {
     throw new Error('bug');
   });
@@ -221,7 +226,7 @@ describe('an annotation', () => {
     ['that is whole', '{"image":"a","times":[],"more":1}', { image: 'a', times: [] }],
   ])('%s', (_, text, expected) => expect(codec.decode(text)).toEqual(expected));
 
-  it('is written as asked', () => {
+  it('is written with toJson', () => {
     const decoder = record(integer());
     const sorted = annotationCodec({
       decoder,
@@ -240,7 +245,7 @@ describe('an annotation', () => {
     ).toBe('{"a":2,"b":1}');
   });
 
-  it('law: what was written is read again, and nothing that anybody writes fails', () => {
+  it('law: a written value is read back, and no text makes it throw', () => {
     const memories = fc.record(
       {
         image: fc.string({ maxLength: 10 }),
@@ -267,7 +272,7 @@ describe('an annotation', () => {
 describe('a state file', () => {
   const codec = stateFileCodec({ decoder: memory, maxChars: 1000, format: 2 });
 
-  it('has its format, and reads its own', () => {
+  it('contains its format, and is read back', () => {
     const text = codec.encode({ image: 'a', times: [] });
     expect(text).toBe('{"format":2,"image":"a","times":[]}');
     expect(codec.decode(text)).toEqual({ ok: true, value: { image: 'a', times: [] } });
@@ -279,7 +284,7 @@ describe('a state file', () => {
     ['of none', '{"image":"a","times":[]}', 'format: expected one of 2, found nothing'],
     ['that is not whole', '{"format":2,"image":"a"}', 'times: expected a list, found nothing'],
     ['that was cut off', '{"format":2,"ima', 'expected JSON, found something else'],
-  ])('%s is refused', (_, text, problem) => expect(codec.decode(text)).toEqual({ ok: false, problem }));
+  ])('%s is rejected', (_, text, problem) => expect(codec.decode(text)).toEqual({ ok: false, problem }));
 
   it('may have no format', () => {
     const plain = stateFileCodec({ decoder: memory, maxChars: 1000 });

@@ -1,20 +1,21 @@
-// Decoders of JSON that others may have written to: annotations, state files. What does not fit is refused with its path,
+// Decoders for JSON that other clients can edit: annotations, state files. An invalid value is rejected with its path,
 // and never quoted, because it may be secret.
 import { describeKind, isRecord, parseJson, type Parsed } from './json.ts';
+import { count } from './text.ts';
 
-/** Reads a value at a path such as `sets[2].name`, or refuses it. Combine these; `decode` runs them. */
+/** Decodes the value at a path such as `sets[2].name`, or rejects it. Decoders are combined; `decode` runs them. */
 export type Decoder<T> = (value: unknown, path: string) => T;
 
 export type Decoded<D> = D extends Decoder<infer T> ? T : never;
 
-/** Thrown inside a decoder only; `decode` makes a value of it. */
+/** Never leaves this file: `decode` turns it into a value. */
 class Refusal extends Error {}
 
 function refuse(path: string, expected: string, found: string): never {
   throw new Refusal(`${path === '' ? '' : `${path}: `}expected ${expected}, found ${found}`);
 }
 
-/** Reads JSON; a longer text is not parsed. The problem has the path, what was expected and the kind of what was found. */
+/** Decodes JSON; a longer text is not parsed. The problem has the path, the expectation and the type of the value. */
 export function decode<T>(decoder: Decoder<T>, text: string, limit: { readonly maxChars: number }): Parsed<T> {
   const parsed = parseJson(text, limit);
   return parsed.ok ? decodeValue(decoder, parsed.value) : parsed;
@@ -38,7 +39,8 @@ export function string({ max = Infinity, pattern }: StringLimits = {}): Decoder<
   return (value, path) => {
     if (typeof value !== 'string') return refuse(path, 'a string', describeKind(value));
     if (value.length > max) return refuse(path, `at most ${max} characters`, String(value.length));
-    if (pattern !== undefined && !pattern.test(value)) return refuse(path, `${pattern}`, 'another string');
+    if (pattern !== undefined && !pattern.test(value))
+      return refuse(path, `a string that matches ${pattern}`, 'another string');
     return value;
   };
 }
@@ -60,17 +62,17 @@ const rangeText = (min: number, max: number): string => {
   return min === -Infinity ? `at most ${max}` : `${min} to ${max}`;
 };
 
-/** A safe one: beyond that, two numbers are the same. */
+/** Only safe integers: larger ones are not exact. */
 export const integer = (limits: NumberLimits = {}): Decoder<number> =>
   refine(number(limits), Number.isSafeInteger, 'an integer');
 
 export const boolean: Decoder<boolean> = (value, path) =>
   typeof value === 'boolean' ? value : refuse(path, 'true or false', describeKind(value));
 
-/** As it is, for a reader further on. */
+/** Unchecked, for a later decoder. */
 export const anything: Decoder<unknown> = (value) => value;
 
-/** A date and time that Date.parse reads. */
+/** A date and time that Date.parse accepts. */
 export const time: Decoder<string> = (value, path) =>
   typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : refuse(path, 'a time', describeKind(value));
 
@@ -90,7 +92,7 @@ export interface ListLimits {
 
 const readList = (value: unknown, path: string, { max = Infinity }: ListLimits): readonly unknown[] => {
   if (!Array.isArray(value)) return refuse(path, 'a list', describeKind(value));
-  return value.length <= max ? value : refuse(path, `at most ${max} items`, String(value.length));
+  return value.length <= max ? value : refuse(path, `at most ${count(max, 'item')}`, String(value.length));
 };
 
 export const array =
@@ -98,13 +100,13 @@ export const array =
   (value, path) =>
     readList(value, path, limits).map((each, index) => item(each, `${path}[${index}]`));
 
-/** Items that do not fit are left out. */
+/** Invalid items are dropped. */
 export const readableItems =
   <T>(item: Decoder<T>, limits: ListLimits = {}): Decoder<T[]> =>
   (value, path) =>
     readList(value, path, limits).flatMap((each) => readable(item, each));
 
-/** A list of fixed length, each item with a decoder of its own; further items are ignored. */
+/** A list of fixed length with one decoder per item. Further items are ignored. */
 export function tuple<const D extends readonly Decoder<unknown>[]>(
   ...items: D
 ): Decoder<{ -readonly [K in keyof D]: Decoded<D[K]> }> {
@@ -120,13 +122,13 @@ export interface RecordLimits {
   readonly key?: Decoder<string>;
 }
 
-/** A Map, because a key may be anything: also `__proto__`. */
+/** A Map, because a key may be any string, even `__proto__`. */
 export const record =
   <T>(item: Decoder<T>, { max, key = string() }: RecordLimits = {}): Decoder<Map<string, T>> =>
   (value, path) =>
     new Map(readEntries(value, path, max).map(([name, each]) => [key(name, path), item(each, at(path, name))]));
 
-/** Entries that do not fit are left out. */
+/** Invalid entries are dropped. */
 export const readableEntries =
   <T>(item: Decoder<T>, { max, key = string() }: RecordLimits = {}): Decoder<Map<string, T>> =>
   (value, path) =>
@@ -139,10 +141,10 @@ export const readableEntries =
 function readEntries(value: unknown, path: string, max = Infinity): [string, unknown][] {
   if (!isRecord(value)) return refuse(path, 'an object', describeKind(value));
   const entries = Object.entries(value);
-  return entries.length <= max ? entries : refuse(path, `at most ${max} keys`, String(entries.length));
+  return entries.length <= max ? entries : refuse(path, `at most ${count(max, 'key')}`, String(entries.length));
 }
 
-/** Of one item, or none. */
+/** One item, or none if it is invalid. */
 function readable<T>(decoder: Decoder<T>, value: unknown): T[] {
   const found = decodeValue(decoder, value);
   return found.ok ? [found.value] : [];
@@ -153,7 +155,7 @@ const at = (path: string, name: string): string => {
   return path === '' && step.startsWith('.') ? step.slice(1) : path + step;
 };
 
-/** For a field of `object` that may be left out. */
+/** For an optional field of `object`. */
 export type OptionalDecoder<T> = Decoder<T | undefined> & { readonly isOptional: true };
 
 const asOptional = <T>(read: Decoder<T | undefined>): OptionalDecoder<T> =>
@@ -161,10 +163,10 @@ const asOptional = <T>(read: Decoder<T | undefined>): OptionalDecoder<T> =>
     isOptional: true as const,
   });
 
-/** Left out, it stays left out. There and wrong, it is refused. */
+/** A missing field stays missing; an invalid one is rejected. */
 export const optional = <T>(decoder: Decoder<T>): OptionalDecoder<T> => asOptional(decoder);
 
-/** Left out or wrong, it is left out. */
+/** An invalid field is dropped. */
 export const optionalReadable = <T>(decoder: Decoder<T>): OptionalDecoder<T> =>
   asOptional((value) => readable(decoder, value)[0]);
 
@@ -177,7 +179,7 @@ export type ObjectOf<F extends Fields> = Simplified<
   }
 >;
 
-/** Exactly these fields, in this order: what else is there is not carried on. */
+/** Exactly these fields, in this order. Unknown fields are dropped. */
 export function object<F extends Fields>(fields: F): Decoder<ObjectOf<F>> {
   return (value, path) => {
     if (!isRecord(value)) return refuse(path, 'an object', describeKind(value));
@@ -189,7 +191,7 @@ export function object<F extends Fields>(fields: F): Decoder<ObjectOf<F>> {
   };
 }
 
-/** Objects of several shapes; the field `tag` says which. */
+/** A union of objects, discriminated by the field `tag`. */
 export function tagged<const K extends string, F extends Readonly<Record<string, Decoder<unknown>>>>(
   tag: K,
   shapes: F,
@@ -210,16 +212,16 @@ export const nullable =
   (value, path) =>
     value === null ? null : decoder(value, path);
 
-/** Left out counts as null, so that a field can be added later. */
+/** A missing field becomes null, so that fields can be added later. */
 export const orNull = <T>(decoder: Decoder<T>): Decoder<T | null> => withDefault(nullable(decoder), null);
 
-/** Left out, it is this. */
+/** A missing field becomes this value. */
 export const withDefault =
   <T, D>(decoder: Decoder<T>, value: D): Decoder<T | D> =>
   (found, path) =>
     found === undefined ? value : decoder(found, path);
 
-/** Left out or wrong, it is this. */
+/** A missing or invalid field becomes this value. */
 export const withFallback =
   <T, D>(decoder: Decoder<T>, value: D): Decoder<T | D> =>
   (found) => {
@@ -227,7 +229,7 @@ export const withFallback =
     return read.ok ? read.value : value;
   };
 
-/** One more rule; `expected` is for the message. */
+/** Adds a rule; `expected` appears in the message. */
 export const refine =
   <T>(decoder: Decoder<T>, holds: (value: T) => boolean, expected: string): Decoder<T> =>
   (value, path) => {
@@ -235,27 +237,27 @@ export const refine =
     return holds(decoded) ? decoded : refuse(path, expected, 'something else');
   };
 
-/** Another value in its place. */
+/** Converts the decoded value. */
 export const map =
   <T, R>(decoder: Decoder<T>, convert: (value: T) => R): Decoder<R> =>
   (value, path) =>
     convert(decoder(value, path));
 
-/** A value as the text of an annotation, which any client may have edited. */
+/** Stores a value in an annotation, which any client can edit. */
 export interface AnnotationCodec<T, Missing, Unreadable> {
   encode(this: void, value: T): string;
-  /** Undefined: there is no such annotation. */
+  /** Undefined: the annotation is missing. */
   decode(this: void, text: string | undefined): T | Missing | Unreadable;
 }
 
 export interface AnnotationOptions<T, Missing, Unreadable> {
   readonly decoder: Decoder<T>;
   readonly maxChars: number;
-  /** What is written; the value itself, if not given. */
+  /** Default: the value is written unchanged. */
   readonly toJson?: (value: NoInfer<T>) => unknown;
-  /** Where there is none. */
+  /** Returned for a missing annotation. */
   readonly missing: Missing;
-  /** For what is too long or does not fit. */
+  /** Returned for an annotation that is too long or invalid. */
   readonly unreadable: Unreadable;
 }
 
@@ -273,7 +275,7 @@ export function annotationCodec<T, Missing, Unreadable>(
   };
 }
 
-/** A value as the text of a file of ours. Reading and writing the file is the caller's. */
+/** Stores a value in a state file. The caller reads and writes the file. */
 export interface StateFileCodec<T> {
   encode(value: T): string;
   decode(contents: string | Uint8Array): Parsed<T>;
@@ -282,7 +284,7 @@ export interface StateFileCodec<T> {
 export interface StateFileOptions<T> {
   readonly decoder: Decoder<T>;
   readonly maxChars: number;
-  /** Written as the field `format`. A file of another format is refused: another version of the program wrote it. */
+  /** Stored in the field `format`. Other formats are rejected: another version of the program wrote them. */
   readonly format?: number;
   readonly toJson?: (value: NoInfer<T>) => object;
 }

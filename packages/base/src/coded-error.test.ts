@@ -18,7 +18,7 @@ describe('an error with a code', () => {
     expect(error.stack).toContain('coded-error.test.ts');
   });
 
-  it('has a cause only where one is given', () => {
+  it('has a cause only if one is passed', () => {
     const cause = new Error('why');
     expect(new TestError('SLW_ONE', 'no', { cause }).cause).toBe(cause);
     expect(new TestError('SLW_ONE', 'no', { cause: undefined })).not.toHaveProperty('cause');
@@ -31,5 +31,5 @@ describe('an error with a code', () => {
     ['of another code', new TestError('SLW_ONE', 'no'), ['SLW_TWO'], false],
     ['of another class', new OtherError('SLW_ONE', 'no'), ['SLW_ONE'], false],
     ['something else', 'SLW_ONE', [], false],
-  ])('is told apart: %s', (_, error, codes, expected) => expect(isTestError(error, ...codes)).toBe(expected));
+  ])('is recognized: %s', (_, error, codes, expected) => expect(isTestError(error, ...codes)).toBe(expected));
 });

@@ -1,5 +1,5 @@
 /**
- * An error with a code of a catalogue. Packages extend it with their codes, and a name of their own:
+ * An error with a code from a catalogue. Packages extend it with their codes and a name:
  * `class ServerError extends CodedError<ServerErrorCode> { override readonly name = 'ServerError'; }`
  */
 export class CodedError<Code extends string> extends Error {
@@ -12,7 +12,7 @@ export class CodedError<Code extends string> extends Error {
   }
 }
 
-/** Whether an error is of that class, and has one of the codes where some are given. */
+/** Whether an error has this class and, if codes are passed, one of them. */
 export const errorGuard =
   <E extends CodedError<string>>(Class: abstract new (...parameters: never[]) => E) =>
   (error: unknown, ...codes: readonly E['code'][]): error is E =>

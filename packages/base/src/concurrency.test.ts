@@ -4,8 +4,8 @@ import { forEachLimit, mapLimit } from './concurrency.ts';
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('several at a time', () => {
-  it('law: every item once, in order, and never more than the limit at the same time', async () => {
+describe('bounded concurrency', () => {
+  it('law: every item runs once, in order, and never more than the limit concurrently', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 20 }), fc.integer({ min: 1, max: 6 }), async (items, limit) => {
         const started: number[] = [];
@@ -26,7 +26,7 @@ describe('several at a time', () => {
     );
   });
 
-  it('takes items from an iterator only when there is a worker for them', async () => {
+  it('takes an item from an iterator only when a worker is free', async () => {
     let taken = 0;
     function* endless(): Generator<number> {
       for (;;) yield (taken += 1);
@@ -40,7 +40,7 @@ describe('several at a time', () => {
     expect(taken).toBeLessThanOrEqual(6);
   });
 
-  it('after the first failure starts no more, waits for those in hand, and throws the first error', async () => {
+  it('starts no further items after a failure, awaits the running ones, and throws the first error', async () => {
     const [first, second] = [new Error('first'), new Error('second')];
     const done: number[] = [];
     const work = async (item: number): Promise<void> => {
@@ -54,12 +54,12 @@ describe('several at a time', () => {
     expect(done).toEqual([0]);
   });
 
-  it('a failure may be anything, also undefined', async () => {
+  it('a failure may be any value, even undefined', async () => {
     const work = (): Promise<void> => Promise.reject(undefined);
     await expect(forEachLimit([1], 1, work)).rejects.toBeUndefined();
   });
 
-  it('an abort starts no more, waits for those in hand, and throws the reason', async () => {
+  it('starts no further items after an abort, awaits the running ones, and throws the reason', async () => {
     const stop = new AbortController();
     const reason = new Error('stop');
     const done: number[] = [];
@@ -72,18 +72,18 @@ describe('several at a time', () => {
     expect(done).toEqual([0, 1]);
   });
 
-  it('an abort after the last item has begun is not a failure', async () => {
+  it('an abort after the last item has started is not a failure', async () => {
     const stop = new AbortController();
     await forEachLimit([0], 2, async () => stop.abort(), { signal: stop.signal });
     expect(stop.signal.aborted).toBe(true);
   });
 
-  it('nothing to do is done', async () => {
+  it('an empty list succeeds', async () => {
     await forEachLimit([], 5, () => Promise.reject(new Error('never')));
     expect(await mapLimit([], 5, async () => 1)).toEqual([]);
   });
 
-  it('results come in the order of the items', async () => {
+  it('results are in the order of the items', async () => {
     const results = await mapLimit([3, 1, 2], 2, async (ticks, index) => {
       for (let left = ticks; left > 0; left -= 1) await tick();
       return `${index}:${ticks}`;

@@ -1,4 +1,4 @@
-// Several at a time: what waits for a disk or a server can wait together.
+// Bounded concurrency for work that waits for a disk or a server.
 
 export interface LimitOptions {
   /** Once aborted, no further item is started. */
@@ -6,9 +6,9 @@ export interface LimitOptions {
 }
 
 /**
- * Works on at most `limit` items at the same time, in their order. After the first failure no further item is started;
- * those in hand are waited for, so that nothing goes on behind the caller's back, and then the first error is thrown.
- * An abort is such a failure, with the signal's reason.
+ * Processes at most `limit` items concurrently, in their order. After the first failure no further item is started. The
+ * running ones are awaited, so that no work continues after the call, and then the first error is thrown. An abort
+ * counts as a failure with the signal's reason.
  */
 export async function forEachLimit<T>(
   items: Iterable<T>,
@@ -37,7 +37,7 @@ export async function forEachLimit<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** The results in the order of the items. What holds for forEachLimit holds here. */
+/** Like forEachLimit, but returns the results in the order of the items. */
 export async function mapLimit<T, R>(
   items: Iterable<T>,
   limit: number,

@@ -1,6 +1,6 @@
 import { isRecord } from './json.ts';
 
-/** Whether two values are the same as JSON: the order of keys does not count, and a key that is undefined is one that is not there. */
+/** Whether two values are equal as JSON: key order is ignored, and an undefined key equals a missing one. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, at) => isEqual(item, b[at]));

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeKind, isRecord, parseJson } from './json.ts';
 
-describe('an object of JSON', () => {
+describe('a JSON object', () => {
   it.each<[unknown, boolean]>([
     [{}, true],
     [{ a: 1 }, true],
@@ -14,13 +14,13 @@ describe('an object of JSON', () => {
 });
 
 describe('parsing JSON', () => {
-  it('gives the value', () => expect(parseJson('{"a":[1]}')).toEqual({ ok: true, value: { a: [1] } }));
+  it('returns the value', () => expect(parseJson('{"a":[1]}')).toEqual({ ok: true, value: { a: [1] } }));
 
-  it('does not quote what it cannot read, for that may be secret', () => {
+  it('does not quote invalid text, which may be secret', () => {
     expect(parseJson('{"password": hunter2}')).toEqual({ ok: false, problem: 'expected JSON, found something else' });
   });
 
-  it('does not begin with what is too long', () => {
+  it('does not parse a text that is too long', () => {
     expect(parseJson('[1,2]', { maxChars: 5 }).ok).toBe(true);
     expect(parseJson('[1,2]', { maxChars: 4 })).toEqual({
       ok: false,
@@ -28,7 +28,7 @@ describe('parsing JSON', () => {
     });
   });
 
-  it('law: it never throws, and reads what JSON.stringify wrote', () => {
+  it('law: it never throws, and parses the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(typeof parseJson(text).ok).toBe('boolean');

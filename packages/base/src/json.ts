@@ -1,19 +1,18 @@
-/** An object as JSON has it: neither an array nor null. */
+/** A JSON object: neither an array nor null. */
 export type JsonRecord = Record<string, unknown>;
 
-/** Whether this is an object with keys. An array is not one: what reads keys of it would find nothing and go on. */
+/** Arrays are excluded: code that reads keys would silently find none. */
 export const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What was read, or why it cannot be. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
-/** Longer texts are not parsed at all. */
 export interface ParseLimit {
+  /** Longer texts are not parsed. */
   readonly maxChars?: number;
 }
 
-/** The problem never quotes the text, as the message of JSON.parse does: it may be secret. */
+/** Unlike the message of JSON.parse, the problem never quotes the text, which may be secret. */
 export function parseJson(text: string, { maxChars = Infinity }: ParseLimit = {}): Parsed<unknown> {
   if (text.length > maxChars) {
     return { ok: false, problem: `expected at most ${maxChars} characters, found ${text.length}` };
@@ -25,7 +24,7 @@ export function parseJson(text: string, { maxChars = Infinity }: ParseLimit = {}
   }
 }
 
-/** A value by its kind, for "found …" in messages: never its content, which may be secret. */
+/** The type of a value, for "found …" in messages. Never its content, which may be secret. */
 export function describeKind(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

@@ -29,7 +29,7 @@ describe('a text that is too long', () => {
     ['ab😀cd', 5, 'ab😀…'],
   ])('%j at most %i: %j', (text, max, expected) => expect(truncate(text, max)).toBe(expected));
 
-  it('may end otherwise, or just end', () => {
+  it('can have another ending, or none', () => {
     expect(truncate('worker', 4, '')).toBe('work');
     expect(truncate('worker', 5, '...')).toBe('wo...');
     expect(truncate('a😀', 2, '')).toBe('a');
@@ -53,7 +53,7 @@ describe('a text that is too long', () => {
     ['\u{FEFF}worker', 8, '\u{FEFF}wo…'],
   ])('%j in at most %i bytes: %j', (text, max, expected) => expect(truncateBytes(text, max)).toBe(expected));
 
-  it('law: it keeps within the limit, is well-formed where the text was, and is a beginning of it', () => {
+  it('law: it stays within the limit, stays well-formed, and is a prefix of the text', () => {
     fc.assert(
       fc.property(anyText, fc.nat(40), (text, max) => {
         const cut = truncate(text, max);
@@ -81,7 +81,7 @@ describe('a text in one line', () => {
     ['', ''],
   ])('%j: %j', (text, expected) => expect(oneLine(text)).toBe(expected));
 
-  it('law: it is what the pattern says that takes quadratic time', () => {
+  it('law: it equals the result of the quadratic pattern', () => {
     const texts = fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t', '\u2028', 'a', '\uFEFF'), maxLength: 30 });
     fc.assert(
       fc.property(texts, (text) => {
@@ -96,24 +96,24 @@ describe('a text in one line', () => {
     [' a\u0000\u001B[1m\n b\t', 'a [1m b'],
     ['a\u2028b\u0085c', 'a b c'],
     ['a\uD83D', 'a\uFFFD'],
-  ])('of another program, %j: %j', (text, expected) => expect(printableLine(text)).toBe(expected));
+  ])('from another program, %j: %j', (text, expected) => expect(printableLine(text)).toBe(expected));
 
-  it('of another program, has a limit', () => expect(printableLine('a  b  c  ', 4)).toBe('a b…'));
+  it('from another program, has a limit', () => expect(printableLine('a  b  c  ', 4)).toBe('a b…'));
 
-  it('in quotes, shows what is no letter', () => {
+  it('in quotes, shows control characters', () => {
     expect(quote('a"\n')).toBe(String.raw`"a\"\n"`);
     expect(quote('abcdef', 4)).toBe('"abc…"');
   });
 });
 
-describe('how many', () => {
+describe('a count', () => {
   it.each([
     [0, '0 nodes'],
     [1, '1 node'],
     [2, '2 nodes'],
   ])('%i: %s', (amount, expected) => expect(count(amount, 'node')).toBe(expected));
 
-  it('has a plural of its own where s is wrong', () => expect(count(2, 'policy', 'policies')).toBe('2 policies'));
+  it('can have an irregular plural', () => expect(count(2, 'policy', 'policies')).toBe('2 policies'));
 });
 
 describe('a list of names', () => {
@@ -138,7 +138,7 @@ describe('bytes', () => {
     [-1, '0 B', '0 B'],
   ])('%d: %s, %s', (bytes, down, up) => expect([formatBytes(bytes), formatBytes(bytes, 'up')]).toEqual([down, up]));
 
-  it('law: what is printed reads back as itself', () => {
+  it('law: the formatted number is parsed back exactly', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.constantFrom('up' as const, 'down' as const), (bytes, rounding) => {
         const text = formatBytes(bytes, rounding);

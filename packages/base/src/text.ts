@@ -1,27 +1,27 @@
-// Text for messages, conditions and annotations: bounded, in one line, counted, listed.
+// Formats text for messages, conditions and annotations.
 
-/** At most so many UTF-16 code units, the ending among them. A character of two code units is kept whole or left out. */
+/** Limits the number of UTF-16 code units, including the ending. Surrogate pairs are never split. */
 export function truncate(text: string, maxChars: number, ending = '…'): string {
   if (text.length <= maxChars) return text;
-  const room = maxChars - ending.length;
-  return room < 0 ? head(text, maxChars) : head(text, room) + ending;
+  const available = maxChars - ending.length;
+  return available < 0 ? head(text, maxChars) : head(text, available) + ending;
 }
 
-/** The end of the text, where commands print why they failed. */
-export function truncateStart(text: string, maxChars: number, beginning = '…'): string {
+/** Keeps the end of the text, where commands print why they failed. */
+export function truncateStart(text: string, maxChars: number, prefix = '…'): string {
   if (text.length <= maxChars) return text;
-  const room = maxChars - beginning.length;
-  return room < 0 ? tail(text, maxChars) : beginning + tail(text, room);
+  const available = maxChars - prefix.length;
+  return available < 0 ? tail(text, maxChars) : prefix + tail(text, available);
 }
 
-/** At most so many bytes of UTF-8, the ending among them, for the limits of the API server. No character is cut in two. */
+/** Limits the number of UTF-8 bytes, including the ending, for limits of the API server. No character is split. */
 export function truncateBytes(text: string, maxBytes: number, ending = '…'): string {
   // A code unit has at most three bytes.
   if (text.length * 3 <= maxBytes) return text;
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= maxBytes) return text;
-  const room = maxBytes - new TextEncoder().encode(ending).length;
-  return room < 0 ? headBytes(bytes, maxBytes) : headBytes(bytes, room) + ending;
+  const available = maxBytes - new TextEncoder().encode(ending).length;
+  return available < 0 ? headBytes(bytes, maxBytes) : headBytes(bytes, available) + ending;
 }
 
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
@@ -41,14 +41,14 @@ function tail(text: string, length: number): string {
 
 function headBytes(bytes: Uint8Array, length: number): string {
   let end = Math.max(0, length);
-  // Bytes 10xxxxxx continue a character that began before.
+  // Bytes 10xxxxxx continue a character.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, end));
 }
 
-/** Line breaks, with the white space around them, become one space. Spaces within a line stay as they are. */
+/** Replaces line breaks and the white space around them with one space. Spaces within a line are kept. */
 export function oneLine(text: string, maxChars = Infinity): string {
-  // By splitting: /\s*\n\s*/ takes quadratic time on a long run of spaces.
+  // Split instead of /\s*\n\s*/, which takes quadratic time on a long run of spaces.
   const lines = text.split('\n');
   const last = lines.length - 1;
   const trimmed = lines.map((line, index) => {
@@ -58,7 +58,7 @@ export function oneLine(text: string, maxChars = Infinity): string {
   return truncate(trimmed.filter((line, index) => index === 0 || index === last || line !== '').join(' '), maxChars);
 }
 
-/** For text of other programs: control characters and white space become single spaces, none at either end. */
+/** For output of other programs: replaces control characters and white space with single spaces, and trims. */
 export const printableLine = (text: string, maxChars = Infinity): string =>
   truncate(
     text
@@ -76,12 +76,12 @@ export const count = (amount: number, noun: string, plural = `${noun}s`): string
   `${amount} ${amount === 1 ? noun : plural}`;
 
 export interface ListOptions {
-  /** How many are named. */
+  /** How many names are listed. */
   readonly max: number;
   readonly separator?: string;
-  /** How many there are, where `names` has only the first of them. */
+  /** The number of all names, if `names` contains only the first ones. */
   readonly total?: number;
-  /** In place of an empty list. */
+  /** Returned for an empty list. */
   readonly none?: string;
 }
 
@@ -93,23 +93,23 @@ export function listNames(names: readonly string[], { max, separator = ', ', tot
   return more > 0 ? `${shown.join(separator)} and ${more} more` : shown.join(separator);
 }
 
-// Bytes are told in the decimal units that disks and networks are sold in.
+// Decimal units, as used for disks and networks.
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
-/** Enough that a machine's disk is told to a tenth of a percent. */
+/** Enough to show the size of a disk to a tenth of a percent. */
 const MAX_DIGITS = 4;
-/** No disk has more, and every number up to it is exact. */
+/** Larger than any disk, and every number up to it is exact. */
 const MAX_BYTES = 9.999e15;
 
 export type Rounding = 'down' | 'up';
 
-/** `1.234 GB`: four digits, rounded as asked. What is printed reads back as itself. */
+/** `1.234 GB`: four digits. parseBytes returns exactly the formatted number. */
 export function formatBytes(bytes: number, rounding: Rounding = 'down'): string {
   const rounded = roundBytes(bytes, rounding);
   const unit = Math.min(byteUnits.length - 1, Math.floor((String(rounded).length - 1) / 3));
   return `${rounded / 1000 ** unit} ${byteUnits[unit]}`;
 }
 
-/** To the precision that is printed. */
+/** Rounds to the precision of formatBytes. */
 export function roundBytes(bytes: number, rounding: Rounding): number {
   const whole = Math.min(Math.max(0, Math.floor(bytes)), MAX_BYTES);
   const step = 10 ** Math.max(0, String(whole).length - MAX_DIGITS);
@@ -117,13 +117,13 @@ export function roundBytes(bytes: number, rounding: Rounding): number {
   return whole - rest + (rest > 0 && rounding === 'up' ? step : 0);
 }
 
-/** What formatBytes prints, for a regular expression. */
+/** Matches the output of formatBytes, for a regular expression. */
 export const bytePattern = String.raw`\d{1,4}(?:\.\d{1,3})? (?:B|[kMGTP]B)`;
 
-/** Of a text that matches bytePattern. */
+/** Parses a text that matches bytePattern. */
 export function parseBytes(text: string): number {
   const [amount = '', unit = ''] = text.split(' ');
   const [whole = '', fraction = ''] = amount.split('.');
-  // By digits: a product of floating point numbers is a byte off for the largest.
+  // Shifts digits: a floating-point product is off by one byte for the largest numbers.
   return Number(whole + fraction.padEnd(3 * byteUnits.findIndex((each) => each === unit), '0'));
 }

@@ -10,7 +10,7 @@ import {
 import { type ControllerDef, done } from '@slipway/kube';
 import { sourceMachineConfigs } from './sources.ts';
 
-/** What this program brings: the pools master and worker, and MachineConfigs for all pools. */
+/** What this version ships: the pools master and worker, and MachineConfigs for all pools. */
 export const builtInControllers = (options: BuiltInOptions): ControllerDef[] => [
   defaultPoolsController,
   builtInController(options),
@@ -18,7 +18,7 @@ export const builtInControllers = (options: BuiltInOptions): ControllerDef[] => 
 
 const nameFor = (role: string): string => `00-${role}`;
 
-/** Keeps the operator's own MachineConfigs as this program brings them. */
+/** Keeps the operator's MachineConfigs at the content that this version ships. */
 export function builtInController(options: BuiltInOptions): ControllerDef {
   const wanted = new Map(builtInMachineConfigs(options).map((each) => [each.metadata.name, each]));
   return {
@@ -31,18 +31,18 @@ export function builtInController(options: BuiltInOptions): ControllerDef {
       const found = read(machineConfigs).get(name);
       if (target === undefined || (found !== undefined && isAsWanted(found, target))) return done();
       if (found === undefined) await write.create(machineConfigs, target);
-      // Force: a field of these that somebody else has taken is put back, as the admission policy promises.
+      // Forced: takes fields over from other managers, as the admission policy promises.
       else await write.apply(machineConfigs, found, target, { force: true });
       log.info(
         { machineConfig: name },
-        found === undefined ? 'made a built-in MachineConfig' : 'put a built-in MachineConfig back',
+        found === undefined ? 'created a built-in MachineConfig' : 'restored a built-in MachineConfig',
       );
       return done();
     },
   };
 }
 
-/** Labels and annotations that others add are theirs. */
+/** Labels and annotations that other clients add are ignored. */
 function isAsWanted(found: Partial<BuiltInMachineConfig>, target: BuiltInMachineConfig): boolean {
   const has = (all: Record<string, string> | undefined, some: Record<string, string> = {}) =>
     Object.entries(some).every(([key, value]) => all?.[key] === value);
@@ -55,7 +55,7 @@ function isAsWanted(found: Partial<BuiltInMachineConfig>, target: BuiltInMachine
 
 const EVERY_POOL = 'default-pools';
 
-/** Sees to it that the pools master and worker exist. Never changes one that does. */
+/** Creates the pools master and worker where they are missing. Never changes an existing pool. */
 const defaultPoolsController: ControllerDef = {
   name: 'default-pools',
   reads: [{ resource: machineConfigPools, as: 'metadata', keysOf: () => [EVERY_POOL] }],
@@ -65,13 +65,13 @@ const defaultPoolsController: ControllerDef = {
     const existing = [...read(machineConfigPools).values()].map((pool) => pool.metadata.name);
     for (const pool of missingPools(existing)) {
       const created = await write.createIfAbsent(machineConfigPools, pool);
-      // Somebody was faster, or our cache is behind: what counts is that it exists.
+      // Another client created it first, or the cache is stale. Either way it exists.
       if (created === undefined) continue;
-      log.info({ pool: pool.metadata.name }, 'made the default pool');
+      log.info({ pool: pool.metadata.name }, 'created a default pool');
       events.record(machineConfigPools, created, {
         type: 'Normal',
         reason: 'DefaultPoolCreated',
-        message: `MachineConfigPool ${pool.metadata.name} did not exist and was created`,
+        message: `MachineConfigPool ${pool.metadata.name} did not exist. Slipway created it`,
       });
     }
     return done();

@@ -12,7 +12,7 @@ import {
 } from '@slipway/kube';
 
 export interface WatchedFeatureGates extends Gates {
-  /** Resolves once it is known whether the cluster has a FeatureGate, and what it says. */
+  /** Resolves once the FeatureGate of the cluster, or its absence, is known. */
   readonly known: Promise<void>;
   current(): ResolvedGates;
 }
@@ -23,7 +23,7 @@ export interface FeatureGateOptions {
   signal: AbortSignal;
 }
 
-/** Follows FeatureGate `cluster`, so that a gate that is turned on or off takes effect without a restart. */
+/** Watches FeatureGate `cluster`, so that a change of a gate takes effect without a restart. */
 export function watchFeatureGates(
   transport: Transport,
   { flags, log, signal }: FeatureGateOptions,
@@ -62,7 +62,7 @@ export function watchFeatureGates(
   };
 }
 
-/** Watches one object by name. A kind that the cluster does not have counts as an object that does not exist. */
+/** Watches one object by name. If the cluster does not serve the kind, the object counts as absent. */
 function watchOne<T extends KubeObject>(
   transport: Transport,
   resource: Resource<T>,
@@ -81,7 +81,7 @@ function watchOne<T extends KubeObject>(
   return { informer, known: Promise.race([informer.synced, absent.promise]) };
 }
 
-// The feature gate of OS image streams, for controllers that work whether it is on or off.
+// Gates for controllers that work with the feature on or off.
 
 export const OS_STREAMS_GATE = 'OSStreams';
 

@@ -31,7 +31,7 @@ function reading(objects: { pools: Stored<MachineConfigPool>[]; nodes: Stored<No
   }) as StoreReader;
 }
 
-describe('who is in which pool', () => {
+describe('pool membership', () => {
   const objects = { pools: [pool('worker')], nodes: [node('a', 'worker'), node('b', 'worker', 'gpu'), node('c')] };
   const views = createFleetViews();
   const read = reading(objects);
@@ -51,7 +51,7 @@ describe('who is in which pool', () => {
     ).toEqual(['c']);
   });
 
-  it('changes when a pool comes, and when it goes', () => {
+  it('changes when a pool is created or deleted', () => {
     views.hasMoved(read);
     expect(views.hasMoved(read)).toBe(false);
     objects.pools.push(pool('gpu'));

@@ -1,4 +1,4 @@
-// Which nodes are in which pool, and what is known of each: worked out once for each version of an object.
+// Which nodes are in which pool, and the facts about each: computed once per version of an object.
 import {
   type MachineConfigNode,
   machineConfigNodes,
@@ -28,7 +28,7 @@ export interface Member {
 
 export interface FleetView {
   membersOf(pool: string): readonly Member[];
-  /** Nodes in no pool, and why. */
+  /** Nodes in no pool, with the reason. */
   homeless(): readonly { readonly node: Stored<Node>; readonly why: ChosenPool & { ok: false } }[];
 }
 
@@ -40,7 +40,7 @@ interface NodeResolution {
 export interface FleetViews {
   view(read: StoreReader): FleetView;
   poolOf(node: Stored<Node>, read: StoreReader): string | undefined;
-  /** Whether pools select other nodes than when this was asked last: then nodes have moved between them. */
+  /** Whether the selectors of pools changed since the last call: then nodes may have moved between pools. */
   hasMoved(read: StoreReader): boolean;
 }
 
@@ -50,7 +50,7 @@ export function createFleetViews(): FleetViews {
 
   let asked = '';
 
-  /** What was worked out holds for as long as no pool selects other nodes. */
+  /** The results stay valid until a pool selects other nodes. */
   function refresh(pools: Iterable<Stored<MachineConfigPool>>): void {
     const now = fingerprintSelectors(pools);
     if (now === selectors) return;
@@ -99,7 +99,7 @@ export function createFleetViews(): FleetViews {
 const fingerprintSelectors = (pools: Iterable<Stored<MachineConfigPool>>): string =>
   JSON.stringify([...pools].map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));
 
-// Which machines are in which pools, and what is known of their images: worked out once for each version of an object.
+// Which machines are in which pools, and the state of their images: computed once per version of an object.
 
 export interface PinView {
   readonly pools: ReadonlyMap<string, PinPool>;
@@ -120,7 +120,7 @@ export function createPinViews(): PinViews {
   let selectors = '';
   let memberships = new WeakMap<Stored<Node>, readonly string[]>();
 
-  /** What was worked out holds for as long as no pool selects other nodes. */
+  /** The results stay valid until a pool selects other nodes. */
   function readPools(read: StoreReader): Stored<MachineConfigPool>[] {
     const pools = [...read(machineConfigPools).values()];
     const now = JSON.stringify(pools.map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));

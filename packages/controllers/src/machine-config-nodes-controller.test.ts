@@ -43,19 +43,19 @@ const computeNextSpec = (...args: Parameters<typeof nextRecord>) => {
 describe('the MachineConfigNode of a Node', () => {
   it.each([
     {
-      title: 'begins with what is known',
+      title: 'has the pool and the desired config of its Node',
       node: node('rendered-worker-1', 'worker'),
       pool: 'worker',
       desired: 'rendered-worker-1',
     },
     {
-      title: 'begins before a controller has said what to run',
+      title: 'is created before the Node has a desired config',
       node: node(undefined, 'worker'),
       pool: 'worker',
       desired: 'not-yet-set',
     },
     {
-      title: 'says that it has no pool',
+      title: 'has no pool if its Node has none',
       node: node('rendered-worker-1'),
       pool: 'not-yet-set',
       desired: 'rendered-worker-1',
@@ -79,7 +79,7 @@ describe('the MachineConfigNode of a Node', () => {
     ).toMatchObject({ ok: true });
   });
 
-  it('is left alone while it says what is so', () => {
+  it('is not written while it is current', () => {
     expect(nextRecord(node('a', 'worker'), pools, record('worker', 'a'))).toEqual({ type: 'nothing' });
   });
 
@@ -92,14 +92,14 @@ describe('the MachineConfigNode of a Node', () => {
     });
   });
 
-  it('of a node in two custom pools names none, and says why', () => {
+  it('of a node in two custom pools names none, and explains why', () => {
     expect(nextRecord(node('a', 'gpu', 'infra'), pools, record('infra', 'a'))).toMatchObject({
       record: { spec: { pool: { name: 'not-yet-set' } } },
       problem: { code: 'SLW_POOL_SEVERAL' },
     });
   });
 
-  it('goes with its Node, and begins anew with another one of that name', () => {
+  it('is deleted with its Node, and recreated for another Node with that name', () => {
     expect(nextRecord(undefined, pools, record('worker', 'a'))).toEqual({ type: 'delete' });
     expect(nextRecord(undefined, pools, undefined)).toEqual({ type: 'nothing' });
     expect(nextRecord(node('a', 'worker'), pools, record('worker', 'a', 'uid-0'))).toEqual({ type: 'delete' });

@@ -14,7 +14,7 @@ import { fleetNodes } from './sources.ts';
 
 export type NextRecord =
   | { readonly type: 'nothing' }
-  /** There is no such Node any more, or it is another one of the same name. */
+  /** The Node is gone, or another Node has its name. */
   | { readonly type: 'delete' }
   | {
       readonly type: 'write';
@@ -22,14 +22,14 @@ export type NextRecord =
       readonly problem: (ChosenPool & { ok: false }) | null;
     };
 
-/** What becomes of the MachineConfigNode of a name. */
+/** What to do with the MachineConfigNode of a name. */
 export function nextRecord(
   node: Stored<Node> | undefined,
   pools: Iterable<MachineConfigPool>,
   there: Stored<MachineConfigNode> | undefined,
 ): NextRecord {
   if (node === undefined) return { type: there === undefined ? 'nothing' : 'delete' };
-  // A new machine under an old name begins a record of its own.
+  // A new machine with an old name gets a new record.
   if (there !== undefined && !belongsTo(there, node)) return { type: 'delete' };
   const chosen = selectPool(node.metadata, pools);
   const spec = buildSpec(node, chosen);
@@ -65,7 +65,7 @@ const buildOwnerReference = ({ metadata: { name, uid } }: Stored<Node>): OwnerRe
 
 const WORKERS = 32;
 
-/** One MachineConfigNode for each Node: made with it, kept at what the controllers want of it, gone with it. */
+/** One MachineConfigNode per Node: created, updated and deleted with it. */
 export const machineConfigNodesController = (): ControllerDef => ({
   name: 'machine-config-nodes',
   reads: [
@@ -99,19 +99,19 @@ function reportProblem({ code, message }: ChosenPool & { ok: false }, node: Stor
   context.events.record(nodes, node, { type: 'Warning', reason: 'NoPool', message: formatProblem({ code, message }) });
 }
 
-/** Garbage collection does it too, where it runs; with the UID, both may. */
+/** Garbage collection also deletes it, where it runs. The UID makes both safe. */
 async function remove({ metadata }: Stored<MachineConfigNode>, { write, log }: Context): Promise<void> {
   await write.remove(machineConfigNodes, anyVersion(metadata));
-  log.info('removed the MachineConfigNode of a Node that is gone');
+  log.info('deleted the MachineConfigNode of a deleted Node');
 }
 
-/** Which pool a Node is in is all that a pool is asked: its status changes with every machine. */
+/** Of a pool, only its membership counts here: its status changes with every machine. */
 const keepSelector = ({ metadata, spec }: Stored<MachineConfigPool>): Stored<MachineConfigPool> => ({
   metadata: { name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
   spec: { ...(spec.nodeSelector !== undefined && { nodeSelector: spec.nodeSelector }) },
 });
 
-/** There are thousands, and daemons write to their status all the time. */
+/** There are thousands, and daemons update their status all the time. */
 function keepSpec({ metadata, spec }: Stored<MachineConfigNode>): Stored<MachineConfigNode> {
   const { name, uid, resourceVersion, ownerReferences = [] } = metadata;
   return { metadata: { name, uid, resourceVersion, ownerReferences }, spec };

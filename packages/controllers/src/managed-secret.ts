@@ -2,17 +2,17 @@ import { type Secret, secrets } from '@slipway/api';
 import { MANAGED_BY_SLIPWAY, MANAGED_BY_LABEL } from '@slipway/fleet';
 import type { Name, Stored, Writer } from '@slipway/kube';
 
-/** A Secret as we want it; `data` in plain text. */
+/** A desired Secret; `data` is plain text. */
 export interface DesiredSecret {
   name: Name & { namespace: string };
-  /** Only at creation: it can never change, and whoever reads the data does not ask. */
+  /** Set only at creation: the type is immutable, and readers of the data ignore it. */
   type: string;
   data: Readonly<Record<string, string>>;
   labels?: Readonly<Record<string, string>>;
   annotations?: Readonly<Record<string, string>>;
 }
 
-/** Makes it so, and writes nothing where it is so already. What others have put into labels and annotations stays. */
+/** Creates or updates the Secret, only on a difference. Labels and annotations of other clients stay. */
 export async function putSecret(
   write: Writer,
   existing: Stored<Secret> | undefined,
@@ -47,13 +47,13 @@ const sameKeys = (a: object, b: object): boolean => Object.keys(a).length === Ob
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The plain text of one key; undefined where there is none. */
+/** The plain text of one key; undefined if it is missing. */
 export function textIn(secret: Secret, key: string): string | undefined {
   const value = secret.data?.[key];
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
 }
 
-/** Only the keys that are asked for and there. */
+/** Only those of the requested keys that exist. */
 export const textsIn = <K extends string>(secret: Secret, keys: readonly K[]): Partial<Record<K, string>> =>
   Object.fromEntries(
     keys.flatMap((key) => {

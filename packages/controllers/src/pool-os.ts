@@ -1,4 +1,4 @@
-// The OS images that a pool is rendered with: those of its stream, where streams are used, else those of the cluster.
+// The OS images that a pool is rendered with: those of its stream if streams are used, else those of the cluster.
 import { configMaps, type MachineConfigPool, OS_IMAGES_CONFIG_MAP } from '@slipway/api';
 import {
   clusterImages,
@@ -20,13 +20,13 @@ import {
 } from './sources.ts';
 
 export interface PoolOsOptions extends Pick<SourceOptions, 'namespace' | 'releaseImage'> {
-  /** From flags: before those of the ConfigMap. With streams they are a source like others. */
+  /** From flags, which take precedence over the ConfigMap. With streams, flags are one of the sources. */
   readonly osImages?: OSImages | undefined;
-  /** Left out: streams are not used. */
+  /** Undefined: streams are not used. */
   readonly gates?: Gates | undefined;
 }
 
-/** What is read for it beside the ConfigMap. What they say reaches a pool through its annotations. */
+/** Read in addition to the ConfigMap. They affect a pool only through its annotations. */
 export const poolOsSources = ({ gates }: PoolOsOptions): Source[] =>
   gates === undefined
     ? []
@@ -35,7 +35,7 @@ export const poolOsSources = ({ gates }: PoolOsOptions): Source[] =>
         { ...clusterVersionSource, keysOf: () => [] },
       ];
 
-/** Null: nobody has said yet which stream the pool is on. Its annotations bring it back. */
+/** Null: the stream of the pool is not known yet. Its annotations trigger the next reconcile. */
 export function resolvePoolOs(pool: MachineConfigPool, options: PoolOsOptions, read: StoreReader): RenderImages | null {
   if (!usesStreams(options.gates)) {
     const { data } = read(configMaps).get(`${options.namespace}/${OS_IMAGES_CONFIG_MAP}`) ?? {};
@@ -46,10 +46,10 @@ export function resolvePoolOs(pool: MachineConfigPool, options: PoolOsOptions, r
   return isUnknown ? null : imagesOnStream(pool, tracked);
 }
 
-/** A stream has images; where somebody took them away, they are put back before anything is rendered without. */
+/** A stream has images. If a user removed them, they are restored before the pool is rendered. */
 export const isDamaged = ({ name, images }: TrackedStream): boolean => name !== null && images === null;
 
-/** A fleet whose OS nobody manages has no streams, and waits for none. */
+/** A fleet with an unmanaged OS has no streams, and does not wait for any. */
 function mayHaveStreams({ namespace, releaseImage, osImages }: PoolOsOptions, read: StoreReader): boolean {
   if (findStreamObject(read) !== undefined) return true;
   const osImage = osImages?.osImageURL;

@@ -36,16 +36,16 @@ import {
 import { configMapPair, toImagePair, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { StoreReader, Source, Stored } from '@slipway/kube';
 
-// Sources that are the same share one informer, so those that several controllers read stand here.
+// Sources that several controllers read. Equal sources share one informer.
 
-/** MachineConfigs as they were given, whole: users' and built-in ones. Not the rendered ones, which are large and many. */
+/** MachineConfigs of users and built-in ones, in full. Not the rendered ones, which are large and many. */
 export const sourceMachineConfigs: Source<MachineConfig> = {
   resource: machineConfigs,
   as: 'full',
   labelSelector: `!${poolLabel}`,
 };
 
-/** What was rendered: that it is there, for which pool, and whether it is in use. It concerns its pool. */
+/** Metadata of rendered configs: existence, pool, and whether they are in use. A change triggers the pool. */
 export const renderedMachineConfigs: Source<MachineConfig> = {
   resource: machineConfigs,
   as: 'metadata',
@@ -53,12 +53,15 @@ export const renderedMachineConfigs: Source<MachineConfig> = {
   keysOf: ({ metadata }) => [metadata.labels?.[poolLabel] ?? ''],
 };
 
-// Nodes as the controllers of a rollout see them: one watch for all of them.
+// Nodes for the rollout controllers: one watch for all of them.
 
 const OUR_ANNOTATION = /^(machineconfiguration\.openshift\.io|slipway\.dev)\//;
 const keptConditions: ReadonlySet<string> = new Set(['Ready', 'DiskPressure', 'NetworkUnavailable']);
 
-/** There are thousands, of 10 kB and more, and kubelets write to them all the time. Sources with this function share a store. */
+/**
+ * There are thousands, of 10 kB and more, and kubelets update them all the time. Sources with this function share a
+ * store.
+ */
 function keepNodeFields({ metadata, spec, status }: Stored<Node>): Stored<Node> {
   const osImage = status?.nodeInfo?.osImage;
   return {
@@ -91,10 +94,10 @@ export const fleetNodes: Source<Node> = { resource: nodes, as: 'full', expect: '
 
 // What the controllers of pinned images watch. Sources with the same function share a store.
 
-/** Its images are for the machines: here their names would only take memory. */
+/** Drops the image names, which only machines need: here they would only use memory. */
 export const imageSets: Source<PinnedImageSet> = { resource: pinnedImageSets, as: 'metadata' };
 
-/** There are thousands, and their messages change all the time: what is kept changes when a machine has come further. */
+/** There are thousands, and their messages change all the time: stores only what changes when a machine progresses. */
 function keepPins({ metadata, spec, status }: Stored<MachineConfigNode>): Stored<MachineConfigNode> {
   const { name, uid, resourceVersion, annotations } = metadata;
   const assigned = annotations?.[pinAssignmentAnnotation];
@@ -122,13 +125,13 @@ export const pinRecords: Source<MachineConfigNode> = {
 
 export const everyPool = (_: unknown, read: StoreReader): string[] => listPoolNames(read);
 
-/** One that is being deleted is as good as gone. */
+/** An object that is being deleted counts as gone. */
 export const listImageSets = (read: StoreReader): Stored<PinnedImageSet>[] =>
   [...read(pinnedImageSets).values()].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 
 /**
- * Which pools there are, and nothing more: the version is replaced by one that never changes, so that the many updates
- * of a pool's status in a rollout wake nobody here.
+ * Which pools exist, and nothing more: the resourceVersion is replaced by a constant, so that the status updates of a
+ * rollout trigger nothing here.
  */
 export const poolSource = {
   resource: machineConfigPools,
@@ -142,15 +145,15 @@ export const poolSource = {
 export const listPoolNames = (read: StoreReader): string[] =>
   [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);
 
-// What the controllers of OS image streams watch, and how the sources of a cluster are read out of it.
+// What the controllers of OS image streams watch, and how to read the sources of a cluster from it.
 
 export interface SourceOptions {
-  /** Ours: where the ConfigMap with the OS images lives. */
+  /** Slipway's namespace, where the ConfigMap with the OS images is. */
   readonly namespace: string;
-  /** Flags; below the ConfigMap. */
+  /** Flags, which rank below the ConfigMap. */
   readonly osImage?: string | undefined;
   readonly osExtensionsImage?: string | undefined;
-  /** Where there is no ClusterVersion. */
+  /** If there is no ClusterVersion. */
   readonly releaseImage?: string | undefined;
 }
 
@@ -176,7 +179,7 @@ export const pullSecretSource = ({ namespace, name }: { namespace: string; name:
   fieldSelector: `metadata.name=${name}`,
 });
 
-/** What the streams of this cluster come from now. Reads the ConfigMap and the ClusterVersion. */
+/** The current sources of the cluster's streams. Reads the ConfigMap and the ClusterVersion. */
 export function readStreamSources(read: StoreReader, options: SourceOptions): StreamSources {
   const configMap = read(configMaps).get(`${options.namespace}/${OS_IMAGES_CONFIG_MAP}`);
   const image = read(clusterVersions).get('version')?.status?.desired.image ?? '';
@@ -191,7 +194,7 @@ export function readStreamSources(read: StoreReader, options: SourceOptions): St
 export const findStreamObject = (read: StoreReader): Stored<OSImageStream> | undefined =>
   read(osImageStreams).get(SINGLETON_NAME);
 
-// What the status of a pool is to say of its OS image stream.
+// The OS image stream in the status of a pool.
 
 export function readPoolStreamInput(
   { metadata }: MachineConfigPool,

@@ -1,4 +1,4 @@
-// A daemon of one machine: what it does at once, without a cluster, and what it does with one as a controller.
+// The daemon of one machine. Recovery and drift detection run without a cluster; everything else runs as a controller.
 import { driftPolicyAnnotation } from '@slipway/api/names';
 import { truncate } from '@slipway/base/text';
 import { type Client, type ControllerDef, done, type Log, type Metrics, type Next, type Recorder } from '@slipway/kube';
@@ -28,12 +28,12 @@ export interface DaemonOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs' 
 }
 
 export interface Daemon {
-  /** One for its config, one for its images: neither waits for the other. */
+  /** One for its config, one for its images, so that neither waits for the other. */
   controllers(client: Client, events: Recorder): readonly ControllerDef[];
   stop(): Promise<void>;
 }
 
-/** Ends what an earlier run was cut off in, and watches the machine from then on. */
+/** Finishes an interrupted update first, then watches the machine for drift. */
 export async function startDaemon({ root, metrics, ...options }: DaemonOptions): Promise<Daemon> {
   const daemon = await startMachineDaemon({
     ...options,
@@ -79,34 +79,37 @@ export interface MachineDaemonOptions {
   readonly log: Log;
   readonly metrics: DaemonMetrics;
   readonly pinMetrics: PinMetrics;
-  /** Machines that are told of the same images begin within this time, each at its own moment; left out: 10 seconds. */
+  /**
+   * Machines that are assigned the same images start pulling at different moments within this time. Default: 10
+   * seconds.
+   */
   readonly pinSpreadMs?: number;
-  /** The clock that pinning waits by, in milliseconds that only grow; left out: that of this process. */
+  /** A monotonic clock in milliseconds, for the timers of pinning. Default: the clock of this process. */
   readonly pinNow?: () => number;
 }
 
 export interface MachineDaemon {
-  /** Once: from then on it tells the cluster what it does. */
+  /** Called once. From then on the daemon reports to the cluster. */
   join(cluster: NodeAccess): JoinedDaemon;
   stop(): Promise<void>;
 }
 
-/** The cluster by the identity of the node. */
+/** The cluster, accessed with the credentials of the node. */
 export interface NodeAccess {
   readonly client: Client;
   readonly events: Recorder;
 }
 
 export interface JoinedDaemon {
-  /** Never two at once. */
+  /** Steps never run concurrently. */
   step(view: ClusterView, signal: AbortSignal): Promise<Next>;
-  /** `wake` is called when drift was found, healed, or is gone. Returns the way to stop listening. */
+  /** Calls `wake` when drift appears, is healed or disappears. Returns a function that stops it. */
   listen(wake: () => void): () => void;
-  /** What it does about pinned images: beside its steps, and not in turn with them. */
+  /** Pins images in parallel with the steps of an update. */
   readonly pinner: Pinner;
 }
 
-/** Ends what an earlier run was cut off in, and watches the machine from then on. */
+/** Finishes an interrupted update first, then watches the machine for drift. */
 export async function startMachineDaemon(options: MachineDaemonOptions): Promise<MachineDaemon> {
   const { host, nodeName, programVersion, log, metrics } = options;
   metrics.runsOn(await host.os.describe());
@@ -120,7 +123,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
   };
   const local = await openLocalNode({ host, programVersion, onStep });
   const recovered = await local.recover();
-  if (recovered.outcome !== 'none') log.info({ result: recovered }, 'went on with the update that was under way');
+  if (recovered.outcome !== 'none') log.info({ result: recovered }, 'resumed the update that was interrupted');
   const watch = watchDrift({
     host,
     watcher: options.watcher,
@@ -181,7 +184,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
   };
 }
 
-/** An annotation has room for some kilobytes; all of them are in the log. */
+/** Annotations must stay small. The log has the whole diff. */
 const MAX_DIFF_CHARS = 4000;
 
 function withDiffs({ text, drifts }: DriftReport): string {
@@ -191,7 +194,7 @@ function withDiffs({ text, drifts }: DriftReport): string {
   return `${text}\n${truncate(all, MAX_DIFF_CHARS)}`;
 }
 
-/** A machine that goes down or could not be brought to one config is not watched: it is known not to be right. */
+/** A machine that is rebooting or stuck between two configs is not watched: it differs from its config anyway. */
 function startWatching(local: LocalNode, recovered: UpdateResult, watch: DriftWatch): void {
   const current = local.current();
   if (current === null || recovered.outcome === 'rebooting' || recovered.outcome === 'stuck') return;

@@ -31,7 +31,7 @@ const read = (from: RenderedIgnition, settings: object = {}) =>
   loadDesiredMachine(named({ config: from, ...settings }));
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** As a plan has it. Its contents are none where they are not those of its bytes. */
+/** The form of a plan. Contents are null if they do not match the bytes. */
 async function planned(entry: DesiredEntry) {
   if (!('leaves' in entry)) return entry;
   const { leaves: _leaves, ...rest } = entry;
@@ -42,15 +42,15 @@ async function planned(entry: DesiredEntry) {
   return { ...file, bytes: isSame ? bytes : null };
 }
 
-describe('what a config makes of a machine', () => {
-  it('is the same, read file by file, as its plan', async () => {
+describe('the machine that a config describes', () => {
+  it('is the same read file by file as in the plan', async () => {
     const { entries } = await read(config);
     expect(await Promise.all([...entries.values()].map(planned))).toEqual((await buildDiskPlan(config)).entries);
     expect([...entries.keys()]).toEqual([...entries.keys()].toSorted());
     expect([...(await read({ ignition })).entries]).toEqual([]);
   });
 
-  it('is refused for contents that cannot be read, by the name of the file', async () => {
+  it('is rejected if contents cannot be read, with the name of the file', async () => {
     const bad = { path: '/etc/c', append: [{ source: 'data:;base64,YQ==', compression: 'gzip' }] };
     await expect(read({ ignition, storage: { files: [bad] } })).rejects.toMatchObject({
       code: 'SLW_DISK_CONTENTS',
@@ -58,7 +58,7 @@ describe('what a config makes of a machine', () => {
     });
   });
 
-  it('is refused for a config that cannot be read, with what is wrong in it', async () => {
+  it('is rejected if the config cannot be parsed, with the reason', async () => {
     await expect(loadDesiredMachine(named({ config: { ignition: { version: '9' } } }))).rejects.toMatchObject({
       code: 'SLW_DAEMON_CONFIG',
       message: expect.stringContaining('MachineConfig rendered-worker-1'),
@@ -72,7 +72,7 @@ describe('what a config makes of a machine', () => {
     ['/etc/d', ['mode', 'user', 'group']],
     ['/etc/e', ['user']],
     ['/etc/systemd/system/u.service', []],
-  ])('leaves to what is there what it does not name: %s', async (path, expected) => {
+  ])('keeps existing attributes that the config does not name: %s', async (path, expected) => {
     const entry = (await read(config)).entries.get(path);
     expect(entry !== undefined && 'leaves' in entry && [...entry.leaves]).toEqual(expected);
   });
@@ -86,13 +86,13 @@ describe('what a config makes of a machine', () => {
     ]);
   });
 
-  it('has keys and password of the user core, or nothing of them', async () => {
+  it('has the keys and password of the user core, or neither', async () => {
     const { core } = await read(config);
     expect(core).toMatchObject({ passwordHash: '$6$x', sshKeys: { contents: { size: 20 } } });
     expect((await read({ ignition })).core).toEqual({ sshKeys: null, passwordHash: null });
   });
 
-  it('has the OS with the arguments of both sections', async () => {
+  it('has the kernel arguments of both sections', async () => {
     const arguments_ = { shouldExist: ['a=1 b'], shouldNotExist: ['c'] };
     const { os } = await read(
       { ignition, kernelArguments: arguments_ },
@@ -108,7 +108,7 @@ describe('what a config makes of a machine', () => {
     });
   });
 
-  it('is read once for a config, as long as that is there', async () => {
+  it('is cached while its config is in memory', async () => {
     const stored = named({ config });
     expect(await loadDesiredMachine(stored)).toBe(await loadDesiredMachine(stored));
     expect(await loadDesiredMachine(stored)).not.toBe(await loadDesiredMachine({ ...stored }));

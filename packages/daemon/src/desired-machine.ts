@@ -1,4 +1,4 @@
-// What a config makes of a machine: the one form of it that an update, a check for drift and healing work with.
+// The machine that a config describes, in the form that updates, drift detection and healing share.
 import { hash } from 'node:crypto';
 import {
   type DiskDirectory,
@@ -17,11 +17,10 @@ import { DaemonError } from './errors.ts';
 import type { StoredConfig } from './stored-config.ts';
 
 export interface DesiredMachine {
-  /** The name of the config. */
   readonly config: string;
-  /** In the order of their paths. */
+  /** Sorted by path. */
   readonly entries: ReadonlyMap<string, DesiredEntry>;
-  /** Every unit that the config names, for whatever reason. */
+  /** Every unit that the config names, for any reason. */
   readonly units: readonly DesiredUnit[];
   readonly core: DesiredUser;
   readonly os: DesiredOS;
@@ -30,16 +29,16 @@ export interface DesiredMachine {
 export type DesiredEntry = DesiredFile | DesiredDirectory | DiskLink | DiskHardLink;
 
 export interface DesiredFile extends Omit<DiskFile, 'bytes'>, Rights {
-  /** Told apart by these, for they are small. */
+  /** Entries are compared by these, because they are small. */
   readonly contents: Contents;
-  /** Read from the config each time, and not kept. */
+  /** Decoded from the config on each call and not cached. */
   readonly bytes: () => Promise<Uint8Array>;
 }
 
 export type DesiredDirectory = DiskDirectory & Rights;
 
 interface Rights {
-  /** What of it the config leaves to what is there already. */
+  /** The attributes that the config does not specify: existing values stay. */
   readonly leaves: ReadonlySet<Right>;
 }
 
@@ -52,19 +51,19 @@ export interface Contents {
 
 export interface DesiredUnit {
   readonly name: string;
-  /** Null: as the OS has it. */
+  /** Null: the OS decides. */
   readonly enabled: boolean | null;
   readonly unmasked: boolean;
 }
 
-/** Of the user core; null: the config says nothing of it. */
+/** The user core. Null: the config does not mention it. */
 export interface DesiredUser {
   readonly sshKeys: (SshKeys & { readonly contents: Contents }) | null;
   readonly passwordHash: string | null;
 }
 
 export interface DesiredOS {
-  /** '' where the config names none. */
+  /** '' if the config names none. */
   readonly image: string;
   readonly kernelArguments: readonly string[];
   readonly noKernelArguments: readonly string[];
@@ -79,10 +78,12 @@ export function hashContents(bytes: Uint8Array): Contents {
   return { sha256: hash('sha256', bytes), size: bytes.length };
 }
 
-/** As long as the config itself is kept, which for the current one is always: a check must not read it again each time. */
+/**
+ * Cached as long as the config is in memory, which the current one always is, so that checks do not parse it each time.
+ */
 const known = new WeakMap<StoredConfig, Promise<DesiredMachine>>();
 
-/** Rejects with a DaemonError or a FleetError where the config, or any contents in it, cannot be read. */
+/** Rejects with a DaemonError or a FleetError if the config, or the contents of a file in it, cannot be read. */
 export function loadDesiredMachine(config: StoredConfig): Promise<DesiredMachine> {
   const before = known.get(config);
   if (before !== undefined) return before;
@@ -98,7 +99,7 @@ async function readDesiredMachine({ name, spec }: StoredConfig): Promise<Desired
     const problems = read.problems.map(({ message }) => message).join('; ');
     throw new DaemonError(
       'SLW_DAEMON_CONFIG',
-      `${problems}. The machine cannot be compared with it, and stays as it is`,
+      `${problems}. The machine cannot be compared with this config and is left unchanged`,
     );
   }
   const { config: ignition, ...input } = read.input;
@@ -136,8 +137,8 @@ function indexByPath(entries: DesiredEntry[]): Map<string, DesiredEntry> {
 type File = NonNullable<NonNullable<RenderedIgnition['storage']>['files']>[number];
 
 /**
- * One after the other: all contents of a large config at once would be most of the memory that a daemon ever needs. One that
- * is let go of before the next is read costs nothing.
+ * Reads files one by one: decoding all contents of a large config together would set the daemon's peak memory. Each is
+ * released before the next is read.
  */
 async function readDesiredFiles({ ignition, storage }: RenderedIgnition): Promise<DesiredFile[]> {
   const desired: DesiredFile[] = [];
@@ -152,14 +153,14 @@ async function readDesiredFiles({ ignition, storage }: RenderedIgnition): Promis
 async function readFile(ignition: RenderedIgnition['ignition'], file: File): Promise<DiskFile> {
   const { entries } = await buildDiskPlan({ ignition, storage: { files: [file] } });
   const [entry] = entries;
-  if (entry?.kind !== 'file') throw new TypeError(`the file ${file.path} became none`);
+  if (entry?.kind !== 'file') throw new TypeError(`expected a file entry for ${file.path}`);
   return entry;
 }
 
 function toDesiredEntry(entry: DiskEntry, directories: ReadonlyMap<string, object>): DesiredEntry {
   switch (entry.kind) {
     case 'file': {
-      // Of a unit: text in the config already, and short, so its bytes stay.
+      // Unit files are short and already text in the config, so their bytes stay in memory.
       const { bytes } = entry;
       return { ...entry, contents: hashContents(bytes), bytes: async () => bytes, leaves: NOTHING };
     }
@@ -174,7 +175,7 @@ function toDesiredEntry(entry: DiskEntry, directories: ReadonlyMap<string, objec
 const RIGHTS = ['mode', 'user', 'group'] as const;
 const NOTHING: ReadonlySet<Right> = new Set();
 
-/** What may keep what the machine has keeps also mode and owner, unless the config names them. */
+/** An entry that may keep existing contents also keeps mode and owner, unless the config names them. */
 function listKeptRights({ keepsExisting }: { readonly keepsExisting: boolean }, named: object): ReadonlySet<Right> {
   return keepsExisting ? new Set(RIGHTS.filter((right) => !Object.hasOwn(named, right))) : NOTHING;
 }
@@ -183,7 +184,7 @@ function buildUnits(unmasked: readonly string[], { systemd }: RenderedIgnition):
   const bare = new Set(unmasked.map((path) => path.slice(UNIT_DIRECTORY.length + 1)));
   return (systemd?.units ?? []).map(({ name, enabled, mask }) => ({
     name,
-    // A masked unit is not enabled, whatever else is said of it.
+    // systemd cannot enable a masked unit, so `enabled` does not apply.
     enabled: mask === true ? null : (enabled ?? null),
     unmasked: bare.has(name),
   }));

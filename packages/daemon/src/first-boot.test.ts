@@ -46,7 +46,7 @@ async function expectHandedOver(files: FileSystem, config: StoredConfig): Promis
 }
 
 describe('the service of the first boot', () => {
-  it('hands over at once where the machine is what its config says', async () => {
+  it('hands over immediately if the machine matches its config', async () => {
     const files = createMemoryDisk(await machineWith(plain));
     await files.makeDirectory('/etc/systemd/system-preset', { ...ownOwners(), mode: 0o755 });
     await files.createFile(PRESET_PATH, { ...ownOwners(), mode: 0o644, bytes: new Uint8Array() });
@@ -55,7 +55,7 @@ describe('the service of the first boot', () => {
     await expectHandedOver(files, plain);
   });
 
-  it('brings OS image and kernel arguments with one reboot, then hands over', async () => {
+  it('applies OS image and kernel arguments with one reboot, then hands over', async () => {
     const files = createMemoryDisk(await machineWith(rich));
     expect(await boot(files)).toMatchObject({ type: 'rebooting', change: { image: 'quay.example/os:2' } });
     const { booted } = await createSimulatedHost({ root: '/', files }).os.state();
@@ -65,7 +65,7 @@ describe('the service of the first boot', () => {
     await expectHandedOver(files, rich);
   });
 
-  it('cut off by a power cut at any call begins again, and is done in the end', async () => {
+  it('starts again after a power cut at any call, and completes in the end', async () => {
     const image = await machineWith(rich);
     let cuts = 0;
     for (let at = 0; ; at += 1) {
@@ -85,12 +85,12 @@ describe('the service of the first boot', () => {
     expect(cuts).toBeGreaterThan(5);
   });
 
-  it('does not boot a machine for ever whose OS does not take what is staged', async () => {
+  it('does not reboot endlessly if the OS rejects the staged change', async () => {
     const files = createMemoryDisk(await machineWith(rich));
     const fruitless = async () => {
       const image = await createSimulatedHost({ root: '/', files }).os.state();
       const result = await boot(files);
-      // The boot loader was not written: the old deployment comes up again.
+      // The boot loader was not written: the old deployment boots again.
       const host = createSimulatedHost({ root: '/', files });
       await host.os.stage({ image: image.booted.image, kernelArguments: { removed: ['nosmt'], added: [] } });
       await host.reboot('back');
@@ -118,7 +118,7 @@ describe('the service of the first boot', () => {
     });
   });
 
-  it('refuses a file that is no MachineConfig, and says which', async () => {
+  it('rejects a file that is not a MachineConfig, and names it', async () => {
     const files = createMemoryDisk(await machineWith(plain));
     await files.overwrite(ENCAPSULATED, 0, new TextEncoder().encode('half a'));
     await expect(boot(files)).rejects.toMatchObject({
@@ -138,14 +138,14 @@ const booted: Deployment = {
 };
 const missing = (spec: StoredConfig['spec']) => missingFromOS(booted, { name: 'rendered-worker-a', spec });
 
-describe('after Ignition, a machine lacks of its config', () => {
+describe('after Ignition, the machine still lacks', () => {
   it.each<[string, StoredConfig['spec'], ReturnType<typeof missing>]>([
-    ['nothing, where it was installed with all of it', { osImageURL: booted.image, extensions: ['usbguard'] }, null],
-    ['nothing, where the same image came from a mirror', { osImageURL: `mirror.example/os@${digest}` }, null],
-    ['nothing, where the config says nothing of the OS', {}, null],
+    ['nothing, if it was installed with everything', { osImageURL: booted.image, extensions: ['usbguard'] }, null],
+    ['nothing, if the same image was pulled from a mirror', { osImageURL: `mirror.example/os@${digest}` }, null],
+    ['nothing, if the config does not specify the OS', {}, null],
     ['another OS image', { osImageURL: 'quay.example/os:new' }, { image: 'quay.example/os:new' }],
     [
-      'kernel arguments that are not there yet, several in one entry too',
+      'kernel arguments that are missing, also several in one entry',
       { kernelArguments: ['console=ttyS0 nosmt', 'hugepages=8'] },
       {
         kernelArguments: {
@@ -156,7 +156,7 @@ describe('after Ignition, a machine lacks of its config', () => {
       },
     ],
     [
-      'a kernel argument that is wanted twice and there once',
+      'a kernel argument that is desired twice and present once',
       { kernelArguments: ['console=ttyS0', 'console=ttyS0'] },
       {
         kernelArguments: {

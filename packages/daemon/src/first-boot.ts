@@ -1,5 +1,5 @@
-// Finishes what Ignition began: kernel arguments, extensions and OS of the config that the machine was born with. It runs
-// before the kubelet, at every boot until it is done, and may be cut off at any point.
+// Finishes what Ignition started: the kernel arguments, extensions and OS image of the machine's first config. It runs
+// before the kubelet at every boot until it succeeds, and may be interrupted at any point.
 import { posix } from 'node:path';
 import { object, readableItems, stateFileCodec, string } from '@slipway/base/codec';
 import { PRESET_PATH, splitArguments } from '@slipway/fleet';
@@ -12,11 +12,11 @@ import { ENCAPSULATED, readStateFile, STATE_DIRECTORY, writeStateFile } from './
 import { parseStoredConfig, readCurrentConfig, type StoredConfig, writeCurrentConfig } from './stored-config.ts';
 
 export type FirstBoot =
-  /** There is nothing to finish: it was done before. */
+  /** The first boot was finished earlier. */
   | { readonly type: 'nothing' }
-  /** The machine is what its config says; the kubelet may start. */
+  /** The machine matches its config, and the kubelet may start. */
   | { readonly type: 'done'; readonly config: string }
-  /** The machine goes down and comes back with the rest. */
+  /** The machine reboots to apply the rest. */
   | { readonly type: 'rebooting'; readonly config: string; readonly change: OSChange };
 
 export interface FirstBootOptions {
@@ -26,11 +26,11 @@ export interface FirstBootOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** A served config and its wrapping: rendered ones have at most 1.5 MB. */
+/** The served config with its wrapper. Rendered configs have at most 1.5 MB. */
 const MAX_BYTES = 8_000_000;
 const ATTEMPTS = `${STATE_DIRECTORY}/first-boot.json`;
 
-/** The OS would not take what was staged: more boots will not change that, and a machine that boots for ever tells nobody why. */
+/** If the OS rejects the staged change, more boots do not help, and a machine in a boot loop cannot report why. */
 const MAX_BOOTS = 3;
 
 export async function finishFirstBoot({
@@ -49,10 +49,10 @@ export async function finishFirstBoot({
     return { type: 'done', config: config.name };
   }
   await countBoot(host, config);
-  log.info({ config: config.name, change }, 'the OS is not yet what the config says');
+  log.info({ config: config.name, change }, 'the OS does not match the config yet');
   await host.os.prefetch(listImagesToPull({ booted, change }), onProgress, signal);
   await host.os.stage(change);
-  // Before the reboot is asked for nothing is noted as done: what is staged may be lost with the power, and is staged again.
+  // Nothing is recorded as done before the reboot: a power cut can lose the staged change, which is then staged again.
   await host.reboot(`first boot: ${config.name}`);
   return { type: 'rebooting', config: config.name, change };
 }
@@ -65,7 +65,7 @@ async function readEncapsulated({ files }: Host): Promise<StoredConfig | null> {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new DaemonError(
       'SLW_DAEMON_FIRST_BOOT',
-      `${ENCAPSULATED} cannot be used: ${why}. Expected the MachineConfig that the server gave; install the machine anew`,
+      `${ENCAPSULATED} cannot be used: ${why}. Expected the MachineConfig from the machine config server. Reinstall the machine`,
       { cause },
     );
   }
@@ -76,15 +76,15 @@ async function checkFips(host: Host, { name, spec }: StoredConfig): Promise<void
   if (found === undefined || found === wanted) return;
   throw new DaemonError(
     'SLW_DAEMON_FIRST_BOOT',
-    `MachineConfig ${name}, spec.fips: expected ${wanted}, but the machine was installed with ${found}. FIPS mode cannot be changed: install the machine anew with fips=${wanted ? 1 : 0}, or take spec.fips back`,
+    `MachineConfig ${name}, spec.fips: expected ${wanted}, but the machine was installed with ${found}. FIPS mode cannot be changed after installation: reinstall the machine with fips=${wanted ? 1 : 0}, or revert spec.fips`,
   );
 }
 
-/** In an order in which a power cut between any two leaves either all to be done again, or nothing. */
+/** Ordered so that after a power cut between any two steps, either everything is repeated or nothing is left to do. */
 async function handOver({ files }: Host, config: StoredConfig): Promise<void> {
   const current = await readCurrentConfig(files);
   if (current?.name !== config.name) await writeCurrentConfig(files, config);
-  // From now on units are enabled and disabled one by one: a preset for them would say what the first config said.
+  // The daemon now enables and disables units one by one. The preset would restore the state of the first config.
   await removeIfThere(files, PRESET_PATH);
   await removeIfThere(files, ATTEMPTS);
   await files.rename(ENCAPSULATED, `${ENCAPSULATED}.bak`);
@@ -99,7 +99,7 @@ async function removeIfThere(files: Host['files'], path: string): Promise<void> 
 
 interface Boots {
   readonly config: string;
-  /** Of boots that were to bring it. */
+  /** IDs of the boots that were meant to apply the config. */
   readonly boots: readonly string[];
 }
 
@@ -116,7 +116,7 @@ async function countBoot(host: Host, { name }: StoredConfig): Promise<void> {
   if (before.length >= MAX_BOOTS) {
     throw new DaemonError(
       'SLW_DAEMON_FIRST_BOOT',
-      `the machine was booted ${before.length} times to bring its OS to MachineConfig ${name}, and it still is not what that says. It is not booted again. The reason is in \`journalctl -b -1 -u ostree-finalize-staged.service\`; then remove ${ATTEMPTS}`,
+      `the machine rebooted ${before.length} times to apply the OS changes of MachineConfig ${name}, and its OS still does not match. It does not reboot again. Find the reason with \`journalctl -b -1 -u ostree-finalize-staged.service\`, fix it, then delete ${ATTEMPTS}`,
     );
   }
   const boots: Boots = { config: name, boots: [...before, bootId] };
@@ -129,8 +129,8 @@ async function readBoots({ files }: Host, config: string): Promise<readonly stri
 }
 
 /**
- * What a machine that was installed from a boot image still lacks of its config: Ignition writes files, not the OS.
- * Null: nothing.
+ * The parts of the config that a machine installed from a boot image still lacks: Ignition writes files but does not
+ * change the OS. Null: nothing.
  */
 export function missingFromOS(booted: Deployment, { spec }: StoredConfig): OSChange | null {
   const change = { ...missingImage(booted, spec), ...missingArguments(booted, spec), ...missingPackages(booted, spec) };
@@ -141,14 +141,14 @@ export function missingFromOS(booted: Deployment, { spec }: StoredConfig): OSCha
 
 type Spec = StoredConfig['spec'];
 
-/** By its digest, where both have one: the same image may come from a mirror. */
+/** Compared by digest if both have one, because the same image may come from a mirror. */
 function missingImage(booted: Deployment, { osImageURL: image = '' }: Spec): OSChange {
   const digest = parseDigest(image);
   const isThere = booted.image === image || (digest !== '' && digest === booted.digest);
   return image === '' || isThere ? {} : { image };
 }
 
-/** One that is wanted twice and there once is missing once. */
+/** An argument listed twice and present once is missing once. */
 function missingArguments(booted: Deployment, { kernelArguments }: Spec): OSChange {
   const wanted = (kernelArguments ?? []).flatMap(splitArguments);
   const left = [...booted.kernelArguments];

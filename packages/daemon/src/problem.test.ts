@@ -7,31 +7,26 @@ const systemError = (code: string, message: string) => Object.assign(new Error(m
 describe('why an update failed', () => {
   it.each<[string, unknown, string, RegExp]>([
     [
-      'a full disk is told with path, operation and the way out',
+      'a full disk has path, operation and what to do',
       systemError('ENOSPC', 'ENOSPC: no space left on device, create /etc/a'),
       'SLW_DAEMON_DISK',
       /^changing files: ENOSPC: no space left on device, create \/etc\/a\. Free space/,
     ],
     ['a read-only disk', systemError('EROFS', 'EROFS: …, rename /etc/a'), 'SLW_DAEMON_DISK', /mounted read-only/],
     ['a failing disk', systemError('EIO', 'EIO: i/o error, sync /etc/a'), 'SLW_DAEMON_DISK', /replace it$/],
+    ['any other error of the OS', systemError('EBUSY', 'EBUSY: …, rename /etc/a'), 'SLW_DAEMON_DISK', /journalctl -k/],
     [
-      'any other refusal of the OS',
-      systemError('EBUSY', 'EBUSY: …, rename /etc/a'),
-      'SLW_DAEMON_DISK',
-      /journalctl -k/,
-    ],
-    [
-      'what has a code keeps it',
+      'an error with a code keeps it',
       new DaemonError('SLW_DAEMON_UNIT', 'a.service does not start'),
       'SLW_DAEMON_UNIT',
       /^changing files: a.service does not start$/,
     ],
-    ['what has none is a failed step', new TypeError('oops'), 'SLW_DAEMON_STEP', /^changing files: oops$/],
+    ['an error without a code is a failed step', new TypeError('oops'), 'SLW_DAEMON_STEP', /^changing files: oops$/],
   ])('%s', (_, error, code, message) => {
     expect(toProblem(error, 'changing files')).toEqual({ code, message: expect.stringMatching(message) });
   });
 
-  it('is short enough for a condition, however much is told', () => {
+  it('is short enough for a condition, however long the error is', () => {
     const problem = toProblem(new Error('x'.repeat(10_000)), 'step');
     expect(problem.message.length).toBeLessThanOrEqual(2000);
     expect(appendToProblem(problem, 'y'.repeat(10_000)).message.length).toBeLessThanOrEqual(2000);
@@ -39,7 +34,7 @@ describe('why an update failed', () => {
 });
 
 describe('an error', () => {
-  it('with a code of ours is a problem as it is', () => {
+  it('with a code of ours becomes a problem unchanged', () => {
     const error = new DaemonError('SLW_DAEMON_UNIT', 'a.service does not start');
     expect(toCodedProblem(error)).toEqual({ code: 'SLW_DAEMON_UNIT', message: 'a.service does not start' });
   });

@@ -1,4 +1,4 @@
-// What stands in the way of a node, for people: as it is told, and how it is made of an error.
+// What prevents a node from reaching its config, and how an error becomes such a problem.
 import { truncate } from '@slipway/base/text';
 import { FleetError } from '@slipway/fleet';
 import { DaemonError } from './errors.ts';
@@ -8,28 +8,28 @@ import { systemErrorCode } from './host/file-system.ts';
 export interface Problem {
   /** SLW_… */
   readonly code: string;
-  /** For people, with secrets masked: the object, the field, expected and found, the way out. */
+  /** Human-readable, with secrets masked: the object, the field, expected and found, what to do. */
   readonly message: string;
 }
 
-/** Of an error that was foreseen, as it is. Others are bugs: they are thrown again. */
+/** Rethrows errors without a code: they are bugs. */
 export function toCodedProblem(error: unknown): Problem {
   const problem = findCodedProblem(error);
   if (problem === null) throw error;
   return problem;
 }
 
-/** Of an error that was foreseen, as it is; null for others. */
+/** Null for errors without a code. */
 export function findCodedProblem(error: unknown): Problem | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
   const { code, message } = error;
   return typeof code === 'string' && code.startsWith('SLW_') ? { code, message } : null;
 }
 
-/** Messages go into the log of the update, into annotations and conditions. */
+/** Messages appear in the journal of the update, in annotations and in conditions. */
 const MAX_MESSAGE = 2000;
 
-/** Of anything that a step of an update threw. */
+/** Converts anything that a step of an update threw. */
 export function toProblem(error: unknown, step: string): Problem {
   const { code, text } = describeError(error);
   return { code, message: truncate(`${step}: ${text}`, MAX_MESSAGE) };
@@ -47,12 +47,12 @@ function describeError(error: unknown): { code: string; text: string } {
   return { code: 'SLW_DAEMON_DISK', text: `${text}. ${REMEDIATIONS[system] ?? DEFAULT_REMEDIATION}` };
 }
 
-const FULL = 'Free space on that file system: the update is tried again by itself';
-const DEFAULT_REMEDIATION = 'See the kernel’s log on the node (journalctl -k)';
+const FULL = 'Free space on that file system. The update is retried automatically';
+const DEFAULT_REMEDIATION = 'See the kernel log on the node (journalctl -k)';
 const REMEDIATIONS: Readonly<Record<string, string>> = {
   ENOSPC: FULL,
   EDQUOT: FULL,
   EROFS:
-    'The file system is mounted read-only, often because the kernel found it damaged: see journalctl -k, repair it and mount it writable',
-  EIO: 'The disk fails: see journalctl -k, and replace it',
+    'The file system is mounted read-only, often because the kernel found it damaged. See journalctl -k, repair it and remount it read-write',
+  EIO: 'The disk is failing. See journalctl -k and replace it',
 };

@@ -1,4 +1,4 @@
-// Where things are on a node, and how the daemon writes small files of its own: private, and whole after any crash.
+// Paths on a node, and how the daemon writes its small state files: private, and intact after any crash.
 import type { StateFileCodec } from '@slipway/base/codec';
 import { type FileSystem, ownOwners, replaceFile } from './host/file-system.ts';
 
@@ -8,14 +8,14 @@ export const NODE_ANNOTATIONS = `${STATE_DIRECTORY}/node-annotations.json`;
 export const FORCE_FILE = '/run/machine-config-daemon-force';
 export const ENCAPSULATED = '/etc/ignition-machine-config-encapsulated.json';
 
-/** What the OS had at a path before a config put something there; and paths where it had nothing. */
+/** What the OS had at a path before a config replaced it, and the paths where it had nothing. */
 export const ORIGINALS = `${STATE_DIRECTORY}/orig`;
 export const NO_ORIGINALS = `${STATE_DIRECTORY}/noorig`;
 
-/** All of an update that is under way; absent between updates. */
+/** The state of an update in progress. Absent between updates. */
 export const UPDATE_DIRECTORY = `${STATE_DIRECTORY}/update`;
 
-/** Null where there is none, or none that this program can read. */
+/** Null if the file is missing or this version cannot read it. */
 export async function readStateFile<T>(
   files: FileSystem,
   path: string,

@@ -16,8 +16,8 @@ async function disk() {
   return files;
 }
 
-describe('the config that a machine is at', () => {
-  it('is kept as a whole MachineConfig, for root alone, and read again', async () => {
+describe('the current config of a machine', () => {
+  it('is stored as a complete MachineConfig, readable by root only, and read back', async () => {
     const files = await disk();
     expect(await readCurrentConfig(files)).toBeNull();
     await writeCurrentConfig(files, config);
@@ -29,7 +29,7 @@ describe('the config that a machine is at', () => {
     });
   });
 
-  it('that is truncated is told with its path and the way out', async () => {
+  it('that is truncated is reported with its path and what to do', async () => {
     const files = await disk();
     await writeCurrentConfig(files, config);
     const bytes = await files.read(CURRENT_CONFIG, 10_000);
@@ -44,18 +44,18 @@ describe('the config that a machine is at', () => {
   });
 
   it.each([
-    ['another kind', { kind: 'Secret' }, 'expected a MachineConfig'],
+    ['another kind', { kind: 'Secret' }, 'expected MachineConfig'],
     ['no name', { metadata: {} }, 'metadata.name'],
     ['no spec', { spec: null }, 'spec: expected'],
     ['a list of metadata', { metadata: ['secret'] }, 'metadata.name'],
     ['a list for its spec', { spec: ['secret'] }, 'spec: expected'],
     [
-      'kernel arguments that are no list',
+      'kernel arguments that are not a list',
       { spec: { kernelArguments: 'secret' } },
       'spec.kernelArguments: expected a list',
     ],
-    ['a config that is a text', { spec: { config: 'secret' } }, 'spec.config: expected an Ignition config'],
-  ])('is refused with %s, without what may be secret', (_, change, message) => {
+    ['a config that is a string', { spec: { config: 'secret' } }, 'spec.config: expected an Ignition config'],
+  ])('is rejected with %s, without quoting what may be secret', (_, change, message) => {
     const whole = JSON.parse(encodeStoredConfig(config)) as object;
     const bytes = Buffer.from(JSON.stringify({ ...whole, ...change }));
     expect(() => parseStoredConfig(bytes)).toThrow(message);

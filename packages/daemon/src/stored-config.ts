@@ -1,5 +1,4 @@
-// A rendered config as a node keeps it: the one that the machine is at, in the file that users know, and others by their name
-// from the cluster.
+// Rendered configs on a node: the current one from its well-known file, others by name from the cluster.
 import type { MachineConfig } from '@slipway/api';
 import { poolLabel } from '@slipway/api/names';
 import { machineConfigs } from '@slipway/api/resources';
@@ -10,16 +9,16 @@ import { DaemonError } from './errors.ts';
 import type { FileSystem } from './host/file-system.ts';
 import { CURRENT_CONFIG, writeStateFile } from './state-file.ts';
 
-/** A rendered config as it is kept on the node: its name and all that a machine is made from. */
+/** A rendered config as stored on the node: its name and its spec. */
 export interface StoredConfig {
   readonly name: string;
   readonly spec: NonNullable<MachineConfig['spec']>;
 }
 
-/** Far above what a rendered config can have (1.5 MB): a bound all the same. */
+/** Far above the largest rendered config (1.5 MB), but still a bound. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Null: the machine has none yet. Rejects with a DaemonError where the file cannot be read as one. */
+/** Null: the machine has none yet. Rejects with a DaemonError if the file cannot be parsed. */
 export async function readCurrentConfig(files: FileSystem): Promise<StoredConfig | null> {
   if ((await files.lookAt(CURRENT_CONFIG)) === null) return null;
   const bytes = await files.read(CURRENT_CONFIG, MAX_BYTES);
@@ -29,7 +28,7 @@ export async function readCurrentConfig(files: FileSystem): Promise<StoredConfig
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new DaemonError(
       'SLW_DAEMON_CONFIG',
-      `${CURRENT_CONFIG} does not say which config the machine is at: ${why}. Put the MachineConfig there that the Node’s annotation currentConfig names (kubectl get machineconfig NAME -o json), or install the machine anew`,
+      `${CURRENT_CONFIG} does not identify the machine’s current config: ${why}. Replace the file with the MachineConfig that the Node’s annotation currentConfig names (kubectl get machineconfig NAME -o json), or reinstall the machine`,
       { cause },
     );
   }
@@ -48,16 +47,16 @@ export function encodeStoredConfig({ name, spec }: StoredConfig): string {
   });
 }
 
-/** Throws where it is no MachineConfig with a name; what its Ignition config says is read by who uses it. */
+/** Throws if it is not a MachineConfig with a name. Callers parse its Ignition config. */
 export function parseStoredConfig(bytes: Uint8Array): StoredConfig {
   const found = parseJson(bytes);
   if (!isRecord(found) || found['kind'] !== 'MachineConfig')
-    throw refusal('expected a MachineConfig, found no such kind');
+    throw refusal('kind: expected MachineConfig, found another kind or none');
   const { metadata, spec } = found;
   const name = isRecord(metadata) ? metadata['name'] : undefined;
   if (typeof name !== 'string' || name === '')
     throw refusal('metadata.name: expected the name of a rendered config, found none');
-  if (!isRecord(spec)) throw refusal('spec: expected what a machine is made from, found none');
+  if (!isRecord(spec)) throw refusal('spec: expected the spec of a rendered config, found none');
   const field = wrongField(spec);
   if (field !== undefined)
     throw refusal(`spec.${field.name}: expected ${field.expected}, found ${describeKind(spec[field.name])}`);
@@ -68,8 +67,8 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    // What a parser says may quote the text, which may be secret.
-    throw refusal(`expected JSON, found ${bytes.length} bytes that are none`, cause);
+    // A parser's message may quote the text, which may be secret.
+    throw refusal(`expected JSON, found ${bytes.length} bytes that are not JSON`, cause);
   }
 }
 
@@ -84,12 +83,12 @@ interface Field {
 
 const FIELDS: readonly Field[] = [
   { name: 'config', expected: 'an Ignition config', holds: isRecord },
-  { name: 'kernelArguments', expected: 'a list of texts', holds: isList },
-  { name: 'extensions', expected: 'a list of texts', holds: isList },
+  { name: 'kernelArguments', expected: 'a list of strings', holds: isList },
+  { name: 'extensions', expected: 'a list of strings', holds: isList },
   { name: 'fips', expected: 'true or false', holds: (value) => typeof value === 'boolean' },
-  { name: 'kernelType', expected: 'a text', holds: isText },
-  { name: 'osImageURL', expected: 'a text', holds: isText },
-  { name: 'baseOSExtensionsContainerImage', expected: 'a text', holds: isText },
+  { name: 'kernelType', expected: 'a string', holds: isText },
+  { name: 'osImageURL', expected: 'a string', holds: isText },
+  { name: 'baseOSExtensionsContainerImage', expected: 'a string', holds: isText },
 ];
 
 function wrongField(spec: Record<string, unknown>): Field | undefined {
@@ -100,10 +99,10 @@ function refusal(why: string, cause?: unknown): DaemonError {
   return new DaemonError('SLW_DAEMON_CONFIG', why, { cause });
 }
 
-/** Rejects with a DaemonError where the object is no config to bring a machine to. */
+/** Rejects with a DaemonError if the object is not a complete rendered config. */
 export type ConfigReader = (name: string, signal: AbortSignal) => Promise<StoredConfig>;
 
-/** From the cluster: all of a config, as it was rendered, or the reason why not. */
+/** Reads configs from the cluster and checks that each is complete and unmodified. */
 export const createConfigReader =
   (client: Client): ConfigReader =>
   (name, signal) =>
@@ -114,7 +113,7 @@ async function readConfig(client: Client, name: string, signal: AbortSignal): Pr
   if (found === undefined) {
     throw new DaemonError(
       'SLW_DAEMON_CONFIG',
-      `MachineConfig ${name}, which the Node’s annotation desiredConfig names, does not exist: it was deleted, or the name is wrong. The render controller makes it again while its pool has it in spec.configuration; else let the node have another target`,
+      `MachineConfig ${name}, named by the Node’s annotation desiredConfig, does not exist: it was deleted, or the name is wrong. If its pool still lists it in spec.configuration, the render controller recreates it. Otherwise assign another config to the node`,
     );
   }
   return checkConfig(found);
@@ -126,7 +125,10 @@ async function checkConfig(found: MachineConfig): Promise<StoredConfig> {
   if (spec?.config === undefined) throw incomplete(name, 'expected spec.config, found none');
   const pool = labels?.[poolLabel];
   if (pool !== undefined && !isRenderedAs(name, pool, spec)) {
-    throw incomplete(name, 'its name is the digest of another spec: a part of it is missing, or was changed');
+    throw incomplete(
+      name,
+      'its name does not match the digest of its spec: part of the spec is missing or was changed',
+    );
   }
   return { name, spec };
 }
@@ -134,5 +136,5 @@ async function checkConfig(found: MachineConfig): Promise<StoredConfig> {
 const incomplete = (name: string, why: string): DaemonError =>
   new DaemonError(
     'SLW_DAEMON_CONFIG',
-    `MachineConfig ${name} is not what was rendered: ${why}. Delete it, and the render controller makes it again`,
+    `MachineConfig ${name} differs from what was rendered: ${why}. Delete it, and the render controller recreates it`,
   );

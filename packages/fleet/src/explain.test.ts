@@ -31,7 +31,7 @@ const about = async (path?: string, showSecrets = false) =>
   explain(await renderOk([base, team]), path, { showSecrets });
 
 describe('explain', () => {
-  it('says of a file who set it, whom that overrode, and where each field comes from', async () => {
+  it('reports for a file which MachineConfig set it, what it overrode, and the origin of each field', async () => {
     expect(await about('/etc/chrony.conf')).toEqual([
       {
         noun: 'file',
@@ -58,7 +58,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('knows arguments, extensions, the kernel and FIPS', async () => {
+  it('covers arguments, extensions, the kernel and FIPS', async () => {
     const all = (await about()).map(({ noun, name, setBy, overrode }) => [noun, name, setBy].concat(overrode));
     expect(all).toEqual(
       expect.arrayContaining([
@@ -72,7 +72,7 @@ describe('explain', () => {
     );
   });
 
-  it('covers everything that the merge can tell of, and nothing stands twice but arguments', async () => {
+  it('covers everything in the provenance, without duplicates except arguments', async () => {
     const all = await about();
     expect(new Set(all.map(({ noun, name }) => `${noun} ${name}`)).size).toBe(all.length);
     const { provenance } = await renderOk([base, team]);
@@ -80,12 +80,12 @@ describe('explain', () => {
     expect(fields).toBe(provenance.config.size - 1); // all but the spec version
   });
 
-  it('shows no secret unless asked', async () => {
+  it('hides secrets by default', async () => {
     expect(JSON.stringify(await about())).not.toContain('$6$secret');
     expect(JSON.stringify(await about('core', true))).toContain('$6$secret');
   });
 
-  it('has nothing to say of what is not there', async () => {
+  it('is empty for an unknown path', async () => {
     expect(await about('/etc/other')).toEqual([]);
   });
 });

@@ -1,31 +1,31 @@
-// Where everything in a rendered config comes from: `git blame` for a machine.
+// The origin of everything in a rendered config: `git blame` for a machine.
 import { decodeDataUrl, type Origin } from '@slipway/ignition';
 import { maskField, type Masking } from './masking.ts';
 import type { RenderProvenance, SettingOrigin } from './render/diff.ts';
 import type { RenderResult } from './render/render-pool.ts';
 
 export interface ExplainedField extends Origin {
-  /** Below the thing it is of, such as `mode` or `contents.source`. */
+  /** Relative to its item, such as `mode` or `contents.source`. */
   readonly name: string;
-  /** As it may be shown; of contents only the size. */
+  /** Masked; for contents only the size. */
   readonly value: string;
 }
 
 export interface Explained {
   /** `file`, `unit`, `drop-in`, `ssh key`, `kernel argument` and so on. */
   readonly noun: string;
-  /** The path, the name of the unit, the argument: what a person calls it by. */
+  /** The path, the name of the unit, or the argument. */
   readonly name: string;
-  /** The MachineConfig that had the last word on it. */
+  /** The last MachineConfig that set it. */
   readonly setBy: string;
-  /** The MachineConfigs that had set something of it before and were overridden, in the order of the merge. */
+  /** The MachineConfigs whose values were overridden, in merge order. */
   readonly overrode: readonly string[];
   readonly fields: readonly ExplainedField[];
 }
 
 type Rendered = Extract<RenderResult, { ok: true }>;
 
-/** Everything in the rendered config, or what has this path or name: `/etc/chrony.conf`, `crio.service`, `core`, `nosmt`. */
+/** Everything in the rendered config, or the items with this path or name: `/etc/chrony.conf`, `crio.service`, `core`, `nosmt`. */
 export function explain(
   result: Pick<Rendered, 'rendered' | 'provenance'>,
   path?: string,
@@ -36,7 +36,7 @@ export function explain(
   return path === undefined ? things : things.filter((thing) => isAbout(thing, path));
 }
 
-/** A unit is found with its drop-ins, and a user with the keys. */
+/** A unit matches with its drop-ins, and a user with its keys. */
 function isAbout({ name }: Explained, asked: string): boolean {
   return name === asked || name.startsWith(`${asked}.d/`) || name.startsWith(`${asked} `);
 }
@@ -56,7 +56,7 @@ function settingThings(provenance: RenderProvenance): Explained[] {
   });
 }
 
-/** One thing on the way: its fields are gathered from the leaves of the config. */
+/** An item while its fields are collected from the leaves of the config. */
 interface Gathering {
   readonly noun: string;
   readonly name: string;
@@ -105,7 +105,7 @@ interface ConfigLocation {
   readonly value: unknown;
 }
 
-/** The thing that a leaf of the config belongs to. Null for the spec version, which is nobody's choice. */
+/** The item that a leaf of the config belongs to. Null for the spec version, which no user chose. */
 function locateSetting(config: unknown, path: string): ConfigLocation | null {
   if (path === 'ignition.version') return null;
   const segments = path.split(/[.[\]]+/).filter((segment) => segment !== '');
@@ -142,7 +142,7 @@ function joinField(segments: readonly string[]): string {
     .join('');
 }
 
-/** Its type and comment, which is what people know a key by, and the end of the key itself. */
+/** The type and comment, by which users recognise a key, and the end of the key. */
 function shortKey(key: string): string {
   const [type = '', body = '', ...comment] = key.trim().split(/\s+/);
   return [type, `…${body.slice(-12)}`, ...comment].join(' ');

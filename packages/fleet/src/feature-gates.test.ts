@@ -32,20 +32,20 @@ const on = (featureGate?: FeatureGate, clusterVersion?: ClusterVersion, flags: F
 };
 
 describe('resolveFeatureGates', () => {
-  it('has every gate off where nobody says anything', () => {
+  it('has every gate off by default', () => {
     expect(on()).toEqual([]);
   });
 
-  it('follows the flags where there is no FeatureGate', () => {
+  it('follows the flags without a FeatureGate', () => {
     expect(on(undefined, undefined, { OSStreams: true, PinnedImages: false })).toEqual(['OSStreams']);
   });
 
-  it('follows the FeatureGate, and not the flags, where there is one', () => {
+  it('follows the FeatureGate, not the flags, if there is one', () => {
     const gate = cluster([{ version: '4.16.3', enabled: ['PinnedImages'], disabled: ['OSStreams'] }]);
     expect(on(gate, at('4.16.3'), { OSStreams: true, ManagedBootImages: true })).toEqual(['PinnedImages']);
   });
 
-  it('reads the entry of the version that the cluster is going to', () => {
+  it('reads the entry of the desired version of the cluster', () => {
     const gate = cluster([
       { version: '4.16.3', enabled: ['OSStreams'] },
       { version: '4.16.2', enabled: ['PinnedImages'] },
@@ -59,19 +59,19 @@ describe('resolveFeatureGates', () => {
     ['4.17.0', ['ManagedBootImages']],
     ['4.19.1', ['ManagedBootImages', 'PinnedImages']],
     ['5.0.0', ['ManagedBootImages', 'PinnedImages']],
-  ])('counts a gate that is absent on OpenShift %s as on once it has become standard', (version, expected) => {
+  ])('counts an absent gate on OpenShift %s as on once it is standard', (version, expected) => {
     expect(on(cluster([{ version }]), at(version))).toEqual(expected);
   });
 
-  it('keeps a standard gate off where the FeatureGate disables it', () => {
+  it('keeps a standard gate off if the FeatureGate disables it', () => {
     expect(on(cluster([{ version: '5.0.0', disabled: ['PinnedImages'] }]), at('5.0.0'))).toEqual(['ManagedBootImages']);
   });
 
-  it('reads spec.customNoUpgrade on plain Kubernetes, where nobody computes the status', () => {
+  it('reads spec.customNoUpgrade on plain Kubernetes, which has no status', () => {
     expect(on(custom(['OSStreams', 'Other'], ['PinnedImages']))).toEqual(['OSStreams']);
   });
 
-  it('says who decided', () => {
+  it('reports what decided', () => {
     const { OSStreams } = resolveFeatureGates({
       featureGate: custom(['OSStreams'], []),
       clusterVersion: undefined,
@@ -94,7 +94,7 @@ describe('parseFeatureGates', () => {
     ['Pinned=true', 'Pinned: expected one of ManagedBootImages, OSStreams, PinnedImages'],
     ['PinnedImages', 'PinnedImages: expected PinnedImages=true or PinnedImages=false, found "PinnedImages"'],
     ['PinnedImages=yes', 'PinnedImages: expected PinnedImages=true or PinnedImages=false, found "PinnedImages=yes"'],
-  ])('refuses %j and says what would be right', (text, problem) => {
+  ])('refuses %j and reports what it expected', (text, problem) => {
     expect(parseFeatureGates(text)).toEqual({ ok: false, problem });
   });
 });

@@ -1,8 +1,8 @@
 import type { ClusterVersion, FeatureGate } from '@slipway/api';
 
 /**
- * Every gate we know. `standardSince` is the OpenShift release from which the feature is part of the platform: from
- * then on a FeatureGate that does not name it at all means on. Before it, or without it, not named means off.
+ * Every known gate. `standardSince` is the OpenShift release that made the feature part of the platform: from then on a
+ * FeatureGate that does not name it means on. Before that release, or without one, it means off.
  */
 const table = {
   ManagedBootImages: { standardSince: '4.17' },
@@ -18,7 +18,7 @@ export type FeatureGateSettings = Partial<Record<FeatureGateName, boolean>>;
 
 export interface ResolvedGate {
   on: boolean;
-  /** Who said so, in words for a log line or a status page. */
+  /** Human-readable: what turned it on or off, for logs and status pages. */
   because: string;
 }
 
@@ -29,7 +29,7 @@ export interface GateInputs {
   featureGate: FeatureGate | undefined;
   /** ClusterVersion `version`, where it exists. */
   clusterVersion: ClusterVersion | undefined;
-  /** What `--feature-gates` says; used only where there is no FeatureGate `cluster`. */
+  /** The value of `--feature-gates`; used only without a FeatureGate `cluster`. */
   flags: FeatureGateSettings;
 }
 
@@ -69,7 +69,7 @@ function byCluster(featureGate: FeatureGate, { clusterVersion }: GateInputs): Re
   };
 }
 
-/** OpenShift computes status.featureGates, one entry a version; on plain Kubernetes only spec is there. */
+/** OpenShift computes status.featureGates, with one entry per version; on plain Kubernetes only spec exists. */
 function readClusterGates(featureGate: FeatureGate, version: string | undefined): ClusterGates {
   const entries = featureGate.status?.featureGates ?? [];
   const entry = entries.find((each) => each.version === version) ?? entries.at(-1);
@@ -86,13 +86,13 @@ function readClusterGates(featureGate: FeatureGate, version: string | undefined)
   };
 }
 
-function isAtLeast(version: string, wanted: string): boolean {
+function isAtLeast(version: string, minimum: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
-  const [wantedMajor = 0, wantedMinor = 0] = wanted.split('.').map((part) => Number.parseInt(part, 10));
-  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+  const [minMajor = 0, minMinor = 0] = minimum.split('.').map((part) => Number.parseInt(part, 10));
+  return major > minMajor || (major === minMajor && minor >= minMinor);
 }
 
-/** Reads `PinnedImages=true,OSStreams=false`, the form that Kubernetes' own programs take. */
+/** Parses `PinnedImages=true,OSStreams=false`, the format of Kubernetes components. */
 export function parseFeatureGates(
   text: string,
 ): { ok: true; settings: FeatureGateSettings } | { ok: false; problem: string } {
@@ -114,9 +114,9 @@ export function parseFeatureGates(
   return { ok: true, settings };
 }
 
-/** Whether a part of Slipway runs in a cluster, as the cluster says it. */
+/** Whether a feature is on in a cluster. */
 export interface GateFinding {
   readonly isOn: boolean;
-  /** Who says so, in words. */
+  /** Human-readable: what turned it on or off. */
   readonly because: string;
 }

@@ -34,7 +34,7 @@ describe('the contents of a file are secret', () => {
 });
 
 describe('masking', () => {
-  it('hides password hashes and header values, for all but who asked', () => {
+  it('hides password hashes and header values by default', () => {
     expect(maskField('passwordHash', '$6$x')).toBe('(hidden)');
     expect(maskField('contents.httpHeaders[0].value', 'Bearer x')).toBe('(hidden)');
     expect(maskField('shell', '/bin/bash')).toBe('/bin/bash');

@@ -1,14 +1,14 @@
-// What may not be shown to everybody who may look at a config: one place for diffs, explanations, logs and pages.
+// What to hide from users who may read a config: one place for diffs, explanations, logs and pages.
 import type { DiffOptions } from '@slipway/ignition';
 
 export interface Masking {
-  /** Shows what is secret too, for who asked for it. Default: no. */
+  /** Shows secrets too, on explicit request. Default: false. */
   readonly showSecrets?: boolean;
 }
 
 export const HIDDEN = '(hidden)';
 
-/** Files that hold secrets whatever their mode says. */
+/** Files that contain secrets whatever their mode is. */
 const SECRET_PATHS: ReadonlySet<string> = new Set([
   '/etc/gshadow',
   '/etc/ignition-machine-config-encapsulated.json',
@@ -19,7 +19,7 @@ const SECRET_PATHS: ReadonlySet<string> = new Set([
   '/var/lib/kubelet/config.json',
 ]);
 
-/** Whole directories of them. */
+/** Directories whose files are all secret. */
 const SECRET_DIRECTORIES: readonly string[] = [
   '/etc/NetworkManager/system-connections/',
   '/etc/pki/tls/private/',
@@ -28,7 +28,7 @@ const SECRET_DIRECTORIES: readonly string[] = [
   '/root/.ssh/id_',
 ];
 
-/** By the last part of the path. Certificates end in .pem too, so there the name has to speak of a key. */
+/** By file name. Certificates end in .pem too, so there the name must contain "key". */
 const SECRET_NAMES: readonly RegExp[] = [
   /^ssh_host_\w+_key$/,
   /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
@@ -44,7 +44,7 @@ const SECRET_NAMES: readonly RegExp[] = [
 
 const GROUP_AND_OTHERS = 0o077;
 
-/** Whether the contents of a file are secret: by its mode, which gives nothing to group and others, or by its path. */
+/** Whether the contents of a file are secret: its mode denies group and others all access, or its path is a known one. */
 export function isSecretFile(path: string, mode: number | undefined): boolean {
   if (mode !== undefined && (mode & GROUP_AND_OTHERS) === 0) return true;
   if (SECRET_PATHS.has(path) || SECRET_DIRECTORIES.some((directory) => path.startsWith(directory))) return true;
@@ -52,10 +52,10 @@ export function isSecretFile(path: string, mode: number | undefined): boolean {
   return SECRET_NAMES.some((pattern) => pattern.test(name));
 }
 
-/** Fields of an Ignition config that are secret wherever they stand; `value` is that of an HTTP header. */
+/** Fields of an Ignition config that are always secret; `value` is that of an HTTP header. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['passwordHash', 'value']);
 
-/** The value of a field as it may be shown. `field` is its name or its path. */
+/** The value of a field, masked if it is secret. `field` is its name or its path. */
 export function maskField(field: string, value: string, masking: Masking = {}): string {
   if (masking.showSecrets === true) return value;
   const name = /\w+$/.exec(field)?.[0] ?? '';

@@ -19,7 +19,7 @@ const node = (...roles: string[]) => ({
   labels: { 'kubernetes.io/hostname': 'n1', ...Object.fromEntries(roles.map((each) => [role(each), ''])) },
 });
 
-describe('poolOf', () => {
+describe('selectPool', () => {
   it.each([
     { roles: ['worker'], pool: 'worker', because: 'it is a worker' },
     { roles: ['master'], pool: 'master', because: 'it is a master' },
@@ -46,11 +46,11 @@ describe('poolOf', () => {
     },
   );
 
-  it('a node that no pool selects is a problem that says what was found', () => {
+  it('a node that no pool selects is a problem that names its labels', () => {
     const { ok, ...problem } = selectPool(node('storage'), pools);
     expect(ok).toBe(false);
     expect(problem).toMatchObject({ code: 'SLW_POOL_NONE', message: expect.stringContaining(role('storage')) });
-    expect(selectPool({ name: 'n1' }, pools)).toMatchObject({ message: expect.stringContaining('no label of a role') });
+    expect(selectPool({ name: 'n1' }, pools)).toMatchObject({ message: expect.stringContaining('no role label') });
     expect(selectPool(node('worker'), [])).toMatchObject({ ok: false, code: 'SLW_POOL_NONE' });
   });
 
@@ -59,7 +59,7 @@ describe('poolOf', () => {
     expect(selectPool(node('worker'), [...greedy, ...pools])).toEqual({ ok: true, pool: 'worker' });
   });
 
-  it('expressions select as labels do', () => {
+  it('expressions select like labels', () => {
     const selector = { matchExpressions: [{ key: 'rack', operator: 'In', values: ['a', 'b'] }] };
     const labels = { ...node('worker').labels, rack: 'b' };
     expect(selectPool({ name: 'n1', labels }, [...pools, pool('racks', selector)])).toEqual({

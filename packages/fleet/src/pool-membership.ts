@@ -5,7 +5,7 @@ import { type LabelSelector, matchesSelector } from './render/select.ts';
 
 export type ChosenPool =
   | { readonly ok: true; readonly pool: string }
-  /** The message names the node and the way out. */
+  /** The message names the node and what to do. */
   | { readonly ok: false; readonly code: keyof typeof poolErrors; readonly message: string };
 
 interface NodeIdentity {
@@ -19,11 +19,11 @@ interface Labelled {
 
 type Selecting = Pick<MachineConfigPool, 'metadata'> & { spec: Pick<MachineConfigPool['spec'], 'nodeSelector'> };
 
-/** The first of these that selects a node has it, whatever custom pools do: nobody turns a control plane into something else. */
+/** The first of these that selects a node wins over custom pools: a control-plane node never becomes anything else. */
 const controlPlane = ['master', 'arbiter'];
 const WORKER = 'worker';
 
-/** A custom pool goes before worker, because its machines are workers first. The metadata of a Node is what it takes. */
+/** A custom pool wins over worker, because its nodes have the worker role too. Takes the metadata of a Node. */
 export function selectPool(node: NodeIdentity, pools: Iterable<Selecting>): ChosenPool {
   const selecting = [...pools]
     .filter((pool) => isMember({ metadata: node }, pool))
@@ -33,7 +33,7 @@ export function selectPool(node: NodeIdentity, pools: Iterable<Selecting>): Chos
     return {
       ok: false,
       code: 'SLW_POOL_SEVERAL',
-      message: `Node ${node.name} is selected by the pools ${custom.join(' and ')}: expected at most one beside worker. Remove the label of all but one of these roles from the node`,
+      message: `Node ${node.name} is selected by the pools ${custom.join(' and ')}: expected at most one pool besides worker. Remove the role labels of all but one of these pools from the node`,
     };
   }
   const pool = [...controlPlane, ...custom, WORKER].find((name) => selecting.includes(name));
@@ -41,23 +41,23 @@ export function selectPool(node: NodeIdentity, pools: Iterable<Selecting>): Chos
 }
 
 /**
- * Whether the pool selects the node, though another may have it: a machine of a custom pool is a member of worker too. An empty
- * selector would select every machine there is: for a pool that is never meant.
+ * Whether the pool selects the node, even if another pool takes it: a node of a custom pool is a member of worker too.
+ * An empty selector would select every node, which is never intended for a pool.
  */
 export const isMember = ({ metadata: { labels } }: Labelled, { spec: { nodeSelector } }: Selecting): boolean =>
   selectsSome(nodeSelector) && matchesSelector(nodeSelector, labels);
 
-/** An empty selector selects everything, as Kubernetes reads it. */
+/** In Kubernetes, an empty selector selects everything. */
 export const selectsSome = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): boolean =>
   Object.keys(matchLabels).length > 0 || matchExpressions.length > 0;
 
 function noPool({ name, labels = {} }: NodeIdentity): ChosenPool {
   const roles = Object.keys(labels).filter((label) => label.startsWith('node-role.kubernetes.io/'));
-  const found = roles.length === 0 ? 'no label of a role' : `the labels ${roles.sort().join(', ')}`;
+  const found = roles.length === 0 ? 'no role label' : `the labels ${roles.sort().join(', ')}`;
   return {
     ok: false,
     code: 'SLW_POOL_NONE',
-    message: `Node ${name} is selected by no pool: expected the label of a pool's spec.nodeSelector, found ${found}. Label the node, for example node-role.kubernetes.io/worker=`,
+    message: `Node ${name} is selected by no pool: expected a label that matches the spec.nodeSelector of a pool, found ${found}. Label the node, for example node-role.kubernetes.io/worker=`,
   };
 }
 
@@ -66,7 +66,7 @@ export const isControlPlanePool = (pool: string): boolean => pool === 'master' |
 
 const roles = ['master', 'worker'] as const;
 
-/** The pool that every fleet has for a role, in the form that users know. */
+/** The default pool of a role, as users know it. */
 const defaultPool = (role: string): MachineConfigPool => ({
   metadata: {
     name: role,
@@ -81,7 +81,7 @@ const defaultPool = (role: string): MachineConfigPool => ({
   },
 });
 
-/** The default pools that are not there. One that is there is its users' and stays as it is. */
+/** The default pools that do not exist yet. Existing ones are user-managed and stay unchanged. */
 export function missingPools(existing: Iterable<string>): MachineConfigPool[] {
   const names = new Set(existing);
   return roles.filter((role) => !names.has(role)).map(defaultPool);

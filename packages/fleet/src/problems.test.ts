@@ -4,12 +4,12 @@ import { decodeProblems, encodeProblems, formatProblems } from './problems.ts';
 const problem = (message: string) => ({ code: 'SLW_RENDER_PARSE', message });
 
 describe('the problems of a render in an annotation', () => {
-  it('come back as they went', () => {
+  it('decode to what was encoded', () => {
     const problems = [problem('one'), problem('two')];
     expect(decodeProblems(encodeProblems(problems))).toEqual({ problems, more: 0 });
   });
 
-  it('are bounded in number and length, and say how many more there are', () => {
+  it('are limited in number and length, and report how many more there are', () => {
     const many = Array.from({ length: 1000 }, () => problem('x'.repeat(100_000)));
     const text = encodeProblems(many);
     expect(text.length).toBeLessThan(64 * 1024);
@@ -17,13 +17,13 @@ describe('the problems of a render in an annotation', () => {
   });
 
   it.each(['', 'nonsense', '[]', 'null', '{"problems":[{"code":1}]}'])(
-    'that somebody else wrote are shown: %j',
+    'that another client wrote are shown: %j',
     (text) => {
       expect(decodeProblems(text).problems).toEqual([{ code: '', message: text }]);
     },
   );
 });
 
-it('problems are a line each, with their codes; what has no code stands alone', () => {
+it('are formatted one per line, with their codes if they have one', () => {
   expect(formatProblems([problem('one'), { code: '', message: 'two' }])).toBe('one [SLW_RENDER_PARSE]\ntwo');
 });

@@ -1,22 +1,23 @@
-// Expected failures that people read: as text, as one error, and in an annotation of a pool for whoever derives its conditions.
+// Expected failures that users read: as text, as one error, and in a pool annotation for the controller of its
+// conditions.
 import { decode, type Decoder, number, object, readableItems, string, withFallback } from '@slipway/base/codec';
 import { truncate } from '@slipway/base/text';
 
 export interface CodedProblem {
   code: string;
-  /** Whole sentences: the object, the field, expected and found, the way out. */
+  /** Whole sentences: the object, the field, expected and found, what to do. */
   message: string;
 }
 
-/** As messages, events and commands show it. What somebody else wrote into an annotation has no code. */
+/** As messages, events and commands show it. A problem that another client wrote has no code. */
 export const formatProblem = ({ code, message }: Readonly<CodedProblem>): string =>
   code === '' ? message : `${message} [${code}]`;
 
-/** A line each. */
+/** One per line. */
 export const formatProblems = (problems: readonly Readonly<CodedProblem>[]): string =>
   problems.map(formatProblem).join('\n');
 
-/** Several expected failures at once: whoever mends a fleet's manifests wants to know all of them. */
+/** Several expected failures together: users who fix manifests want to see all of them. */
 export class ProblemList extends Error {
   readonly problems: readonly CodedProblem[];
 
@@ -31,9 +32,9 @@ export class ProblemList extends Error {
   }
 }
 
-/** All annotations of an object together hold so much. */
+/** The limit for all annotations of an object together. */
 export const MAX_ANNOTATION = 256 * 1024;
-/** A page of problems is more than anybody reads at once. */
+/** More than a page of problems is not read. */
 const MAX_PROBLEMS = 20;
 const MAX_MESSAGE = 2000;
 
@@ -48,7 +49,7 @@ export function encodeProblems(problems: readonly CodedProblem[]): string {
 const problem: Decoder<CodedProblem> = object({ code: string(), message: string() });
 const listed = object({ problems: readableItems(problem), more: withFallback(number(), 0) });
 
-/** An annotation can be written by anybody: what is not ours is shown as it is, and shortened. */
+/** Any client can write the annotation: unknown text is shown unchanged, but truncated. */
 export function decodeProblems(annotation: string): { problems: CodedProblem[]; more: number } {
   const decoded = decode(listed, annotation, { maxChars: MAX_ANNOTATION });
   if (decoded.ok && decoded.value.problems.length > 0) return decoded.value;

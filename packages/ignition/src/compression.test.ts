@@ -7,7 +7,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const MEBIBYTE = 1024 * 1024;
 
 describe('gzip', () => {
-  it('gives back what it was given, and the same packed bytes every time', async () => {
+  it('returns its input, and the same compressed bytes every time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), async (data) => {
         const packed = await gzip(data);
@@ -18,7 +18,7 @@ describe('gzip', () => {
     );
   });
 
-  it('carries no time, name or operating system', async () => {
+  it('contains no time, name or operating system', async () => {
     expect([...(await gzip(bytes('x'))).subarray(0, 10)]).toEqual([31, 139, 8, 0, 0, 0, 0, 0, 0, 255]);
   });
 });
@@ -39,7 +39,7 @@ describe('gunzip', () => {
     });
   });
 
-  it('lets small contents compress as well as they can', async () => {
+  it('allows any compression ratio for small contents', async () => {
     const zeros = await gzip(new Uint8Array(MEBIBYTE));
     expect(await gunzip(zeros, { maxBytes: MEBIBYTE })).toMatchObject({ ok: true });
   });
@@ -60,7 +60,7 @@ describe('contents for a config', () => {
     expect(await encodeContents(bytes('small\n'))).toEqual({ source: 'data:,small%0A' });
   });
 
-  it('are gzipped when large text gets smaller by it', async () => {
+  it('are compressed if that makes large text smaller', async () => {
     const long = bytes('net.ipv4.ip_forward = 1\n'.repeat(200));
     const encoded = await encodeContents(long);
     expect(encoded.compression).toBe('gzip');
@@ -69,7 +69,7 @@ describe('contents for a config', () => {
     expect(decoded.ok && (await gunzip(decoded.bytes, { maxBytes: long.length }))).toEqual({ ok: true, bytes: long });
   });
 
-  it('are left alone when gzip would not make them smaller', async () => {
+  it('stay uncompressed if gzip would not make them smaller', async () => {
     const noise = crypto.getRandomValues(new Uint8Array(4096));
     expect(await encodeContents(noise)).toEqual({ source: encodeDataUrl(noise) });
   });

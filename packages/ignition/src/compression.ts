@@ -1,9 +1,9 @@
 import { encodeDataUrl } from './data-url.ts';
 
 export interface GunzipLimits {
-  /** The unpacked size at which unpacking stops. */
+  /** Unpacking stops at this unpacked size. */
   maxBytes: number;
-  /** Unpacked bytes for one packed byte. Real text stays below 60; only made-up data comes near gzip's own bound of 1032. */
+  /** Unpacked bytes per packed byte. Real text stays below 60; only crafted data approaches gzip's maximum of 1032. */
   maxRatio?: number;
 }
 
@@ -11,23 +11,23 @@ export type Gunzipped =
   | { ok: true; bytes: Uint8Array }
   | { ok: false; reason: 'too-large' | 'bomb' | 'malformed'; problem: string };
 
-/** How a file's bytes are written into a config. */
+/** How a file's bytes are encoded in a config. */
 export interface EncodedContents {
   source: string;
   compression?: 'gzip';
 }
 
 const DEFAULT_MAX_RATIO = 200;
-/** Small inputs may have any ratio: 100 kB of zeros harm nobody. */
+/** Small inputs may have any ratio: 100 kB of zeros do no harm. */
 const RATIO_COUNTS_FROM = 1024 * 1024;
-/** Below this, gzip's header and base64 eat what it wins. */
+/** Below this size, gzip's header and base64 cost more than compression saves. */
 const WORTH_GZIP = 1024;
-/** What `"compression":"gzip",` adds to the config. */
+/** The length that `"compression":"gzip",` adds to the config. */
 const COMPRESSION_FIELD = 21;
 const GZIP_OS_BYTE = 9;
 const GZIP_OS_UNKNOWN = 255;
 
-/** gzip with nothing of the machine in it: no time, no name, no operating system. */
+/** gzip without any trace of the machine: no time, no name, no operating system. */
 export async function gzip(bytes: Uint8Array): Promise<Uint8Array> {
   const packed = await collect(stream(bytes).pipeThrough(new CompressionStream('gzip')));
   packed[GZIP_OS_BYTE] = GZIP_OS_UNKNOWN;
@@ -35,8 +35,8 @@ export async function gzip(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * Unpacks, but never holds more than the limit (and one chunk): the size comes from outside and cannot be trusted.
- * One gzip member only, as the web's DecompressionStream has it: several in a row are refused as malformed.
+ * Unpacks, but never keeps more than the limit (and one chunk): the size is input and cannot be trusted.
+ * Accepts one gzip member only, as the web's DecompressionStream does: several are refused as malformed.
  */
 export async function gunzip(packed: Uint8Array, limits: GunzipLimits): Promise<Gunzipped> {
   const maxRatio = limits.maxRatio ?? DEFAULT_MAX_RATIO;
@@ -60,8 +60,8 @@ export async function gunzip(packed: Uint8Array, limits: GunzipLimits): Promise<
 }
 
 /**
- * The shortest way to say these bytes in a config: plain, base64, or gzip in base64.
- * The deflate bytes are the engine's own, so another engine may give another (equally valid) string for the same bytes.
+ * The shortest encoding of these bytes in a config: plain, base64, or gzip in base64.
+ * The engine chooses the deflate bytes, so another engine may return another (equally valid) string.
  */
 export async function encodeContents(bytes: Uint8Array): Promise<EncodedContents> {
   const source = encodeDataUrl(bytes);
@@ -72,13 +72,13 @@ export async function encodeContents(bytes: Uint8Array): Promise<EncodedContents
 
 function gunzipRefusal(size: number, packed: number, maxBytes: number, maxRatio: number): Gunzipped | null {
   if (size > maxBytes) {
-    return { ok: false, reason: 'too-large', problem: `unpacked it has more than the limit of ${maxBytes} bytes` };
+    return { ok: false, reason: 'too-large', problem: `it unpacks to more than the limit of ${maxBytes} bytes` };
   }
   if (size > RATIO_COUNTS_FROM && size > packed * maxRatio) {
     return {
       ok: false,
       reason: 'bomb',
-      problem: `it unpacks to more than ${maxRatio} times its size of ${packed} bytes, which real contents do not`,
+      problem: `it unpacks to more than ${maxRatio} times its size of ${packed} bytes, which real contents never do`,
     };
   }
   return null;

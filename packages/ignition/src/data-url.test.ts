@@ -4,7 +4,7 @@ import { dataUrlProblem, decodeDataUrl, encodeDataUrl } from './data-url.ts';
 
 const text = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
-// Every verdict in these two tables is what the Go library answers.
+// Every verdict in these two tables is that of the Go library.
 const accepted: [source: string, contents: string][] = [
   ['data:,', ''],
   ['data:,hello%20world', 'hello world'],
@@ -36,9 +36,9 @@ const refused: [source: string, problem: RegExp][] = [
   ['data:;utf8,x', /parameter "utf8" has no value/],
   ['data:;,x', /parameter "" has no value/],
   ['data:;a=,x', /"," at 8/],
-  ['data:;a=%zz,x', /broken escape/],
-  ['data:;a="\\q",x', /broken escape/],
-  ['data:;a="\\ud800",x', /broken escape/],
+  ['data:;a=%zz,x', /invalid escape/],
+  ['data:;a="\\q",x', /invalid escape/],
+  ['data:;a="\\ud800",x', /invalid escape/],
   ['data:;a="b,x', /not closed/],
   ['data:;a="é",x', /"é" at 9/],
   ['data:,a b', /" " at 1/],
@@ -55,7 +55,7 @@ const refused: [source: string, problem: RegExp][] = [
 ];
 
 describe('a data URL', () => {
-  it.each(accepted)('%s is read as the real client reads it', (source, contents) => {
+  it.each(accepted)('%s is read like the real client', (source, contents) => {
     const decoded = decodeDataUrl(source);
     expect(decoded.ok && text(decoded.bytes)).toBe(contents);
     expect(dataUrlProblem(source)).toBeNull();
@@ -66,7 +66,7 @@ describe('a data URL', () => {
     expect(dataUrlProblem(source)).toMatch(problem);
   });
 
-  it('gives back exactly the bytes that were written', () => {
+  it('returns exactly the bytes that were written', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const decoded = decodeDataUrl(encodeDataUrl(bytes));

@@ -1,7 +1,7 @@
-// Data URLs exactly as the Go library that Ignition uses reads them (github.com/vincent-petithory/dataurl v1.0.0), quirks
-// included: what a real client refuses must be refused here, and the other way round. The WHATWG rules are more lenient.
+// Data URLs, parsed exactly as by the Go library that Ignition uses (github.com/vincent-petithory/dataurl v1.0.0),
+// quirks included: both must accept and refuse the same URLs. The WHATWG rules are more lenient.
 
-/** What a data URL says before its comma, as far as the contents depend on it. */
+/** The part of a data URL before its comma that determines how the contents are decoded. */
 interface Head {
   /** Index of the first character after the comma. */
   dataAt: number;
@@ -17,16 +17,16 @@ const PLAIN_HEAD = 'data:,';
 // Printable ASCII without space and RFC 2045 tspecials.
 const TOKEN_END = /[^!#$%&'*+.0-9A-Z^_`a-z{|}~-]/g;
 const MEDIA_TYPE = /^(?:text|image|audio|video|application|message|multipart|[xX]-)/;
-// The first character, or the first broken escape, that may not stand in plain data.
+// The first character, or the first broken escape, that is not allowed in plain data.
 const BAD_PLAIN_DATA = /[^!$-;=?-Z_a-z~]|%(?![0-9A-Fa-f]{2})/;
 const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const BAD_BASE64_CHARACTER = /[^A-Za-z0-9+/=\n]/;
-// What Go's strconv.Unquote accepts after a backslash in a double-quoted string. Surrogates are no characters.
+// What Go's strconv.Unquote accepts after a backslash in a double-quoted string. Surrogates are not characters.
 const GOOD_QUOTED_ESCAPE =
   /\\(?:[abfnrtv\\"]|x[0-9A-Fa-f]{2}|[0-3][0-7]{2}|u(?![dD][89A-Fa-f])[0-9A-Fa-f]{4}|U(?:0000(?![dD][89A-Fa-f])|000[1-9A-Fa-f]|0010)[0-9A-Fa-f]{4})/g;
 const BAD_QUOTED_REST = /[\n\\]/;
 
-/** The data URL's contents. Refuses what Ignition's validator refuses. */
+/** Decodes the contents of a data URL. Refuses what Ignition's validator refuses. */
 export function decodeDataUrl(source: string): DecodedDataUrl {
   const head = readHead(source);
   if (typeof head === 'string') return { ok: false, problem: head };
@@ -36,14 +36,14 @@ export function decodeDataUrl(source: string): DecodedDataUrl {
   return { ok: true, bytes: head.base64 ? Uint8Array.fromBase64(data) : unescapeData(data) };
 }
 
-/** Why Ignition would refuse this data URL, or null. Does not build the contents, so it is the one for validation. */
+/** Why Ignition would refuse this data URL, or null. Does not build the contents, so use this one for validation. */
 export function dataUrlProblem(source: string): string | null {
   const head = readHead(source);
   if (typeof head === 'string') return head;
   return dataProblem(source.slice(head.dataAt), head.base64);
 }
 
-/** Bytes as a data URL in the shorter of the two forms. Equal bytes always give the equal URL. */
+/** Encodes bytes as a data URL in the shorter of the two forms. Equal bytes always return the same URL. */
 export function encodeDataUrl(bytes: Uint8Array): string {
   const base64Length = BASE64_HEAD.length + Math.ceil(bytes.length / 3) * 4;
   let plainLength = PLAIN_HEAD.length + bytes.length;
@@ -53,7 +53,7 @@ export function encodeDataUrl(bytes: Uint8Array): string {
   return plainLength <= base64Length ? PLAIN_HEAD + escapeData(bytes) : BASE64_HEAD + bytes.toBase64();
 }
 
-/** 1 for a byte that Go accepts as it stands in plain data. `%` always has to be escaped. */
+/** 1 for a byte that Go accepts unescaped in plain data. `%` must always be escaped. */
 const PLAIN_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte !== 0x25 && byte < 0x80 && !BAD_PLAIN_DATA.test(String.fromCharCode(byte)) ? 1 : 0,
 );
@@ -91,11 +91,11 @@ function dataProblem(data: string, base64: boolean): string | null {
     : `character ${quote(data, at)} of its data must be percent-encoded`;
 }
 
-// The engine's own decoder is several times faster than any search here, and nearly all data is without fault.
+// The engine's decoder is several times faster than any search here, and nearly all data is correct.
 const scratch = new Uint8Array(48 * 1024);
 const CHUNK = (scratch.length / 3) * 4;
 
-/** Base64 in one piece, with padding only at its end. False says nothing: then the reason has to be looked for. */
+/** Whether this is base64 in one piece, with padding only at its end. If not, the reason is still to be found. */
 function isPlainBase64(data: string): boolean {
   const padding = data.endsWith('==') ? 2 : Number(data.endsWith('='));
   try {
@@ -116,7 +116,7 @@ function base64Problem(data: string): string | null {
   if (bad >= 0) return `character ${quote(data, bad)} of its data is not base64`;
   const digits = data.includes('\n') ? data.replaceAll('\n', '') : data;
   if (digits.length % 4 !== 0)
-    return `its base64 data has ${digits.length} characters; with "=" padding it is a multiple of 4`;
+    return `its base64 data has ${digits.length} characters; expected a multiple of 4 including "=" padding`;
   const padding = digits.indexOf('=');
   if (padding >= 0 && (padding < digits.length - 2 || !digits.endsWith('=')))
     return 'its base64 data has "=" before the end';
@@ -127,7 +127,7 @@ function quote(text: string, at: number): string {
   return `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))} at ${at}`;
 }
 
-/** The part up to the comma, or what is wrong with it. The two forms that nearly every config uses cost nothing. */
+/** Parses the part up to the comma, or returns its problem. The two most common forms take a fast path. */
 function readHead(source: string): Head | string {
   if (source.startsWith(PLAIN_HEAD)) return { dataAt: PLAIN_HEAD.length, base64: false };
   if (source.startsWith(BASE64_HEAD)) return { dataAt: BASE64_HEAD.length, base64: true };
@@ -136,21 +136,21 @@ function readHead(source: string): Head | string {
   return typeof type === 'string' ? type : readParameters(source, type);
 }
 
-/** Index of what follows the media type. */
+/** Index after the media type. */
 function readMediaType(source: string, start: number): number | string {
   if (source[start] === ';' || source[start] === ',') return start;
   const slash = tokenEnd(source, start);
-  if (slash === source.length) return 'there is no "," before its data';
-  if (source[slash] !== '/') return `character ${quote(source, slash)} cannot stand in a media type`;
+  if (slash === source.length) return 'it has no "," before its data';
+  if (source[slash] !== '/') return `character ${quote(source, slash)} is not allowed in a media type`;
   if (!MEDIA_TYPE.test(source.slice(start, slash)))
-    return `its media type starts with ${JSON.stringify(source.slice(start, slash).slice(0, 40))}, which is none of text, image, audio, video, application, message, multipart or x-…`;
+    return `its media type starts with ${JSON.stringify(source.slice(start, slash).slice(0, 40))}, expected one of text, image, audio, video, application, message, multipart or x-…`;
   return tokenEnd(source, slash + 1);
 }
 
-/** Everything from the `;` or `,` after the media type to the comma before the data. */
+/** Parses everything from the `;` or `,` after the media type to the comma before the data. */
 function readParameters(source: string, start: number): Head | string {
   let at = start;
-  // The Go parser keeps this flag when a quoted value is empty, so that the next value is read as a quoted one.
+  // The Go parser leaves this flag set after an empty quoted value, so that it reads the next value as quoted.
   let quoted = false;
   while (source[at] === ';') {
     const nameEnd = tokenEnd(source, at + 1);
@@ -159,14 +159,14 @@ function readParameters(source: string, start: number): Head | string {
     const value = readValue(source, nameEnd + 1);
     if (typeof value === 'string') return value;
     quoted ||= value.quoted;
-    if (isBroken(value.text, quoted)) return 'the value of a parameter has a broken escape';
+    if (isBroken(value.text, quoted)) return 'a parameter value has an invalid escape';
     if (value.text !== '') quoted = false;
     at = value.next;
   }
   return source[at] === ',' ? { dataAt: at + 1, base64: false } : parameterProblem(source, at);
 }
 
-/** The last parameter, the one that may stand without a value. */
+/** The last parameter, the only one that may have no value. */
 function readBase64(name: string, dataAt: number): Head | string {
   if (name === 'base64') return { dataAt, base64: true };
   return `parameter ${JSON.stringify(name.slice(0, 40))} has no value (only "base64", as the last one, may have none)`;
@@ -175,7 +175,7 @@ function readBase64(name: string, dataAt: number): Head | string {
 interface Value {
   text: string;
   quoted: boolean;
-  /** Index of what follows the value. */
+  /** Index after the value. */
   next: number;
 }
 
@@ -190,7 +190,7 @@ function readQuotedValue(source: string, start: number): Value | string {
     const code = source.charCodeAt(at);
     if (code > 0x7f) return parameterProblem(source, at);
     if (code === 0x22) return { text: source.slice(start, at), quoted: true, next: at + 1 };
-    // An escaped character is never the closing quote, but it still has to be ASCII.
+    // An escaped character is never the closing quote, but it must still be ASCII.
     if (code === 0x5c && source.charCodeAt(++at) > 0x7f) return parameterProblem(source, at);
   }
   return 'a quoted parameter value is not closed';
@@ -201,11 +201,11 @@ function isBroken(value: string, quoted: boolean): boolean {
 }
 
 function parameterProblem(source: string, at: number): string {
-  if (at >= source.length) return 'there is no "," before its data';
-  return `character ${quote(source, at)} cannot stand in the parameters before the ","`;
+  if (at >= source.length) return 'it has no "," before its data';
+  return `character ${quote(source, at)} is not allowed in the parameters before the ","`;
 }
 
-/** Index of the first character at or after `start` that is no token character. */
+/** Index of the first character at or after `start` that is not a token character. */
 function tokenEnd(source: string, start: number): number {
   TOKEN_END.lastIndex = start;
   const match = TOKEN_END.exec(source);

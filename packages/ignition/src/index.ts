@@ -1,4 +1,4 @@
-// The Ignition formats: parse, validate, translate, merge with provenance, resolve. No I/O and nothing of Node in here.
+// The Ignition formats: parse, validate, translate, merge with provenance, resolve. No I/O and no Node APIs in here.
 export { merge, type Merged, type MergeInput } from './merge.ts';
 export { parse, PARSE_LIMITS, type Parsed, type ParseLimits, type ParseResult, type NotParsed } from './parse.ts';
 export type { Origin, Provenance } from './provenance.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { markNotIntegers, scanJson } from './json-scan.ts';
 
-describe('keys that stand twice', () => {
+describe('duplicate keys', () => {
   it.each([
     ['{"a":1,"b":2}', []],
     ['{"a":1,"a":2}', ['a']],
@@ -43,14 +43,14 @@ describe('numbers that are not written as integers', () => {
     expect(notIntegers.map(({ start, end }) => text.slice(start, end))).toEqual(found);
   });
 
-  it('are marked so that they are numbers no more', () => {
+  it('are marked so that they are no longer numbers', () => {
     const text = '{"a":420.0,"c":1.5,"b":{"a":1e3}}';
     expect(markNotIntegers(text, scanJson(text, { depth: 100, values: 1_000_000 }, integers))).toBe(
       '{"a":["420.0"],"c":1.5,"b":{"a":["1e3"]}}',
     );
   });
 
-  it('cost nothing where no field of the spec can be', () => {
+  it('cost nothing outside the fields of the spec', () => {
     const began = process.threadCpuUsage();
     const deep = `${'['.repeat(9990)}${'1.5,'.repeat(20_000)}1${']'.repeat(9990)}`;
     expect(scanJson(deep, { depth: 10_000, values: 1_000_000 }, integers).notIntegers).toEqual([]);
@@ -77,7 +77,7 @@ it.each([
   expect(scanJson(text, { depth: 10, values }).tooMany).toBe(tooMany);
 });
 
-it('ends on any text, with places that the text has', () => {
+it('ends on any text, with positions inside the text', () => {
   const unit = fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', '1', '.', 'e', 'a');
   fc.assert(
     fc.property(fc.string({ unit }), (text) => {

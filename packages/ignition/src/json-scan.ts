@@ -1,21 +1,21 @@
-// What JSON.parse cannot tell: keys that stand twice in one object, how a number was written, and how deep the text
-// nests. Runs over the text before JSON.parse, so it must end quickly on any text, JSON or not; what it finds means
-// something only when JSON.parse then accepts the text.
+// Finds what JSON.parse does not report: duplicate keys in one object, how a number was written, and how deep the text
+// nests. Runs before JSON.parse, so it must be fast on any text, JSON or not; its results are meaningful only if
+// JSON.parse then accepts the text.
 import { formatPath } from './report.ts';
 
 export interface JsonScan {
-  /** Nesting passed the limit; the scan stopped there. */
+  /** Nesting exceeded the limit; the scan stopped there. */
   readonly tooDeep: boolean;
-  /** The number of values passed the limit; the scan stopped there. */
+  /** The number of values exceeded the limit; the scan stopped there. */
   readonly tooMany: boolean;
-  /** Paths of keys that came a second time. */
+  /** Paths of duplicate keys. */
   readonly duplicates: readonly string[];
-  /** Where numbers stand, in fields that the scan was told of, that are not written as an integer: 420.0, 1e3. */
+  /** Positions of numbers in integer fields that are not written as an integer: 420.0, 1e3. */
   readonly notIntegers: readonly { readonly start: number; readonly end: number }[];
 }
 
 const MAX_LISTED = 100;
-/** A path is told up to here: hostile text nests thousands deep. */
+/** Paths are shortened to this length: hostile text nests thousands deep. */
 const MAX_PATH = 32;
 
 const QUOTE = 0x22;
@@ -39,10 +39,10 @@ interface Frame {
 
 type OpenFrame = { -readonly [N in keyof Frame]: Frame[N] };
 
-/** Fields whose numbers matter: all others are either no numbers of the spec, or not part of it at all. */
+/** Fields whose numbers matter: all others are not numbers in the spec, or not part of it. */
 export interface IntegerFields {
   readonly names: ReadonlySet<string>;
-  /** How deep the deepest of them lies. */
+  /** Depth of the deepest of them. */
   readonly depth: number;
 }
 
@@ -51,7 +51,7 @@ const NO_FIELDS: IntegerFields = { names: new Set(), depth: 0 };
 export interface ScanLimits {
   /** Nesting of objects and lists. */
   readonly depth: number;
-  /** Objects, lists and what is in them. */
+  /** Objects, lists and their members. */
   readonly values: number;
 }
 
@@ -62,8 +62,8 @@ export function scanJson(text: string, limits: ScanLimits, integers: IntegerFiel
 }
 
 /**
- * The JSON again, with every such number as a list of one string: that is no integer to whoever reads it, and still shows
- * how the number was written. The text must be valid JSON.
+ * The JSON with every number in question replaced by a list of one string: readers do not accept that as an integer,
+ * and it preserves how the number was written. The text must be valid JSON.
  */
 export function markNotIntegers(text: string, { notIntegers }: JsonScan): string {
   const parts: string[] = [];
@@ -135,7 +135,7 @@ class Scanner implements JsonScan {
     this.tooDeep = this.#frames.length > this.#limits.depth;
   }
 
-  /** Every value but the first of its kind has a comma before it or is an object or a list: near enough for a bound. */
+  /** A comma precedes every value but the first; objects and lists count too: accurate enough for a bound. */
   #count(): void {
     this.#values += 1;
     this.tooMany = this.#values > this.#limits.values;
@@ -166,7 +166,7 @@ class Scanner implements JsonScan {
     return end;
   }
 
-  /** Whether the value at this place is that of an integer field. */
+  /** Whether the value at this position belongs to an integer field. */
   #matters(): boolean {
     const frame = this.#frames.at(-1);
     if (frame === undefined || frame.keys === null) return false;
@@ -208,7 +208,7 @@ function decodeKey(raw: string): string {
 
 const FEW_KEYS = 12;
 
-/** False when the key was there already. Few keys are fastest in a plain list; a hostile object gets a set. */
+/** False if the key is already there. A plain list is fastest for few keys; a large (hostile) object gets a set. */
 function addKey(frame: OpenFrame, key: string): boolean {
   const keys = frame.keys;
   if (keys instanceof Set) {

@@ -1,9 +1,9 @@
-// What makes two list items the same one: the table behind merging and behind the rule against duplicates.
+// Defines when two list items are the same: the tables for merging and for the rule against duplicates.
 import { isZero, type Kind, type Shape, getZeroValue } from './spec/field.ts';
 
 type KeyRule = string | ((item: Readonly<Record<string, unknown>>) => string);
 
-/** Key of an item, by the noun of its shape. Items that are plain strings are their own key. */
+/** Key of an item, by the noun of its shape. Plain strings are their own key. */
 const ITEM_KEYS: Readonly<Record<string, KeyRule>> = {
   directory: 'path',
   disk: 'device',
@@ -22,13 +22,13 @@ const ITEM_KEYS: Readonly<Record<string, KeyRule>> = {
   user: 'name',
 };
 
-/** By number; the number 0 asks for the next free one, so then by label. */
+/** By number. The number 0 requests the next free one, so then by label. */
 function partitionKey({ number, label }: Readonly<Record<string, unknown>>): string {
   if (typeof number === 'number' && number !== 0) return `number:${number}`;
   return typeof label === 'string' ? `label:${label}` : '';
 }
 
-/** Lists without keys: the child's items are put after the parent's, and the same item may stand twice. */
+/** Lists without keys: the child's items follow the parent's, and an item may be repeated. */
 const CONCATENATED: ReadonlySet<string> = new Set([
   'file.append',
   'filesystem.mountOptions',
@@ -37,25 +37,25 @@ const CONCATENATED: ReadonlySet<string> = new Set([
   'raid.options',
 ]);
 
-/** Lists of one object that share one space of keys: an item in one of them displaces the same key in the others. */
+/** Lists of one object that share a key space: an item in one displaces the same key in the others. */
 const SHARED_KEYS: Readonly<Record<string, readonly string[]>> = {
   kernelArguments: ['shouldExist', 'shouldNotExist'],
   storage: ['directories', 'files', 'links'],
 };
 
 /**
- * Objects taken whole from the child when it brings another value of this field. The parent's compression, hash and headers
- * belong to the parent's source; kept beside another source they would break it, or send its headers to another server.
+ * Objects replaced as a whole if the child sets another value of this field. The parent's compression, hash and headers
+ * belong to the parent's source; with another source they would break it, or be sent to another server.
  */
 const UNITS: Readonly<Record<string, string>> = { resource: 'source' };
 
 /**
- * Fields that are one thing: a child that sets none of them leaves the parent's alone, though up to 3.2 the target of a link
- * is a string that cannot be absent, and an empty one would win.
+ * Fields that form a unit: a child that sets none of them leaves the parent's unchanged. Up to 3.2 the target of a link
+ * cannot be absent, and its empty string would otherwise win.
  */
 const TOGETHER: Readonly<Record<string, readonly string[]>> = { link: ['hard', 'target'] };
 
-/** An item of this noun without this field takes the parent's item away. */
+/** An item of this noun without this field removes the parent's item. */
 const REMOVED_WITHOUT: Readonly<Record<string, string>> = { header: 'value' };
 
 export function isConcatenated(owner: string, field: string): boolean {
@@ -68,7 +68,7 @@ export function sharedWith(owner: string, field: string): readonly string[] {
   return lists?.includes(field) === true ? lists.filter((name) => name !== field) : [];
 }
 
-/** Fields of an object that the child does not speak of, whatever it has in them. */
+/** Fields that the child does not set, although they have a value. */
 export function untouched(shape: Shape, child: Readonly<Record<string, unknown>>): readonly string[] {
   const fields = TOGETHER[shape.name] ?? [];
   const isUnsaid = (name: string) =>
@@ -85,7 +85,7 @@ export function removes(shapeName: string, item: Readonly<Record<string, unknown
   return field !== undefined && item[field] === undefined;
 }
 
-/** How to get the key of an item of this kind; looked up once a list, called once an item. */
+/** Returns the key function for items of this kind; looked up once per list, called once per item. */
 export function keyFunction(item: Kind): (value: unknown) => string {
   if (item.type !== 'object') return (value) => (typeof value === 'string' ? value : String(getZeroValue(item)));
   const rule = ITEM_KEYS[item.name];

@@ -131,7 +131,7 @@ describe('merging', () => {
     expect(mergeAll(...inputs).config).toEqual({ ignition: { version: '3.5.0' }, ...expected });
   });
 
-  it('treats source, compression, hash and headers as one unit: a new source brings its own, or none', () => {
+  it('treats source, compression, hash and headers as one unit: a new source replaces them all', () => {
     const hash = `sha256-${'0'.repeat(64)}`;
     const parent = file({
       contents: {
@@ -156,7 +156,7 @@ describe('merging', () => {
     });
   });
 
-  it('keeps the target of a link when the child says nothing of it, and knows when it does', () => {
+  it('keeps the target of a link if the child does not set it', () => {
     const links = (version: '3.2.0' | '3.3.0', link: object) => {
       const parsed = parse({ ignition: { version }, storage: { links: [{ path: '/a', ...link }] } });
       if (parsed.config === null || !isOfVersion(parsed.config, version))
@@ -192,7 +192,7 @@ describe('merging', () => {
     expect(() => merge<'3.4.0' | '3.5.0'>(inputs)).toThrow(/b has 3\.4\.0, the base 3\.5\.0/);
   });
 
-  it('takes time by the size of the inputs, not by their number times the result', () => {
+  it('takes time proportional to the size of the inputs, not to their number times the result', () => {
     const base = config(storage({ files: Array.from({ length: 20_000 }, (_, index) => ({ path: `/base/${index}` })) }));
     const small = Array.from({ length: 500 }, (_, index) =>
       config(storage({ files: [{ path: `/base/${index}`, mode: 1 }] })),
@@ -206,7 +206,7 @@ describe('merging', () => {
 });
 
 describe('provenance', () => {
-  it('says which input set a field, and which had set it before', () => {
+  it('records which input set a field, and which set it earlier', () => {
     const { provenance } = mergeAll(
       file({ mode: 1, user: { name: 'root' } }),
       file({ mode: 2 }),
@@ -230,7 +230,7 @@ describe('provenance', () => {
     expect(provenance.get('storage.links[0].target')).toEqual({ from: 'input 1', overrode: [] });
   });
 
-  it('counts the old source that a new one took the place of', () => {
+  it('counts the old source that a new one replaced', () => {
     const { provenance } = mergeAll(
       file({ contents: { source: 'data:,1', compression: 'gzip' } }),
       file({ contents: { source: 'data:,2' } }),

@@ -1,5 +1,5 @@
-// Merges configs of one spec-3 version, the base first and each later one onto it, by the tables of the spec and of
-// merge-keys. Each input costs time in its own size only: the tree that grows keeps its items by key.
+// Merges configs of one spec-3 version: each later config onto the base, by the tables of the spec and of merge-keys.
+// Each input takes time proportional to its own size: the growing tree indexes its items by key.
 import { isConcatenated, keyFunction, removes, sharedWith, unitField, untouched } from './merge-keys.ts';
 import {
   type Branch,
@@ -14,13 +14,13 @@ import { type ConfigOf, specOf } from './spec/index.ts';
 import type { SpecVersion3 } from './version.ts';
 
 export interface MergeInput<V extends SpecVersion3 = SpecVersion3> {
-  /** What provenance calls this input. */
+  /** The name of this input in the provenance. */
   readonly name: string;
   readonly config: ConfigOf<V>;
 }
 
 export interface Merged<V extends SpecVersion3 = SpecVersion3> {
-  /** Shares with the inputs what came from one of them unchanged: treat all of them as read-only. */
+  /** Shares unchanged parts with the inputs: treat all of them as read-only. */
   readonly config: ConfigOf<V>;
   readonly provenance: Provenance;
 }
@@ -67,7 +67,7 @@ function mergeField(branch: Branch, name: string, field: Field, value: unknown, 
   const { kind, presence } = field;
   const before = branch.fields.get(name);
   if (value === undefined) {
-    // A scalar that cannot be absent is the child's even when it is empty.
+    // A scalar that cannot be absent is taken from the child even if it is empty.
     if (kind.type !== 'object' && presence !== 'ifset') branch.fields.delete(name);
     return;
   }
@@ -93,7 +93,7 @@ interface ListMerge {
   readonly values: readonly unknown[];
 }
 
-/** The child's item for a key, and the list it is in. With lists that share keys the last one that has it counts. */
+/** The child's item for a key, and its list. Of lists that share keys, the last one that has it counts. */
 interface Claim {
   readonly list: string;
   readonly value: unknown;
@@ -131,7 +131,7 @@ interface Step {
   readonly from: number;
 }
 
-/** Merges, displaces or removes the parent's items of one list that the child has a word on. */
+/** Merges, displaces or removes the parent's items of one list, as the child specifies. */
 function applyClaims(branch: Branch, name: string, claims: ReadonlyMap<string, Claim>, step: Step): void {
   const sequence = toSequence(branch, name);
   if (sequence === undefined) return;
@@ -154,7 +154,7 @@ function mergeItem(item: Kind, parent: Cell, value: unknown, from: number): Cell
   return removes(item.name, child) ? undefined : mergeObject(item, parent, child, from);
 }
 
-/** Appends the child's items whose key the parent's list does not have. */
+/** Appends the child's items whose key is not in the parent's list. */
 function appendNew(branch: Branch, list: ListMerge, displaced: ReadonlyMap<string, Cell>, from: number): void {
   const { name, item, values } = list;
   const keyOf = keyFunction(item);
@@ -185,7 +185,7 @@ function emptySequence(item: Kind): Sequence {
   return { type: 'sequence', item, items: [], places: new Map() };
 }
 
-/** Takes an object of one input apart, once, so that fields of another can go into it. */
+/** Splits an object of one input into cells, once, so that fields of another can be merged into it. */
 function toBranch(shape: Shape, cell: Cell): Branch {
   if (cell.type === 'branch') return cell;
   const fields = new Map<string, Cell>();
@@ -196,7 +196,7 @@ function toBranch(shape: Shape, cell: Cell): Branch {
   return { type: 'branch', shape, fields };
 }
 
-/** The list of a branch with its items by key, taken apart on first touch; undefined when there is none. */
+/** The list of a branch with its items by key, split on first use; undefined if there is none. */
 function toSequence(branch: Branch, name: string): Sequence | undefined {
   const cell = branch.fields.get(name);
   if (cell === undefined || cell.type === 'sequence') return cell;
@@ -216,7 +216,7 @@ function indexByKey(item: Kind, values: readonly unknown[]): Map<string, number[
   return places;
 }
 
-/** The plain data that a cell stands for. */
+/** The plain data of a cell. */
 function build(cell: Cell): unknown {
   if (cell.type === 'whole') return cell.value;
   if (cell.type === 'sequence') return cell.items.flatMap((item) => (item === undefined ? [] : [build(item)]));

@@ -16,7 +16,7 @@ describe('a config is read', () => {
     expect(parse(value)).toEqual(expected);
   });
 
-  it('into its normal form: no nulls, nothing empty that means nothing, zero for what is always there', () => {
+  it('into its normal form: no nulls, no meaningless empty values, zero for required fields', () => {
     const { config } = parse({
       ignition: { version: '3.5.0', config: {}, timeouts: { httpTotal: null } },
       passwd: { users: [null] },
@@ -35,7 +35,7 @@ describe('a config is read', () => {
     });
   });
 
-  it('without changing the object given', () => {
+  it('without changing the input object', () => {
     const value = { ignition: { version: '3.5.0' }, unknown: 1, storage: { files: [null] } };
     const before = JSON.stringify(value);
     parse(value);
@@ -94,13 +94,13 @@ describe('a config is refused', () => {
     expect(parse(JSON.stringify({ ignition: { version: '3.5.0' }, x: Array(30).fill(1) }), limits).config).toBeNull();
   });
 
-  it('without a word of its text in the message, which may be secret', () => {
+  it('without quoting its text, which may be secret', () => {
     const [entry] = parse('{"passwordHash":"$6$secret", oops}').report;
     expect(entry?.message).toMatch(/^the config is not valid JSON/);
     expect(entry?.message).not.toContain('secret');
   });
 
-  it('and still says which version it named', () => {
+  it('and its version is still reported', () => {
     expect(parse('{"ignition":{"version":"3.1.0"},"storage":7}').version).toBe('3.1.0');
   });
 });
@@ -136,7 +136,7 @@ describe('nothing throws', () => {
     expect(parse(value).config !== null).toBe(accepted);
   });
 
-  it('on nesting far beyond what a stack holds', () => {
+  it('on nesting far beyond the size of a stack', () => {
     const deep = (levels: number) => `{"ignition":{"version":"3.5.0"},"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     expect(parse(deep(9_999)).config).not.toBeNull();
     expect(parse(deep(10_000)).config).toBeNull();

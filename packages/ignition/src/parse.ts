@@ -1,8 +1,8 @@
-// From JSON, or an object out of a YAML manifest, to a config of its own spec version. Never throws, on any input.
+// Parses JSON, or an object from a YAML manifest, into a config of its own spec version. Never throws, on any input.
 //
-// Every type is checked against the table of the spec; unknown keys warn and are left out. What comes back is a fresh,
-// normal form: fields in the order of the table, no nulls, no empty lists or objects where the spec cannot tell them
-// from none. The rules of the spec beyond types are validate's.
+// Checks every type against the table of the spec; unknown keys are dropped with a warning. Returns a new object in
+// normal form: fields in table order, no nulls, no empty lists or objects where the spec treats them as absent.
+// Rules beyond types are up to validate.
 import { markNotIntegers, scanJson } from './json-scan.ts';
 import { readConfig } from './read.ts';
 import { Findings, type Report, show } from './report.ts';
@@ -14,11 +14,11 @@ export interface ParseLimits {
   readonly size: number;
   /** Nesting of objects and lists. */
   readonly depth: number;
-  /** Objects, lists and what is in them: what takes time and memory, where a long text is only long. */
+  /** Objects, lists and their members: these cost time and memory, a long string does not. */
   readonly values: number;
 }
 
-/** The depth is the one at which the Go client gives up; the size is far above what fits into any object of a cluster. */
+/** The depth is the limit of the Go client; the size is far above what fits into any Kubernetes object. */
 export const PARSE_LIMITS: ParseLimits = { size: 64 * 1024 * 1024, depth: 10_000, values: 1_000_000 };
 
 export interface Parsed<C extends AnyConfig = AnyConfig> {
@@ -29,7 +29,7 @@ export interface Parsed<C extends AnyConfig = AnyConfig> {
 
 export interface NotParsed {
   readonly config: null;
-  /** The version the input names, if it could be read. */
+  /** The version in the input, if it could be read. */
   readonly version: SpecVersion | null;
   readonly report: Report;
 }
@@ -41,10 +41,10 @@ export function parse(input: string | Uint8Array | object, limits: ParseLimits =
   try {
     return parseInto(findings, input, limits);
   } catch {
-    // Only an object with getters or a proxy that throws comes here; JSON text has neither.
+    // Only an object with getters, or a proxy that throws, ends up here; JSON text has neither.
     findings.error(
       '',
-      'the config could not be read: reading one of its fields failed. Give it as JSON or plain data.',
+      'the config could not be read: reading one of its fields failed. Pass it as JSON or plain data.',
     );
     return { config: null, version: null, report: findings.report() };
   }
@@ -61,35 +61,35 @@ function parseInto(findings: Findings, input: string | Uint8Array | object, limi
   return { config, version, report: findings.report() };
 }
 
-/** Undefined when the text is no JSON. */
+/** Undefined if the text is not JSON. */
 function decodeText(findings: Findings, input: string | Uint8Array, limits: ParseLimits): unknown {
   if (input.length === 0) {
     findings.error('', 'the config is empty: expected a JSON object with ignition.version');
     return undefined;
   }
   if (input.length > limits.size) {
-    findings.error('', `the config has ${input.length} bytes: at most ${limits.size} are read`);
+    findings.error('', `the config has ${input.length} bytes: expected at most ${limits.size}`);
     return undefined;
   }
   const text = typeof input === 'string' ? input : new TextDecoder('utf-8', { ignoreBOM: true }).decode(input);
   const scan = scanJson(text, limits, INTEGER_FIELDS);
   if (scan.tooDeep) {
-    findings.error('', `the config nests deeper than ${limits.depth} levels: objects and lists up to there are read`);
+    findings.error('', `the config nests deeper than ${limits.depth} levels. Flatten its objects and lists`);
     return undefined;
   }
   if (scan.tooMany) {
-    findings.error('', `the config has more than ${limits.values} values: only so many are read`);
+    findings.error('', `the config has more than ${limits.values} values. Split it into several configs`);
     return undefined;
   }
   const value = parseJson(findings, text);
   if (value === undefined) return undefined;
   for (const path of scan.duplicates) {
-    findings.error(path, 'the key stands twice in one object: which one counts would depend on the reader. Keep one.');
+    findings.error(path, 'the key is duplicated in one object, and readers differ in which one they use. Keep one.');
   }
   return scan.notIntegers.length === 0 ? value : JSON.parse(markNotIntegers(text, scan));
 }
 
-/** The message of JSON.parse quotes the text around the mistake, which may be secret: only its place is told. */
+/** The message of JSON.parse quotes the text around the error, which may be secret: report only the position. */
 function parseJson(findings: Findings, text: string): unknown {
   try {
     return JSON.parse(text);
@@ -110,7 +110,7 @@ function readVersion(findings: Findings, value: unknown): SpecVersion | null {
   } else if (version === undefined || version === null) {
     findings.error('ignition.version', `the spec version is missing: ${expected}`);
   } else {
-    findings.error('ignition.version', `the spec version ${show(version)} is not known here: ${expected}`);
+    findings.error('ignition.version', `the spec version ${show(version)} is not supported: ${expected}`);
   }
   return null;
 }

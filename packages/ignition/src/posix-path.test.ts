@@ -22,7 +22,7 @@ describe('the shortest form of a path', () => {
     expect(cleanPath(path)).toBe(clean);
   });
 
-  it('is what tells whether an absolute path is clean', () => {
+  it('determines whether an absolute path is clean', () => {
     const part = fc.constantFrom('/', '.', '..', 'a', 'b.c', '');
     fc.assert(
       fc.property(fc.array(part), (parts) => {

@@ -1,4 +1,4 @@
-// Paths on the machine, as the Go client sees them: slash-separated, whatever system this runs on.
+// Paths on the machine, as the Go client handles them: slash-separated, whatever system this runs on.
 
 const DIRTY = /\/\/|\/\.{1,2}(?:\/|$)|.\/$/;
 
@@ -6,7 +6,7 @@ export function isAbsolute(path: string): boolean {
   return path.startsWith('/');
 }
 
-/** Whether an absolute path is the shortest way to say itself: no `//`, `.`, `..` and no slash at the end. */
+/** Whether an absolute path is in its shortest form: no `//`, `.`, `..` and no trailing slash. */
 export function isClean(path: string): boolean {
   return !DIRTY.test(path);
 }
@@ -25,21 +25,21 @@ export function cleanPath(path: string): string {
   return joined === '' ? '.' : joined;
 }
 
-/** Joins what is not empty, and cleans the result. */
+/** Joins the non-empty parts and cleans the result. */
 export function joinPaths(...parts: readonly string[]): string {
   const joined = parts.filter((part) => part !== '').join('/');
   return joined === '' ? '' : cleanPath(joined);
 }
 
-/** From the last dot of the last part, with the dot; '' when there is none. */
+/** The extension of the last part with its dot; '' if there is none. */
 export function getExtension(path: string): string {
   const dot = path.lastIndexOf('.');
   return dot > path.lastIndexOf('/') ? path.slice(dot) : '';
 }
 
 /**
- * For each text the prefix that it begins with and is longer than, or null. In sorted order all texts with one prefix stand
- * together, right behind it, so one pass is enough however many there are.
+ * For each text, a proper prefix of it from `prefixes`, or null. In sorted order all texts with one prefix
+ * directly follow it, so that one pass is enough however many there are.
  */
 export function findPrefixes(prefixes: readonly string[], texts: readonly string[]): (string | null)[] {
   const found: (string | null)[] = texts.map(() => null);

@@ -1,16 +1,16 @@
-// Which input set a field of a merged config, and which inputs it overrode: the merged tree, and the way to read it.
+// Which input set a field of a merged config, and which inputs it overrode: the merged tree and how to read it.
 import { joinIndex, joinKey } from './report.ts';
 import type { Kind, Shape } from './spec/field.ts';
 
-/** Where one field of the result comes from. */
+/** The origin of one field of the result. */
 export interface Origin {
   /** Name of the input that set it. */
   readonly from: string;
-  /** Names of the inputs that had set it before, oldest first. */
+  /** Names of the inputs that set it earlier, oldest first. */
   readonly overrode: readonly string[];
 }
 
-/** By path of every leaf of the result. A Map has all of this; the one that merge gives is filled when first asked. */
+/** By path of every leaf of the result. A Map satisfies this; the one that merge returns is filled on first use. */
 export interface Provenance extends Iterable<[string, Origin]> {
   readonly size: number;
   get(path: string): Origin | undefined;
@@ -18,13 +18,13 @@ export interface Provenance extends Iterable<[string, Origin]> {
   entries(): IterableIterator<[string, Origin]>;
 }
 
-/** A part of the tree that is exactly what one input said. Most of a merged config is, and is never taken apart. */
+/** A part of the tree that equals one input. Most of a merged config does, and is never split. */
 interface Whole {
   readonly type: 'whole';
   readonly value: unknown;
   /** Index of the input. */
   readonly from: number;
-  /** What stood here before. */
+  /** The previous value. */
   readonly before: Cell | undefined;
 }
 
@@ -37,9 +37,9 @@ export interface Branch {
 export interface Sequence {
   readonly type: 'sequence';
   readonly item: Kind;
-  /** Undefined where an item was taken away. */
+  /** Undefined if an item was removed. */
   readonly items: (Cell | undefined)[];
-  /** Key → places of the items that have it; null for a list without keys. */
+  /** Key → indexes of the items that have it; null for a list without keys. */
   readonly places: Map<string, number[]> | null;
 }
 
@@ -127,7 +127,7 @@ function listSetters(cell: Cell | undefined): number[] {
   return setters.toReversed();
 }
 
-/** One field of an object cell, with what stood before it. */
+/** One field of an object cell, with its previous value. */
 export function getCellField(cell: Cell | undefined, name: string): Cell | undefined {
   if (cell === undefined || cell.type === 'sequence') return undefined;
   if (cell.type === 'branch') return cell.fields.get(name);

@@ -1,11 +1,11 @@
-// Reads a decoded value by the table of a spec: types are checked, unknown keys are told, the normal form is built.
+// Reads a decoded value by the table of a spec: checks types, reports unknown keys, builds the normal form.
 import { type Findings, formatPath, nameType, show } from './report.ts';
 import { type Field, isZero, type Kind, type Shape, getZeroValue } from './spec/field.ts';
 import type { AnyConfig } from './spec/index.ts';
 
 type Plain = Record<string, unknown>;
 
-/** Null when the value is no object at all; otherwise whatever could be read, with every mistake in the findings. */
+/** Null if the value is not an object at all; otherwise whatever could be read, with every error in the findings. */
 export function readConfig(shape: Shape, value: unknown, findings: Findings): AnyConfig | null {
   if (!isPlainObject(value)) {
     findings.error('', `the config is ${nameType(value)}: expected an object`);
@@ -78,7 +78,10 @@ class Reader {
     if (typeof value !== 'number') return this.#notAnInteger(kind, value);
     if (!Number.isInteger(value)) return this.#refuse(kind, () => `the number ${value} is not a whole number`);
     if (!Number.isSafeInteger(value)) {
-      return this.#refuse(kind, () => `the number ${value} is too large to be kept exactly: at most ±9007199254740991`);
+      return this.#refuse(
+        kind,
+        () => `the number ${value} is too large to be stored exactly: expected at most ±9007199254740991`,
+      );
     }
     return value + 0; // -0 becomes 0
   }
@@ -108,10 +111,10 @@ class Reader {
           message: `the key ${show(key)} is not part of this spec version and is ignored`,
         }));
       } else {
-        // The Go client would take it for the field; dropping it with a warning would quietly change the machine.
+        // The Go client would accept it as the field; dropping it with a warning would silently change the machine.
         this.#findings.addIfRoom('error', () => ({
           path: this.#pathOf(key),
-          message: `the key ${show(key)} is written in another case: write ${show(meant)}`,
+          message: `the key ${show(key)} has the wrong case: write ${show(meant)}`,
         }));
       }
     }
@@ -124,12 +127,12 @@ class Reader {
 
 const foldedNames = new WeakMap<Shape, ReadonlyMap<string, string>>();
 
-/** A number that was not written as an integer, marked by the scan of the text as a list of one string. */
+/** A number not written as an integer, which the scan of the text has marked as a list of one string. */
 function writtenNumber(value: unknown): string | null {
   return Array.isArray(value) && value.length === 1 && typeof value[0] === 'string' ? value[0] : null;
 }
 
-/** The field that a reader blind to case would take this key for. */
+/** The field that a case-insensitive reader would match with this key. */
 function otherCase(shape: Shape, key: string): string | undefined {
   if (key.length > MAX_KEY_CHARS) return undefined;
   let names = foldedNames.get(shape);
@@ -143,12 +146,12 @@ function otherCase(shape: Shape, key: string): string | undefined {
 
 const MAX_KEY_CHARS = 64;
 
-/** Up and down again also folds the long s and the Kelvin sign, as the Go decoder does. */
+/** Upper and lower case together also fold the long s and the Kelvin sign, as the Go decoder does. */
 function fold(key: string): string {
   return key.toUpperCase().toLowerCase();
 }
 
-/** Half a surrogate pair cannot be written as UTF-8: like the Go decoder, put the replacement character. */
+/** Half a surrogate pair has no UTF-8 encoding: like the Go decoder, use the replacement character. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }

@@ -26,7 +26,7 @@ describe('findings', () => {
     expect(report.at(-1)?.message).toBe('at least 7 more entries of kind warning are not listed');
   });
 
-  it('do not make a message that nobody will see', () => {
+  it('do not build a message that is never shown', () => {
     const findings = new Findings();
     let made = 0;
     for (let index = 0; index < MAX_ENTRIES_PER_KIND * 2; index += 1) {
@@ -59,7 +59,7 @@ describe('a value in a message', () => {
     ['https://user:secret@host/path', '"https://…@host/path"'],
     ['https://host/path?token=secret', '"https://host/path?…"'],
     ['//user:p@ss@host', '"//…@host"'],
-  ])('the source %s never shows what may be secret', (source, shown) => {
+  ])('the source %s never shows potential secrets', (source, shown) => {
     expect(showSource(source)).toBe(shown);
   });
 });

@@ -1,22 +1,22 @@
-// What parsing, validating and translating found, as plain data that a command, a condition or a page can show.
+// Results of parsing, validating and translating, as plain data that a command, a condition or a page can show.
 
 export interface ReportEntry {
   readonly kind: 'error' | 'warning' | 'info';
-  /** Where in the config, like `storage.files[3].contents.source`; '' for the config as a whole. */
+  /** Path in the config, like `storage.files[3].contents.source`; '' for the config as a whole. */
   readonly path: string;
   readonly message: string;
 }
 
 export type Report = ReportEntry[];
 
-/** A hostile config can be wrong in a million places; a person reads the first ones. */
+/** A hostile config can have a million errors; a user reads the first ones. */
 export const MAX_ENTRIES_PER_KIND = 1000;
 
 export function hasErrors(report: readonly ReportEntry[]): boolean {
   return report.some((entry) => entry.kind === 'error');
 }
 
-/** Collects entries, up to a bound for each kind; the report then says how many were left out. */
+/** Collects entries up to a limit per kind; the report then states how many are omitted. */
 export class Findings {
   readonly #entries: Report = [];
   readonly #counts = { error: 0, warning: 0, info: 0 };
@@ -33,7 +33,7 @@ export class Findings {
     this.#add({ kind: 'info', path, message });
   }
 
-  /** For what hostile input has by the thousand: path and message are made only while there is room for them. */
+  /** For findings that hostile input causes by the thousand: path and message are built only below the limit. */
   addIfRoom(kind: ReportEntry['kind'], make: () => { path: string; message: string }): void {
     if (this.#counts[kind] < MAX_ENTRIES_PER_KIND) this.#add({ kind, ...make() });
     else this.#counts[kind] += 1;
@@ -47,7 +47,7 @@ export class Findings {
     return this.#counts.error > 0;
   }
 
-  /** There are more errors than a report lists: whoever reads on finds nothing that changes the verdict. */
+  /** There are more errors than a report lists: reading further cannot change the verdict. */
   get hopeless(): boolean {
     return this.#counts.error > MAX_ENTRIES_PER_KIND;
   }
@@ -70,7 +70,7 @@ export class Findings {
 
 const SHOWN_LENGTH = 80;
 
-/** A value as a message may show it: quoted, on one line, of bounded length. */
+/** Formats a value for a message: quoted, on one line, of bounded length. */
 export function show(value: unknown): string {
   if (typeof value === 'string') {
     const cut = value.length > SHOWN_LENGTH ? `${value.slice(0, SHOWN_LENGTH)}…` : value;
@@ -79,7 +79,7 @@ export function show(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' || value === null ? String(value) : nameType(value);
 }
 
-/** A source as a message may show it: never its data, its user and password, or its query, which may be secret. */
+/** Formats a source for a message: never its data, user, password or query, which may be secret. */
 export function showSource(source: string): string {
   if (/^data:/i.test(source)) {
     const comma = source.indexOf(',');
@@ -104,12 +104,12 @@ export function nameType(value: unknown): string {
   }
 }
 
-// Paths into a config, as reports and provenance write them: `storage.files[3].contents.source`.
+// Paths into a config, as in reports and provenance: `storage.files[3].contents.source`.
 
 const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
 const SHOWN_KEY_LENGTH = 80;
 
-/** Adds a key; one that would be ambiguous with dots and brackets is written in quotes: `storage["a.b"]`. */
+/** Adds a key; one that would be ambiguous with dots and brackets is quoted: `storage["a.b"]`. */
 export function joinKey(path: string, key: string): string {
   if (PLAIN_KEY.test(key) && key.length <= SHOWN_KEY_LENGTH) return path === '' ? key : `${path}.${key}`;
   const cut = key.length > SHOWN_KEY_LENGTH ? `${key.slice(0, SHOWN_KEY_LENGTH)}…` : key;

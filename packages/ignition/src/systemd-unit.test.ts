@@ -32,7 +32,7 @@ describe('a unit file is read', () => {
 describe('a unit file is refused', () => {
   it.each([
     ['[Unit', 'has no "]"'],
-    ['[Unit] x\n', 'text after a section name'],
+    ['[Unit] x\n', 'a section name is followed by text'],
     ['[Unit]\nDescription\nA=b', 'has no "="'],
     ['[Unit]\nDescription', 'has no "="'],
     ['[Unit]\n\ufeffA\n', 'has no "="'],
@@ -42,14 +42,14 @@ describe('a unit file is refused', () => {
     expect(readSections(contents)).toContain(problem);
   });
 
-  it('for a long line only where the client has read that far ahead', () => {
-    // It looks when it has 2048 bytes before it; here fewer are left of the first 4096 that it read.
+  it('for a long line only if the client has read that far ahead', () => {
+    // It checks with 2048 bytes ahead; here fewer are left of the first 4096 that it read.
     expect(readSections(`[Unit]\nA=${'x'.repeat(2043)}\n`)).toEqual(['Unit']);
     expect(readSections(`[Unit]\n${'#\n'.repeat(1500)}A=${'x'.repeat(3000)}\n`)).toEqual(['Unit']);
   });
 });
 
-it('a large file of short lines takes no longer than its size', () => {
+it('a large file of short lines takes linear time', () => {
   const began = process.threadCpuUsage();
   readUnit(`${'x'.repeat(2040)}\n`.repeat(500));
   readUnit(`[Unit]\n${'A=b\n'.repeat(200_000)}`);

@@ -1,11 +1,11 @@
-// Unit files as the Go client reads them (go-systemd): it refuses a config whose units it cannot lex, and looks for an
-// [Install] section. What it takes and refuses hangs on details of how it reads, lines that are too long among them.
+// Parses unit files like the Go client (go-systemd): it refuses a config whose units it cannot lex, and searches for an
+// [Install] section. The verdict depends on details of its reader, such as lines that are too long.
 
 export type UnitReading =
   | { readonly ok: true; /** Sections that have an option. */ readonly sections: ReadonlySet<string> }
   | { readonly ok: false; readonly problem: string };
 
-/** The client gives up on a line of this length, but notices only as far as it has read ahead. */
+/** The client fails on a line of this length, but notices only within its read-ahead. */
 const LINE_MAX = 2048;
 const READ_AHEAD = 4096;
 
@@ -20,7 +20,7 @@ const OPEN = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE = 0x5d;
 
-// All that Unicode calls white space; JavaScript's \s also has U+FEFF, and lacks U+0085.
+// All Unicode white space; JavaScript's \s also includes U+FEFF, and lacks U+0085.
 const BLANK = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$/;
 
 const encoder = new TextEncoder();
@@ -36,9 +36,9 @@ class UnitReader {
   readonly #bytes: Uint8Array;
   readonly #sections = new Set<string>();
   #at = 0;
-  /** How far the client has read ahead. */
+  /** The end of the client's read-ahead. */
   #ahead = 0;
-  /** Where the next newline and carriage return stand: looked for again only when passed. */
+  /** Positions of the next newline and carriage return: searched again only when passed. */
   #newline = -1;
   #return = -1;
   #section: string | null = null;
@@ -89,7 +89,7 @@ class UnitReader {
     return place < 0 ? Infinity : place;
   }
 
-  /** Before the first section anything may stand, and is skipped. */
+  /** Anything is allowed before the first section, and skipped. */
   #readSection(): State {
     const byte = this.#nextByte();
     if (byte === undefined) return 'end';
@@ -120,7 +120,7 @@ class UnitReader {
   #readAfterSection(): State {
     const [start, end] = this.#readLine();
     if (this.#isBlank(start, end)) return 'sectionOrOption';
-    return this.#fail('there is text after a section name, on the same line');
+    return this.#fail('a section name is followed by text on the same line');
   }
 
   #readComment(): State {
@@ -128,7 +128,7 @@ class UnitReader {
     return this.#section === null ? 'section' : 'sectionOrOption';
   }
 
-  /** A comment goes on when its line ends with a backslash, even with one space behind it. */
+  /** A comment continues if its line ends with a backslash, even with one space after it. */
   #continuesComment(): boolean {
     const [start, lineEnd] = this.#readLine();
     const end = lineEnd > start && this.#bytes[lineEnd - 1] === SPACE ? lineEnd - 1 : lineEnd;
@@ -138,9 +138,10 @@ class UnitReader {
   #readName(): State {
     for (let byte = this.#nextByte(); byte !== undefined; byte = this.#nextByte()) {
       if (byte === EQUALS) return 'value';
-      if (byte === NEWLINE || byte === RETURN) return this.#fail('a line is no comment, no section and has no "="');
+      if (byte === NEWLINE || byte === RETURN)
+        return this.#fail('a line is neither a comment nor a section and has no "="');
     }
-    return this.#fail('the last line is no comment, no section and has no "="');
+    return this.#fail('the last line is neither a comment nor a section and has no "="');
   }
 
   #readValue(): State {
@@ -156,7 +157,7 @@ class UnitReader {
     return 'end';
   }
 
-  /** The next line, without its newline; the place is after it. */
+  /** Returns the next line without its newline and moves past it. */
   #readLine(): [number, number] {
     const start = this.#at;
     const newline = this.#bytes.indexOf(NEWLINE, start);
@@ -166,7 +167,7 @@ class UnitReader {
     return [start, last > start && this.#bytes[last - 1] === RETURN ? last - 1 : last];
   }
 
-  /** First byte of the next character; the place moves past the whole character. */
+  /** Returns the first byte of the next character and moves past the whole character. */
   #nextByte(): number | undefined {
     const byte = this.#bytes[this.#at];
     if (byte === undefined) return undefined;
@@ -176,7 +177,7 @@ class UnitReader {
     return byte;
   }
 
-  /** Reads on to a place behind a delimiter: while that is not in what was read ahead, more is. */
+  /** Advances past a delimiter, extending the read-ahead until it covers that position. */
   #moveTo(place: number): void {
     let from = this.#at;
     while (this.#ahead < place) {
@@ -194,7 +195,7 @@ class UnitReader {
     return decoder.decode(this.#bytes.subarray(start, end));
   }
 
-  /** Most of what is looked at is ASCII, and then no text need be made of it. */
+  /** Most input is ASCII, which needs no conversion to a string. */
   #isBlank(start: number, end: number): boolean {
     for (let at = start; at < end; at += 1) {
       const byte = this.#bytes[at] ?? 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isIPv6, parseUrl, queryParameter } from './url.ts';
 
-describe('a URL as the Go client reads it', () => {
+describe('a URL, read like the Go client', () => {
   it.each([
     ['http://example.com/a', 'http'],
     ['HTTPS://example.com', 'https'],

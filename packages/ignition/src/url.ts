@@ -1,10 +1,10 @@
-// URLs as the Go client reads them (net/url): a source that it cannot parse must be refused here, and no other. The URL
-// of browsers is no help, it repairs what Go refuses.
+// Parses URLs like the Go client (net/url): both must accept and refuse the same sources. The browser's URL does not
+// help: it repairs what Go refuses.
 
 export interface ParsedUrl {
-  /** Lower case; '' when there is none. */
+  /** Lower case; '' if there is none. */
   readonly scheme: string;
-  /** What follows the scheme of a URL without slashes, up to the query. */
+  /** The part after the scheme of a URL without slashes, up to the query. */
   readonly opaque: string;
   readonly query: string;
 }
@@ -16,14 +16,14 @@ const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const USERINFO = /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/;
 const PORT = /^(?::[0-9]*)?$/;
 
-// ASCII that may stand in a host as it is, or an escape of a byte that is not ASCII, or of the percent sign.
+// ASCII allowed unescaped in a host, or an escape of a non-ASCII byte or of the percent sign.
 const HOST = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"]|[\u0080-\uffff]|%[89A-Fa-f][0-9A-Fa-f]|%25)*$/;
-// In the zone of an IPv6 address also the escape of a space, and of what a host may have unescaped.
+// In the zone of an IPv6 address also the escape of a space and of characters allowed unescaped in a host.
 const ZONE_ESCAPE = /%([0-9A-Fa-f]{2})/g;
 const HOST_CHARACTER = /[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"% ]/;
 const HOST_PLAIN = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%]|[\u0080-\uffff])*$/;
 
-/** Null when Go could not parse it. */
+/** Null if Go could not parse it. */
 export function parseUrl(text: string): ParsedUrl | null {
   const [url, fragment] = cut(text, '#');
   if (CONTROL.test(url) || BAD_ESCAPE.test(fragment) || url.startsWith(':')) return null;
@@ -39,7 +39,7 @@ function parsePlace(scheme: string, place: string, query: string): ParsedUrl | n
   return path === null || BAD_ESCAPE.test(path) ? null : { scheme, opaque: '', query };
 }
 
-/** What stands before and after the first mark. */
+/** The text before and after the first mark. */
 function cut(text: string, mark: string): [string, string] {
   const at = text.indexOf(mark);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
@@ -47,12 +47,12 @@ function cut(text: string, mark: string): [string, string] {
 
 function parseRootless(scheme: string, place: string, query: string): ParsedUrl | null {
   if (scheme !== '') return { scheme, opaque: place, query };
-  // `a_b:c` could be a scheme that is misspelt.
+  // `a_b:c` could be a misspelt scheme.
   const [segment = ''] = place.split('/', 1);
   return segment.includes(':') || BAD_ESCAPE.test(place) ? null : { scheme, opaque: '', query };
 }
 
-/** The path after `//host`; null when the authority is bad. */
+/** The path after `//host`; null if the authority is invalid. */
 function afterAuthority(place: string): string | null {
   const slash = place.indexOf('/', 2);
   const authority = slash < 0 ? place.slice(2) : place.slice(2, slash);
@@ -93,10 +93,10 @@ function isZone(zone: string): boolean {
   return true;
 }
 
-/** Go answers no parameters at all when there are more. */
+/** Beyond this number, Go returns no parameters at all. */
 const MAX_PARAMETERS = 10_000;
 
-/** The first value of a query parameter; undefined when there is none that can be read. */
+/** The first value of a query parameter; undefined if none can be read. */
 export function queryParameter(query: string, name: string): string | undefined {
   const pairs = query.split('&', MAX_PARAMETERS + 1);
   if (pairs.length > MAX_PARAMETERS) return undefined;
@@ -130,7 +130,7 @@ export function isIPv6(text: string): boolean {
   return halves.length === 2 ? total < 8 : total === 8;
 }
 
-/** How many 16-bit groups the parts stand for, -1 when one of them is bad. Only the very last may be an IPv4 address. */
+/** The number of 16-bit groups in the parts, -1 if one is invalid. Only the very last may be an IPv4 address. */
 function countGroups(parts: readonly string[], isLast: boolean): number {
   let count = 0;
   for (const [index, part] of parts.entries()) {

@@ -25,7 +25,7 @@ export function isSpecVersion(text: string): text is SpecVersion {
   return KNOWN.has(text);
 }
 
-/** Place in the order of versions: a greater rank is a newer spec. */
+/** Position in the order of versions: a greater rank is a newer spec. */
 export function rankVersion(version: SpecVersion): number {
   return SPEC_VERSIONS.indexOf(version);
 }

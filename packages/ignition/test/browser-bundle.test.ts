@@ -26,7 +26,7 @@ async function bundleForBrowser(input: string): Promise<Bundle> {
   };
 }
 
-/** What every browser has and the language itself does not; nothing of Node. */
+/** What every browser provides beyond the language; nothing of Node. */
 const WEB_GLOBALS = {
   AbortController,
   AbortSignal,
@@ -38,7 +38,7 @@ const WEB_GLOBALS = {
   URL,
   crypto,
   structuredClone,
-  // The web's streams give back arrays of the outer realm; in a browser there is only one.
+  // Streams return arrays of the outer realm; in a browser there is only one.
   Uint8Array,
 };
 
@@ -48,12 +48,12 @@ beforeAll(async () => {
 });
 
 describe('the library, bundled for a browser', () => {
-  it('needs nothing that is not in the bundle', () => {
+  it('needs nothing outside the bundle', () => {
     expect(bundle.imports).toEqual([]);
     expect(bundle.modules.filter((id) => /node_modules(?!.*\bdiff\b)/.test(id))).toEqual([]);
   });
 
-  it('would be seen to need Node if it did', async () => {
+  it('would fail this test if it needed Node', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'bundle-'));
     const input = join(dir, 'entry.js');
     await writeFile(input, "import { readFileSync } from 'node:fs';\nexport const read = readFileSync;\n");
@@ -61,7 +61,7 @@ describe('the library, bundled for a browser', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('parses, validates, translates, merges, resolves and compares without anything of Node', async () => {
+  it('parses, validates, translates, merges, resolves and compares without Node', async () => {
     const context = createContext({ ...WEB_GLOBALS });
     runInContext(bundle.code, context);
     expect(runInContext('[typeof process, typeof Buffer, typeof require, typeof fetch].join()', context)).toBe(

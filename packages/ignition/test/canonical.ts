@@ -3,9 +3,9 @@ import type { Field, Kind, Shape } from '../src/spec/field.ts';
 type Json = Record<string, unknown>;
 
 /**
- * One way to write each config, so that two can be compared as text. Go writes every struct, even an empty one, and
- * leaves out zero values where a field is not a pointer; we keep what was said. Both mean the same: an empty struct,
- * an empty list and the zero of a field that cannot be absent are left out, keys are sorted.
+ * A canonical form of each config, so that two can be compared as text. Go writes every struct, even an empty one, and
+ * omits zero values if a field is not a pointer; Slipway keeps the input. Both mean the same, so empty structs, empty
+ * lists and the zero of a field that cannot be absent are omitted, and keys are sorted.
  */
 export function canonical(config: unknown, spec: Shape): string {
   return JSON.stringify(writeObject(config, spec));
@@ -24,7 +24,7 @@ function writeObject(value: unknown, shape: Shape): unknown {
 }
 
 function writeField(value: unknown, field: Field): unknown {
-  // In Go's JSON a required list or pointer that nobody set is null.
+  // In Go's JSON an unset required list or pointer is null.
   if (value === null) return undefined;
   const written = writeValue(value, field.kind);
   return field.presence !== 'ifset' && isZero(written) ? undefined : written;
@@ -33,7 +33,7 @@ function writeField(value: unknown, field: Field): unknown {
 function writeValue(value: unknown, kind: Kind): unknown {
   if (kind.type === 'list') return Array.isArray(value) ? value.map((item) => writeValue(item, kind.item)) : value;
   if (kind.type === 'object') return writeObject(value, kind);
-  // UTF-8 has no half of a surrogate pair: Go puts U+FFFD where JSON has one, and so does whoever writes ours out.
+  // UTF-8 cannot encode half a surrogate pair: Go and every UTF-8 encoder write U+FFFD for it.
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 

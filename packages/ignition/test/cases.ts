@@ -3,7 +3,7 @@ import { SPEC_VERSIONS, type SpecVersion } from '../src/version.ts';
 import { configs, focusedConfigs, type Json } from './configs.ts';
 import { mutate, mutateText, mutations, textMutations, type Mutation, type TextMutation } from './mutations.ts';
 
-/** One question that both sides are asked. */
+/** One case for both sides. */
 export interface Case {
   op: 'parse' | 'translate' | 'merge';
   /** The exact text of each config. */
@@ -13,7 +13,7 @@ export interface Case {
 
 const VERSION_3 = SPEC_VERSIONS.filter((version) => version.startsWith('3.'));
 const anyVersion = fc.constantFrom(...SPEC_VERSIONS);
-/** Versions that are none of ours, or ours written in ways that a lenient reader may take. */
+/** Unsupported versions, and supported ones in spellings that a lenient reader may accept. */
 const STRANGE_VERSIONS = [
   '',
   '1.0.0',
@@ -77,7 +77,7 @@ const translateCase = (version: SpecVersion): fc.Arbitrary<Case> =>
     .tuple(configs(version), anyVersion)
     .map(([config, to]) => ({ op: 'translate', configs: [JSON.stringify(config)], to }));
 
-/** All of the version they are merged in, or any: those are translated first. */
+/** All of the version they are merged in, or of any: those are translated first. */
 function mergeCase(to: SpecVersion | undefined): fc.Arbitrary<Case> {
   const version = to ?? '3.5.0';
   const others = fc.constantFrom(...SPEC_VERSIONS.filter((other) => other <= version)).chain(configs);
@@ -91,7 +91,7 @@ function mergeCase(to: SpecVersion | undefined): fc.Arbitrary<Case> {
     });
 }
 
-/** A second config that is nearly the first: the same keys with other values are what a merge is about. */
+/** A second config similar to the first: a merge is about the same keys with other values. */
 function withVariant(inputs: readonly Json[], harm: Mutation | null): Json[] {
   const [first] = inputs;
   if (first === undefined) return [];

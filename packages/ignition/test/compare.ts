@@ -6,7 +6,7 @@ import { canonical } from './canonical.ts';
 import type { Case } from './cases.ts';
 import { findDeviation } from './deviations.ts';
 
-/** Where the work ended, with our report; for a merge also the verdict on what came out. */
+/** Where processing stopped, with Slipway's report; for a merge also the verdict on the result. */
 export interface CaseOutcome {
   stage: 'decode' | 'validate' | 'translate' | 'done';
   config: AnyConfig | null;
@@ -14,7 +14,7 @@ export interface CaseOutcome {
   mergedValid?: boolean;
 }
 
-/** What one side said, short enough to read in a failure. */
+/** Each side's result, short enough to read in a failure. */
 export interface Difference {
   what: 'stage' | 'result' | 'validity of the merged result';
   go: string;
@@ -23,7 +23,7 @@ export interface Difference {
 
 type Loaded = { stage: 'decode' | 'validate'; report: Report } | { stage: 'done'; config: AnyConfig; report: Report };
 
-/** Our answer to a case, with the steps in the same order as the oracle takes them. */
+/** Slipway's result for a case, with the steps in the oracle's order. */
 export function runCase(question: Case): CaseOutcome {
   const to = question.op === 'merge' ? (question.to ?? '3.5.0') : question.to;
   const ready: AnyConfig[] = [];
@@ -51,7 +51,7 @@ function mergeAll(configs: readonly Config3[]): CaseOutcome {
   return { stage: 'done', config: merged.config, report: [], mergedValid: isValid(validate(merged.config)) };
 }
 
-/** Nothing when both sides agree, or differ in a way that has a name. */
+/** Undefined if both sides agree, or differ by a named deviation. */
 export function compare(question: Case, go: OracleResponse): Difference | undefined {
   const ours = runCase(question);
   const difference = findDifference(go, ours);

@@ -6,7 +6,7 @@ import { specOf } from '../src/spec/index.ts';
 import { configs, focusedConfigs, leafPaths } from './configs.ts';
 import { isObject } from './tidy.ts';
 
-// A differential test proves nothing about what its generator never makes. Always the same sample: a key is rare, not absent.
+// A differential test proves nothing about inputs that are never generated. A fixed sample: a key is rare, not absent.
 const SEED = 1;
 
 describe.each(SPEC_VERSIONS)('generated configs of %s', (version) => {
@@ -23,12 +23,12 @@ describe.each(SPEC_VERSIONS)('generated configs of %s', (version) => {
     expect(missingAfter(configs(version), expected, 2000)).toEqual([]);
   });
 
-  it('also have every key alone, at the edge of what is allowed', () => {
+  it('also have every key alone, at the limits', () => {
     expect(missingAfter(focusedConfigs(version), expected, 4000)).toEqual([]);
   });
 });
 
-/** Keys that none of so many generated configs has. It stops as soon as there is none. */
+/** Keys that none of this many generated configs has. Stops as soon as there is none. */
 function missingAfter(generated: fc.Arbitrary<unknown>, expected: readonly string[], most: number): string[] {
   const batch = 250;
   const missing = new Set(expected);

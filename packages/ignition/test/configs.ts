@@ -7,10 +7,10 @@ import { selectValues } from './values.ts';
 
 export type Json = Record<string, unknown>;
 
-/** How many of a hundred values are drawn from the edge of what is allowed. */
+/** Percentage of values at the limits. */
 type Oddness = 0 | 4 | 25;
 
-/** Configs of one version with every key that its table knows: mostly valid, some near the edge, some far out. */
+/** Configs of one version with every key in its table: mostly valid, some near the limits, some far beyond. */
 export function configs(version: SpecVersion): fc.Arbitrary<Json> {
   const made = cache.get(version);
   if (made !== undefined) return made;
@@ -40,7 +40,7 @@ function objects(shape: Shape, oddness: Oddness): fc.Arbitrary<Json> {
   });
 }
 
-/** A required field is nearly always there; an optional one often is not, or nothing would ever be short. */
+/** A required field is nearly always present; an optional one often is not, or no config would be small. */
 function member(name: string, key: string, field: Field, oddness: Oddness): fc.Arbitrary<unknown> {
   const present = values(name, key, field.kind, oddness);
   if (field.kind.type === 'literal') return present;
@@ -65,7 +65,7 @@ function values(name: string, key: string, kind: Kind, oddness: Oddness): fc.Arb
   }
 }
 
-/** Configs with little in them but one field, whichever, at or beyond the edge of what is allowed. */
+/** Small configs with one arbitrary field at or beyond its limits. */
 export function focusedConfigs(version: SpecVersion): fc.Arbitrary<Json> {
   const made = focusedCache.get(version);
   if (made !== undefined) return made;
@@ -80,7 +80,7 @@ export function focusedConfigs(version: SpecVersion): fc.Arbitrary<Json> {
 
 const focusedCache = new Map<SpecVersion, fc.Arbitrary<Json>>();
 
-/** The keys to every scalar, and list of scalars, that the spec knows. */
+/** The paths of every scalar, and list of scalars, in the spec. */
 export function leafPaths(shape: Shape): string[][] {
   return shape.entries.flatMap(([key, { kind }]) => {
     const inner = kind.type === 'list' ? kind.item : kind;
@@ -89,14 +89,14 @@ export function leafPaths(shape: Shape): string[][] {
   });
 }
 
-/** Two configs for each value of each pool at each place of the spec: no edge is left to luck. */
+/** Two configs for each value of each pool at each place of the spec: no limit is left to chance. */
 export function* everyValue(version: SpecVersion): Generator<fc.Arbitrary<Json>> {
   const spec = specOf(version);
   for (const path of leafPaths(spec)) {
     for (const value of edgesAt(spec, path)) {
       const focused = focusedObject(spec, path, fc.constant(value));
       yield focused.map((config) => tidy(structuredClone(config), version));
-      // Tidied away or made valid by the tidying, an edge would not show.
+      // Tidying would remove or repair the value under test.
       yield focused;
     }
   }
@@ -107,7 +107,7 @@ function edgesAt(shape: Shape, [key = '', ...rest]: readonly string[]): readonly
   return inner.type === 'object' ? edgesAt(inner, rest) : selectValues(shape.name, key, inner.type).each;
 }
 
-/** The object with the field at this path in focus, of this value, or of any at the edge. */
+/** The object with the field at this path set to this value, or to any at the limits. */
 function focusedObject(
   shape: Shape,
   [key = '', ...rest]: readonly string[],
@@ -120,7 +120,7 @@ function focusedObject(
       : (focus ?? selectValues(shape.name, key, inner.type).odd);
   const isList = shape.fields[key]?.kind.type === 'list';
   const member = isList ? fc.array(value, { minLength: 1, maxLength: focus === undefined ? 2 : 1 }) : value;
-  // The fields beside the one in focus matter to it only where it stands; further out the required ones do.
+  // Neighbouring fields matter only in the object of the field under test; further out only required ones do.
   const beside = rest.length === 0 ? objects(shape, 0) : requiredFields(shape);
   return fc.tuple(beside, member).map(([object, found]) => Object.assign({}, object, { [key]: found }));
 }

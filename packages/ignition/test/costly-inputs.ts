@@ -1,6 +1,6 @@
 import type { Json } from './configs.ts';
 
-/** Texts of up to a megabyte made to cost as much as they can; one at a time, for they are many. */
+/** Texts of up to a megabyte that are as expensive as possible; generated one at a time, because there are many. */
 export function* costlyInputs(): Generator<string> {
   yield* costlyTexts();
   for (const config of costlyConfigs()) yield JSON.stringify(config);
@@ -8,7 +8,7 @@ export function* costlyInputs(): Generator<string> {
 
 const inConfig = (rest: string) => `{"ignition":{"version":"3.5.0"},${rest}}`;
 
-/** Depth, width and repetition, for whoever reads JSON. */
+/** Depth, width and repetition, for JSON readers. */
 function* costlyTexts(): Generator<string> {
   yield '['.repeat(500_000);
   yield '{"a":'.repeat(200_000);
@@ -19,7 +19,7 @@ function* costlyTexts(): Generator<string> {
   yield ' '.repeat(1_000_000);
   yield `{${'"a":1,'.repeat(150_000)}"b":1}`;
   yield `{${many(60_000, (n) => `"k${n}":1`).join(',')}}`;
-  // Each number that is not an integer, and each key that stands twice, has a path of ten thousand steps.
+  // Each number that is not an integer, and each duplicate key, has a path of ten thousand steps.
   yield `${'['.repeat(9_990)}${'1.5,'.repeat(20_000)}1${']'.repeat(9_990)}`;
   yield `${'{"a":'.repeat(9_990)}{${'"b":1,'.repeat(20_000)}"c":1}${'}'.repeat(9_990)}`;
   yield inConfig(`"x":[${'1.5,'.repeat(200_000)}1]`);
@@ -27,7 +27,7 @@ function* costlyTexts(): Generator<string> {
   yield inConfig(`"storage":{"files":[${'{"mode":1.0},'.repeat(60_000)}{}]}`);
 }
 
-/** What invites work that grows with the square of the input, for whoever validates. */
+/** Inputs that invite quadratic work in validation. */
 function* costlyConfigs(): Generator<Json> {
   for (const version of ['2.2.0', '2.4.0', '3.0.0', '3.2.0', '3.6.0']) {
     yield { ignition: { version }, storage: manyNodes() };

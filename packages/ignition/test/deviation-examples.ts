@@ -3,7 +3,7 @@ import type { SpecVersion } from '../src/index.ts';
 import type { Case } from './cases.ts';
 import type { CaseOutcome } from './compare.ts';
 
-/** A case in which a deviation shows, and where each side ends. */
+/** A case that shows a deviation, and where each side stops. */
 export interface Example {
   question: Case;
   go: OracleResponse['stage'];
@@ -22,7 +22,7 @@ const mergeExample = (...configs: string[]): Example => ({
   ours: 'done',
 });
 
-/** By default a translation that drops something in Go and is refused by us. */
+/** By default a translation that drops something in Go and that Slipway refuses. */
 const translate = (
   text: string,
   to: SpecVersion,

@@ -8,7 +8,7 @@ import type { CaseOutcome } from './compare.ts';
 import { withoutAdvertisements, withoutReplacedSources, type Projection } from './projections.ts';
 import { readRaw, type RawJson } from './raw-json.ts';
 
-/** Both answers to one question, which differ. */
+/** Two different results for one case. */
 export interface Disagreement {
   question: Case;
   go: OracleResponse;
@@ -16,10 +16,10 @@ export interface Disagreement {
 }
 
 /**
- * A way in which we differ from the Go library on purpose; deviations.e2e.test.ts shows each by examples. It is told by:
- * - `covers`: a rule of its own,
- * - `refuses`: fields for which our translation is an error, where the published one drops something without a word,
- * - `leavesOut`: a part in which the results of such a question differ, with everything else the same.
+ * An intended difference from the Go library; deviations.e2e.test.ts has examples of each. It is identified by:
+ * - `covers`: a specific rule,
+ * - `refuses`: fields for which Slipway's translation is an error, where the published one silently drops something,
+ * - `leavesOut`: a part in which the results differ, with everything else the same.
  */
 export interface Deviation {
   id: string;
@@ -33,67 +33,67 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     id: 'key-in-other-case',
     reason:
-      'Go takes "Path" for "path". JSON has no such rule and the spec does not promise it; a reader that ignored the key would quietly build another machine. We refuse it and name the right key.',
+      'Go accepts "Path" as "path". JSON has no such rule and the spec does not promise it; a reader that ignored the key would silently build another machine. Slipway refuses it and names the right key.',
     covers: ({ question, go, ours }) =>
       refusedByUs(go, ours) && anyRaw(question, ({ keys }) => [...keys].some(isRecased)),
   },
   {
     id: 'key-twice',
-    reason: 'Go merges the values of a key that stands twice, other readers take the first or the last. We refuse it.',
+    reason: 'Go merges the values of a duplicate key, other readers use the first or the last. Slipway refuses it.',
     covers: ({ question, go, ours }) => refusedByUs(go, ours) && anyRaw(question, ({ keysTwice }) => keysTwice),
   },
   {
     id: 'number-above-2^53',
-    reason: 'Go keeps 64-bit integers. Numbers that a double cannot hold exactly are refused, never rounded.',
+    reason: 'Go keeps 64-bit integers. Slipway refuses numbers that a double cannot store exactly, and never rounds.',
     covers: ({ question, go, ours }) =>
       refusedByUs(go, ours) && anyRaw(question, ({ numbers }) => numbers.some(isTooLarge)),
   },
   {
     id: 'version-written-otherwise',
-    reason: 'Go reads "03.4.0", "3.4.0-" and "3.4.0+" as 3.4.0. Only the version as the spec writes it is taken.',
+    reason: 'Go reads "03.4.0", "3.4.0-" and "3.4.0+" as 3.4.0. Slipway accepts only the exact version.',
     covers: ({ question, go, ours }) =>
       refusedByUs(go, ours) && question.configs.some((text) => /^0*[23]\.0*[0-6]\.0+[-+]?$/.test(versionIn(text))),
   },
   {
     id: 'no-published-step',
-    reason: 'The published modules have no translation between these versions: there is nothing to compare with.',
+    reason: 'The published modules have no translation between these versions: there is nothing to compare.',
     covers: ({ go }) => reportsAtTranslation(go, /^no published translation/),
   },
   {
     id: 'converter-panics',
     reason:
-      'The converter follows nil pointers: a partition without wipePartitionEntry, a header without a value, a reference without a source. We answer.',
+      'The converter follows nil pointers: a partition without wipePartitionEntry, a header without a value, a reference without a source. Slipway translates these.',
     covers: ({ go }) => go.panic === true,
   },
   {
     id: 'config-append-loop',
     reason:
-      'The converter takes the address of its loop variable: of two or more references each becomes the last, and all are refused as duplicates. We translate them.',
+      'The converter takes the address of its loop variable: with two or more references each becomes the last, and all are refused as duplicates. Slipway translates them.',
     covers: ({ question, go }) =>
       question.configs.some((text) => /"version":"2/.test(text)) &&
       reportsAtTranslation(go, /at \$\.ignition\.(config\.merge|security\.tls\.certificateAuthorities)\.\d/),
   },
   {
     id: 'empty-list-is-none',
-    reason:
-      'To 2.2: the converter refuses headers, proxies and mount options also where the list of them is there but empty.',
+    reason: 'To 2.2: the converter refuses headers, proxies and mount options even if the list is empty.',
     covers: ({ question, go }) =>
       question.configs.some((text) => /"(noProxy|httpHeaders|mountOptions)":\[\]/.test(text)) &&
       reportsAtTranslation(go, /to 2\.2\.0: .*(HTTP proxies|HTTPHeaders|MountOptions).* not supported on 2\.2/i),
   },
   {
     id: 'create-refused',
-    reason: 'From 2.x: the converter drops `create` of a user and of a mount, and with it what was to be created.',
+    reason: 'From 2.x: the converter drops `create` of a user and of a mount, and with it what it would create.',
     refuses: /^passwd\.users\[\d+\]\.create$|^storage\.filesystems\[\d+\]\.mount\.create$/,
   },
   {
     id: 'root-filesystem-mount',
-    reason: 'From 2.x: the converter drops a filesystem named root, also when it says what to make on which device.',
+    reason:
+      'From 2.x: the converter drops a filesystem named root, even if it specifies what to create on which device.',
     refuses: /^storage\.filesystems\[\d+\]\.mount$/,
   },
   {
     id: 'node-on-unknown-filesystem',
-    reason: 'From 2.x: the converter puts a file on a filesystem that nobody defined into the root filesystem.',
+    reason: 'From 2.x: the converter places a file on an undefined filesystem into the root filesystem.',
     refuses: /^storage\.(files|directories|links)\[\d+\]\.filesystem$/,
   },
   {
@@ -103,13 +103,13 @@ export const DEVIATIONS: readonly Deviation[] = [
   },
   {
     id: 'file-without-contents-to-2',
-    reason: 'To 2.x: the converter drops a file that has neither contents nor anything to append.',
+    reason: 'To 2.x: the converter drops a file that has neither contents nor appends.',
     refuses: /^storage\.files\[\d+\]\.contents$/,
   },
   {
     id: 'partition-fields-to-2.2',
-    reason: 'To 2.2: the converter drops shouldExist and wipePartitionEntry, so that a partition to remove is made.',
-    // The list as a whole where a rule of 2.3, met on the way, forbids shouldExist beside a partition without a number.
+    reason: 'To 2.2: the converter drops shouldExist and wipePartitionEntry, so that a partition to remove is created.',
+    // The whole list if a rule of 2.3, applied on the way, forbids shouldExist with a partition without a number.
     refuses: /^storage\.disks\[\d+\]\.partitions(\[\d+\]\.(shouldExist|wipePartitionEntry))?$/,
   },
   {
@@ -120,14 +120,14 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     id: 'tang-advertisement-kept',
     reason:
-      'From 3.4 to 3.5, and from 3.5 to 3.4, Go drops the advertisement of a tang server. Both specs have it; further down it is an error, as it is from 3.4 for Go too.',
+      'From 3.4 to 3.5, and from 3.5 to 3.4, Go drops the advertisement of a tang server. Both specs have it; in older specs it is an error, for Go too.',
     refuses: /^storage\.luks\[\d+\]\.clevis\.tang\[\d+\]\.advertisement$/,
     leavesOut: withoutAdvertisements,
   },
   {
     id: 'source-brings-its-own',
     reason:
-      'When a child brings another source, Go keeps compression, hash and headers of the parent beside it: a valid parent and a valid child become a config that cannot be fetched, or that sends headers to another server. With us they go with their source.',
+      'If a child sets another source, Go keeps the parent’s compression, hash and headers with it: a valid parent and a valid child become a config that cannot be fetched, or that sends headers to another server. Slipway replaces them with their source.',
     leavesOut: withoutReplacedSources,
   },
 ];
@@ -140,7 +140,7 @@ export function findDeviation(disagreement: Disagreement): Deviation | undefined
   );
 }
 
-/** Every field that we refuse to translate must be one that has a name here. */
+/** Every field that Slipway refuses to translate must match a named deviation. */
 function findRefusal({ go, ours }: Disagreement): Deviation | undefined {
   if (ours.stage !== 'translate' || go.stage === 'translate') return undefined;
   const paths = ours.report.filter(({ kind }) => kind === 'error').map(({ path }) => path);
@@ -148,7 +148,7 @@ function findRefusal({ go, ours }: Disagreement): Deviation | undefined {
   return named.includes(undefined) ? undefined : named[0];
 }
 
-/** The results must differ, and be the same without the parts that have a name here: one of them, or all together. */
+/** The results must differ, and be the same without the named parts: one of them, or all together. */
 function findOmission({ question, go, ours }: Disagreement): Deviation | undefined {
   if (go.stage !== 'done' || ours.config === null || sameWithout(go.result, ours.config, [])) return undefined;
   const omissions = DEVIATIONS.flatMap((deviation) => {
@@ -172,7 +172,7 @@ function sameWithout(go: unknown, ours: CaseOutcome['config'], projections: read
   return left === right;
 }
 
-/** Go read it, whatever it made of it; we did not. */
+/** Go read it, whatever the result; Slipway did not. */
 const refusedByUs = (go: OracleResponse, ours: CaseOutcome) => ours.stage === 'decode' && go.stage !== 'decode';
 
 const reportsAtTranslation = (go: OracleResponse, pattern: RegExp) =>

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SPEC_VERSIONS } from '../src/index.ts';
 import { runCases, runEveryValue } from './run.ts';
 
-/** Another seed with each commit finds more; a failure prints its own, and SLIPWAY_SEED runs it again. */
+/** Another seed with each commit finds more; a failure prints its seed, and SLIPWAY_SEED repeats it. */
 const readSeed = (): number => Number(process.env['SLIPWAY_SEED'] ?? sampleSeed());
 
 let oracle: Oracle;

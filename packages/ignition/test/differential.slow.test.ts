@@ -2,7 +2,7 @@ import { Oracle } from '@slipway/tools/ignition-oracle';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCases } from './run.ts';
 
-/** Another seed each run finds more; a failure prints its own, and SLIPWAY_SEED runs it again. */
+/** Another seed each run finds more; a failure prints its seed, and SLIPWAY_SEED repeats it. */
 const SEED = Number(process.env['SLIPWAY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 let oracle: Oracle;

@@ -1,4 +1,4 @@
-// A million cases against the Go library. Interrupted, it goes on where it stood; `--seed N` starts another run.
+// A million cases against the Go library. An interrupted run resumes where it stopped; `--seed N` starts another one.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -52,7 +52,7 @@ function reportProgress({ done, cases, seed }: Progress, started: { at: number; 
   );
 }
 
-/** The run that was begun, unless another is asked for or it is finished. */
+/** The unfinished run, unless another is requested. */
 function resume(): Progress {
   const asked = { seed: values.seed === undefined ? undefined : Number(values.seed), cases: Number(values.cases) };
   const old = load();

@@ -1,4 +1,4 @@
-/** A small, fast generator of random numbers with a seed (mulberry32): a hundred thousand inputs need no shrinking. */
+/** A small, fast random generator with a seed (mulberry32): a hundred thousand inputs need no shrinking. */
 export function randomFrom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -48,7 +48,7 @@ const TOKENS = [
   '9'.repeat(400),
 ].map((token) => new TextEncoder().encode(token));
 
-/** One harm, or up to eight, to a copy: bits, bytes, ranges and tokens, wherever they fall. */
+/** Applies one to eight mutations to a copy: bits, bytes, ranges and tokens, at random positions. */
 export function mutateBytes(bytes: Uint8Array, other: Uint8Array, random: Random): Uint8Array {
   let changed: Uint8Array = bytes.slice();
   for (let left = 1 + random(1 + random(8)); left > 0; left -= 1) changed = harmBytes(changed, other, random);

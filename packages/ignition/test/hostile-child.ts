@@ -1,4 +1,4 @@
-// Run by hostile.ts in a process of its own, so that a crash is a crash and the memory is this work's alone.
+// Run by hostile.ts in a separate process, so that a crash is isolated and the memory is only that of this work.
 import * as fc from 'fast-check';
 import { parse, SPEC_VERSIONS, validate } from '../src/index.ts';
 import { configs } from './configs.ts';
@@ -17,7 +17,7 @@ const startRss = process.memoryUsage.rss();
 
 for (const input of costly) feed(input);
 for (let n = 0; n < count; n += 1) {
-  // Now and then a large one, harmed like the others.
+  // Occasionally a large one, mutated like the others.
   const pool = n % 2_000 === 0 ? costly : corpus;
   feed(mutateBytes(pick(pool), pick(corpus), random));
   if (n % 500 === 0) recordMemory();
@@ -25,7 +25,7 @@ for (let n = 0; n < count; n += 1) {
 process.stdout.write(JSON.stringify(result));
 
 function feed(input: Uint8Array): void {
-  // The time of this thread: another process that keeps the machine busy is no hang of ours.
+  // CPU time of this thread: load from other processes must not look like a hang.
   const start = process.threadCpuUsage();
   const parsed = parse(input);
   if (parsed.config !== null) {

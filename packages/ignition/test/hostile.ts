@@ -12,12 +12,12 @@ interface Result {
   grownMebibytes: number;
 }
 
-/** Byte strings that a seed makes neither crash nor hang nor fill the memory of parse and validate. */
+/** Feeds seeded byte strings to parse and validate, which must not crash, hang or exhaust memory. */
 export async function expectHarmless(inputs: number, seed: number): Promise<void> {
   console.log(`ignition hostile inputs: seed ${seed} (SLIPWAY_SEED=${seed} runs them again)`);
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    // Without a bound V8 lets garbage pile up; with this one, work that needs more memory ends in a crash.
+    // Without a limit V8 accumulates garbage; with this one, work that needs more memory crashes.
     [
       '--max-old-space-size=128',
       '--max-semi-space-size=8',
@@ -30,7 +30,7 @@ export async function expectHarmless(inputs: number, seed: number): Promise<void
   const result = JSON.parse(stdout) as Result;
   console.log(stdout);
   expect(result.inputs).toBeGreaterThanOrEqual(inputs);
-  // A corpus that the parser refuses whole would prove nothing of the validator.
+  // A corpus that the parser always refuses would prove nothing about the validator.
   expect(result.parsed).toBeGreaterThan(inputs / 50);
   expect(result.valid).toBeGreaterThan(inputs / 100);
   expect(result.slowestMillis).toBeLessThan(1000);

@@ -52,7 +52,7 @@ describe('merge', () => {
     );
   });
 
-  it.each(VERSIONS_3)('%s: a config onto itself changes nothing but the lists that are put together', (version) => {
+  it.each(VERSIONS_3)('%s: merging a config onto itself changes only lists that are concatenated', (version) => {
     fc.assert(
       fc.property(valid(version, withoutAccumulation), (config) => {
         expect(text(mergeAll(config, config))).toBe(text(config));
@@ -74,7 +74,7 @@ describe('merge', () => {
     },
   );
 
-  it('many at once are the same as one after the other', () => {
+  it('merging many together equals merging one after another', () => {
     fc.assert(
       fc.property(fc.array(valid('3.5.0'), { minLength: 2, maxLength: 5 }), (list) => {
         const folded = list.reduce((base, next) => mergeAll(base, next), buildEmptyConfig('3.5.0'));
@@ -84,7 +84,7 @@ describe('merge', () => {
     );
   });
 
-  it('leaves its inputs as they were', () => {
+  it('does not change its inputs', () => {
     fc.assert(
       fc.property(valid('3.6.0'), valid('3.6.0'), (a, b) => {
         const before = JSON.stringify([a, b]);
@@ -95,7 +95,7 @@ describe('merge', () => {
     );
   });
 
-  it('says of every field of the result which input set it, and no more', () => {
+  it('records for every field of the result which input set it, and nothing else', () => {
     fc.assert(
       fc.property(fc.array(valid('3.5.0'), { minLength: 1, maxLength: 4 }), (list) => {
         const inputs = list.map((config, index) => ({ name: `input ${index}`, config }));
@@ -123,7 +123,7 @@ describe('translate', () => {
     );
   });
 
-  it.each(VERSIONS_3)('%s: what a translation down does not refuse, translating up brings back', (from) => {
+  it.each(VERSIONS_3)('%s: what a translation down accepts, translating up restores', (from) => {
     const config = valid(from, (json) => withoutDefaults(translatable(json)));
     fc.assert(
       fc.property(config, fc.constantFrom(...VERSIONS_3.filter((to) => to <= from)), (config, to) => {
@@ -135,7 +135,7 @@ describe('translate', () => {
 });
 
 describe('parse', () => {
-  it.each(SPEC_VERSIONS)('%s: reads what it has read once more without a word', (version) => {
+  it.each(SPEC_VERSIONS)('%s: reads its own output again without findings', (version) => {
     fc.assert(
       fc.property(valid(version), (config) => {
         expect(parse(JSON.stringify(config))).toEqual({ config, version, report: [] });
@@ -144,7 +144,7 @@ describe('parse', () => {
     );
   });
 
-  it('reads an object as it reads its JSON', () => {
+  it('reads an object like its JSON', () => {
     fc.assert(
       fc.property(fc.constantFrom(...SPEC_VERSIONS).chain(configs), (config) => {
         const json = JSON.stringify(config);
@@ -161,7 +161,7 @@ describe('parse', () => {
 
 const REFUSED = 'refused, with an error that says why';
 
-/** The config after a translation there and one back, as text; a refusal without an error is its own answer. */
+/** The config after a translation there and back, as text; a refusal without an error is a separate result. */
 function throughAndBack(config: AnyConfig, to: SpecVersion): string {
   const there = translate(config, to);
   if (there.config === null) return hasErrors(there.report) ? REFUSED : 'refused without a word';
@@ -170,7 +170,7 @@ function throughAndBack(config: AnyConfig, to: SpecVersion): string {
   return text(back.config);
 }
 
-/** The paths of all leaves, written as provenance writes them: an empty object or list is a leaf. */
+/** The paths of all leaves, in the format of provenance: an empty object or list is a leaf. */
 function leaves(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => leaves(item, `${path}[${index}]`));
   if (!isObject(value) || Object.keys(value).length === 0) return [path];
@@ -185,10 +185,10 @@ function everywhere(value: unknown, change: (object: Json) => void): void {
   for (const member of Object.values(value)) everywhere(member, change);
 }
 
-/** Without what one config can take away from another: then merging is associative. */
+/** Without what one config can remove from another: then merging is associative. */
 function withoutRemoval(config: Json): Json {
   everywhere(config, (object) => {
-    // A header without a value removes; a file displaces a link, a new source displaces what belonged to the old one.
+    // A header without a value removes; a file displaces a link, a new source displaces the fields of the old one.
     for (const key of ['httpHeaders', 'links', 'directories', 'shouldNotExist', 'compression', 'verification'])
       delete object[key];
   });
@@ -203,7 +203,7 @@ function withoutAccumulation(config: Json): Json {
   return config;
 }
 
-/** Without words that only repeat a default: a translation down to a spec that lacks them leaves them out. */
+/** Without explicit defaults: a translation down to a spec that lacks the field omits them. */
 function withoutDefaults(config: Json): Json {
   everywhere(config, (object) => {
     for (const key of ['discard', 'resize', 'enabled']) if (object[key] === false) delete object[key];
@@ -214,8 +214,8 @@ function withoutDefaults(config: Json): Json {
 }
 
 /**
- * Without the two things that a translation up takes away on purpose: setuid, setgid and sticky bits, which were not
- * honoured before 3.6, and an empty clevis, which only 3.2 can tell from none.
+ * Without what a translation up removes on purpose: setuid, setgid and sticky bits, which were not honoured before 3.6,
+ * and an empty clevis, which only 3.2 distinguishes from none.
  */
 function translatable(config: Json): Json {
   everywhere(config, (object) => {
@@ -225,7 +225,7 @@ function translatable(config: Json): Json {
   return config;
 }
 
-/** Nothing in it that a spec without empty objects and lists would keep. */
+/** Contains nothing that a spec without empty objects and lists would keep. */
 function isEmpty(object: Json): boolean {
   return Object.values(object).every((value) => Array.isArray(value) && value.length === 0);
 }

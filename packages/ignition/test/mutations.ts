@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import type { Json } from './configs.ts';
 import { isObject } from './tidy.ts';
 
-/** One small harm to a config: `at` chooses the place, modulo how many there are. */
+/** One small mutation of a config: `at` chooses the place, modulo the number of places. */
 export interface Mutation {
   kind: 'replace' | 'remove' | 'rename' | 'recase' | 'add' | 'repeat' | 'copy';
   at: number;
@@ -66,7 +66,7 @@ interface JsonSlot {
   key: string | number;
 }
 
-/** The config with the harm done; a fresh copy, since fast-check keeps what it generated. */
+/** The mutated config; a new copy, because fast-check reuses what it generated. */
 export function mutate(config: Json, list: readonly Mutation[]): Json {
   const copy = structuredClone(config);
   for (const mutation of list) {
@@ -134,12 +134,12 @@ function remove({ holder, key }: JsonSlot): void {
   else delete holder[key];
 }
 
-/** `__proto__` as a key like any other, as JSON.parse makes it. */
+/** `__proto__` as an ordinary key, like JSON.parse. */
 function own(holder: Json, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Harm to the text itself, of the kinds that a JSON parser must notice, and those that it cannot. */
+/** Mutations of the text, both those that a JSON parser must detect and those that it cannot. */
 export interface TextMutation {
   kind:
     | 'none'
@@ -263,7 +263,7 @@ function splice(text: string, at: number, removed: number, piece: string): strin
   return text.slice(0, place) + piece + text.slice(place + removed);
 }
 
-/** Repeats the last item of the list that ends here two thousand times, each time under another name. */
+/** Repeats the last item of the list that ends here two thousand times, each with another name. */
 function grow(text: string, end: number): string {
   const start = Math.max(text.lastIndexOf('[', end), text.lastIndexOf('},{', end) + 1);
   const item = text.slice(start + 1, end);

@@ -4,10 +4,10 @@ import type { Case } from './cases.ts';
 import type { Json } from './configs.ts';
 import { isObject } from './tidy.ts';
 
-/** Leaves a part out of a config, so that two configs can be compared without it. */
+/** Removes a part of a config, so that two configs can be compared without it. */
 export type Projection = (config: unknown) => unknown;
 
-/** Without the advertisements of tang servers, where the question leads across the step that loses them. */
+/** Without the advertisements of tang servers, if the case includes the step that loses them. */
 export function withoutAdvertisements({ configs, to, op }: Case): Projection | undefined {
   const target = to ?? (op === 'merge' ? '3.5.0' : undefined);
   if (target === undefined) return undefined;
@@ -26,7 +26,7 @@ function leaveOutAdvertisements(value: unknown): unknown {
 
 const OF_THE_SOURCE = ['compression', 'verification', 'httpHeaders'];
 
-/** Without what belongs to a source, at the places where the inputs name different sources. */
+/** Without the fields of a source, where the inputs name different sources. */
 export function withoutReplacedSources({ configs, op }: Case): Projection | undefined {
   if (op !== 'merge') return undefined;
   const sources = new Map<string, Set<unknown>>();
@@ -40,7 +40,7 @@ export function withoutReplacedSources({ configs, op }: Case): Projection | unde
   return replaced.size === 0 ? undefined : (config) => leaveOutAt(config, replaced);
 }
 
-/** The resources of a 2.x config as their translation has them: there is always a source, if only an empty one. */
+/** The resources of a 2.x config as translated: there is always a source, even if empty. */
 function inSpec3(config: unknown): unknown {
   if (!String(at(config, 'ignition', 'version')).startsWith('2.')) return config;
   const files = listItems(at(config, 'storage', 'files')).filter(({ append }) => append !== true);
@@ -66,7 +66,7 @@ function leaveOutAt(config: unknown, places: ReadonlySet<string>): unknown {
   return copy;
 }
 
-/** The resources that a merge meets by their place and not by their source: a replacement, a file's contents, a key file. */
+/** The resources that a merge matches by place and not by source: a replacement, a file's contents, a key file. */
 function listResources(config: unknown): [string, Json][] {
   const storage = at(config, 'storage');
   const places: [string, unknown][] = [
@@ -90,6 +90,6 @@ function at(value: unknown, ...path: string[]): unknown {
 const listItems = (list: unknown): Json[] => (Array.isArray(list) ? list.filter(isObject) : []);
 
 function readVersion(text: string): SpecVersion | undefined {
-  // Only configs that both sides have read come here.
+  // Only configs that both sides have read get here.
   return at(JSON.parse(text), 'ignition', 'version') as SpecVersion | undefined;
 }

@@ -1,4 +1,4 @@
-/** What a JSON text says beyond the value that JSON.parse makes of it. For texts that JSON.parse accepts. */
+/** The information in a JSON text beyond the value that JSON.parse returns. For texts that JSON.parse accepts. */
 export interface RawJson {
   keysTwice: boolean;
   /** All keys of all objects, decoded. */
@@ -9,7 +9,7 @@ export interface RawJson {
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|[{}[\],:]/gs;
 
-/** Nothing when the text is not JSON. */
+/** Undefined if the text is not JSON. */
 export function readRaw(text: string): RawJson | undefined {
   if (!isJson(text)) return undefined;
   const raw: RawJson = { keysTwice: false, keys: new Set(), numbers: [] };

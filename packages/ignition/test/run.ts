@@ -5,18 +5,18 @@ import { generateCases, type Case } from './cases.ts';
 import { compare, type Difference } from './compare.ts';
 import { everyValue } from './configs.ts';
 
-/** Cases are generated and asked in batches of this many: the oracle works while we do. */
+/** Cases are generated and sent in batches of this size: both sides work concurrently. */
 export const BATCH = 500;
 
 export interface FailingCase {
   question: Case;
   difference: Difference;
-  /** What fast-check needs to make the same case again. */
+  /** What fast-check needs to generate the same case again. */
   seed: number;
   path: string;
 }
 
-/** One batch of cases through both; the first difference found, not yet shrunk. */
+/** Runs one batch of cases through both; the first difference, not yet shrunk. */
 export async function runBatch(oracle: Oracle, seed: number, size: number = BATCH): Promise<FailingCase | undefined> {
   const cases = fc.sample(generateCases(), { seed, numRuns: size });
   const answers = await oracle.askAll(cases);
@@ -29,7 +29,7 @@ export async function runBatch(oracle: Oracle, seed: number, size: number = BATC
   return undefined;
 }
 
-/** So many cases through both; `no difference`, or the smallest case that shows one. */
+/** Runs this many cases through both; `no difference`, or the smallest case that shows one. */
 export async function runCases(oracle: Oracle, seed: number, cases: number): Promise<string> {
   console.log(`ignition differential: seed ${seed}, ${cases} cases (SLIPWAY_SEED=${seed} runs them again)`);
   for (let done = 0; done < cases; done += BATCH) {
@@ -39,7 +39,7 @@ export async function runCases(oracle: Oracle, seed: number, cases: number): Pro
   return 'no difference';
 }
 
-/** Every value of every pool at every place of one version, beside random others; what differs, already small. */
+/** Every value of every pool at every place of one version, among random others; differences are already small. */
 export async function runEveryValue(oracle: Oracle, version: SpecVersion, seed: number): Promise<string[]> {
   const cases: Case[] = [...everyValue(version)].map((configs, index) => {
     const [config] = fc.sample(configs, { seed: seed + index, numRuns: 1 });
@@ -53,7 +53,7 @@ export async function runEveryValue(oracle: Oracle, version: SpecVersion, seed: 
   });
 }
 
-/** The smallest case that still shows a difference; fast-check makes the found one again from its seed and place. */
+/** The smallest case that still differs; fast-check regenerates the found one from its seed and place. */
 export async function shrink(oracle: Oracle, { seed, path }: FailingCase): Promise<string> {
   const property = fc.asyncProperty(generateCases(), async (question) => {
     const difference = compare(question, await oracle.ask(question));

@@ -23,7 +23,7 @@ describe('the tables of the spec versions', () => {
   });
 });
 
-/** Writes the table as the oracle writes Go's types: path → type, with a question mark where absence is told from zero. */
+/** Formats the table like the oracle's Go types: path → type, with a question mark if absence differs from zero. */
 function describeFields(path: string, shape: Shape, fields: Record<string, string>): void {
   for (const [key, field] of shape.entries) describeField(path === '' ? key : `${path}.${key}`, field, fields);
 }

@@ -2,8 +2,8 @@ import type { SpecVersion } from '../src/version.ts';
 import type { Json } from './configs.ts';
 
 /**
- * Makes a generated config obey the rules that tie fields to each other. Without it nearly every generated config is
- * invalid somewhere, and translation and merge, which need valid ones, are hardly ever reached.
+ * Makes a generated config satisfy the rules between fields. Without it nearly every generated config is invalid, and
+ * translation and merge, which need valid ones, are hardly ever reached.
  */
 export function tidy(config: Json, version: SpecVersion): Json {
   uniqueLists(config);
@@ -11,7 +11,7 @@ export function tidy(config: Json, version: SpecVersion): Json {
   for (const list of [...at(config, 'ignition', 'config', 'merge'), ...authorities(config)]) requireSource(list);
   tidyStorage(config, version);
   for (const user of at(config, 'passwd', 'users')) if (user['create'] !== undefined) keepOnly(user, 'create', 'name');
-  // Sections that no 3.x spec knows would stop every translation from 2.x: keep them in small configs only.
+  // Sections that no 3.x spec has would stop every translation from 2.x: keep them in small configs only.
   if (config['storage'] !== undefined) delete config['networkd'];
   return config;
 }
@@ -78,7 +78,7 @@ function tidyPartitions(disk: Json, version: SpecVersion): void {
       delete partition['size'];
       delete partition['start'];
     }
-    // Partitions of known place and size may not overlap; one of a hundred MiB steps never does.
+    // Partitions of known place and size must not overlap; steps of a hundred MiB guarantee that.
     if (partition['startMiB'] !== undefined) partition['startMiB'] = 1 + index * 200;
     if (typeof partition['start'] === 'number') partition['start'] = 2048 + index * 8192;
   });
@@ -164,7 +164,7 @@ function keepOnly(value: Json, ...keys: string[]): void {
 
 const authorities = (config: Json) => at(config, 'ignition', 'security', 'tls', 'certificateAuthorities');
 
-/** The objects of the list at this path; none if it is not there. */
+/** The objects of the list at this path; none if it is absent. */
 function at(value: Json, ...path: string[]): Json[] {
   let found: unknown = value;
   for (const key of path) found = isObject(found) ? found[key] : undefined;

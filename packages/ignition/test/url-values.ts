@@ -165,7 +165,7 @@ const urlPieces = pieces(
   '\n',
   '\u007f',
 );
-/** Sources: what can be fetched, and what a URL parser must look at twice. */
+/** Sources: fetchable ones, and those that are hard for a URL parser. */
 export const urls = pools(
   GOOD_URLS,
   ODD_URLS,

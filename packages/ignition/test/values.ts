@@ -144,7 +144,7 @@ const BAD_UNIT_NAMES = [
 ];
 const unitPieces = pieces('a', '@', '.', 'service', 'conf', '/', '\n', 'é');
 
-/** By the object's name and the key, where the key alone does not say what it means. */
+/** By the object's name and the key, if the key alone is ambiguous. */
 const BY_TYPE: Record<string, Values> = {
   'unit.name': pools(UNIT_NAMES, BAD_UNIT_NAMES, unitPieces),
   'dropin.name': pools(['10-a.conf', '20-b.conf'], ['', 'a', '.conf', 'a.conf.', 'a/b.conf', 'a.CONF'], unitPieces),

@@ -21,7 +21,7 @@ const loginFor = (...scopes: string[]): ReadonlyMap<string, Credential> =>
 
 const image = buildImage([], { labels: { name: 'app' } });
 
-/** Answers 401 with a challenge to whoever does not bring this header. */
+/** Responds with 401 and a challenge to requests without this header. */
 const wants =
   (header: string, challenge: string): Fault =>
   (seen, response) => {
@@ -33,7 +33,7 @@ const wants =
 const bearer = (server: MisbehavingRegistry, realm = `http://${server.host}/token`): string =>
   `Bearer realm="${realm}",service="the registry",scope="repository:team/app:pull"`;
 
-/** Gives tokens t1, t2, …, each for those that bring the right login. */
+/** Issues tokens t1, t2, … for the correct login. */
 function serveTokens(server: MisbehavingRegistry, answer: object = {}): void {
   let number = 0;
   server.fail((seen, response) => {
@@ -56,7 +56,7 @@ async function catchFailure(work: Promise<unknown>): Promise<RegistryError> {
 }
 
 describe('Basic', () => {
-  it('sends the login when asked, and then with every request to that repository', async () => {
+  it('sends the login after a challenge, and then with every request to that repository', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { credentials: loginFor(server.host) });
     server.put('1', image);
@@ -65,7 +65,7 @@ describe('Basic', () => {
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, basic, basic]);
   });
 
-  it('sends the same login unasked with requests for other repositories of that host, and no other login', async () => {
+  it('sends the same login without a challenge for other repositories of that host, and no other login', async () => {
     await using server = await startMisbehavingRegistry();
     const other = { username: 'other', password: PASSWORD };
     const credentials = new Map([...loginFor(server.host), [`${server.host}/team/other`, other]]);
@@ -99,7 +99,7 @@ describe('Basic', () => {
     expect(failure.message).toContain(`The login for ${server.host}/team was used`);
   });
 
-  it('a login that is not accepted is tried once', async () => {
+  it('a rejected login is tried once', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { credentials: loginFor(server.host) });
     server.fail(wants('Basic other', 'Basic'));
@@ -108,7 +108,7 @@ describe('Basic', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('a login for another host is not sent, and the message says what is missing', async () => {
+  it('a login for another host is not sent, and the message names what is missing', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { credentials: loginFor('quay.io') });
     server.fail(wants(basic, 'Basic'));
@@ -143,7 +143,7 @@ describe('Bearer', () => {
     expect(server.paths.filter((path) => path === 'token')).toHaveLength(2);
   });
 
-  it('works without a login where the registry gives tokens to everybody', async () => {
+  it('works without a login if the registry issues anonymous tokens', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.put('1', image);
@@ -152,7 +152,7 @@ describe('Bearer', () => {
     expect((await registry.inspect(`${server.host}/team/app:1`)).labels['name']).toBe('app');
   });
 
-  it('a token that the registry no longer takes is made anew once', async () => {
+  it('a rejected token is renewed once', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.put('1', image);
@@ -168,12 +168,12 @@ describe('Bearer', () => {
     expect(server.paths.filter((path) => path === 'token')).toHaveLength(3);
   });
 
-  it('requests that begin together share one token', async () => {
+  it('concurrent requests share one token', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { atOnce: 8 });
     server.put('1', image);
     serveTokens(server);
-    // The token comes when everybody has asked for it.
+    // The token is issued after all requests have arrived.
     const asked = Promise.withResolvers<void>();
     let waiting = 0;
     server.fail((seen, response) => {
@@ -186,7 +186,7 @@ describe('Bearer', () => {
     expect(server.paths.filter((path) => path === 'token')).toHaveLength(1);
   });
 
-  it('never asks for a right to more than reading', async () => {
+  it('never requests more than read access', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.put('1', image);
@@ -196,7 +196,7 @@ describe('Bearer', () => {
     expect(server.requests.find(({ path }) => path === '/token')?.query.get('scope')).toBe('repository:team/app:pull');
   });
 
-  it('a login that the token server refuses is told, with its host', async () => {
+  it('a login that the token server rejects is reported with its host', async () => {
     await using server = await startMisbehavingRegistry();
     await using tokens = await startMisbehavingRegistry();
     await using registry = createTestClient([server, tokens], { credentials: loginFor(server.host) });
@@ -208,7 +208,7 @@ describe('Bearer', () => {
     expect(tokens.requests).toHaveLength(1);
   });
 
-  it('a token server that fails for a moment is asked again', async () => {
+  it('a transient failure of the token server is retried', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.put('1', image);
@@ -220,11 +220,11 @@ describe('Bearer', () => {
   });
 
   it.each([
-    ['{"token":"two\\nlines hunter2"}', 'expected a token in one line'],
-    ['hunter2, not JSON', 'expected a token in one line'],
-    ['{}', 'expected a token in one line'],
+    ['{"token":"two\\nlines hunter2"}', 'expected a token on one line'],
+    ['hunter2, not JSON', 'expected a token on one line'],
+    ['{}', 'expected a token on one line'],
     [`{"token":"${'x'.repeat(300 * 1024)}"}`, 'expected at most 262144 bytes'],
-  ])('an answer of the token server that cannot be used is refused and not shown (%#)', async (answer, why) => {
+  ])('an invalid response of the token server is rejected and not shown (%#)', async (answer, why) => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.fail(always(/token/, (response) => response.end(answer)));
@@ -232,7 +232,7 @@ describe('Bearer', () => {
     expect((await catchFailure(registry.inspect(`${server.host}/team/app:1`))).message).toContain(why);
   });
 
-  it('a token server that hangs does not hang us', async () => {
+  it('a hanging token server causes a timeout', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { silenceMs: 300, retries: 0 });
     server.fail(always(/token/, () => {}));
@@ -241,7 +241,7 @@ describe('Bearer', () => {
   });
 
   it.each(['ftp://a.example.com/token', 'http://user:pw@127.0.0.1/token', 'nowhere', ''])(
-    'no login goes to a token server at %j',
+    'no login is sent to a token server at %j',
     async (realm) => {
       await using server = await startMisbehavingRegistry();
       await using registry = createTestClient([server], { credentials: loginFor(server.host) });
@@ -250,7 +250,7 @@ describe('Bearer', () => {
     },
   );
 
-  it('no login goes without TLS to a token server that is not allowed to go without', async () => {
+  it('no login is sent without TLS unless plain http is allowed for the token server', async () => {
     await using server = await startMisbehavingRegistry();
     await using tokens = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { credentials: loginFor(server.host) });
@@ -259,7 +259,7 @@ describe('Bearer', () => {
     expect(tokens.requests).toEqual([]);
   });
 
-  it('no redirect of a token server is followed with a login', async () => {
+  it('redirects of a token server are not followed', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { credentials: loginFor(server.host) });
     server.fail(always(/token/, (response) => response.writeHead(302, { location: '/elsewhere' }).end()));
@@ -292,7 +292,7 @@ describe('a redirect', () => {
     expect(store.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
   });
 
-  it('away and back again does not get the login', async () => {
+  it('to another host and back does not receive the login', async () => {
     await using server = await startMisbehavingRegistry();
     await using store = await startMisbehavingRegistry();
     await using registry = createTestClient([server, store], { credentials: loginFor(server.host) });
@@ -317,8 +317,8 @@ describe('a redirect', () => {
   it.each([
     ['http://elsewhere.example.com/x', 'expected https, found plain http to elsewhere.example.com'],
     ['file:///etc/passwd', 'expected https, found file:'],
-    ['http://user:hunter2@elsewhere.example.com/x', 'found none that can be used'],
-    ['', 'found more than|one more'],
+    ['http://user:hunter2@elsewhere.example.com/x', 'with a valid URL, found none'],
+    ['', 'found more than|found another redirect'],
   ])('to %j is not followed', async (location, why) => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
@@ -331,7 +331,7 @@ describe('a redirect', () => {
 });
 
 describe('TLS', () => {
-  it('is what a registry is spoken to with, its certificate verified against the given authority', async () => {
+  it('is used, and the certificate is verified against the given authority', async () => {
     const certificate = await makeSelfSigned('registry');
     await using server = await startMisbehavingRegistry(certificate);
     server.put('1', image);
@@ -340,7 +340,7 @@ describe('TLS', () => {
     expect((await registry.inspect(`${server.host}/team/app:1`)).labels['name']).toBe('app');
   });
 
-  it('with a certificate that nobody vouches for is refused at once, whatever the environment says', async () => {
+  it('with an untrusted certificate fails without a retry, even if the environment disables verification', async () => {
     await using server = await startMisbehavingRegistry(await makeSelfSigned('registry'));
     server.put('1', image);
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
@@ -349,7 +349,7 @@ describe('TLS', () => {
       await using registry = createTestClient([]);
       const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
       expect(failure).toMatchObject({ code: 'SLW_REGISTRY_TLS', passing: false });
-      expect(failure.message).toContain('Give the authority that signed it');
+      expect(failure.message).toContain('Add the authority that signed it');
       expect(server.requests).toEqual([]);
     } finally {
       if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
@@ -357,14 +357,14 @@ describe('TLS', () => {
     }
   });
 
-  it('with a certificate for another name is refused', async () => {
+  it('with a certificate for another name fails', async () => {
     const certificate = await makeSelfSigned('registry', ['127.0.0.9']);
     await using server = await startMisbehavingRegistry(certificate);
     await using registry = createTestClient([], { ca: certificate.cert });
     expect((await catchFailure(registry.inspect(`${server.host}/app:1`))).message).toContain('ALTNAME_INVALID');
   });
 
-  it('is not left out for a registry that does not speak it', async () => {
+  it('is required even if the registry does not support it', async () => {
     await using server = await startMisbehavingRegistry();
     server.put('1', image);
     await using registry = createTestClient([]);
@@ -374,7 +374,7 @@ describe('TLS', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('no token server without TLS gets the login of a registry with it', async () => {
+  it('a token server without TLS never receives the login of a registry with TLS', async () => {
     const certificate = await makeSelfSigned('registry');
     await using server = await startMisbehavingRegistry(certificate);
     await using tokens = await startMisbehavingRegistry();

@@ -1,4 +1,4 @@
-// Logins: what a registry asks for, the token or the name and password that answer it, and how long they are kept.
+// Logins: challenges of registries, and the tokens or passwords that answer them.
 import type { Clock } from '@slipway/base/clock';
 import { isRecord, type JsonRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
@@ -10,14 +10,14 @@ import { mostSpecific, formatName } from './reference.ts';
 import type { Credential } from './registry.ts';
 import type { Transport } from './transport.ts';
 
-/** Logs in to registries, and keeps what that gave until it expires. */
+/** Logs in to registries and caches the result until it expires. */
 export interface Authorizer {
-  /** The Authorization header that worked last. */
+  /** The cached Authorization header. */
   current(place: PullSource): string | undefined;
-  /** The header that answers a challenge of that place. */
+  /** The Authorization header that answers a challenge of the source. */
   answer(challenge: Challenge | undefined, place: PullSource, asked: RegistryRequest): Promise<string>;
   forget(place: PullSource): void;
-  /** For messages: whether there is a login, and under which name; never what it is. */
+  /** For messages: whether there is a login, and for which scope. Never the login. */
   loginOf(place: PullSource): string;
 }
 
@@ -25,12 +25,12 @@ export interface AuthorizerOptions {
   readonly credentials: ReadonlyMap<string, Credential>;
   readonly transport: Transport;
   readonly clock: Pick<Clock, 'wallNow'>;
-  /** Ends every request for a token after its time, and all when the client closes. Tokens are shared by callers, so theirs do not. */
+  /** Aborts token requests after a timeout or on close. Callers share tokens, so their signals do not apply. */
   readonly signal: () => AbortSignal;
 }
 
 const MAX_KEPT_TOKENS = 1000;
-/** A token is not used in its last moments: it has to last until the registry reads it. */
+/** A token is not used shortly before it expires, because the registry checks it later. */
 const MARGIN_MS = 5000;
 
 export function createAuthorizer({ credentials, transport, clock, signal }: AuthorizerOptions): Authorizer {
@@ -48,7 +48,7 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
 
   function describeLogin(place: PullSource): string {
     const scope = findScope(place);
-    return scope === undefined ? 'No login for it is in the pull secret' : `The login for ${scope} was used`;
+    return scope === undefined ? 'The pull secret has no login for it' : `The login for ${scope} was used`;
   }
 
   async function fetchToken(realm: URL, place: PullSource, asked: RegistryRequest): Promise<Token> {
@@ -58,7 +58,7 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
     return readToken(answer.body, asked, clock.wallNow());
   }
 
-  /** Many requests that begin together share one token. */
+  /** Concurrent requests share one token. */
   async function tokenFor(
     challenge: Challenge & { scheme: 'bearer' },
     place: PullSource,
@@ -75,7 +75,7 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
     return token;
   }
 
-  /** A host that takes a login for one repository is not asked whether it takes the same for the next. */
+  /** A login that a host accepted for one repository is used for its other repositories without a challenge. */
   const formatLoginKey = (place: PullSource): string => `${formatOrigin(place)} ${findScope(place) ?? ''}`;
 
   return {
@@ -85,7 +85,7 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
     },
     async answer(challenge, place, asked) {
       if (challenge === undefined) {
-        const text = `expected a challenge for Basic or Bearer with the status 401, found none. ${describeLogin(place)}; check that this is the address of a registry`;
+        const text = `expected a Basic or Bearer challenge with status 401, found none. ${describeLogin(place)}. Check that this is the address of a registry`;
         throw new RegistryError('SLW_REGISTRY_UNAUTHORIZED', text, { asked, status: 401 });
       }
       if (challenge.scheme === 'bearer') {
@@ -95,7 +95,7 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
       }
       const header = buildBasicHeader(place);
       if (header === undefined) {
-        const text = `expected a login in the pull secret, found none for ${formatName(place)}. Put one that may pull this image into it, under this host or a part of it`;
+        const text = `expected a login in the pull secret, found none for ${formatName(place)}. Add a login that may pull this image to the pull secret, for this host or for a path on it`;
         throw new RegistryError('SLW_REGISTRY_UNAUTHORIZED', text, { asked, status: 401 });
       }
       kept.set(formatLoginKey(place), { header, expiresAt: Number.POSITIVE_INFINITY });
@@ -113,12 +113,12 @@ const formatKey = (place: PullSource): string => `${formatOrigin(place)}/${place
 
 const formatOrigin = ({ host, plainHttp }: PullSource): string => `${plainHttp ? 'http' : 'https'}://${host}`;
 
-/** Where the token is to be had. The login goes there, so it has to be as safe as the way to the registry itself. */
+/** The URL of the token server. It receives the login, so it must be as secure as the connection to the registry. */
 function parseRealm(challenge: Challenge & { scheme: 'bearer' }, place: PullSource, asked: RegistryRequest): URL {
   const realm = URL.parse(challenge.realm);
   if (realm === null || !isSafe(realm, place)) {
-    const found = realm === null ? 'no address' : quote(`${realm.protocol}//${realm.host}`);
-    const text = `expected a token server with https in the challenge, found ${found}. No login is sent there: correct the registry's configuration`;
+    const found = realm === null ? 'no URL' : quote(`${realm.protocol}//${realm.host}`);
+    const text = `expected an https token server in the challenge, found ${found}. The login was not sent there. Correct the configuration of the registry`;
     throw new RegistryError('SLW_REGISTRY_REDIRECT', text, { asked });
   }
   if (challenge.service !== undefined) realm.searchParams.set('service', challenge.service);
@@ -131,10 +131,10 @@ function isSafe({ protocol, username, password }: URL, place: PullSource): boole
   return protocol === 'https:' || (protocol === 'http:' && place.plainHttp);
 }
 
-/** A proxy may know the repository by another name; a right to more than reading is never asked for. */
+/** A proxy may use another repository name. More than read access is never requested. */
 const readingScope = (scope = ''): string | undefined => (/^repository:[^\s:]+:pull$/.test(scope) ? scope : undefined);
 
-/** What a registry asks for in a 401, from its WWW-Authenticate header. */
+/** From the WWW-Authenticate header of a 401 response. */
 type Challenge =
   | { readonly scheme: 'basic' }
   | {
@@ -146,7 +146,7 @@ type Challenge =
 
 const MAX_HEADER_CHARS = 8 * 1024;
 
-/** The first challenge that can be answered, Bearer before Basic; undefined: there is none. */
+/** The first supported challenge, Bearer before Basic. Undefined: there is none. */
 export function parseChallenge(header: string | readonly string[] | undefined): Challenge | undefined {
   const text = typeof header === 'string' ? header : (header ?? []).join(', ');
   if (text.length > MAX_HEADER_CHARS) return undefined;
@@ -165,7 +165,8 @@ interface RawChallenge {
   parameters: Map<string, string>;
 }
 
-// One piece at a time: `name=value`, `name="value with \" and ,"`, or a word that begins a challenge (RFC 9110, 11.6.1).
+// One piece at a time: `name=value`, `name="value with \" and ,"`, or a word that starts a challenge (RFC 9110,
+// 11.6.1).
 const PIECE = /\s*(?:,\s*)*(?:([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))|([\w!#$%&'*+.^`|~-]+))/y;
 
 function challengesIn(text: string): RawChallenge[] {
@@ -182,13 +183,13 @@ function challengesIn(text: string): RawChallenge[] {
 }
 
 interface Token {
-  /** The Authorization header that it makes. */
+  /** The Authorization header. */
   readonly header: string;
   readonly expiresAt: number;
 }
 
 const MAX_TOKEN_BYTES = 256 * 1024;
-/** What a token lasts that does not say it, by the protocol. */
+/** The default of the protocol for tokens without a lifetime. */
 const DEFAULT_TOKEN_SECONDS = 60;
 const MAX_TOKEN_SECONDS = 3600;
 
@@ -196,7 +197,7 @@ async function readToken(body: AsyncIterable<Uint8Array>, asked: RegistryRequest
   const answer = parseToken((await readBytes(body, MAX_TOKEN_BYTES, asked)).toString('utf8'));
   const token = answer['token'] ?? answer['access_token'];
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-    const text = 'expected a token in one line without blanks, found none. Check the token server of the registry';
+    const text = 'expected a token on one line without spaces, found none. Check the token server of the registry';
     throw new RegistryError('SLW_REGISTRY_ANSWER', text, { asked });
   }
   return { header: `Bearer ${token}`, expiresAt: now + 1000 * secondsIn(answer) };
@@ -207,7 +208,7 @@ function secondsIn(answer: JsonRecord): number {
   return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, MAX_TOKEN_SECONDS) : DEFAULT_TOKEN_SECONDS;
 }
 
-/** The text may hold a token: what is wrong with it is not told. */
+/** The text may contain a token, so problems with it are not reported. */
 function parseToken(text: string): JsonRecord {
   const parsed = parseJson(text);
   return parsed.ok && isRecord(parsed.value) ? parsed.value : {};

@@ -26,11 +26,11 @@ describe('a challenge', () => {
     expect(parseChallenge(header)).toEqual(expected);
   });
 
-  it('one that is too long is not looked at', () => {
+  it('a header that is too long is ignored', () => {
     expect(parseChallenge(`Basic realm="${'x'.repeat(10_000)}"`)).toBeUndefined();
   });
 
-  it('whatever a realm is, it comes out as it was put in', () => {
+  it('any realm is parsed back unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme-ascii' }), fc.string({ unit: 'grapheme-ascii' }), (realm, service) => {
         const escaped = [realm, service].map((text) => text.replaceAll(/["\\]/g, '\\$&'));

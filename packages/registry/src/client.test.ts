@@ -14,7 +14,7 @@ async function releaseImage() {
 }
 
 describe('inspect', () => {
-  it('tells labels, layers, sizes and platform, and the digest of what was named', async () => {
+  it('returns labels, layers, sizes, platform and the digest of the reference', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const image = await releaseImage();
@@ -33,7 +33,7 @@ describe('inspect', () => {
     expect(server.requests[0]?.headers.accept).toContain('application/vnd.oci.image.index.v1+json');
   });
 
-  it('asked for again by digest costs nothing, by tag one request', async () => {
+  it('needs no request when repeated by digest, and one by tag', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const image = await releaseImage();
@@ -46,7 +46,7 @@ describe('inspect', () => {
     expect(server.paths.slice(2)).toEqual(['manifests/4.22']);
   });
 
-  it('has a shorter way to the layers alone', async () => {
+  it('has a cheaper variant for the layers only', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const image = await releaseImage();
@@ -56,7 +56,7 @@ describe('inspect', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('picks the platform out of an index, also out of one inside another', async () => {
+  it('selects the platform from an index, even a nested one', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const amd64 = buildImage([], { architecture: 'amd64' });
@@ -76,7 +76,7 @@ describe('inspect', () => {
     expect((await other.inspect(`${server.host}/app:outer`)).digest).toBe(arm64.manifest.digest);
   });
 
-  it('says which platforms there are when the right one is missing', async () => {
+  it('lists the available platforms if the requested one is missing', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.putManifest('1', buildIndex([{ manifest: buildImage([]).manifest, architecture: 's390x' }]));
@@ -88,7 +88,7 @@ describe('inspect', () => {
     });
   });
 
-  it('goes only so deep into indexes', async () => {
+  it('limits the depth of nested indexes', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     let index: Blob = buildImage([]).manifest;
@@ -113,7 +113,7 @@ describe('inspect', () => {
     [JSON.stringify({ schemaVersion: 2, config, layers: Array.from({ length: 501 }, () => config) }), 'at most 500'],
     [' '.repeat(4 * 1024 * 1024 + 1), 'expected at most 4194304 bytes'],
     [JSON.stringify({ schemaVersion: 2, config: { ...config, size: 9e6 }, layers: [] }), 'at most 8388608 bytes'],
-  ])('refuses a manifest that it cannot trust (%#)', async (text, why) => {
+  ])('rejects an invalid manifest (%#)', async (text, why) => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.putManifest('1', buildBlob(text, mediaType));
@@ -129,7 +129,7 @@ describe('readFile', () => {
     '/release-manifests/image-references',
     'release-manifests/image-references',
     './release-manifests//image-references',
-  ])('reads %s out of the top layer, and transfers no other', async (path) => {
+  ])('reads %s from the top layer, and transfers no other', async (path) => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const image = await releaseImage();
@@ -139,7 +139,7 @@ describe('readFile', () => {
     expect(server.paths).toEqual(['manifests/4.22', `blobs/${image.layers[1]?.digest}`]);
   });
 
-  it.each<Packing>(['gzip', 'zstd', 'none'])('reads a layer that is packed with %s', async (packing) => {
+  it.each<Packing>(['gzip', 'zstd', 'none'])('reads a layer with the compression %s', async (packing) => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const content = Buffer.alloc(300_000, 'a line of a file\n');
@@ -153,7 +153,7 @@ describe('readFile', () => {
     expect(content.equals(file ?? Buffer.alloc(0))).toBe(true);
   });
 
-  it('is null where the image has no such file, after all layers', async () => {
+  it('returns null after all layers if the image has no such file', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const image = await releaseImage();
@@ -163,7 +163,7 @@ describe('readFile', () => {
     expect(server.paths.slice(1)).toEqual([`blobs/${top?.digest}`, `blobs/${base?.digest}`]);
   });
 
-  it('is null where a layer above took the file away, without a look at those below', async () => {
+  it('returns null if a layer removed the file, without fetching the layers below', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const top = await buildLayer([{ name: 'etc/.wh.conf' }]);
@@ -172,7 +172,7 @@ describe('readFile', () => {
     expect(server.paths).toEqual(['manifests/1', `blobs/${top.digest}`]);
   });
 
-  it('follows links within the image: symbolic ones from the top, hard ones from their own layer', async () => {
+  it('follows links in the image: symbolic ones from the top layer, hard ones from their own layer', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const layers = [
@@ -195,7 +195,7 @@ describe('readFile', () => {
     expect([await read('hard'), await read('soft'), await read('lib/os-release')]).toEqual(['first', 'second', 'os']);
   });
 
-  it('gives up on links that lead round in a circle', async () => {
+  it('fails on circular links', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const entries = [
@@ -205,7 +205,7 @@ describe('readFile', () => {
     server.put('1', buildImage([await buildLayer(entries)]));
     await expect(registry.readFile(`${server.host}/app:1`, 'a', { maxBytes: 10 })).rejects.toMatchObject({
       code: 'SLW_REGISTRY_FILE',
-      message: expect.stringContaining('app:1: file /a: expected a file, found more than 5 links'),
+      message: expect.stringContaining('app:1: file /a: expected a file, found a chain of more than 5 links'),
     });
   });
 
@@ -214,7 +214,7 @@ describe('readFile', () => {
     ['folder', 'SLW_REGISTRY_FILE', 'file /folder: expected a file, found a directory'],
     ['../large', 'SLW_REGISTRY_FILE', 'without ..'],
     ['/', 'SLW_REGISTRY_FILE', 'expected the path of a file'],
-  ])('refuses %s', async (path, code, message) => {
+  ])('rejects %s', async (path, code, message) => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const layer = await buildLayer([
@@ -228,7 +228,7 @@ describe('readFile', () => {
     });
   });
 
-  it('stops a layer that unpacks to more than is allowed', async () => {
+  it('stops at a layer that exceeds the uncompressed limit', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { layerBytes: 1_000_000 });
     server.put('1', buildImage([await buildLayer([{ name: 'bomb', content: Buffer.alloc(50_000_000) }])]));
@@ -239,20 +239,20 @@ describe('readFile', () => {
   });
 
   it.each<[string, () => Buffer | Promise<Buffer>]>([
-    ['is no archive', () => Buffer.alloc(2000, 'x')],
-    ['is an archive that ends too early', async () => (await large('none')).subarray(0, 2000)],
+    ['is not an archive', () => Buffer.alloc(2000, 'x')],
+    ['is a truncated archive', async () => (await large('none')).subarray(0, 2000)],
     ['is damaged gzip', () => Buffer.concat([Buffer.from('1f8b0800', 'hex'), Buffer.alloc(2000, 'x')])],
-    ['is gzip that ends too early', async () => (await large('gzip')).subarray(0, 30)],
-    ['is zstd that ends too early', async () => (await large('zstd')).subarray(0, 30)],
-    ['is zstd that wants too much memory', () => Buffer.from('28b52ffd00a8000000', 'hex')],
-  ])('a layer whose digest is right and that %s is a fault of the image', async (_, make) => {
+    ['is truncated gzip', async () => (await large('gzip')).subarray(0, 30)],
+    ['is truncated zstd', async () => (await large('zstd')).subarray(0, 30)],
+    ['is zstd that needs too much memory', () => Buffer.from('28b52ffd00a8000000', 'hex')],
+  ])('a layer with a correct digest that %s is an error of the image', async (_, make) => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const layer = buildBlob(await make(), 'application/vnd.oci.image.layer.v1.tar');
     server.put('1', buildImage([layer]));
     await expect(registry.readFile(`${server.host}/app:1`, 'a', { maxBytes: 10_000 })).rejects.toMatchObject({
       code: 'SLW_REGISTRY_LAYER',
-      message: expect.stringContaining(`app:1: layer ${layer.digest}: expected an archive`),
+      message: expect.stringContaining(`app:1: layer ${layer.digest}: expected a tar archive`),
     });
     expect(server.paths).toHaveLength(2);
   });
@@ -262,12 +262,12 @@ const large = async (packing: Packing): Promise<Buffer> =>
   (await buildLayer([{ name: 'a', content: 'x'.repeat(5000) }], packing)).bytes;
 
 describe('a client', () => {
-  it('asks one host only so much at once', async () => {
+  it('limits the concurrent requests per host', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { atOnce: 2 });
     const images = Array.from({ length: 12 }, (_, i) => buildImage([], { labels: { number: `${i}` } }));
     for (const image of images) server.put(image.manifest.digest, image);
-    // The first answer comes when two have asked.
+    // The first response is sent after two requests have arrived.
     const two = Promise.withResolvers<void>();
     server.fail(async ({ concurrent }) => {
       if (concurrent === 2) two.resolve();
@@ -281,7 +281,7 @@ describe('a client', () => {
     expect(Math.max(...server.requests.map(({ concurrent }) => concurrent))).toBe(2);
   });
 
-  it('that is closed says so, also to who waits', async () => {
+  it('that is closed fails pending and new requests', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { atOnce: 1 });
     server.fail(() => true);
@@ -293,7 +293,7 @@ describe('a client', () => {
     await expect(registry.inspect(`${server.host}/app:1`)).rejects.toMatchObject({ code: 'SLW_REGISTRY_CLOSED' });
   });
 
-  it('stops when its caller does, in its own words', async () => {
+  it('stops when its caller aborts, with the reason of the caller', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const layer = await buildLayer([{ name: 'a', content: 'x' }]);
@@ -315,7 +315,7 @@ describe('a client', () => {
     [{ ca: 'no certificate' }, 'registry CA: expected certificates in PEM, found none'],
     [{ atOnce: 0 }, 'registry option atOnce: expected a number above 0, found 0'],
     [{ silenceMs: Number.NaN }, 'silenceMs'],
-  ])('refuses options that it cannot work with (%#)', (options, why) => {
+  ])('rejects invalid options (%#)', (options, why) => {
     expect(() => createRegistry(options)).toThrow(
       expect.objectContaining({ code: 'SLW_REGISTRY_OPTIONS', message: expect.stringContaining(why) }),
     );

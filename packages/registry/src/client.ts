@@ -9,7 +9,7 @@ import { formatReference, formatName, parseReference } from './reference.ts';
 import type { Platform, Registry, RegistryOptions } from './registry.ts';
 import { createTransport } from './transport.ts';
 
-/** A small document may take a few times as long as a silence. */
+/** The time limit for a small document, as a multiple of silenceMs. */
 const DOCUMENT_SILENCES = 4;
 
 const defaults = {
@@ -37,40 +37,40 @@ export function createRegistry(options: RegistryOptions = {}, clock: RegistryClo
   const documents = createDocuments({ ask, platform: options.platform ?? ownPlatform(), timeoutMs });
   const readFile = createFileReader({ ask, layerMs, layerBytes });
 
-  function open(text: string, signal: AbortSignal | undefined): { image: Image; name: string; wanted: string } {
+  function open(text: string, signal: AbortSignal | undefined): { image: Image; name: string; revision: string } {
     const reference = parseReference(text);
     const places = listPullSources(reference, { mirrors, plainHttp });
     const both = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
     both.throwIfAborted();
     const image: Image = { reference: formatReference(reference), places, signal: both };
-    return { image, name: formatName(reference), wanted: reference.digest ?? reference.tag ?? '' };
+    return { image, name: formatName(reference), revision: reference.digest ?? reference.tag ?? '' };
   }
 
   return {
     async inspect(text, { signal } = {}) {
-      const { image, name, wanted } = open(text, signal);
-      const { named, digest, manifest } = await documents.manifestOf(image, wanted);
+      const { image, name, revision } = open(text, signal);
+      const { named, digest, manifest } = await documents.manifestOf(image, revision);
       const { platform, labels } = await documents.configOf(image, manifest.config);
       const size = manifest.layers.reduce((sum, layer) => sum + layer.size, manifest.config.size);
       return { reference: `${name}@${named}`, digest, platform, labels, layers: manifest.layers, size };
     },
     async layers(text, { signal } = {}) {
-      const { image, wanted } = open(text, signal);
-      return (await documents.manifestOf(image, wanted)).manifest.layers;
+      const { image, revision } = open(text, signal);
+      return (await documents.manifestOf(image, revision)).manifest.layers;
     },
     async readFile(text, path, { signal, maxBytes }) {
-      const { image, wanted } = open(text, signal);
-      const { manifest } = await documents.manifestOf(image, wanted);
+      const { image, revision } = open(text, signal);
+      const { manifest } = await documents.manifestOf(image, revision);
       return readFile(image, { path, maxBytes, layers: manifest.layers });
     },
     async close() {
-      closing.abort(new RegistryError('SLW_REGISTRY_CLOSED', 'the registry client was closed while it was asked'));
+      closing.abort(new RegistryError('SLW_REGISTRY_CLOSED', 'the registry client was closed during a request'));
       await transport.close();
     },
   };
 }
 
-/** An option that is there and undefined is one that is left out. */
+/** An undefined option counts as omitted. */
 function withDefaults(options: RegistryOptions): typeof defaults {
   const given = Object.entries(options).filter(([name, value]) => name in defaults && value !== undefined);
   const all: typeof defaults = Object.assign({ ...defaults }, Object.fromEntries(given));
@@ -83,7 +83,7 @@ function withDefaults(options: RegistryOptions): typeof defaults {
   return all;
 }
 
-/** As they stand in URLs, without the port that a scheme has anyway. */
+/** As written in URLs, without the default port. */
 function listPlainHttpHosts({ plainHttp = [], mirrors = [] }: RegistryOptions): ReadonlySet<string> {
   const locations = mirrors
     .flatMap((rule) => rule.mirrors)

@@ -9,7 +9,7 @@ interface Entry {
   linkname?: string;
 }
 
-/** What layers, the lowest first, say of a path, as the reader of images asks them. */
+/** The verdict of layers (bottom first) about a path, searched like the file reader does. */
 function findVerdict(path: string, layers: readonly (readonly Entry[])[], maxBytes = 1000): Verdict {
   let folders: ReadonlySet<string> = new Set();
   for (const layer of layers.toReversed()) {
@@ -34,68 +34,72 @@ describe('a file in the layers of an image', () => {
   });
 
   it.each<[string, Entry[], Verdict]>([
-    ['a layer that says nothing of it leaves it', [{ name: 'etc/other' }], file('old')],
-    ['the topmost one counts', [{ name: 'etc/app/conf', content: 'new' }], file('new')],
+    ['a layer without it leaves it unchanged', [{ name: 'etc/other' }], file('old')],
+    ['the top layer wins', [{ name: 'etc/app/conf', content: 'new' }], file('new')],
     ['a whiteout of it ends the search', [{ name: 'etc/app/.wh.conf' }], gone],
-    ['a whiteout of a folder above it ends the search', [{ name: 'etc/.wh.app' }], gone],
+    ['a whiteout of a parent directory ends the search', [{ name: 'etc/.wh.app' }], gone],
     ['a whiteout at the root ends the search', [{ name: '.wh.etc' }], gone],
-    ['an opaque folder covers what was in it', [{ name: 'etc/app/.wh..wh..opq' }], gone],
-    ['an opaque folder further up covers it too', [{ name: './etc/.wh..wh..opq' }], gone],
-    ['an opaque root covers everything', [{ name: '.wh..wh..opq' }], gone],
-    ['a whiteout of a neighbour leaves it', [{ name: 'etc/app/.wh.confs' }], file('old')],
-    ['a whiteout of a folder with a longer name leaves it', [{ name: 'etc/.wh.app2' }], file('old')],
-    ['an opaque folder beside it leaves it', [{ name: 'etc/other/.wh..wh..opq' }], file('old')],
-    ['bookkeeping of an old file system leaves it', [{ name: 'etc/app/.wh..wh.plnk' }], file('old')],
+    ['an opaque directory hides its content', [{ name: 'etc/app/.wh..wh..opq' }], gone],
+    ['an opaque ancestor hides it too', [{ name: './etc/.wh..wh..opq' }], gone],
+    ['an opaque root hides everything', [{ name: '.wh..wh..opq' }], gone],
+    ['a whiteout of a sibling leaves it', [{ name: 'etc/app/.wh.confs' }], file('old')],
+    ['a whiteout of a directory with a longer name leaves it', [{ name: 'etc/.wh.app2' }], file('old')],
+    ['an opaque sibling directory leaves it', [{ name: 'etc/other/.wh..wh..opq' }], file('old')],
+    ['an internal AUFS file leaves it', [{ name: 'etc/app/.wh..wh.plnk' }], file('old')],
     [
-      'a whiteout does not cover its own layer, whatever comes first',
+      'a whiteout does not hide its own layer, in any order',
       [{ name: 'etc/app/conf', content: 'new' }, { name: 'etc/app/.wh.conf' }],
       file('new'),
     ],
     [
-      'an opaque mark does not cover its own layer, whatever comes first',
+      'an opaque marker does not hide its own layer, in any order',
       [{ name: 'etc/.wh..wh..opq' }, { name: 'etc/app/conf', content: 'new' }],
       file('new'),
     ],
     [
-      'of two entries the later one counts',
+      'the later of two entries wins',
       [
         { name: 'etc/app/conf', content: 'first' },
         { name: 'etc/app/conf', content: 'second' },
       ],
       file('second'),
     ],
-    ['a file where a folder was covers it', [{ name: 'etc/app', content: 'x' }], gone],
-    ['a folder of the same name merges', [{ name: 'etc/app/', type: 'directory' }], file('old')],
+    ['a file in place of a directory hides it', [{ name: 'etc/app', content: 'x' }], gone],
+    ['a directory of the same name is merged', [{ name: 'etc/app/', type: 'directory' }], file('old')],
     [
-      'a folder in its place is no file',
+      'a directory in its place is not a file',
       [{ name: 'etc/app/conf/', type: 'directory' }],
       { kind: 'not a file', type: 'directory' },
     ],
-    ['what stands below it makes it a folder', [{ name: 'etc/app/conf/x' }], { kind: 'not a file', type: 'directory' }],
-    ['a pipe in its place is no file', [{ name: 'etc/app/conf', type: 'fifo' }], { kind: 'not a file', type: 'fifo' }],
-    ['an entry that leads out of the image is passed over', [{ name: '../etc/app/conf', content: 'x' }], file('old')],
+    ['an entry below it makes it a directory', [{ name: 'etc/app/conf/x' }], { kind: 'not a file', type: 'directory' }],
     [
-      'a symbolic link leads on, relative to where it stands',
+      'a pipe in its place is not a file',
+      [{ name: 'etc/app/conf', type: 'fifo' }],
+      { kind: 'not a file', type: 'fifo' },
+    ],
+    ['an entry outside the image is ignored', [{ name: '../etc/app/conf', content: 'x' }], file('old')],
+    [
+      'a symbolic link is followed relative to its directory',
       [{ name: 'etc/app/conf', type: 'symlink', linkname: '../real/conf' }],
       { kind: 'link', target: 'etc/real/conf', hard: false },
     ],
     [
-      'a symbolic link never leads above the root',
+      'a symbolic link cannot leave the root',
       [{ name: 'etc/app/conf', type: 'symlink', linkname: '../../../../../x' }],
       { kind: 'link', target: 'x', hard: false },
     ],
     [
-      'a hard link leads on from the root',
+      'a hard link is followed from the root',
       [{ name: 'etc/app/conf', type: 'link', linkname: './etc/real' }],
       { kind: 'link', target: 'etc/real', hard: true },
     ],
     [
-      'a folder that is a link leads on',
+      'a linked directory is followed',
       [{ name: 'etc/app', type: 'symlink', linkname: '/opt' }],
       { kind: 'link', target: 'opt/conf', hard: false },
     ],
     [
-      'a folder that is a link to the root leads on',
+      'a directory linked to the root is followed',
       [{ name: 'etc/app', type: 'symlink', linkname: '/' }],
       { kind: 'link', target: 'conf', hard: false },
     ],
@@ -103,17 +107,17 @@ describe('a file in the layers of an image', () => {
     expect(findVerdict('etc/app/conf', [below, top])).toEqual(expected);
   });
 
-  it('a folder above covers a link to one below', () => {
+  it('a directory in a higher layer hides a link below', () => {
     const link: Entry[] = [{ name: 'etc/app', type: 'symlink', linkname: '/opt' }];
     expect(findVerdict('etc/app/conf', [link, [{ name: 'etc/app', type: 'directory' }]])).toEqual(gone);
   });
 
-  it('one that is larger than wanted is told by its size, and its content is not taken', () => {
+  it('a file over the limit is reported by size, without its content', () => {
     const layers = [[{ name: 'a', content: 'x'.repeat(11) }]];
     expect(findVerdict('a', layers, 10)).toEqual({ kind: 'too large', size: 11 });
   });
 
-  it('any layers give what applying them one on the other gives', () => {
+  it('law: the result equals that of applying all layers', () => {
     const path = fc.constantFrom('a', 'a/b', 'a/b/c', 'a/d', 'e', 'e/b');
     const entry = fc.oneof(
       { weight: 4, arbitrary: fc.record({ name: path, content: fc.string({ maxLength: 3 }) }) },
@@ -130,7 +134,7 @@ describe('a file in the layers of an image', () => {
   });
 });
 
-/** The slow way: a whole file system, changed layer by layer as a runtime does. Folders are null. */
+/** The reference implementation: applies layer by layer like a runtime. Directories are null. */
 function applied(layers: readonly (readonly Entry[])[], wanted: string): Verdict {
   const tree = new Map<string, string | null>();
   for (const layer of layers) {
@@ -153,7 +157,7 @@ function takeAway(tree: Map<string, string | null>, name: string): void {
 
 function putIn(tree: Map<string, string | null>, { name, type, content = '' }: Entry): void {
   const parts = name.split('/');
-  // What is in the way of a folder gives way to it.
+  // A directory replaces other entries in its place.
   for (let depth = 1; depth < parts.length; depth += 1) tree.set(parts.slice(0, depth).join('/'), null);
   if (type !== 'directory') removeBelow(tree, `${name}/`);
   tree.set(name, type === 'directory' ? null : content);
@@ -166,7 +170,7 @@ function removeBelow(tree: Map<string, string | null>, folder: string): void {
 describe('a path in an image', () => {
   const parts = (...more: string[]) => fc.array(fc.constantFrom('a', 'b', '.', '', ...more)).map((it) => it.join('/'));
 
-  it('is the same however it is written', () => {
+  it('is normalized', () => {
     fc.assert(
       fc.property(parts(), (path) => {
         expect(normalisePath(`/./${path}/`)).toBe(normalisePath(path));
@@ -175,7 +179,7 @@ describe('a path in an image', () => {
     );
   });
 
-  it('never leads out, and neither does a link', () => {
+  it('never leaves the image, and neither does a link', () => {
     fc.assert(
       fc.property(parts('..'), parts('..'), (before, after) => {
         expect(normalisePath(`${before}/../${after}`)).toBeUndefined();

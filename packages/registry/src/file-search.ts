@@ -1,4 +1,4 @@
-/** What stands in a layer's archive, as far as a search looks at it. */
+/** The fields of a tar entry that a search uses. */
 export interface LayerEntry {
   readonly name: string;
   readonly type: string;
@@ -6,16 +6,16 @@ export interface LayerEntry {
   readonly size: number;
 }
 
-/** What a layer says of a path. */
+/** The result of the search in one layer. */
 export type Verdict =
-  /** The layers below decide. */
+  /** Continue in the layer below. */
   | { readonly kind: 'nothing' }
-  /** The layers below are covered: the image has no such file. */
+  /** The layers below are hidden: the image has no such file. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'file'; readonly bytes: Uint8Array }
   | { readonly kind: 'too large'; readonly size: number }
   | { readonly kind: 'not a file'; readonly type: string }
-  /** A hard link means the file as this layer and those below have it; a symbolic one, the path in the whole image. */
+  /** A hard link is resolved from this layer down, a symbolic link in the whole image. */
   | { readonly kind: 'link'; readonly target: string; readonly hard: boolean };
 
 const WHITEOUT = '.wh.';
@@ -23,17 +23,17 @@ const OPAQUE = '.wh..wh..opq';
 const files = new Set(['file', 'contiguous-file']);
 
 /**
- * Looks for one path in one layer. Whiteouts cover the layers below and never their own, wherever they stand in the
- * archive (OCI image spec, layer.md); of two entries for one path the later one counts.
+ * Searches one layer for one path. A whiteout hides the layers below, never its own layer, wherever it is in the
+ * archive (OCI image spec, layer.md). Of two entries for one path, the later one wins.
  */
 export class FileSearch {
   readonly #path: string;
   readonly #maxBytes: number;
-  /** Parents of the path that the layers above have as folders: what else stands there in this layer is covered. */
+  /** Parents of the path that are directories in the layers above, which hide links and files of this layer. */
   readonly #foldersAbove: ReadonlySet<string>;
   readonly #folders = new Set<string>();
   #found: Exclude<Verdict, { kind: 'nothing' | 'gone' }> | undefined;
-  /** The parent that is a link, where that is what was found. */
+  /** The parent directory that is a link, if the search found one. */
   #through: string | undefined;
   #covers = false;
 
@@ -52,7 +52,7 @@ export class FileSearch {
     return this.#foldersAbove.union(this.#folders);
   }
 
-  /** Takes one entry; says whether its content is wanted. */
+  /** Processes one entry. Returns whether the search needs its content. */
   see(entry: LayerEntry): boolean {
     const name = normalisePath(entry.name);
     if (name === undefined) return false;
@@ -60,12 +60,12 @@ export class FileSearch {
     if (base.startsWith(WHITEOUT)) this.#seeWhiteout(getParent(name), base);
     else if (name === this.#path) return this.#seeIt(entry);
     else if (isBelow(this.#path, name)) this.#seeParent(name, entry);
-    // What stands below the path makes it a folder, also without an entry of its own.
+    // An entry below the path makes the path a directory, even without an entry for it.
     else if (isBelow(name, this.#path)) this.#found = { kind: 'not a file', type: 'directory' };
     return false;
   }
 
-  /** The content of the entry that was wanted. */
+  /** Receives the content of the needed entry. */
   take(bytes: Uint8Array): void {
     this.#found = { kind: 'file', bytes };
   }
@@ -75,7 +75,7 @@ export class FileSearch {
       this.#covers ||= isBelow(this.#path, folder);
       return;
     }
-    // Names with both prefixes are bookkeeping of an old file system, and cover nothing.
+    // Names with both prefixes are internal files of AUFS, and hide nothing.
     if (base.startsWith(`${WHITEOUT}${WHITEOUT}`)) return;
     const covered = `${folder === '' ? '' : `${folder}/`}${base.slice(WHITEOUT.length)}`;
     this.#covers ||= covered === this.#path || isBelow(this.#path, covered);
@@ -100,7 +100,7 @@ export class FileSearch {
       if (this.#through === name) this.#found = undefined;
       return;
     }
-    // Whatever this layer had below that name is replaced with it, and what the layers below have there is covered.
+    // It replaces what this layer had below that name, and hides what the layers below have there.
     this.#folders.delete(name);
     this.#found = undefined;
     this.#covers = true;
@@ -112,15 +112,15 @@ export class FileSearch {
   }
 }
 
-// Paths inside of an image, from its root, without a / at either end: `release-manifests/image-references`.
+// Paths in an image, relative to its root, without leading or trailing /: `release-manifests/image-references`.
 
-/** Undefined: the path leads out of the image. */
+/** Undefined: the path leaves the image. */
 export function normalisePath(path: string): string | undefined {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   return parts.includes('..') ? undefined : parts.join('/');
 }
 
-/** Where a symbolic link leads. Like in a container, nothing leads above the root. */
+/** Resolves a symbolic link. As in a container, it cannot leave the root. */
 export function resolveLink(link: string, target: string): string {
   const parts = target.startsWith('/') ? [] : link.split('/').slice(0, -1);
   for (const part of target.split('/')) {

@@ -15,18 +15,18 @@ export interface FileReaderOptions {
 export interface FileRequest {
   readonly path: string;
   readonly maxBytes: number;
-  /** From the lowest to the topmost. */
+  /** From bottom to top. */
   readonly layers: readonly Layer[];
 }
 
-/** Reads one file out of the layers of an image. Null: the image has no such file. */
+/** Reads one file from the layers of an image. Null: the image has no such file. */
 export type ReadFile = (image: Image, question: FileRequest) => Promise<Uint8Array | null>;
 
 const MAX_LINKS = 5;
 
 interface Step {
   readonly path: string;
-  /** The topmost layer that counts. */
+  /** The layer to start from. */
   readonly top: number;
 }
 
@@ -37,17 +37,17 @@ export function createFileReader({ ask, layerMs, layerBytes }: FileReaderOptions
       url: (place) => blobUrl(place, layer.digest),
       timeoutMs: layerMs,
       async read(answer, asked) {
-        // A new one for each try: what a cut transfer has shown is not kept.
+        // A new search per attempt: results of an incomplete transfer are discarded.
         const search = start();
         return { search, verdict: await searchLayer(answer.body, layer, search, { mostUnpacked: layerBytes }, asked) };
       },
     });
     if (verdict.kind !== 'damaged') return search;
-    const text = `${image.reference}: layer ${layer.digest}: expected an archive (tar, as it is or with gzip or zstd), found one that cannot be unpacked (${verdict.why}). Its digest is right, so the image was built like this: build and push it anew`;
+    const text = `${image.reference}: layer ${layer.digest}: expected a tar archive (plain, gzip or zstd), found one that cannot be unpacked (${verdict.why}). Its digest is correct, so the image was built this way. Rebuild and push it`;
     throw new RegistryError('SLW_REGISTRY_LAYER', text);
   }
 
-  /** What the layers from the top down say of a path, and which of them said it. */
+  /** Searches the layers from the top down. Also returns the layer with the result. */
   async function findVerdict(
     image: Image,
     { path, top }: Step,
@@ -79,7 +79,7 @@ export function createFileReader({ ask, layerMs, layerBytes }: FileReaderOptions
       if (verdict.kind !== 'link') return readContent(verdict, about, question.maxBytes);
       step = { path: verdict.target, top: verdict.hard ? at : topmost };
     }
-    const text = `${about}: expected a file, found more than ${MAX_LINKS} links one after the other, the last to ${quote(`/${step.path}`)}. Ask for the file itself`;
+    const text = `${about}: expected a file, found a chain of more than ${MAX_LINKS} links, the last one to ${quote(`/${step.path}`)}. Request the file directly`;
     throw new RegistryError('SLW_REGISTRY_FILE', text);
   };
 }
@@ -89,11 +89,11 @@ function readContent(verdict: Exclude<Verdict, { kind: 'link' }>, about: string,
     case 'file':
       return verdict.bytes;
     case 'too large': {
-      const text = `${about}: expected at most ${maxBytes} bytes, found ${verdict.size}. A larger file is not read`;
+      const text = `${about}: expected at most ${maxBytes} bytes, found ${verdict.size}. Larger files are not supported`;
       throw new RegistryError('SLW_REGISTRY_LIMIT', text);
     }
     case 'not a file': {
-      const text = `${about}: expected a file, found a ${verdict.type}. Ask for a file`;
+      const text = `${about}: expected a file, found a ${verdict.type}. Request a file`;
       throw new RegistryError('SLW_REGISTRY_FILE', text);
     }
     default:

@@ -1,4 +1,4 @@
-// One layer of an image, searched while it comes in: unpacked, hashed, and not kept.
+// Searches a layer while it is transferred: unpacks and hashes it, and stores nothing.
 import { createHash } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,15 +10,16 @@ import type { FileSearch, Verdict } from './file-search.ts';
 import type { Layer } from './registry.ts';
 
 export interface LayerLimits {
-  /** Of one layer, unpacked. */
+  /** Bytes of one layer, uncompressed. */
   readonly mostUnpacked: number;
 }
 
 type LayerVerdict = Verdict | { readonly kind: 'damaged'; readonly why: string };
 
 /**
- * Searches a layer while it comes in. The verdict is only given when the digest of the whole layer agreed, so the layer
- * is read to its end. Nothing is kept: what is not looked through yet is not taken from the connection.
+ * Searches a layer while it is transferred. The verdict is returned only if the digest of the whole layer matches, so
+ * the layer is always read to its end. Nothing is buffered: the search limits how fast data is read from the
+ * connection.
  */
 export async function searchLayer(
   body: AsyncIterable<Uint8Array>,
@@ -38,7 +39,7 @@ export async function searchLayer(
   }
 }
 
-/** Returns why the layer cannot be unpacked; whether that is its own or the transfer's fault, the digest says. */
+/** Returns why the layer cannot be unpacked. The digest then shows whether the image or the transfer is at fault. */
 async function unpackInto(
   search: FileSearch,
   blob: BlobReader,
@@ -68,22 +69,22 @@ async function unpackInto(
 }
 
 function tooMuch({ mostUnpacked }: LayerLimits, asked: RegistryRequest): RegistryError {
-  const text = `expected at most ${mostUnpacked} bytes when unpacked, found more. A layer that needs more cannot be read`;
+  const text = `expected at most ${mostUnpacked} bytes when unpacked, found more. Larger layers are not supported`;
   return new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
 }
 
-/** Fewer would not tell the formats apart. */
+/** The minimum that distinguishes the formats. */
 const MAGIC_BYTES = 4;
 
-/** 32 MB: what the levels that registries see need. A frame that wants more is refused rather than given the memory. */
+/** 32 MB: enough for the usual compression levels. A frame that needs more memory is rejected. */
 const MAX_ZSTD_WINDOW_LOG = 25;
 const CHUNK_SIZE = 64 * 1024;
 
 const GZIP = /^1f8b/;
-/** A frame, or one to be skipped: some tools begin with those. */
+/** A frame, or a skippable frame, which some tools write first. */
 const ZSTD = /^(28b52ffd|5.2a4d18)/;
 
-/** How the blob is packed, from its first bytes: media types are not always right. Undefined: not at all. */
+/** Detects the compression from the first bytes, because media types are not always right. Undefined: none. */
 function unpackerFor(start: Uint8Array): Transform | undefined {
   const magic = Buffer.from(start).toString('hex');
   if (GZIP.test(magic)) return createGunzip({ chunkSize: CHUNK_SIZE });
@@ -94,9 +95,9 @@ function unpackerFor(start: Uint8Array): Transform | undefined {
   });
 }
 
-/** An archive that is searched while it comes in: nothing of it is kept but the content that the search wants. */
+/** An archive that is searched while it is read. Only the content that the search needs is stored. */
 interface TarSearch {
-  /** Done when the bytes are looked through. */
+  /** Resolves when the bytes have been searched. */
   write(chunk: Uint8Array): Promise<void>;
   end(): Promise<void>;
 }
@@ -108,12 +109,12 @@ function searchTar(search: FileSearch): TarSearch {
 
   archive.on('entry', (header, content, next) => {
     const chunks: Uint8Array[] = [];
-    const wanted = search.see(header);
+    const isNeeded = search.see(header);
     content.on('data', (chunk) => {
-      if (wanted && chunk instanceof Uint8Array) chunks.push(chunk);
+      if (isNeeded && chunk instanceof Uint8Array) chunks.push(chunk);
     });
     content.on('end', () => {
-      if (wanted) search.take(Buffer.concat(chunks));
+      if (isNeeded) search.take(Buffer.concat(chunks));
       next();
     });
     content.on('error', () => {});
@@ -142,7 +143,7 @@ function searchTar(search: FileSearch): TarSearch {
   };
 }
 
-/** The bytes of a blob in turn, counted and hashed as they pass. */
+/** Counts and hashes the bytes of a blob while they are read. */
 class BlobReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #layer: Layer;
@@ -150,7 +151,7 @@ class BlobReader {
   readonly #hash = createHash('sha256');
   readonly #peeked: Uint8Array[] = [];
   #size = 0;
-  /** What the transfer failed with, told apart from failures of who reads. */
+  /** The error of the transfer, in contrast to errors of the reader. */
   failure: { readonly reason: unknown } | undefined;
 
   constructor(body: AsyncIterable<Uint8Array>, layer: Layer, asked: RegistryRequest) {
@@ -169,7 +170,7 @@ class BlobReader {
     return Buffer.concat(this.#peeked).subarray(0, bytes);
   }
 
-  /** To leave off early does not end the transfer. */
+  /** Stopping early does not end the transfer. */
   async *rest(): AsyncGenerator<Uint8Array> {
     yield* this.#peeked.splice(0);
     for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) yield chunk;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Lru } from './lru.ts';
 
-describe('what is kept', () => {
-  it('is no more than allowed, and what was not asked for the longest time goes first', () => {
+describe('the cache', () => {
+  it('stays within its limit and evicts the least recently used entry first', () => {
     const kept = new Lru<string>(10);
     kept.set('a', 'A', 4);
     kept.set('b', 'B', 4);
@@ -12,14 +12,14 @@ describe('what is kept', () => {
     expect(kept.weight).toBe(8);
   });
 
-  it('does not give up everything for one thing that is too large', () => {
+  it('is not emptied by an entry that is too large', () => {
     const kept = new Lru<string>(10);
     kept.set('a', 'A', 4);
     kept.set('b', 'B', 11);
     expect([kept.get('a'), kept.get('b')]).toEqual(['A', undefined]);
   });
 
-  it('has the newer one of the same name', () => {
+  it('replaces an entry with the same key', () => {
     const kept = new Lru<string>(10);
     kept.set('a', 'A', 9);
     kept.set('a', 'B', 2);

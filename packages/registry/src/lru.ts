@@ -1,4 +1,4 @@
-/** A map that forgets what was not asked for the longest time, when it holds more than it may. */
+/** A map that evicts the least recently used entries when it exceeds its maximum weight. */
 export class Lru<V> {
   readonly #largest: number;
   readonly #entries = new Map<string, { value: V; weight: number }>();

@@ -1,4 +1,4 @@
-// Manifests, indexes and configs of images: asked for by tag or digest, verified, read, and kept.
+// Manifests, indexes and configs of images: fetched by tag or digest, verified, parsed and cached.
 import { describeKind, isRecord, parseJson } from '@slipway/base/json';
 import { quote } from '@slipway/base/text';
 import { checkDigest, checkSize, computeDigest, readBytes } from './response.ts';
@@ -13,11 +13,11 @@ import type { Layer, Platform } from './registry.ts';
 interface Manifest {
   readonly kind: 'image';
   readonly config: Layer;
-  /** From the lowest to the topmost. */
+  /** From bottom to top. */
   readonly layers: readonly Layer[];
 }
 
-/** Images of the same name for several platforms. */
+/** Images for several platforms under one name. */
 interface Index {
   readonly kind: 'index';
   readonly manifests: readonly IndexEntry[];
@@ -27,21 +27,21 @@ interface IndexEntry extends Layer {
   readonly platform: Platform | undefined;
 }
 
-/** What is of interest in the config of an image. */
+/** The needed parts of an image config. */
 interface ImageConfig {
   readonly platform: Platform;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 interface ResolvedManifest {
-  /** Of what the reference names: the index, where it is one. */
+  /** Digest of the referenced document: that of the index, if it is one. */
   readonly named: string;
-  /** Of the manifest for the platform. */
+  /** Digest of the manifest for the platform. */
   readonly digest: string;
   readonly manifest: Manifest;
 }
 
-/** Manifests and configs, each asked for once and then kept by its digest. */
+/** Manifests and configs, each fetched once and cached by digest. */
 export interface Documents {
   /** By tag or digest. */
   manifestOf(image: Image, wanted: string): Promise<ResolvedManifest>;
@@ -94,7 +94,7 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
     for (let depth = 0; document.kind === 'index'; depth += 1) {
       const about = `${image.reference}: index ${digest}`;
       if (depth >= MAX_INDEX_DEPTH) {
-        const text = `${about}: expected an image, found an index inside ${MAX_INDEX_DEPTH} others. Push the image with fewer`;
+        const text = `${about}: expected an image, found an index nested in ${MAX_INDEX_DEPTH} others. Push the image with fewer nested indexes`;
         throw new RegistryError('SLW_REGISTRY_LIMIT', text);
       }
       const picked = pickPlatform(document, platform, about);
@@ -108,7 +108,7 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
     if (kept !== undefined) return kept;
     const what = `config ${digest}`;
     if (size > MAX_CONFIG_BYTES) {
-      const text = `${image.reference}: ${what}: expected at most ${MAX_CONFIG_BYTES} bytes, found ${size}. An image that needs more cannot be read`;
+      const text = `${image.reference}: ${what}: expected at most ${MAX_CONFIG_BYTES} bytes, found ${size}. Larger images are not supported`;
       throw new RegistryError('SLW_REGISTRY_LIMIT', text);
     }
     const bytes = await ask(image, {
@@ -130,10 +130,10 @@ export function createDocuments({ ask, platform, timeoutMs }: DocumentsOptions):
   return { manifestOf: fetchManifest, configOf: fetchConfig };
 }
 
-/** For a tag, what the registry says itself: it at least has to agree with what it gives. */
-function expectedDigest(wanted: string, said: string | string[] | undefined): string | undefined {
+/** For a tag, the digest that the registry reports, which must at least match its content. */
+function expectedDigest(wanted: string, reported: string | string[] | undefined): string | undefined {
   if (wanted.startsWith('sha256:')) return wanted;
-  return typeof said === 'string' && said.startsWith('sha256:') ? said : undefined;
+  return typeof reported === 'string' && reported.startsWith('sha256:') ? reported : undefined;
 }
 
 const indexTypes: ReadonlySet<unknown> = new Set([
@@ -153,8 +153,8 @@ const MAX_ENTRIES = 1000;
 const isIndexType = (mediaType: string): boolean => indexTypes.has(mediaType);
 
 /**
- * Reads a manifest or an index. What it is stands in its bytes, which the digest covers; the Content-Type of the answer
- * is not covered and not looked at. One that could be read both ways is refused (CVE-2021-41190).
+ * Parses a manifest or an index. The type is taken from the content, which the digest covers, and not from the
+ * Content-Type header, which it does not. Ambiguous content is rejected (CVE-2021-41190).
  */
 function parseManifest(bytes: Uint8Array, about: string): Manifest | Index {
   const document = parseDocument(bytes, about);
@@ -162,7 +162,7 @@ function parseManifest(bytes: Uint8Array, about: string): Manifest | Index {
   checkVersion(document['schemaVersion'], about);
   const isIndex = 'manifests' in document;
   if (isIndex && ('layers' in document || 'config' in document)) {
-    throw refuse(about, 'expected either manifests or config and layers, found both. It could be read in two ways');
+    throw refuse(about, 'expected either manifests, or config and layers, found both. The document is ambiguous');
   }
   if (mediaType !== undefined && !(isIndex ? indexTypes : imageTypes).has(mediaType)) {
     throw refuse(about, `mediaType: expected that of an ${isIndex ? 'index' : 'image'}, found ${showText(mediaType)}`);
@@ -172,8 +172,8 @@ function parseManifest(bytes: Uint8Array, about: string): Manifest | Index {
 
 function checkVersion(version: unknown, about: string): void {
   if (version === 2) return;
-  const found = version === 1 ? '1, which registries have given up' : describeKind(version);
-  throw refuse(about, `schemaVersion: expected 2, found ${found}. Push the image anew with a current tool`);
+  const found = version === 1 ? '1, which registries no longer support' : describeKind(version);
+  throw refuse(about, `schemaVersion: expected 2, found ${found}. Push the image again with a current tool`);
 }
 
 function parseDocument(bytes: Uint8Array, about: string): Record<string, unknown> {
@@ -203,7 +203,7 @@ function listIn(document: Record<string, unknown>, field: string, most: number, 
   const value = document[field];
   if (!Array.isArray(value)) throw refuse(about, `${field}: expected a list, found ${describeKind(value)}`);
   if (value.length > most) {
-    const text = `${about}: ${field}: expected at most ${most} entries, found ${value.length}. An image that needs more cannot be read`;
+    const text = `${about}: ${field}: expected at most ${most} entries, found ${value.length}. Larger images are not supported`;
     throw new RegistryError('SLW_REGISTRY_LIMIT', text);
   }
   return value;
@@ -231,7 +231,7 @@ function platformIn(value: unknown): Platform | undefined {
   return typeof os === 'string' && typeof architecture === 'string' ? { os, architecture } : undefined;
 }
 
-/** The one for the platform; where none says so, an index inside that says nothing of its platforms. */
+/** The entry for the platform, or else a nested index without platform information. */
 function pickPlatform(index: Index, wanted: Platform, about: string): IndexEntry {
   const { manifests } = index;
   const found =
@@ -241,7 +241,7 @@ function pickPlatform(index: Index, wanted: Platform, about: string): IndexEntry
   const there = manifests.flatMap(({ platform }) =>
     platform === undefined ? [] : [`${platform.os}/${platform.architecture}`],
   );
-  const text = `${about}: expected an image for ${wanted.os}/${wanted.architecture}, found ${quote(there.join(', ') || 'none')}. Use an image that is built for this platform, or ask for another platform`;
+  const text = `${about}: expected an image for ${wanted.os}/${wanted.architecture}, found ${quote(there.join(', ') || 'none')}. Use an image that is built for this platform, or request another platform`;
   throw new RegistryError('SLW_REGISTRY_PLATFORM', text);
 }
 
@@ -255,7 +255,7 @@ const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
 function parseImageConfig(bytes: Uint8Array, about: string): ImageConfig {
   const parsed = parseJson(Buffer.from(bytes).toString('utf8'));
   if (!parsed.ok || !isRecord(parsed.value)) {
-    const text = `${about}: expected a JSON object, found something else. Push the image anew: its config is damaged`;
+    const text = `${about}: expected a JSON object, found something else. The config of the image is damaged: push the image again`;
     throw new RegistryError('SLW_REGISTRY_ANSWER', text);
   }
   const { os, architecture, config } = parsed.value;
@@ -267,7 +267,7 @@ function parseImageConfig(bytes: Uint8Array, about: string): ImageConfig {
 
 const textOr = (value: unknown, other: string): string => (typeof value === 'string' && value !== '' ? value : other);
 
-/** Without a prototype: a label may have any name, also that of something every object has. */
+/** Without a prototype, because a label may have the name of any property of Object. */
 function labelsIn(value: unknown): Record<string, string> {
   const labels = Object.create(null) as Record<string, string>;
   for (const [name, text] of Object.entries(isRecord(value) ? value : {})) {

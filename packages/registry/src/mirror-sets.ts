@@ -11,7 +11,7 @@ const kinds: Readonly<Record<string, { field: string; for: MirrorRule['for'] }>>
   ImageTagMirrorSet: { field: 'imageTagMirrors', for: 'tags' },
 };
 
-/** The rules that ImageDigestMirrorSet and ImageTagMirrorSet objects say, in their order. */
+/** The rules of ImageDigestMirrorSet and ImageTagMirrorSet objects, in their order. */
 export function parseMirrorSets(objects: readonly unknown[]): readonly MirrorRule[] {
   if (objects.length > MAX_ENTRIES)
     throw refuse('mirror sets', `expected at most ${MAX_ENTRIES}, found ${objects.length}`);

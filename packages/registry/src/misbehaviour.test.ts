@@ -16,7 +16,7 @@ const SECRET = 'hunter2';
 const FILE_SIZE = 600_000;
 
 async function oneFileImage(): Promise<TestImage & { layer: Blob }> {
-  // Content that does not shrink: the blob comes in many pieces, and half of it is in the middle of the file.
+  // Incompressible content: the blob arrives in many chunks, and half of it ends in the middle of the file.
   const content = randomBytes(FILE_SIZE);
   const layer = await buildLayer([{ name: 'file', content }]);
   return { ...buildImage([layer], { labels: { name: 'right' } }), layer };
@@ -38,7 +38,7 @@ async function catchFailure(work: Promise<unknown>): Promise<RegistryError> {
 interface Case {
   fault: (image: { layer: Blob }) => Fault;
   code: string;
-  /** How often the layer is asked for. */
+  /** How often the layer is requested. */
   asked: number;
   message: RegExp;
   options?: RegistryOptions;
@@ -48,35 +48,35 @@ const status = (code: number, headers: Record<string, string> = {}) =>
   always(/blobs/, (response) => response.writeHead(code, headers).end('{"errors":[{"code":"DENIED"}]}'));
 
 const cases: Record<string, Case> = {
-  '401': { fault: () => status(401), code: 'UNAUTHORIZED', asked: 1, message: /No login for it is in the pull secret/ },
+  '401': { fault: () => status(401), code: 'UNAUTHORIZED', asked: 1, message: /The pull secret has no login for it/ },
   '403': { fault: () => status(403), code: 'UNAUTHORIZED', asked: 1, message: /found status 403 \(DENIED\)/ },
   '404': { fault: () => status(404), code: 'NOT_FOUND', asked: 1, message: /Check the name, tag and digest/ },
   '418': { fault: () => status(418), code: 'ANSWER', asked: 1, message: /found status 418/ },
-  '429': { fault: () => status(429), code: 'THROTTLED', asked: 3, message: /asked again later.*\(tried 3 times\)/ },
+  '429': { fault: () => status(429), code: 'THROTTLED', asked: 3, message: /try again later.*\(tried 3 times\)/ },
   '500': { fault: () => status(500), code: 'SERVER', asked: 3, message: /found status 500.*\(tried 3 times\)/ },
   'cut mid-layer': {
     fault: ({ layer }) => always(/blobs/, cutHalfway(layer.bytes)),
     code: 'CUT',
     asked: 3,
-    message: /expected the whole answer, found that the connection ended.*\(tried 3 times\)/,
+    message: /expected the complete response, but the connection closed early.*\(tried 3 times\)/,
   },
-  'an end that is too early and looks right': {
+  'an early end that looks complete': {
     fault: ({ layer }) => always(/blobs/, (response) => response.end(layer.bytes.subarray(0, 99))),
     code: 'CUT',
     asked: 3,
-    message: /expected \d+ bytes, found the end after 99/,
+    message: /expected \d+ bytes, found only 99/,
   },
   'a wrong digest': {
     fault: ({ layer }) =>
       always(/blobs/, (response) => {
-        // At the beginning: what cannot be unpacked has to be read to its end all the same to tell whose fault it is.
+        // At the start: a damaged archive is still read to its end, because the digest shows what is at fault.
         response.end(Buffer.from(layer.bytes).fill(0xff, 10, 20));
       }),
     code: 'DIGEST',
     asked: 1,
-    message: /expected the digest sha256:\w+, found sha256:\w+\. Nothing of it is used/,
+    message: /expected the digest sha256:\w+, found sha256:\w+\. The content was discarded/,
   },
-  'more bytes than there are': {
+  'too many bytes': {
     fault: ({ layer }) => always(/blobs/, (response) => response.end(Buffer.concat([layer.bytes, layer.bytes]))),
     code: 'DIGEST',
     asked: 1,
@@ -86,14 +86,14 @@ const cases: Record<string, Case> = {
     fault: () => always(/blobs/, () => {}),
     code: 'SILENT',
     asked: 2,
-    message: /expected an answer, found silence/,
+    message: /expected a response, but no data arrived before the timeout/,
     options: { silenceMs: 300, retries: 1 },
   },
   'silence in the middle': {
     fault: ({ layer }) => always(/blobs/, (response) => response.writeHead(200).write(layer.bytes.subarray(0, 100))),
     code: 'SILENT',
     asked: 2,
-    message: /expected the rest of the answer, found silence/,
+    message: /expected the rest of the response, but no data arrived before the timeout/,
     options: { silenceMs: 300, retries: 1 },
   },
   'a trickle that never ends': {
@@ -105,7 +105,7 @@ const cases: Record<string, Case> = {
       }),
     code: 'SILENT',
     asked: 3,
-    message: /expected the whole answer within 0.1 s/,
+    message: /expected the complete response within 0.1 s/,
     options: { layerMs: 100 },
   },
   'a connection that is closed': {
@@ -123,19 +123,22 @@ const cases: Record<string, Case> = {
 };
 
 describe('a registry that fails', () => {
-  it.each(Object.entries(cases))('with %s: never a file, and a message that says what to do', async (_, one) => {
-    await using server = await startMisbehavingRegistry();
-    await using registry = createTestClient([server], one.options);
-    const image = await oneFileImage();
-    server.put('1', image);
-    server.fail(one.fault(image));
-    const failure = await catchFailure(readFile(registry, server.host));
-    expect(failure.code).toBe(`SLW_REGISTRY_${one.code}`);
-    expect(failure.message).toMatch(one.message);
-    expect(failure.message).toContain(`${server.host}/app:1: layer ${image.layer.digest} from ${server.host}: `);
-    expect(server.paths.filter((path) => path.startsWith('blobs'))).toHaveLength(one.asked);
-    expect(registry.clock.slept).toHaveLength(one.asked - 1);
-  });
+  it.each(Object.entries(cases))(
+    'with %s: never returns a file, and the message contains a remediation',
+    async (_, one) => {
+      await using server = await startMisbehavingRegistry();
+      await using registry = createTestClient([server], one.options);
+      const image = await oneFileImage();
+      server.put('1', image);
+      server.fail(one.fault(image));
+      const failure = await catchFailure(readFile(registry, server.host));
+      expect(failure.code).toBe(`SLW_REGISTRY_${one.code}`);
+      expect(failure.message).toMatch(one.message);
+      expect(failure.message).toContain(`${server.host}/app:1: layer ${image.layer.digest} from ${server.host}: `);
+      expect(server.paths.filter((path) => path.startsWith('blobs'))).toHaveLength(one.asked);
+      expect(registry.clock.slept).toHaveLength(one.asked - 1);
+    },
+  );
 
   it.each(['429', '500', 'cut mid-layer', 'silence in the middle', 'a connection that is closed'])(
     'with %s, and then no more, gives the file',
@@ -154,7 +157,7 @@ describe('a registry that fails', () => {
     },
   );
 
-  it('with 429 is given the time that it wants', async () => {
+  it('with 429: Retry-After is honored', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.put('1', await oneFileImage());
@@ -163,7 +166,7 @@ describe('a registry that fails', () => {
     expect(registry.clock.slept).toEqual([17_000]);
   });
 
-  it('with 503 that wants more time than we have is left alone, and the caller is told when to come back', async () => {
+  it('with 503 and a long Retry-After: it is not retried, and the error contains the time', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.fail(always(/manifests/, (response) => response.writeHead(503, { 'retry-after': '3600' }).end()));
@@ -172,7 +175,7 @@ describe('a registry that fails', () => {
     expect(registry.clock.slept).toEqual([]);
   });
 
-  it('waits longer from try to try', async () => {
+  it('is retried with backoff', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server], { retries: 4 });
     server.fail(always(/./, (response) => response.writeHead(500).end()));
@@ -185,7 +188,7 @@ describe('a registry that fails', () => {
     }
   });
 
-  it('that nobody runs is not reached, and says so', async () => {
+  it('that is not running: the error is unreachable', async () => {
     const server = await startMisbehavingRegistry();
     await server[Symbol.asyncDispose]();
     await using registry = createTestClient([server]);
@@ -194,7 +197,7 @@ describe('a registry that fails', () => {
     expect(failure.message).toContain('(ECONNREFUSED)');
   });
 
-  it('that lies about the digest of a tag is not believed', async () => {
+  it('with a wrong digest header for a tag: the manifest is rejected', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const { manifest } = await oneFileImage();
@@ -206,7 +209,7 @@ describe('a registry that fails', () => {
     expect((await catchFailure(registry.inspect(`${server.host}/app:1`))).code).toBe('SLW_REGISTRY_DIGEST');
   });
 
-  it('that gives another manifest or config for a digest is not believed', async () => {
+  it('with another manifest or config for a digest: the content is rejected', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     const image = await oneFileImage();
@@ -219,7 +222,7 @@ describe('a registry that fails', () => {
     expect((await catchFailure(registry.inspect(wanted))).code).toBe('SLW_REGISTRY_DIGEST');
   });
 
-  it('with a body that grows without end is cut off', async () => {
+  it('with an endless body: reading stops at the limit', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
     server.fail(
@@ -266,7 +269,7 @@ describe('mirrors', () => {
     expect(good.requests[0]?.path).toBe(`/v2/copy/app/blobs/${image.layer.digest}`);
   });
 
-  it('one that gave something is asked first for the rest of the image', async () => {
+  it('one that succeeded is tried first for the rest of the image', async () => {
     await using bad = await startMisbehavingRegistry();
     await using good = await startMisbehavingRegistry();
     await using registry = createTestClient([], { mirrors: [ruleFor([bad, good])] });
@@ -276,7 +279,7 @@ describe('mirrors', () => {
     expect(bad.requests).toHaveLength(1);
   });
 
-  it('when all fail, the error lists each with its reason; those that may recover are asked again', async () => {
+  it('if all fail, the error lists each with its reason, and transient failures are retried', async () => {
     await using gone = await startMisbehavingRegistry();
     await using broken = await startMisbehavingRegistry();
     broken.fail(always(/./, (response) => response.writeHead(500).end()));
@@ -284,13 +287,13 @@ describe('mirrors', () => {
     const failure = await catchFailure(registry.inspect(`${source}/app:1`));
     expect(failure.code).toBe('SLW_REGISTRY_SERVER');
     expect(failure.failures.map(({ code }) => code)).toEqual(['SLW_REGISTRY_NOT_FOUND', 'SLW_REGISTRY_SERVER']);
-    expect(failure.message).toContain('source.example.com/app:1: manifest 1: none of the 2 places that may have it');
+    expect(failure.message).toContain('source.example.com/app:1: manifest 1: all 2 sources failed');
     expect(failure.message).toMatch(new RegExp(`${gone.host}: .*MANIFEST_UNKNOWN.*\\[SLW_REGISTRY_NOT_FOUND\\]`));
     expect(failure.message).toMatch(new RegExp(`${broken.host}: .*\\(tried 3 times\\) \\[SLW_REGISTRY_SERVER\\]`));
     expect([gone.requests.length, broken.requests.length]).toEqual([1, 3]);
   });
 
-  it('only where all say that it is not there, it is not found', async () => {
+  it('the image is not found only if all of them return not found', async () => {
     await using one = await startMisbehavingRegistry();
     await using two = await startMisbehavingRegistry();
     await using registry = createTestClient([], { mirrors: [ruleFor([one, two])] });
@@ -299,12 +302,12 @@ describe('mirrors', () => {
 });
 
 describe('a bomb', () => {
-  it('from a mirror does not keep the next one from giving the file', async () => {
+  it('from one mirror does not prevent the next one from returning the file', async () => {
     await using bad = await startMisbehavingRegistry();
     await using good = await startMisbehavingRegistry();
     const image = await oneFileImage();
     for (const server of [bad, good]) server.put('1', image);
-    // No longer than the layer, so that only its content tells.
+    // No longer than the layer, so that only its content differs.
     const bomb = gzipSync(Buffer.alloc(40_000_000)).subarray(0, image.layer.bytes.length);
     bad.fail(always(/blobs/, (response) => response.end(bomb)));
     const mirrors = [bad, good].map(({ host }) => ({ location: host, plainHttp: true }));

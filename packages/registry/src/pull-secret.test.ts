@@ -7,7 +7,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const formatPullSecret = (auths: unknown): string => JSON.stringify({ auths });
 
 describe('a pull secret', () => {
-  it('gives logins as base64 or as name and password', () => {
+  it('contains logins as base64 or as name and password', () => {
     const credentials = parsePullSecret(
       formatPullSecret({
         'quay.io': { auth: base64('robot:pass:word') },
@@ -26,11 +26,11 @@ describe('a pull secret', () => {
     ['http://localhost:5000/v2/', 'localhost:5000'],
     ['quay.io/team/', 'quay.io/team'],
     ['*.example.com', '*.example.com'],
-  ])('a key that is written as %s means %s', (key, scope) => {
+  ])('the key %s means %s', (key, scope) => {
     expect([...parsePullSecret(formatPullSecret({ [key]: { auth: base64('a:b') } })).keys()]).toEqual([scope]);
   });
 
-  it('an entry without a login, as credential helpers leave, is passed over', () => {
+  it('an entry without a login, as credential helpers write, is ignored', () => {
     expect(parsePullSecret(formatPullSecret({ 'quay.io': {}, 'ghcr.io': { auth: '' } })).size).toBe(0);
   });
 
@@ -53,7 +53,7 @@ describe('a pull secret', () => {
       'at most 1000 entries',
     ],
     [`"${'x'.repeat(1024 * 1024)}"`, 'at most 1048576 characters'],
-  ])('one that cannot be used is refused without a word of its content (%#)', (text, why) => {
+  ])('an invalid one is rejected without quoting its content (%#)', (text, why) => {
     const refusal = catchRefusal(text);
     expect(refusal.code).toBe('SLW_REGISTRY_PULL_SECRET');
     expect(refusal.message).toContain(why);

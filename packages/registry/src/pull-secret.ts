@@ -8,8 +8,8 @@ const MAX_PULL_SECRET_CHARS = 1024 * 1024;
 const MAX_ENTRIES = 1000;
 
 /**
- * Reads a pull secret (`.dockerconfigjson`): credentials by scope. Nothing of its content but the scopes is ever part of
- * an error. Entries without a login (a credential helper holds it) are left out.
+ * Parses a pull secret (`.dockerconfigjson`) into credentials by scope. Errors contain nothing of its content except
+ * the scopes. Entries without a login (it is in a credential helper) are skipped.
  */
 export function parsePullSecret(text: string): ReadonlyMap<string, Credential> {
   const auths = authsIn(text);
@@ -34,7 +34,7 @@ function authsIn(text: string): Record<string, unknown> {
   return value['auths'];
 }
 
-/** A key may be written as a URL, as older tools do. */
+/** Older tools write a key as a URL. */
 function parseScope(key: string): string {
   const bare = key
     .trim()
@@ -45,11 +45,11 @@ function parseScope(key: string): string {
   const host = (slash === -1 ? bare : bare.slice(0, slash)).toLowerCase();
   const scope = `${dockerHub.has(host) ? 'docker.io' : host}${slash === -1 ? '' : bare.slice(slash)}`;
   const isKnown = isScope(scope) || isHostPattern(scope);
-  if (!isKnown) throw refuse(`auths[${showKey(key)}]: expected a host, or a host and a path, as the key`);
+  if (!isKnown) throw refuse(`auths[${showKey(key)}]: expected a host, or a host and a path, as key`);
   return scope;
 }
 
-/** The names under which logins for Docker Hub are kept. */
+/** The host names of Docker Hub logins. */
 const dockerHub = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io']);
 
 const showKey = (key: string): string => (key.includes('@') ? '"…"' : quote(key, 100));
@@ -76,13 +76,13 @@ function decode(auth: string, at: string): Credential {
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact)) throw refuse(`${at}: expected base64, found something else`);
   const text = Buffer.from(compact, 'base64').toString('utf8');
   const colon = text.indexOf(':');
-  if (colon < 1) throw refuse(`${at}: expected base64 of NAME:PASSWORD, found no name and colon in it`);
-  // Some tools end the text with zero bytes.
+  if (colon < 1) throw refuse(`${at}: expected base64 of NAME:PASSWORD, found no NAME: in it`);
+  // Some tools append zero bytes.
   return { username: text.slice(0, colon), password: text.slice(colon + 1).replace(/\0+$/, '') };
 }
 
 const refuse = (why: string): RegistryError =>
   new RegistryError(
     'SLW_REGISTRY_PULL_SECRET',
-    `pull secret (.dockerconfigjson): ${why}. \`podman login --authfile FILE HOST\` writes one that works`,
+    `pull secret (.dockerconfigjson): ${why}. \`podman login --authfile FILE HOST\` writes a valid one`,
   );

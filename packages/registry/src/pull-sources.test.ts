@@ -7,7 +7,7 @@ import type { MirrorRule } from './registry.ts';
 
 const digest = `@sha256:${'0a'.repeat(32)}`;
 
-/** The places in order; plain http ones marked. */
+/** The sources in order, plain http ones marked. */
 function listSources(reference: string, mirrors: readonly MirrorRule[], plainHttp: readonly string[] = []): string[] {
   const places = listPullSources(parseReference(reference), { mirrors, plainHttp: new Set(plainHttp) });
   return places.map(({ host, repository, plainHttp }) => `${plainHttp ? 'http://' : ''}${host}/${repository}`);
@@ -60,34 +60,34 @@ describe('registries.conf', () => {
   `);
   const places = (reference: string): string[] => listSources(reference, conf.mirrors, conf.plainHttp);
 
-  it('asks the mirrors of the most specific source in their order, then the source', () => {
+  it('tries the mirrors of the most specific source in order, then the source', () => {
     const names = ['http://mirror.local:5000/ocp/release', 'second.local/ocp/release', 'quay.io/openshift/release'];
     expect(places(`quay.io/openshift/release${digest}`)).toEqual(names);
   });
 
-  it('asks for a tag only the mirrors that may answer for tags', () => {
+  it('uses only mirrors for tags if the reference is a tag', () => {
     const names = ['http://mirror.local:5000/ocp/release', 'third.local/ocp/release', 'quay.io/openshift/release'];
     expect(places('quay.io/openshift/release:4.22')).toEqual(names);
     expect(places('quay.io/other/app:1')).toEqual(['quay.io/other/app']);
     expect(places(`quay.io/other/app${digest}`)).toEqual(['all.local/quay/other/app', 'quay.io/other/app']);
   });
 
-  it('asks the location instead of the prefix', () => {
+  it('uses the location instead of the prefix', () => {
     expect(places('old.example.com/team/app:1')).toEqual(['http://new.example.com:8080/people/app']);
     expect(places('old.example.com/other/app:1')).toEqual(['old.example.com/other/app']);
   });
 
-  it('knows a pattern of hosts', () => {
+  it('supports host patterns', () => {
     expect(places('a.corp.example.com/x/y:1')).toEqual(['corp.local/all/x/y', 'a.corp.example.com/x/y']);
     expect(places('corp.example.com/x/y:1')).toEqual(['corp.example.com/x/y']);
   });
 
-  it('never asks what is blocked, also where it is a mirror of another', () => {
+  it('never uses a blocked registry, even as a mirror', () => {
     expect(() => places('bad.example.com/app:1')).toThrow(/bad\.example\.com is blocked/);
     expect(places('closed.example.com/app:1')).toEqual(['open.local/app']);
   });
 
-  it('a registry without a rule is asked itself, with TLS', () => {
+  it('uses a registry without a rule directly, with TLS', () => {
     expect(listSources('ghcr.io/a/b:1', [])).toEqual(['ghcr.io/a/b']);
     expect(listSources('localhost:5000/a/b:1', [], ['localhost:5000'])).toEqual(['http://localhost:5000/a/b']);
   });
@@ -107,10 +107,10 @@ describe('registries.conf', () => {
     ],
     [
       '[[registry]]\nlocation = "q.io"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "a.io"\npull-from-mirror = "all"',
-      'keep one of them',
+      'Remove one of them',
     ],
     [`# ${'x'.repeat(1024 * 1024)}`, 'at most 1048576 characters'],
-  ])('one that cannot be used is refused with the field (%#)', (text, why) => {
+  ])('an invalid one is rejected with the field (%#)', (text, why) => {
     expect(() => parseRegistriesConf(text)).toThrow(
       expect.objectContaining({ code: 'SLW_REGISTRY_MIRRORS', message: expect.stringContaining(why) }),
     );
@@ -126,7 +126,7 @@ describe('mirror sets', () => {
   const digests = (...entries: unknown[]) => buildMirrorSet('ImageDigestMirrorSet', 'imageDigestMirrors', entries);
   const tags = (...entries: unknown[]) => buildMirrorSet('ImageTagMirrorSet', 'imageTagMirrors', entries);
 
-  it('the ones for digests and the ones for tags of one source each answer for their own', () => {
+  it('sets for digests and for tags of one source apply separately', () => {
     const rules = parseMirrorSets([
       digests({ source: 'quay.io/team', mirrors: ['a.local/team', 'b.local/team'] }),
       tags({ source: 'quay.io/team', mirrors: ['c.local/team'] }),
@@ -136,18 +136,18 @@ describe('mirror sets', () => {
     expect(listSources('quay.io/team/app:1', rules)).toEqual(['c.local/team/app', 'quay.io/team/app']);
   });
 
-  it('NeverContactSource of one of them keeps us from the source for good', () => {
+  it('NeverContactSource in one of them excludes the source', () => {
     const rules = parseMirrorSets([
       digests({ source: 'quay.io', mirrors: ['a.local'], mirrorSourcePolicy: 'NeverContactSource' }),
       digests({ source: 'quay.io', mirrors: ['b.local'] }),
     ]);
     expect(listSources(`quay.io/app${digest}`, rules)).toEqual(['a.local/app', 'b.local/app']);
     expect(() => listSources('quay.io/app:1', rules)).toThrow(
-      /quay\.io\/app:1: there is no place to ask: quay\.io must not be asked itself/,
+      /quay\.io\/app:1: no source is allowed for this image: quay\.io must not be contacted/,
     );
   });
 
-  it('a mirror that is a mere host cannot stand for a whole repository', () => {
+  it('a mirror without a path cannot replace a whole repository', () => {
     const rules = parseMirrorSets([digests({ source: 'quay.io/app', mirrors: ['a.local', 'b.local/app'] })]);
     expect(listSources(`quay.io/app${digest}`, rules)).toEqual(['b.local/app', 'quay.io/app']);
   });
@@ -162,7 +162,7 @@ describe('mirror sets', () => {
     [digests({ source: 'quay.io', mirrors: [''] }), 'spec.imageDigestMirrors[0].mirrors[0]: expected a host'],
     [digests({ source: 'quay.io', mirrors: [], mirrorSourcePolicy: 'Maybe' }), 'found "Maybe"'],
     [tags({ source: 'quay.io', mirrors: 'a.io' }), 'spec.imageTagMirrors[0].mirrors: expected a list, found a string'],
-  ])('one that cannot be used is refused with object and field (%#)', (object, why) => {
+  ])('an invalid one is rejected with object and field (%#)', (object, why) => {
     expect(() => parseMirrorSets([object])).toThrow(
       expect.objectContaining({ code: 'SLW_REGISTRY_MIRRORS', message: expect.stringContaining(why) }),
     );
@@ -171,7 +171,7 @@ describe('mirror sets', () => {
 
 const place = (host: string, repository: string, plainHttp = false) => ({ host, repository, plainHttp });
 
-describe('the address of an image', () => {
+describe('the URL of an image', () => {
   it.each([
     [place('quay.io', 'a/b'), 'https://quay.io/v2/a/b/manifests/1', 'repository:a/b:pull'],
     [place('localhost:5000', 'a', true), 'http://localhost:5000/v2/a/manifests/1', 'repository:a:pull'],

@@ -2,7 +2,7 @@ import { RegistryError } from './errors.ts';
 import { coverage, formatReference, mostSpecific, formatName, type Reference } from './reference.ts';
 import type { Mirror, MirrorRule } from './registry.ts';
 
-/** One place that an image may come from: its registry itself, or a mirror. */
+/** The registry of an image, or a mirror. */
 export interface PullSource {
   readonly host: string;
   readonly repository: string;
@@ -15,8 +15,8 @@ export interface PullSourceRules {
 }
 
 /**
- * Where to ask for an image, in order: the mirrors of the most specific source it is in, then the source. Several rules
- * may say the same source: their mirrors are asked one after the other, and one of them is enough to keep us from it.
+ * Where to pull an image from, in order: the mirrors of its most specific source, then the source. If several rules
+ * have the same source, their mirrors are tried in order, and a single rule can forbid contacting the source.
  */
 export function listPullSources(reference: Reference, rules: PullSourceRules): readonly [PullSource, ...PullSource[]] {
   const name = formatName(reference);
@@ -45,7 +45,7 @@ function rulesFor(name: string, rules: readonly MirrorRule[]): readonly MirrorRu
 const isBlocked = (name: string, rules: readonly MirrorRule[]): boolean =>
   rulesFor(name, rules).some(({ blocked }) => blocked);
 
-/** None, where the source is a whole repository and the mirror a mere host: nothing would be left of the name. */
+/** None if the source is a whole repository and the mirror only a host: the repository name would be empty. */
 function toPullSource(mirror: Mirror, source: string, name: string, rules: PullSourceRules): PullSource[] {
   const moved = `${mirror.location}${name.slice(coverage(source, name) ?? 0)}`;
   const slash = moved.indexOf('/');
@@ -66,13 +66,13 @@ function withoutRepeats(places: readonly PullSource[]): PullSource[] {
 function noPullSource(reference: Reference, matching: readonly MirrorRule[], kind: string): RegistryError {
   const source = matching[0]?.source ?? reference.host;
   const why = matching.some(({ blocked }) => blocked)
-    ? `${source} is blocked, and no mirror of it that may be asked has ${kind}`
-    : `${source} must not be asked itself, and no mirror of it answers for ${kind}`;
-  const text = `${formatReference(reference)}: there is no place to ask: ${why}. Add a mirror for ${kind}, or allow the source`;
+    ? `${source} is blocked, and it has no allowed mirror for ${kind}`
+    : `${source} must not be contacted, and it has no mirror for ${kind}`;
+  const text = `${formatReference(reference)}: no source is allowed for this image: ${why}. Add a mirror for ${kind}, or allow the source`;
   return new RegistryError('SLW_REGISTRY_BLOCKED', text);
 }
 
-/** Docker Hub answers under another name than its images have, and its own images stand below library/. */
+/** Docker Hub serves its images under another host name, and official images below library/. */
 function serving({ host, repository }: PullSource): { host: string; repository: string } {
   if (host !== 'docker.io') return { host, repository };
   return { host: 'registry-1.docker.io', repository: repository.includes('/') ? repository : `library/${repository}` };
@@ -91,5 +91,5 @@ function buildUrl(place: PullSource, kind: string, name: string): URL {
   return new URL(`${place.plainHttp ? 'http' : 'https'}://${host}/v2/${repository}/${kind}/${name}`);
 }
 
-/** What a token has to allow: to read, and nothing more. */
+/** The token scope: read access only. */
 export const pullScope = (place: PullSource): string => `repository:${serving(place).repository}:pull`;

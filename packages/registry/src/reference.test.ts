@@ -20,10 +20,10 @@ describe('an image reference', () => {
   });
 
   it.each([
-    ['busybox', 'Short names are not guessed at'],
-    ['library/busybox', '"library" is no full host. Short names are not guessed at'],
-    ['', 'there is no host'],
-    ['https://quay.io/app', 'no host, or a host and a port'],
+    ['busybox', 'Short names are not supported'],
+    ['library/busybox', '"library" is not a full host name. Short names are not supported'],
+    ['', 'the host is missing'],
+    ['https://quay.io/app', 'is not a valid host or host:port'],
     ['quay.io/App', 'lower case'],
     ['quay.io/', 'lower case'],
     ['quay.io//app', 'lower case'],
@@ -32,13 +32,13 @@ describe('an image reference', () => {
     ['quay.io/app:a/b', 'the tag'],
     [`quay.io/app@sha512:${'0'.repeat(128)}`, 'sha256: and 64 characters'],
     [`quay.io/app@${digest}0`, 'sha256: and 64 characters'],
-    ['quay.io:99999/app', 'no host, or a host and a port'],
-    ['127.1:5000/app', 'no host, or a host and a port'],
-    ['0x7f.0.0.1/app', 'no host, or a host and a port'],
+    ['quay.io:99999/app', 'is not a valid host or host:port'],
+    ['127.1:5000/app', 'is not a valid host or host:port'],
+    ['0x7f.0.0.1/app', 'is not a valid host or host:port'],
     [`quay.io/${'a'.repeat(300)}`, 'longer than 255'],
     [`quay.io/${'a'.repeat(2000)}`, 'longer than 1024'],
     ['quay.io/app\n', 'lower case'],
-  ])('%j is refused, with what was expected', (text, why) => {
+  ])('%j is rejected with what was expected', (text, why) => {
     const refusal = catchRefusal(text);
     expect(refusal.code).toBe('SLW_REGISTRY_REFERENCE');
     expect(refusal.message).toContain('expected host[:port]/path[:tag][@sha256:…]');
@@ -47,13 +47,13 @@ describe('an image reference', () => {
   });
 
   it.each(['robot:hunter2@quay.io/app', 'https://robot:hunter2@quay.io/app'])(
-    'a login before the host is not repeated in the refusal (%#)',
+    'a login before the host is not quoted in the error (%#)',
     (text) => {
       expect(catchRefusal(text).message).not.toContain('hunter2');
     },
   );
 
-  it('whatever is accepted says the same when it is written out and read again', () => {
+  it('law: a formatted reference is parsed back unchanged', () => {
     const part = fc.stringMatching(/^[a-z0-9]{1,5}([._-][a-z0-9]{1,3})?$/);
     const host = fc.tuple(part, fc.constantFrom('.example.com', 'x:5000', '.io', '.io:443')).map((it) => it.join(''));
     const rest = fc.tuple(
@@ -63,7 +63,7 @@ describe('an image reference', () => {
     );
     fc.assert(
       fc.property(host, rest, (host, [path, tag, digest]) => {
-        // 0x is a number to a URL, so its host is an address in another spelling, and refused.
+        // A URL parses 0x as a number, so this host is an address in another spelling, and is rejected.
         fc.pre(!/[_]|-[.:]|[.]-|(^|[.])0x:/.test(host));
         const once = parseReference(`${host}${path}${tag}${digest}`);
         expect(parseReference(formatReference(once))).toEqual(once);
@@ -71,7 +71,7 @@ describe('an image reference', () => {
     );
   });
 
-  it('whatever is accepted stays a host and a path in a URL, and everything else is a refusal', () => {
+  it('law: every accepted reference is a host and a path in a URL, and everything else is rejected', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z.:/@-]{0,40}$/)), (text) => {
         const { host, repository } = readOr(text, parseReference('example.com/refused'));

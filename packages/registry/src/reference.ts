@@ -2,17 +2,17 @@ import { quote } from '@slipway/base/text';
 import { RegistryError } from './errors.ts';
 
 export interface Reference {
-  /** With its port, where one was given. */
+  /** With the port, if the reference has one. */
   readonly host: string;
   readonly repository: string;
   readonly tag: string | undefined;
-  /** Where there is one, it alone says which image is meant. */
+  /** Takes precedence over the tag. */
   readonly digest: string | undefined;
 }
 
 export const DIGEST_PATTERN = /^sha256:[a-f0-9]{64}$/;
 
-// The grammar of the distribution project, without the short forms: the first part has to look like a host.
+// The grammar of the distribution project, without short names: the first part must be a host.
 const HOST_PATTERN =
   /^(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[a-f0-9:]+\])(?::\d{1,5})?$/;
 const REPOSITORY_PATTERN = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
@@ -22,7 +22,7 @@ const MAX_REFERENCE_CHARS = 1024;
 const MAX_NAME_CHARS = 255;
 const EXPECTED = 'expected host[:port]/path[:tag][@sha256:…], such as registry.example.com/team/app:1.2';
 
-/** Reads the full name of an image. Short names are refused: what they mean depends on who reads them. */
+/** Parses a full image reference. Short names are rejected, because their meaning depends on configuration. */
 export function parseReference(text: string): Reference {
   const slash = text.indexOf('/');
   const host = text.slice(0, Math.max(0, slash)).toLowerCase();
@@ -33,16 +33,16 @@ export function parseReference(text: string): Reference {
 }
 
 function findProblem({ text, host, repository, tag, digest }: Reference & { text: string }): string | undefined {
-  if (text.length > MAX_REFERENCE_CHARS) return `it is longer than ${MAX_REFERENCE_CHARS} characters`;
+  if (text.length > MAX_REFERENCE_CHARS) return `the reference is longer than ${MAX_REFERENCE_CHARS} characters`;
   if (!isHost(host)) return hostProblem(host);
   if (!REPOSITORY_PATTERN.test(repository)) {
-    return 'the path after the host may have lower case letters, digits, and . _ - between them';
+    return 'the path after the host may contain lower case letters and digits, separated by . _ -';
   }
   if (host.length + 1 + repository.length > MAX_NAME_CHARS)
     return `the name is longer than ${MAX_NAME_CHARS} characters`;
-  if (tag !== undefined && !TAG_PATTERN.test(tag)) return 'the tag may have at most 128 letters, digits, and _ . -';
+  if (tag !== undefined && !TAG_PATTERN.test(tag)) return 'the tag may contain at most 128 letters, digits and _ . -';
   if (digest !== undefined && !DIGEST_PATTERN.test(digest)) {
-    return 'the digest has to be sha256: and 64 characters 0-9 a-f';
+    return 'the digest must be sha256: and 64 characters 0-9 a-f';
   }
   return undefined;
 }
@@ -57,8 +57,8 @@ function split(rest: string): { name: string; tag: string | undefined; digest: s
 }
 
 /**
- * Whether the text is a host in the form that references use: a dot, a port, or localhost tells it from a path. Other
- * spellings of an address (127.1) are refused, so that rules about a host cannot be got round.
+ * Whether the text is a host as written in references: a dot, a port or localhost distinguishes it from a path. Other
+ * spellings of an address (127.1) are rejected, so that they cannot bypass rules for a host.
  */
 function isHost(text: string): boolean {
   if (!HOST_PATTERN.test(text) || text.length > MAX_NAME_CHARS || isShort(text)) return false;
@@ -68,15 +68,15 @@ function isHost(text: string): boolean {
 const isShort = (host: string): boolean => !/[.:]/.test(host) && host !== 'localhost';
 
 function hostProblem(host: string): string {
-  if (host === '') return `there is no host in it. ${NOT_GUESSED}`;
-  if (HOST_PATTERN.test(host) && isShort(host)) return `${quote(host)} is no full host. ${NOT_GUESSED}`;
-  return 'what stands before the first / is no host, or a host and a port';
+  if (host === '') return `the host is missing. ${NOT_GUESSED}`;
+  if (HOST_PATTERN.test(host) && isShort(host)) return `${quote(host)} is not a full host name. ${NOT_GUESSED}`;
+  return 'the part before the first / is not a valid host or host:port';
 }
 
-const NOT_GUESSED = 'Short names are not guessed at: write the registry out';
+const NOT_GUESSED = 'Short names are not supported: write the full name with the registry';
 
 function refuse(text: string, why: string): RegistryError {
-  // Somebody may have put a login before the host.
+  // Users may have written a login before the host.
   const shown = /^[^/]*@/.test(text) || text.includes('://') ? 'the image reference' : `image reference ${quote(text)}`;
   return new RegistryError('SLW_REGISTRY_REFERENCE', `${shown}: ${EXPECTED}; ${why}`);
 }
@@ -90,20 +90,20 @@ export function formatReference(reference: Reference): string {
   return `${formatName(reference)}${tag}${digest}`;
 }
 
-// A scope is a part of what registries hold: `registry.example.com`, `registry.example.com/team`, or `*.example.com` for
-// every host below it. Pull secrets and mirrors are bound to scopes.
+// A scope is a set of repositories: `registry.example.com`, `registry.example.com/team`, or `*.example.com` for every
+// host below it. Pull secrets and mirrors apply to scopes.
 
-/** Whether the text is a host, or a host and a path below it. */
+/** Whether the text is a host, or a host and a path. */
 export function isScope(text: string): boolean {
   const slash = text.indexOf('/');
   if (slash === -1) return isHost(text);
   return isHost(text.slice(0, slash)) && REPOSITORY_PATTERN.test(text.slice(slash + 1));
 }
 
-/** Whether the text is every host below one: `*.example.com`. */
+/** Whether the text is a pattern such as `*.example.com`. */
 export const isHostPattern = (text: string): boolean => text.startsWith('*.') && isHost(text.slice(2));
 
-/** Hosts have no case; the rest of a name must be lower case already. */
+/** Host names are case-insensitive; the rest must already be lower case. */
 export function lowerHost(scope: string): string {
   const host = parseHost(scope);
   return host.toLowerCase() + scope.slice(host.length);
@@ -111,7 +111,7 @@ export function lowerHost(scope: string): string {
 
 export const parseHost = (scope: string): string => scope.split('/', 1)[0] ?? '';
 
-/** How much of the name (host and repository) the scope covers, in characters; undefined: the name is outside of it. */
+/** How many characters of the name (host and repository) the scope covers. Undefined: the name is not in the scope. */
 export function coverage(scope: string, name: string): number | undefined {
   if (scope.startsWith('*.')) {
     const host = parseHost(name);
@@ -121,7 +121,7 @@ export function coverage(scope: string, name: string): number | undefined {
   return scope.length;
 }
 
-/** The most specific one of the scopes that the name is in: the longest; a whole host before a pattern for it. */
+/** The most specific scope that contains the name: the longest one, and a host before a pattern. */
 export function mostSpecific(scopes: Iterable<string>, name: string): string | undefined {
   let best: string | undefined;
   for (const scope of scopes) {

@@ -10,21 +10,21 @@ const MAX_ENTRIES = 1000;
 
 type ReferenceKind = MirrorRule['for'];
 
-/** What a registries.conf says, as the options of a registry client take it. */
+/** A registries.conf as options of a registry client. */
 export interface RegistriesConf {
   readonly mirrors: readonly MirrorRule[];
   readonly plainHttp: readonly string[];
 }
 
 /**
- * Reads a registries.conf (version 2). `insecure` means plain http here: a certificate that cannot be verified is never
- * accepted. Search registries, short names and credential helpers are not for us, and are passed over.
+ * Parses a registries.conf (version 2). `insecure` means plain http here: an unverified certificate is never accepted.
+ * Search registries, short names and credential helpers are ignored.
  */
 export function parseRegistriesConf(text: string): RegistriesConf {
   if (text.length > MAX_CONF_CHARS) throw refuse(`expected at most ${MAX_CONF_CHARS} characters, found ${text.length}`);
   const parsed = parseToml(text);
   if (parsed['registries'] !== undefined) {
-    throw refuse('it is of version 1 ([registries.search] and the like), expected version 2: [[registry]] tables');
+    throw refuse('expected version 2 ([[registry]] tables), found version 1 ([registries.search] and similar)');
   }
   const mirrors: MirrorRule[] = [];
   const plainHttp = new Set<string>();
@@ -47,7 +47,7 @@ function parseToml(text: string): Record<string, unknown> {
 
 interface RegistryTable {
   prefix: string;
-  /** Undefined for a pattern of hosts: each is its own location. */
+  /** Undefined for a host pattern: each host is its own location. */
   location: string | undefined;
   insecure: boolean;
   blocked: boolean;
@@ -91,7 +91,7 @@ function readReferenceKind(table: Record<string, unknown>, at: string, digestsOn
   const value = table['pull-from-mirror'];
   if (value === undefined) return digestsOnly ? 'digests' : 'all';
   if (digestsOnly) {
-    throw refuse(`${at}.pull-from-mirror: the registry says mirror-by-digest-only already; keep one of them`);
+    throw refuse(`${at}.pull-from-mirror: the registry already sets mirror-by-digest-only. Remove one of them`);
   }
   const answers = pullFrom.get(value);
   if (answers === undefined) {
@@ -101,7 +101,7 @@ function readReferenceKind(table: Record<string, unknown>, at: string, digestsOn
   return answers;
 }
 
-/** Rules of one source are asked in their order, so neighbours that answer the same references share one. */
+/** The rules of a source are tried in order, so adjacent mirrors for the same kind of reference share a rule. */
 function toMirrorRules({ prefix: source, location, insecure, blocked, mirrors }: RegistryTable): MirrorRule[] {
   const rules: (MirrorRule & { mirrors: Mirror[] })[] = [];
   for (const { for: answers, ...mirror } of mirrors) {
@@ -110,7 +110,7 @@ function toMirrorRules({ prefix: source, location, insecure, blocked, mirrors }:
     else rules.push({ source, mirrors: [mirror], fallback: true, for: answers, blocked });
   }
   if (blocked && rules.length === 0) rules.push({ source, mirrors: [], fallback: false, for: 'all', blocked });
-  // The images of the source are somewhere else altogether: that place is asked last, instead of it.
+  // The images of the source are stored at another location, which is tried last instead of the source.
   if (!blocked && location !== undefined && location !== source) {
     rules.push({ source, mirrors: [{ location, plainHttp: insecure }], fallback: false, for: 'all', blocked });
   }

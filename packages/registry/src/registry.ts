@@ -1,29 +1,29 @@
-// What the rest of the house knows of a registry.
+// The public types of the registry client.
 
 export interface Layer {
   readonly digest: string;
   readonly mediaType: string;
-  /** As it is transferred. */
+  /** Compressed, as transferred. */
   readonly size: number;
 }
 
 export interface Platform {
   readonly os: string;
-  /** As OCI names it: amd64, arm64, ppc64le, s390x. */
+  /** OCI name: amd64, arm64, ppc64le, s390x. */
   readonly architecture: string;
 }
 
 /** One image, for one platform. */
 export interface InspectedImage {
-  /** What was asked for, by digest: of the index where it is one. */
+  /** The requested image by digest: that of the index, if it is one. */
   readonly reference: string;
-  /** Of the manifest for the platform. */
+  /** Digest of the manifest for the platform. */
   readonly digest: string;
   readonly platform: Platform;
   readonly labels: Readonly<Record<string, string>>;
-  /** From the lowest to the topmost. */
+  /** From bottom to top. */
   readonly layers: readonly Layer[];
-  /** Of all layers and the config, as they are transferred. */
+  /** Size of all layers and the config, compressed. */
   readonly size: number;
 }
 
@@ -32,11 +32,11 @@ export interface RequestOptions {
 }
 
 export interface Registry {
-  /** Manifest and labels, kept by digest: asked for again it costs nothing. */
+  /** Manifest and labels. Cached by digest, so repeated calls are free. */
   inspect(reference: string, options?: RequestOptions): Promise<InspectedImage>;
-  /** The layers alone, from the lowest to the topmost: one request less than `inspect`, where only sizes are asked for. */
+  /** Only the layers, from bottom to top: one request less than `inspect`. */
   layers(reference: string, options?: RequestOptions): Promise<readonly Layer[]>;
-  /** One file out of the layers, from the topmost down, no more of them than needed. Null: the image has no such file. */
+  /** Reads one file, fetching layers from the top down until it is found. Null: the image has no such file. */
   readFile(
     reference: string,
     path: string,
@@ -46,19 +46,19 @@ export interface Registry {
 }
 
 /**
- * A registry or a part of one, and where else its images are. The most specific source counts; several rules may name
- * it: their mirrors are asked in order, and one of them is enough to keep us from the source.
+ * A registry, or a part of one, and the mirrors of its images. The rules with the most specific matching source apply.
+ * If there are several, their mirrors are tried in order, and a single rule can forbid contacting the source.
  */
 export interface MirrorRule {
-  /** A host, or a host and the beginning of a path; `*.example.com` for all below it. */
+  /** A host, a host and a path prefix, or `*.example.com` for all hosts below it. */
   readonly source: string;
-  /** In the order they are asked. */
+  /** In the order in which they are tried. */
   readonly mirrors: readonly Mirror[];
-  /** Whether the source itself is asked when no mirror has the image. */
+  /** Whether the source is tried when no mirror has the image. */
   readonly fallback: boolean;
-  /** Which references a mirror may answer: a tag can mean another image there. */
+  /** Which references may be pulled from a mirror, where a tag can mean another image. */
   readonly for: 'digests' | 'tags' | 'all';
-  /** Nothing may come from the source. */
+  /** Nothing may be pulled from the source. */
   readonly blocked: boolean;
 }
 
@@ -76,20 +76,20 @@ export interface RegistryOptions {
   /** By scope, such as `registry.example.com/team`; the most specific one wins. From `parsePullSecret`. */
   readonly credentials?: ReadonlyMap<string, Credential> | undefined;
   readonly mirrors?: readonly MirrorRule[] | undefined;
-  /** Hosts with port that are spoken to without TLS. Nobody else is. */
+  /** Hosts (with port) that are contacted without TLS. All others require TLS. */
   readonly plainHttp?: readonly string[] | undefined;
-  /** More authorities to trust, in PEM, beside those of the system. */
+  /** PEM certificates of authorities to trust in addition to those of the system. */
   readonly ca?: string | undefined;
-  /** Picked out of an index. Left out: linux on the architecture of this process. */
+  /** Selects the image from an index. Default: linux on the architecture of this process. */
   readonly platform?: Platform | undefined;
-  /** How long a request may be silent, in milliseconds. */
+  /** Timeout without data, in milliseconds. */
   readonly silenceMs?: number | undefined;
-  /** How often a request that may succeed later is tried again. */
+  /** Retries after transient failures. */
   readonly retries?: number | undefined;
-  /** Requests at once, to one host. */
+  /** Concurrent requests per host. */
   readonly atOnce?: number | undefined;
-  /** How long the transfer of one layer may take in all, in milliseconds. */
+  /** Timeout for the transfer of one layer, in milliseconds. */
   readonly layerMs?: number | undefined;
-  /** How large a layer may be unpacked. */
+  /** Maximum uncompressed size of a layer. */
   readonly layerBytes?: number | undefined;
 }

@@ -1,4 +1,4 @@
-// Asks for a part of an image: place after place, with a login where one is wanted, again where that may help.
+// Requests a part of an image from its sources in order, with logins and retries.
 import { backoffMs, halfJitter } from '@slipway/base/backoff';
 import type { Clock } from '@slipway/base/clock';
 import { createDeadline } from '@slipway/base/http';
@@ -8,11 +8,11 @@ import { type RegistryRequest, RegistryError } from './errors.ts';
 import type { PullSource } from './pull-sources.ts';
 import type { RegistryResponse, Transport } from './transport.ts';
 
-/** One image that is being read: whom to ask for its parts. */
+/** An image that is being read, and its sources. */
 export interface Image {
-  /** As the user named it. */
+  /** As the user wrote it. */
   readonly reference: string;
-  /** Who gave something last is asked first for the next part, so that a place that hangs costs its time once. */
+  /** The source that last succeeded comes first, so that a hanging source costs its timeout only once. */
   places: readonly PullSource[];
   readonly signal: AbortSignal;
 }
@@ -22,21 +22,21 @@ export interface PartRequest<T> {
   readonly what: string;
   readonly url: (place: PullSource) => URL;
   readonly accept?: string | undefined;
-  /** For one attempt at one place, from the first byte sent to the last received. */
+  /** For one attempt at one source, from the first byte sent to the last received. */
   readonly timeoutMs: number;
-  /** Reads and verifies the answer. */
+  /** Reads and verifies the response. */
   readonly read: (answer: RegistryResponse, asked: RegistryRequest) => Promise<T>;
 }
 
 export type Requester = <T>(image: Image, question: PartRequest<T>) => Promise<T>;
 
-/** Dates of other hosts are compared with it. */
+/** Wall time, because it is compared with dates of other hosts. */
 export type RegistryClock = Pick<Clock, 'wallNow' | 'sleep'>;
 
 export interface RequesterOptions {
   readonly transport: Transport;
   readonly authorizer: Authorizer;
-  /** Requests that are under way at the same time, to one host. */
+  /** Concurrent requests per host. */
   readonly atOnce: number;
   readonly clock: RegistryClock;
   readonly retries: number;
@@ -51,13 +51,13 @@ interface Attempt {
 }
 
 /**
- * Asks the places of an image one after the other until one gives what the digest names. Only when none did, those that
- * may yet are asked again: another mirror is faster than waiting for this one.
+ * Tries the sources of an image in order until one returns content that matches the digest. Sources with transient
+ * failures are retried only after all others were tried: another mirror is faster than waiting.
  */
 export function createRequester({ transport, authorizer, atOnce, clock, retries }: RequesterOptions): Requester {
   const limit = createHostLimit(atOnce);
 
-  /** Logs in where the registry wants it; a token that it no longer takes is made anew, once. */
+  /** Logs in if the registry requires it. A rejected token is renewed once. */
   async function sendTo<T>(
     place: PullSource,
     question: PartRequest<T>,
@@ -66,7 +66,7 @@ export function createRequester({ transport, authorizer, atOnce, clock, retries 
   ): Promise<RegistryResponse> {
     const exchange = { url: question.url(place), asked, signal, accept: question.accept, redirects: MAX_REDIRECTS };
     const first = await transport.get({ ...exchange, authorization: authorizer.current(place) });
-    // Who answers after a redirect gets neither a login nor a say in where one is sent.
+    // The target of a redirect neither receives a login nor decides where one is sent.
     if (first.status !== 401 || first.elsewhere) return first;
     await first.discard();
     authorizer.forget(place);
@@ -88,7 +88,7 @@ export function createRequester({ transport, authorizer, atOnce, clock, retries 
     } catch (error) {
       image.signal.throwIfAborted();
       if (!deadline.passed()) throw error;
-      const text = `expected the whole answer within ${question.timeoutMs / 1000} s, found that it took longer. Check the load of the host and the network between`;
+      const text = `expected the complete response within ${question.timeoutMs / 1000} s, but it took longer. Check the load of the host and the network`;
       throw new RegistryError('SLW_REGISTRY_SILENT', text, { asked });
     } finally {
       deadline.cancel();
@@ -126,22 +126,22 @@ export function createRequester({ transport, authorizer, atOnce, clock, retries 
   };
 }
 
-/** The longest that we wait because somebody says so; who wants more is not asked again this time. */
+/** The longest Retry-After that is honored. A host that requests more is not retried. */
 const MAX_WAIT_MS = 60_000;
 
 const backoff = { firstMs: 500, maxMs: 15_000, jitter: halfJitter };
 
-/** How long to wait before the next round: growing, spread so that many who failed together do not come back together. */
+/** The delay before the next round, with backoff and jitter. */
 export const waitBefore = (round: number, retryAfterMs: number, random?: () => number): number =>
   Math.max(backoffMs(backoff, round + 1, random), retryAfterMs);
 
 const readRetryAfter = (failure: RegistryError | undefined): number => failure?.retryAfterMs ?? 0;
 
-/** One failure, or all of them in one. "Not found" is only what everybody says; otherwise the first other failure counts. */
+/** Combines the failures of all sources. The first failure other than "not found" determines the code. */
 function combineFailures(attempts: readonly Attempt[], image: Image, what: string): RegistryError {
   const failures = attempts.flatMap(({ failure, tries }) => (failure === undefined ? [] : [{ failure, tries }]));
   const worst = failures.find(({ failure }) => failure.code !== 'SLW_REGISTRY_NOT_FOUND') ?? failures[0];
-  if (worst === undefined) throw new Error(`${image.reference}: no place was asked`);
+  if (worst === undefined) throw new Error(`${image.reference}: no source was tried; this is a bug`);
   const { code, status, retryAfterMs } = worst.failure;
   const details = { status, retryAfterMs, failures: failures.map(({ failure }) => failure) };
   if (failures.length === 1) {
@@ -155,13 +155,13 @@ function combineFailures(attempts: readonly Attempt[], image: Image, what: strin
   const lines = failures.map(
     ({ failure, tries }) => `${failure.host}: ${failure.text}${triesText(tries)} [${failure.code}]`,
   );
-  const text = `${image.reference}: ${what}: none of the ${failures.length} places that may have it gave it. ${lines.join('; ')}`;
+  const text = `${image.reference}: ${what}: all ${failures.length} sources failed. ${lines.join('; ')}`;
   return new RegistryError(code, text, details);
 }
 
 const triesText = (tries: number): string => (tries === 1 ? '' : ` (tried ${tries} times)`);
 
-/** The wait for something shared ends with the caller's own signal; the shared work goes on. */
+/** Stops waiting when the signal aborts. The shared work continues. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
@@ -171,9 +171,9 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** How many requests are under way at once, for each host. */
+/** Limits the concurrent requests per host. */
 interface HostLimit {
-  /** Waits for a turn; what it returns gives the turn back. */
+  /** Waits for a free slot. Returns a function that releases it. */
   acquire(host: string, signal: AbortSignal): Promise<() => void>;
 }
 

@@ -4,7 +4,7 @@ import { isRecord, parseJson } from '@slipway/base/json';
 import { type RegistryRequest, RegistryError, type RegistryErrorCode } from './errors.ts';
 import type { RegistryResponse } from './transport.ts';
 
-/** All of an answer, if it is no longer than that. */
+/** Reads a whole body, up to a limit. */
 export async function readBytes(
   body: AsyncIterable<Uint8Array>,
   mostBytes: number,
@@ -12,7 +12,7 @@ export async function readBytes(
 ): Promise<Buffer> {
   const bytes = await readBounded(body, mostBytes);
   if (bytes !== null) return bytes;
-  const text = `expected at most ${mostBytes} bytes, found more. An image that needs more cannot be read`;
+  const text = `expected at most ${mostBytes} bytes, found more. Larger responses are not supported`;
   throw new RegistryError('SLW_REGISTRY_LIMIT', text, { asked });
 }
 
@@ -21,26 +21,26 @@ export const computeDigest = (bytes: Uint8Array): string =>
 
 export function checkDigest(expected: string, found: string, asked: RegistryRequest): void {
   if (expected !== found) {
-    const text = `expected the digest ${expected}, found ${found}. Nothing of it is used: the registry, or what stands between, gives out something else`;
+    const text = `expected the digest ${expected}, found ${found}. The content was discarded: the registry, or a proxy in between, returned different content`;
     throw new RegistryError('SLW_REGISTRY_DIGEST', text, { asked });
   }
 }
 
-/** What a descriptor says of the size: fewer bytes may come whole another time, more are not the blob. */
+/** Compares with the size in the descriptor. Too few bytes may be transient; too many are a different blob. */
 export function checkSize(expected: number, found: number, asked: RegistryRequest): void {
   if (found < expected) {
-    const text = `expected ${expected} bytes, found the end after ${found}. Check what stands between, such as a proxy with a time limit`;
+    const text = `expected ${expected} bytes, found only ${found}. Check proxies between here and the registry for time limits`;
     throw new RegistryError('SLW_REGISTRY_CUT', text, { asked });
   }
   if (found > expected) {
-    const text = `expected ${expected} bytes, found more. Nothing of it is used: the registry, or what stands between, gives out something else`;
+    const text = `expected ${expected} bytes, found more. The content was discarded: the registry, or a proxy in between, returned different content`;
     throw new RegistryError('SLW_REGISTRY_DIGEST', text, { asked });
   }
 }
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Which error an answer means that is not a success. Of its body only the code that the registry gives is shown. */
+/** Converts an unsuccessful response to an error. Of its body, only the error code is shown. */
 export async function toRegistryError(
   answer: RegistryResponse,
   asked: RegistryRequest,
@@ -50,9 +50,9 @@ export async function toRegistryError(
   const { status } = answer;
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), now);
   const code = toErrorCode(status);
-  const said = await codeIn(answer, asked);
-  const found = said === undefined ? `status ${status}` : `status ${status} (${said})`;
-  const text = `expected the answer, found ${found}. ${formatRemediation(code, login, retryAfterMs)}`;
+  const reported = await codeIn(answer, asked);
+  const found = reported === undefined ? `status ${status}` : `status ${status} (${reported})`;
+  const text = `expected status 200, found ${found}. ${formatRemediation(code, login, retryAfterMs)}`;
   return new RegistryError(code, text, { asked: { ...asked, host: answer.host }, status, retryAfterMs });
 }
 
@@ -66,16 +66,18 @@ function toErrorCode(status: number): RegistryErrorCode {
 
 function formatRemediation(code: RegistryErrorCode, login: string, retryAfterMs: number | undefined): string {
   if (code === 'SLW_REGISTRY_UNAUTHORIZED') {
-    return `${login}. Put a login that may pull this image into the pull secret, under this host or a part of it`;
+    return `${login}. Add a login that may pull this image to the pull secret, for this host or for a path on it`;
   }
   if (code === 'SLW_REGISTRY_NOT_FOUND') {
-    return `Check the name, tag and digest; some registries say this of images that the login may not see (${login})`;
+    return `Check the name, tag and digest. Some registries also return this status for images that the login may not see (${login})`;
   }
   if (code === 'SLW_REGISTRY_THROTTLED') {
     const when = retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`;
-    return `It wants to be asked again ${when}; a login in the pull secret often raises the limit (${login})`;
+    return `The registry is rate limiting requests; try again ${when}. A login in the pull secret often raises the limit (${login})`;
   }
-  return code === 'SLW_REGISTRY_SERVER' ? "Check the registry's log" : 'Check that this is the address of a registry';
+  return code === 'SLW_REGISTRY_SERVER'
+    ? 'Check the log of the registry'
+    : 'Check that this is the address of a registry';
 }
 
 /** The code in the error document of a registry, such as MANIFEST_UNKNOWN. */
@@ -88,7 +90,7 @@ async function codeIn(answer: RegistryResponse, asked: RegistryRequest): Promise
     const code: unknown = isRecord(first) ? first['code'] : undefined;
     return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,50}$/.test(code) ? code : undefined;
   } catch {
-    // No document, or no end of it: the status says enough.
+    // Without a readable document, the status is enough.
     return undefined;
   }
 }

@@ -5,13 +5,13 @@ import { type RegistryRequest, RegistryError } from './errors.ts';
 export interface RegistryResponse {
   readonly status: number;
   header(name: string): string | string[] | undefined;
-  /** Of who answered in the end. */
+  /** The host that responded, after redirects. */
   readonly host: string;
-  /** Whether another host than the one asked answered. */
+  /** Whether a redirect led to another host. */
   readonly elsewhere: boolean;
-  /** What goes wrong on the way is a RegistryError. To leave off reading early ends the connection. */
+  /** Failures are RegistryErrors. Stopping early closes the connection. */
   readonly body: AsyncIterable<Buffer>;
-  /** For an answer whose body is of no interest. */
+  /** For a response whose body is not needed. */
   discard(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface Exchange {
   readonly asked: RegistryRequest;
   readonly signal: AbortSignal;
   readonly accept?: string | undefined;
-  /** Only for the host of the URL: never sent on. */
+  /** Only for the host of the URL, never for the target of a redirect. */
   readonly authorization?: string | undefined;
   /** How many redirects may be followed. */
   readonly redirects: number;
@@ -34,14 +34,14 @@ export interface Transport {
 export interface TransportOptions {
   readonly silenceMs: number;
   readonly ca: string | undefined;
-  /** As `URL.host` has them. */
+  /** In the form of `URL.host`. */
   readonly plainHttp: ReadonlySet<string>;
 }
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 const MAX_DISCARDED_BYTES = 64 * 1024;
 
-/** Sends requests: TLS verified always, plain http only to whom it is allowed, through no proxy. */
+/** Sends requests: always with verified TLS, with plain http only to allowed hosts, and never through a proxy. */
 export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions): Transport {
   if (ca !== undefined) checkAuthorities(ca);
   const agents = new Map<string, Agent>();
@@ -88,10 +88,10 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
       await answer.discard();
       const next = parseRedirect(answer, url, asked);
       if (followed >= exchange.redirects) {
-        const text = `expected an answer after at most ${exchange.redirects} redirects, found one more, to ${next.host}. Check the address of the registry`;
+        const text = `expected a response after at most ${exchange.redirects} redirects, found another redirect to ${next.host}. Check the address of the registry`;
         throw new RegistryError('SLW_REGISTRY_REDIRECT', text, { asked });
       }
-      // Once the request was elsewhere, a way back does not restore the trust: somebody else has chosen it.
+      // A redirect back to the original host does not restore trust, because another host chose the target.
       if (next.origin !== url.origin) [elsewhere, authorization] = [true, undefined];
       url = next;
     }
@@ -107,14 +107,14 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
 
 const plainText = (url: URL): string =>
   url.protocol === 'http:'
-    ? `expected https, found plain http to ${url.host}. Allow it for that host (plain http) if the network between can be trusted`
+    ? `expected https, found plain http to ${url.host}. Allow plain http for this host if you trust the network`
     : `expected https, found ${url.protocol}`;
 
 function parseRedirect(answer: RegistryResponse, from: URL, asked: RegistryRequest): URL {
   const location = answer.header('location');
   const target = typeof location === 'string' ? URL.parse(location, from) : null;
   if (target === null || target.username !== '' || target.password !== '') {
-    const text = `expected a redirect (${answer.status}) with an address, found none that can be used. Check the registry's configuration`;
+    const text = `expected a redirect (${answer.status}) with a valid URL, found none. Check the configuration of the registry`;
     throw new RegistryError('SLW_REGISTRY_REDIRECT', text, { asked });
   }
   return target;
@@ -126,7 +126,7 @@ function toResponse(
   signal: AbortSignal,
   elsewhere: boolean,
 ): RegistryResponse {
-  // Who reads gets the error from the iterator. With nobody reading yet, it would end the process.
+  // Readers receive the error from the iterator. Without a listener, it would crash the process before they start.
   body.on('error', () => {});
   return {
     status: statusCode,
@@ -149,54 +149,54 @@ function toResponse(
   };
 }
 
-/** Refuses what is not certificates: Node passes over them, and the mistake would show as an untrusted registry. */
+/** Rejects invalid certificates. Node ignores them, and the mistake would only show as an untrusted registry. */
 function checkAuthorities(pem: string): void {
   const { found, firstUnreadable } = inspectCertificates(pem);
   if (found === 0) throw refuse('found none');
-  if (firstUnreadable !== null) throw refuse(`found that number ${firstUnreadable} cannot be read`);
+  if (firstUnreadable !== null) throw refuse(`but number ${firstUnreadable} is invalid`);
 }
 
 const refuse = (found: string): RegistryError =>
   new RegistryError('SLW_REGISTRY_OPTIONS', `registry CA: expected certificates in PEM, ${found}`);
 
-/** What it means that no answer came. */
+/** Converts a failure before the response. */
 function noAnswer(error: unknown, asked: RegistryRequest): RegistryError {
   const { kind, code } = classifyFailure(error);
   const details = { asked, cause: error };
   switch (kind) {
     case 'untrusted': {
-      const text = `expected a certificate that is trusted, found one that is not (${code}). Give the authority that signed it (registry CA); it is never accepted unverified`;
+      const text = `expected a trusted certificate, found an untrusted one (${code}). Add the authority that signed it (registry CA); unverified certificates are never accepted`;
       return new RegistryError('SLW_REGISTRY_TLS', text, details);
     }
     case 'tls': {
-      const text = `expected TLS, found something else (${code}). Check the port; a registry without TLS must be allowed by its host (plain http)`;
+      const text = `expected TLS, found something else (${code}). Check the port. A registry without TLS must be allowed by its host (plain http)`;
       return new RegistryError('SLW_REGISTRY_TLS', text, details);
     }
     case 'timeout':
-      return new RegistryError('SLW_REGISTRY_SILENT', `expected an answer, ${SILENCE}`, details);
+      return new RegistryError('SLW_REGISTRY_SILENT', `expected a response, ${SILENCE}`, details);
     case 'not-http':
-      // Not as the cause: it holds the bytes that came.
-      return new RegistryError('SLW_REGISTRY_ANSWER', 'expected HTTP, found something else. Check host and port', {
+      // Without the cause, which contains the received bytes.
+      return new RegistryError('SLW_REGISTRY_ANSWER', 'expected HTTP, found something else. Check the host and port', {
         asked,
       });
     case 'unreachable':
     case 'closed':
     case 'large-headers':
     case 'unknown': {
-      const text = `expected a connection, found none (${code || 'it broke'}). Check that the host runs, its name and port, and the network between`;
+      const text = `expected a connection, found none (${code || 'no error code'}). Check that the host is running, its name and port, and the network`;
       return new RegistryError('SLW_REGISTRY_UNREACHABLE', text, details);
     }
   }
 }
 
-/** What it means that an answer did not come to its end. */
+/** Converts a failure during the response. */
 function cutAnswer(error: unknown, asked: RegistryRequest): RegistryError {
   const { kind, code } = classifyFailure(error);
   const details = { asked, cause: error };
   if (kind === 'timeout')
-    return new RegistryError('SLW_REGISTRY_SILENT', `expected the rest of the answer, ${SILENCE}`, details);
-  const text = `expected the whole answer, found that the connection ended in the middle of it (${code || 'no reason given'}). Check the registry's log and what stands between, such as a proxy with a time limit`;
+    return new RegistryError('SLW_REGISTRY_SILENT', `expected the rest of the response, ${SILENCE}`, details);
+  const text = `expected the complete response, but the connection closed early (${code || 'no error code'}). Check the log of the registry, and proxies in between for time limits`;
   return new RegistryError('SLW_REGISTRY_CUT', text, details);
 }
 
-const SILENCE = 'found silence for longer than is waited. Check the load of the host and the network between';
+const SILENCE = 'but no data arrived before the timeout. Check the load of the host and the network';

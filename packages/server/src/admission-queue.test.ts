@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Visitors by number, what became of each, and the way to send each off. */
+/** Requests by number, the fate of each, and a function to finish each. */
 function visit(gate: AdmissionQueue) {
   const begun: number[] = [];
   const gaveUp: number[] = [];
@@ -34,7 +34,7 @@ function visit(gate: AdmissionQueue) {
 }
 
 describe('the gate', () => {
-  it('lets a few begin at once and the others in the order they came', () => {
+  it('starts a few immediately and the others in order of arrival', () => {
     const { begun, enter, leave } = visit(createAdmissionQueue(limits));
     for (const number of [0, 1, 2, 3, 4]) enter(number);
     expect(begun).toEqual([0, 1]);
@@ -45,14 +45,14 @@ describe('the gate', () => {
     expect(begun).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('refuses whoever finds every seat taken', () => {
+  it('refuses a request if the queue is full', () => {
     const { enter, leave } = visit(createAdmissionQueue(limits));
     expect([0, 1, 2, 3, 4, 5, 6].map(enter)).toEqual([true, true, true, true, true, true, false]);
     leave(0);
     expect(enter(7)).toBe(true);
   });
 
-  it('passes over whoever has gone', () => {
+  it('skips requests whose client is gone', () => {
     const { begun, enter, leave } = visit(createAdmissionQueue(limits));
     for (const number of [0, 1, 2, 3]) enter(number);
     leave(2);
@@ -60,7 +60,7 @@ describe('the gate', () => {
     expect(begun).toEqual([0, 1, 3]);
   });
 
-  it('frees one place a visitor, however often it leaves', () => {
+  it('releases one slot per request, however often it finishes', () => {
     const gate = createAdmissionQueue(limits);
     const { begun, enter, leave } = visit(gate);
     for (const number of [0, 1, 2, 3]) enter(number);
@@ -69,7 +69,7 @@ describe('the gate', () => {
     expect(gate.active).toBe(2);
   });
 
-  it('lets the next begin when somebody takes too long', () => {
+  it('starts the next request when one takes too long', () => {
     const gate = createAdmissionQueue(limits);
     const { begun, enter, leave } = visit(gate);
     for (const number of [0, 1, 2]) enter(number);
@@ -79,7 +79,7 @@ describe('the gate', () => {
     expect(gate.active).toBe(1);
   });
 
-  it('cuts off the oldest of those that take long when there are too many', () => {
+  it('cuts off the oldest slow response if there are too many', () => {
     const { begun, cutOff, enter } = visit(createAdmissionQueue({ ...limits, active: 1 }));
     for (const number of [0, 1, 2, 3]) enter(number);
     vi.advanceTimersByTime(4000);
@@ -88,7 +88,7 @@ describe('the gate', () => {
     expect({ begun, cutOff }).toEqual({ begun: [0, 1, 2, 3], cutOff: [0] });
   });
 
-  it('cuts nobody off for those that took long and have left', () => {
+  it('does not count slow responses that have finished', () => {
     const { cutOff, enter, leave } = visit(createAdmissionQueue({ ...limits, active: 1 }));
     for (const number of [0, 1, 2, 3]) {
       enter(number);
@@ -98,7 +98,7 @@ describe('the gate', () => {
     expect(cutOff).toEqual([]);
   });
 
-  it('refuses at once when the wait would be longer than a client’s patience', () => {
+  it('refuses immediately if the wait would exceed the client’s timeout', () => {
     const { enter, leave } = visit(createAdmissionQueue({ ...limits, active: 1, waiting: 100, turnMs: 60_000 }));
     for (const number of [0, 1, 2, 3, 4, 5]) enter(number);
     leave(0);
@@ -107,7 +107,7 @@ describe('the gate', () => {
     expect(enter(6)).toBe(false);
   });
 
-  it('does not take the first answers, sent side by side, for slowness', () => {
+  it('does not mistake the first concurrent responses for slowness', () => {
     const gate = createAdmissionQueue({ ...limits, waiting: 1000 });
     const { enter, leave } = visit(gate);
     for (let number = 0; number < 500; number += 1) enter(number);
@@ -135,7 +135,7 @@ describe('the gate', () => {
     expect(gate.expectedWaitMs()).toBeLessThan(1000);
   });
 
-  it('takes a quiet time for no slowness', () => {
+  it('does not mistake a quiet period for slowness', () => {
     const gate = createAdmissionQueue({ ...limits, active: 1 });
     const { enter, leave } = visit(gate);
     enter(0);
@@ -148,7 +148,7 @@ describe('the gate', () => {
     expect(gate.expectedWaitMs()).toBe(0);
   });
 
-  it('sends those away that have waited beyond their patience, not those behind them', () => {
+  it('refuses requests that have waited beyond their timeout, not those behind them', () => {
     const { begun, gaveUp, enter, leave } = visit(createAdmissionQueue({ ...limits, active: 1, turnMs: 60_000 }));
     enter(0);
     enter(1);
@@ -158,7 +158,7 @@ describe('the gate', () => {
     expect({ begun, gaveUp }).toEqual({ begun: [0, 2], gaveUp: [1] });
   });
 
-  it('never has more active than there are places, nor anybody waiting beside a free one', () => {
+  it('never has more active requests than slots, nor a request waiting while a slot is free', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(30))), (steps) => {
         const gate = createAdmissionQueue(limits);

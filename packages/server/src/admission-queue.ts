@@ -1,37 +1,37 @@
 export interface AdmissionLimits {
-  /** Answers that are sent at the same time. */
+  /** Responses that are sent concurrently. */
   active: number;
-  /** How long an answer counts as one of them. One that takes longer goes on, and the next begins beside it. */
+  /** How long a response occupies its slot. A slower one continues, and the next starts alongside it. */
   turnMs: number;
-  /** Answers that may go on beyond their turn; with one more, the oldest is cut off. */
+  /** Responses that may continue past their slot; with one more, the oldest is cut off. */
   late: number;
-  /** Requests that may wait for their turn. */
+  /** Requests that may wait for a slot. */
   waiting: number;
-  /** How long a request may wait: a client gives up when it has seen no header for 10 s. */
+  /** How long a request may wait: a client gives up after 10 s without a header. */
   patienceMs: number;
 }
 
-/** What becomes of a request at the gate. */
+/** Callbacks for the fate of a request. */
 export interface Waiter {
-  /** Its turn has come. */
+  /** A slot is free: start the response. */
   begin(): void;
-  /** It has waited so long that its client has given up, or is about to. */
+  /** The request has waited so long that its client has given up, or is about to. */
   giveUp(): void;
-  /** It takes its time, and too many others do too. */
+  /** The response is slow, and too many others are too. */
   cutOff(): void;
 }
 
 export interface AdmissionQueue {
-  /** Begins at once, or when the turn comes; undefined: refused, there are too many. */
+  /** Starts the request immediately or when a slot is free; undefined: refused, too many are waiting. */
   enter(visitor: Waiter): Slot | undefined;
-  /** What somebody who comes now would have to wait, by how it went lately. */
+  /** Estimated wait for a new request, from recent ones. */
   expectedWaitMs(): number;
   readonly active: number;
   readonly waiting: number;
 }
 
 export interface Slot {
-  /** Done, or gone: whoever is next begins. */
+  /** The response is complete or its client is gone: the next request starts. */
   leave(): void;
 }
 
@@ -41,9 +41,9 @@ interface Entry {
 }
 
 /**
- * Lets requests through in the order they came, a few at a time. Beyond what can be answered before clients give up,
- * it refuses at once: a client that is told so comes back in order, one that is left waiting comes back in a herd.
- * Who takes long keeps nobody waiting, and there are never more of those than the memory for them allows.
+ * Admits requests in order, a few at a time. It immediately refuses more than it can answer before clients give up: a
+ * refused client returns when it is asked to, clients left waiting return in a herd. Slow responses block no slot, and
+ * their number is limited by the memory they need.
  */
 export function createAdmissionQueue(limits: AdmissionLimits): AdmissionQueue {
   const queue = new Set<Entry>();
@@ -113,16 +113,16 @@ export function createAdmissionQueue(limits: AdmissionLimits): AdmissionQueue {
 }
 
 interface SlotRate {
-  /** A turn ended while others waited. */
+  /** A slot was released while others waited. */
   count(): void;
-  /** Nobody waits: the time to the next turn says nothing. */
+  /** No request waits: the time to the next slot carries no information. */
   rest(): void;
   msPerTurn(): number;
 }
 
 /**
- * How fast turns follow each other. Turns run side by side and end in bunches, so single intervals say little: what
- * counts is how long the last bunch took. Zero until one is complete, for nothing is known yet.
+ * How fast slots are released. Slots run concurrently and end in bunches, so a single interval means little: the
+ * duration of the last bunch counts. Zero until the first bunch is complete.
  */
 function createSlotRate(bunch: number): SlotRate {
   let ms = 0;

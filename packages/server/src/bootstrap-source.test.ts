@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe('a bootstrap directory', () => {
-  it('has everything that a cluster would have', async () => {
+  it('provides everything that a cluster would', async () => {
     const source = await createBootstrapSource(directory, true);
     expect(source.read()).toEqual({
       pools: new Map([['worker', rendered]]),
@@ -54,7 +54,7 @@ describe('a bootstrap directory', () => {
     });
   });
 
-  it('needs no tokens where every machine is answered', async () => {
+  it('needs no tokens if machines are served without one', async () => {
     await rm(join(directory, bootstrapPaths.tokens));
     expect((await createBootstrapSource(directory, false)).read().tokens.size).toBe(0);
     await expect(createBootstrapSource(directory, true)).rejects.toMatchObject({
@@ -80,11 +80,11 @@ describe('a bootstrap directory', () => {
   it('is refused without a pool', async () => {
     await rm(join(directory, bootstrapPaths.pool('worker')));
     await expect(createBootstrapSource(directory, true)).rejects.toMatchObject({
-      message: expect.stringContaining('has no pool'),
+      message: expect.stringContaining('contains no pool'),
     });
   });
 
-  it('says which rendered config is missing', async () => {
+  it('reports which rendered config is missing', async () => {
     const source = await createBootstrapSource(directory, true);
     await expect(source.load('rendered-worker-1')).rejects.toMatchObject({
       code: 'SLW_SERVER_INPUT',

@@ -8,7 +8,7 @@ import type { ProvisioningToken } from '@slipway/fleet';
 import { ServerError } from './errors.ts';
 import type { Inputs, Source } from './source.ts';
 
-/** Where everything lies in a directory that `slipway bootstrap` writes and `slipway server --bootstrap` reads. */
+/** The layout of a directory that `slipway bootstrap` writes and `slipway server --bootstrap` reads. */
 export const bootstrapPaths = {
   /** MachineConfigPools, with spec.configuration set. */
   pool: (name: string) => `pools/${name}.json`,
@@ -16,7 +16,7 @@ export const bootstrapPaths = {
   machineConfig: (name: string) => `machine-configs/${name}.json`,
   certificate: 'tls/tls.crt',
   key: 'tls/tls.key',
-  /** `{ "<pool>": [{ "token", "created", "expires" }] }`; left out where every machine is answered. */
+  /** `{ "<pool>": [{ "token", "created", "expires" }] }`; absent if every machine is served without a token. */
   tokens: 'tokens.json',
   kubeconfig: 'kubeconfig',
   caBundle: 'ca.crt',
@@ -24,7 +24,7 @@ export const bootstrapPaths = {
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** The inputs as files: read once, at the start, when there is no cluster yet. */
+/** Inputs from files, read once at the start, before there is a cluster. */
 export async function createBootstrapSource(directory: string, needsTokens: boolean): Promise<Source> {
   const text = (path: string): Promise<string> => readText(join(directory, path));
   const pools = await readPools(directory);
@@ -52,7 +52,7 @@ async function readPools(directory: string): Promise<MachineConfigPool[]> {
   if (files.length === 0) {
     throw new ServerError(
       'SLW_SERVER_INPUT',
-      `${folder} has no pool: expected <pool>.json files, as slipway bootstrap writes them`,
+      `${folder} contains no pool: expected <pool>.json files, as written by slipway bootstrap`,
     );
   }
   return Promise.all(files.map((file) => readObject<MachineConfigPool>(machineConfigPoolKind, join(folder, file))));
@@ -99,7 +99,7 @@ async function readText(path: string): Promise<string> {
 const unreadable = (path: string, error: unknown): ServerError => {
   const reason =
     error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-  return new ServerError('SLW_SERVER_INPUT', `${path} ${reason}. Make the directory with slipway bootstrap`, {
+  return new ServerError('SLW_SERVER_INPUT', `${path} ${reason}. Create the directory with slipway bootstrap`, {
     cause: error,
   });
 };

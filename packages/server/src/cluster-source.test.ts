@@ -34,7 +34,7 @@ describe('what the Secrets say', () => {
     expect(read.problems).toEqual([expect.stringContaining(`Secret ${name} does not exist yet`)]);
   });
 
-  it('names the field that is missing, and takes half a key pair for none', () => {
+  it('names the missing field, and treats half a key pair as none', () => {
     const read = readSecrets({ ...complete, serving: secret(serverSecrets.serving, { 'tls.crt': 'CERT' }) }, true);
     expect(read.certificate).toBeUndefined();
     expect(read.problems).toEqual([expect.stringContaining(`Secret ${serverSecrets.serving}, data["tls.key"]`)]);
@@ -48,7 +48,7 @@ describe('what the Secrets say', () => {
     expect(read.problems.join()).not.toContain('secret"]');
   });
 
-  it('needs no tokens where every machine is answered', () => {
+  it('needs no tokens if machines are served without one', () => {
     expect(readSecrets({ ...complete, tokens: undefined }, false)).toMatchObject({ tokens: new Map(), problems: [] });
     expect(readSecrets({ ...complete, tokens: undefined }, true).problems).toHaveLength(1);
   });

@@ -33,21 +33,21 @@ import type { Inputs, ServingCertificate, Source } from './source.ts';
 interface ClusterSourceOptions {
   transport: Transport;
   namespace: string;
-  /** Whether machines must bring a token: then a missing Secret of tokens is a problem. */
+  /** Whether machines must present a token: then a missing token Secret is a problem. */
   needsTokens: boolean;
   log: Log;
   signal: AbortSignal;
 }
 
 /**
- * Follows the cluster: pools, the configs that nodes run, and three Secrets by name. Rendered configs are read when
- * they are to be served, and not held. Resolves when everything has been read once.
+ * Follows the cluster: pools, the configs that nodes run, and three Secrets by name. Rendered configs are read on
+ * demand and not stored. Resolves when everything has been read once.
  */
 export async function createClusterSource(options: ClusterSourceOptions): Promise<Source> {
   const { transport, namespace, signal, log } = options;
   const client = createClient(transport);
   const listeners = new Set<() => void>();
-  const onProblem = (error: unknown): void => log.warn({ err: error }, 'a watch broke; it is opened again');
+  const onProblem = (error: unknown): void => log.warn({ err: error }, 'watch failed; reopening it');
 
   const pools = createInformer<MachineConfigPool>(transport, { resource: machineConfigPools, onProblem });
   const fleet = createInformer<Node>(transport, {
@@ -69,7 +69,7 @@ export async function createClusterSource(options: ClusterSourceOptions): Promis
   const kubeconfig = secret(serverSecrets.kubeconfig);
   const informers = [pools, fleet, serving, tokens, kubeconfig] as const;
 
-  // Many changes come at once, a heartbeat of a Node changes nothing: the listeners hear of it once, and only then.
+  // Many changes arrive together, and a Node heartbeat changes nothing: listeners are called once per real change.
   let isScheduled = false;
   function notifySoon(): void {
     if (isScheduled) return;
@@ -123,19 +123,19 @@ function keepCurrentConfig({ metadata }: Stored<Node>): Stored<Node> {
   return { metadata: { name, uid, resourceVersion, annotations } };
 }
 
-/** Whether machines ask without a token. */
+/** Whether machines are served without a token. */
 export async function detectOpenShift(transport: Transport): Promise<boolean> {
   try {
     const found = await createClient(transport).find(infrastructures, { name: SINGLETON_NAME });
     return isOpenShift(found);
   } catch (error) {
-    // Without the kind it is none; without the permission to look, the closed door is the safe answer.
+    // Without the CRD there is no setting. Without permission to read it, requiring a token is the safe default.
     if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_FORBIDDEN')) return false;
     throw error;
   }
 }
 
-/** The Secrets that the server answers from; one that does not exist is undefined. */
+/** The Secrets that the server answers from; undefined if one does not exist. */
 interface ServerSecrets {
   serving: Secret | undefined;
   tokens: Secret | undefined;
@@ -144,7 +144,7 @@ interface ServerSecrets {
 
 type FromSecrets = Pick<Inputs, 'certificate' | 'tokens' | 'node' | 'problems'>;
 
-/** What the Secrets say. One that is missing or damaged is a problem of its own and keeps nothing else back. */
+/** Reads the Secrets. A missing or damaged one is reported and does not affect the others. */
 export function readSecrets(secrets: ServerSecrets, needsTokens: boolean): FromSecrets {
   const problems: string[] = [];
   const field = (secret: Secret, name: string): string => {
@@ -154,7 +154,9 @@ export function readSecrets(secrets: ServerSecrets, needsTokens: boolean): FromS
   };
   const present = <T>(name: string, secret: Secret | undefined, read: (secret: Secret) => T): T | undefined => {
     if (secret !== undefined) return read(secret);
-    problems.push(`Secret ${name} does not exist yet. The controllers make it; see that slipway controller runs`);
+    problems.push(
+      `Secret ${name} does not exist yet. The controllers create it: check that slipway controller is running`,
+    );
     return undefined;
   };
 
@@ -171,7 +173,7 @@ export function readSecrets(secrets: ServerSecrets, needsTokens: boolean): FromS
   return { certificate, node, tokens: tokens ?? new Map(), problems };
 }
 
-/** All of it or nothing: half a key pair is none. */
+/** All or nothing: half a key pair is useless. */
 const complete = <T extends object>(value: T): T | undefined =>
   Object.values(value).every((part) => part !== '') ? value : undefined;
 
@@ -181,7 +183,7 @@ function tokensIn({ metadata, data }: Secret, problems: string[]): Map<string, P
     const tokens = readTokens(Buffer.from(encoded, 'base64').toString('utf8'));
     if (tokens === undefined) {
       problems.push(
-        `Secret ${metadata.name}, data["${pool}"]: expected a JSON list of tokens, found something else. Delete the key, and the controllers make new tokens`,
+        `Secret ${metadata.name}, data["${pool}"]: expected a JSON list of tokens, found something else. Delete the key; the controllers then create new tokens`,
       );
     } else all.set(pool, tokens);
   }

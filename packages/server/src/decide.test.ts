@@ -41,7 +41,7 @@ describe('a request', () => {
       'with an expired token is refused',
       { headers: { authorization: 'Bearer old' } },
       {},
-      { status: 401, message: expect.stringContaining('has expired') },
+      { status: 401, message: expect.stringContaining('has an expired one') },
     ],
     [
       'with an expired token is refused though we may be behind',
@@ -169,16 +169,16 @@ describe('a provisioning token', () => {
     expect(checkToken(header, tokens, now)).toBe(verdict);
   });
 
-  it('ends with the moment it expires', () => {
+  it('is invalid from the moment it expires', () => {
     expect(checkToken('Bearer older', tokens, now + 999)).toBe('valid');
     expect(checkToken('Bearer older', tokens, now + 1000)).toBe('expired');
   });
 
-  it('is unknown where the pool has none', () => {
+  it('is unknown if the pool has none', () => {
     expect(checkToken('Bearer newest', [], now)).toBe('unknown');
   });
 
-  it('is valid where it stands twice and one has not expired', () => {
+  it('is valid if it is duplicated and one copy has not expired', () => {
     const twice = [token('a', '2026-01-01T00:00:00Z'), token('a', '2026-01-03T00:00:00Z')];
     expect(checkToken('Bearer a', twice, now)).toBe('valid');
   });
@@ -186,7 +186,7 @@ describe('a provisioning token', () => {
 
 const TYPE = 'application/vnd.coreos.ignition+json';
 
-describe('the spec version a client asks for', () => {
+describe('the spec version that a client requests', () => {
   it.each([
     ['Ignition 2.14', `${TYPE};version=3.3.0, */*;q=0.1`, '3.3.0'],
     ['Ignition 2.24', `${TYPE};version=3.5.0, */*;q=0.1`, '3.5.0'],
@@ -221,7 +221,7 @@ describe('the spec version a client asks for', () => {
     (version) => {
       expect(parseAccept(`${TYPE};version=${version}, */*;q=0.1`)).toMatchObject({
         ok: false,
-        message: expect.stringMatching(/served are 2\.2\.0, .*, 3\.6\.0$/),
+        message: expect.stringMatching(/Supported versions: 2\.2\.0, .*, 3\.6\.0$/),
       });
     },
   );

@@ -1,4 +1,4 @@
-// What a request is for, and whether it may have it: pure.
+// Decides what a request is for and whether to serve it: pure functions.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { quote } from '@slipway/base/text';
@@ -7,13 +7,13 @@ import { SPEC_VERSIONS, type SpecVersion } from '@slipway/ignition';
 import type { ServerErrorCode } from './errors.ts';
 import type { Inputs } from './source.ts';
 
-/** What of a request counts. */
+/** The relevant parts of a request. */
 export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 export interface Rules {
-  /** Machines without a valid token are answered too. */
+  /** Machines without a valid token are served too. */
   allowAnonymous: boolean;
-  /** The tokens we know may not be the newest. */
+  /** The known tokens may be out of date. */
   behind: boolean;
   now: number;
 }
@@ -32,7 +32,7 @@ export interface ConfigRequest {
   pool: string;
   version: SpecVersion;
   form: Form;
-  /** How the machine showed that it may ask. */
+  /** How the machine was authorized. */
   access: 'token' | 'anonymous';
 }
 
@@ -45,23 +45,23 @@ export const refuse = (
   headers: Record<string, string> = {},
 ): Refusal => ({ to: 'refuse', status, code, message, headers });
 
-/** Of a pool that is known, but cannot be answered now. Real clients come back after 503, and after nothing else. */
+/** For a known pool that cannot be served now. Real clients retry after 503, and after nothing else. */
 export const comeBack = (code: ServerErrorCode, message: string, seconds: number): Refusal =>
   refuse(503, code, message, { 'retry-after': String(seconds) });
 
-/** Everything that can be said about a request without looking at the bytes of an answer. */
+/** Everything that can be decided about a request before reading the bytes of a response. */
 export function decide(asked: RequestHead, inputs: Pick<Inputs, 'pools' | 'tokens'>, rules: Rules): Decision {
   const route = parseRoute(asked.method, asked.url);
   if (route.to === 'nothing' || route.to === 'method') return refuseRoute(route);
-  if (hasBody(asked)) return refuse(413, 'SLW_SERVER_REQUEST', 'nothing here takes a body');
+  if (hasBody(asked)) return refuse(413, 'SLW_SERVER_REQUEST', 'requests must not have a body');
   if (route.to === 'health') return route;
   return { ...decideConfig(route, asked, inputs, rules), pool: route.pool };
 }
 
 const refuseRoute = ({ to }: Route): Refusal =>
   to === 'method'
-    ? refuse(405, 'SLW_SERVER_METHOD', `only ${ALLOWED_METHODS} are answered`, { allow: ALLOWED_METHODS })
-    : refuse(404, 'SLW_SERVER_PATH', 'there is /config/<pool> and /healthz');
+    ? refuse(405, 'SLW_SERVER_METHOD', `only ${ALLOWED_METHODS} are allowed`, { allow: ALLOWED_METHODS })
+    : refuse(404, 'SLW_SERVER_PATH', 'not found: use /config/<pool> or /healthz');
 
 const hasBody = ({ headers }: RequestHead): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
@@ -82,42 +82,46 @@ function decideConfig(
 
 const RETRY_SECONDS = 5;
 
-/** 404 ends a boot for good: it is said only while we can be sure. */
+/** 404 fails the boot permanently, so it is sent only when the pools are certainly up to date. */
 const refuseUnknownPool = (pool: string, { behind }: Rules): Refusal =>
   behind
     ? comeBack('SLW_SERVER_NOT_RENDERED', `MachineConfigPool ${pool} is not known yet`, RETRY_SECONDS)
     : refuse(404, 'SLW_SERVER_POOL', `there is no MachineConfigPool ${pool}`);
 
-/** As is 401: a token that we have not heard of may be newer than what we know. */
+/** The same holds for 401: an unknown token may be newer than the tokens read so far. */
 function refuseToken(pool: string, verdict: TokenVerdict, { behind }: Rules): Refusal {
   if (verdict === 'unknown' && behind) {
-    return comeBack('SLW_SERVER_TOKEN', `the tokens of MachineConfigPool ${pool} cannot be checked now`, RETRY_SECONDS);
+    return comeBack(
+      'SLW_SERVER_TOKEN',
+      `the tokens of MachineConfigPool ${pool} cannot be verified right now`,
+      RETRY_SECONDS,
+    );
   }
   const found = {
-    missing: 'brings none',
-    unknown: 'brings one that is not valid',
-    expired: 'brings one that has expired',
+    missing: 'has none',
+    unknown: 'has an invalid one',
+    expired: 'has an expired one',
   };
   return refuse(
     401,
     'SLW_SERVER_TOKEN',
-    `a provisioning token of MachineConfigPool ${pool} is needed, and the request ${verdict === 'valid' ? '' : found[verdict]}. Start the machine with the current stub: Secret ${pool}-user-data-managed`,
+    `MachineConfigPool ${pool} requires a provisioning token, and the request ${verdict === 'valid' ? '' : found[verdict]}. Boot the machine with the current stub: Secret ${pool}-user-data-managed`,
     { 'www-authenticate': 'Bearer' },
   );
 }
 
-/** What a request is for, as far as its first line says. */
+/** What a request is for, according to its request line. */
 type Route = { to: 'config'; pool: string; form: Form } | { to: 'health' } | { to: 'nothing' } | { to: 'method' };
 
-/** `gzip`: the bytes a stub asks for, packed. Ignition forbids the packing of HTTP itself. */
+/** `gzip`: compressed bytes, as requested by a stub. Ignition forbids HTTP content encoding. */
 export type Form = 'plain' | 'gzip';
 
-/** The methods that are answered. */
+/** The allowed methods. */
 const ALLOWED_METHODS = 'GET, HEAD';
 
 const POOL_PATH = /^\/config\/([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)$/;
 
-/** The path before the method: a wrong path stays wrong with every method. */
+/** Checks the path before the method: a wrong path is wrong with every method. */
 export function parseRoute(method: string | undefined, url: string | undefined): Route {
   const [path = '', query = ''] = (url ?? '').split('?', 2);
   const pool = POOL_PATH.exec(path)?.[1];
@@ -128,11 +132,11 @@ export function parseRoute(method: string | undefined, url: string | undefined):
 
 const parseForm = (query: string): Form => (query.split('&').includes('compression=gzip') ? 'gzip' : 'plain');
 
-/** `missing`: none was sent; `unknown`: not, or no longer, one of the pool's; `expired`: it was one. */
+/** `missing`: none was sent; `unknown`: not a current token of the pool; `expired`: it was one. */
 type TokenVerdict = 'valid' | 'missing' | 'unknown' | 'expired';
 
 /**
- * Compares with every token, and by digest: how long it takes says neither how much of a token is right nor which one.
+ * Compares with every token, by digest: the timing reveals neither how much of a token is correct nor which one.
  */
 export function checkToken(
   authorization: string | undefined,
@@ -152,16 +156,16 @@ const tokenDigest = (text: string): Buffer => createHash('sha256').update(text).
 type RequestedVersion = { ok: true; version: SpecVersion } | { ok: false; message: string };
 
 const IGNITION_TYPE = 'application/vnd.coreos.ignition+json';
-/** What clients of before the header existed can read. */
+/** The version for clients that predate the header. */
 const OLDEST: SpecVersion = '2.2.0';
-/** A client names one or two; whoever names hundreds is none. */
+/** A client names one or two versions; a request that names hundreds is not from a client. */
 const MAX_RANGES = 16;
 
 /**
- * The spec version that a client asks for with its Accept header. Among several the preferred one (q) counts, then the
- * newest. Every client reads older configs of its own major version, so the answer is the newest version that is not
- * newer than the one asked for: 3.9.0 is answered with 3.6.0. A header that names no Ignition config, and none at all,
- * are the clients of spec 2.2.
+ * The spec version that a client requests with its Accept header. Of several the preferred one (q) counts, then the
+ * newest. Every client reads older configs of its own major version, so the response has the newest served version that
+ * is not newer than the requested one: a request for 3.9.0 gets 3.6.0. Without a header, or with one that names no
+ * Ignition config, the client expects spec 2.2.
  */
 export function parseAccept(header: string | undefined): RequestedVersion {
   const asked = (header ?? '').split(',', MAX_RANGES).flatMap(readRange);
@@ -177,7 +181,7 @@ export function parseAccept(header: string | undefined): RequestedVersion {
   const found = asked.map(({ version }) => quote(version, 40)).join(', ');
   return {
     ok: false,
-    message: `the Accept header asks for an Ignition config of version ${found}: served are ${SPEC_VERSIONS.join(', ')}`,
+    message: `the Accept header requests an Ignition config of version ${found}. Supported versions: ${SPEC_VERSIONS.join(', ')}`,
   };
 }
 
@@ -199,7 +203,7 @@ function findParameter(parameters: readonly string[], name: string): string | un
   return found?.slice(name.length + 1).replaceAll('"', '');
 }
 
-/** The newest version we serve of the same major that is not newer; a pre-release comes before its release. */
+/** The newest served version of the same major that is not newer; a pre-release precedes its release. */
 function newestUpTo(asked: string): SpecVersion | undefined {
   const match = /^(\d{1,4})\.(\d{1,4})\.(\d{1,4})(-[\w.-]{1,40})?$/.exec(asked);
   if (match === null) return undefined;

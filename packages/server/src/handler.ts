@@ -1,4 +1,4 @@
-// A request from its head to its last byte: decided, answered in turn, sent in pieces, recorded.
+// Handles a request: decide, wait for a slot, send in pieces, record.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { truncate } from '@slipway/base/text';
 import type { Log } from '@slipway/kube';
@@ -9,11 +9,11 @@ import type { PreparedAnswers } from './prepared-answers.ts';
 import type { Inputs } from './source.ts';
 
 export interface SendLimits {
-  /** How much of an answer is encrypted ahead of what the client has taken. */
+  /** How much of a response is encrypted ahead of what the client has read. */
   pieceBytes: number;
-  /** A client that takes nothing for so long is cut off. */
+  /** A client that reads nothing for this long is disconnected. */
   stallMs: number;
-  /** And one that is not done after so long. */
+  /** So is one that is not done after this long. */
   totalMs: number;
 }
 
@@ -30,14 +30,14 @@ interface HandlerOptions {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A request on its way through, and what is told about it at the end. */
+/** A request in progress, and what is logged about it at the end. */
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   decision: Decision;
   started: number;
   rendered?: string;
-  /** Bytes of the config, as far as it was begun. */
+  /** Bytes of the config, once the response has started. */
   bytes: number;
 }
 
@@ -57,7 +57,7 @@ export function createHandler(options: HandlerOptions): Handler {
     else if (decision.to === 'refuse') sendRefusal(exchange, decision);
     else
       answerConfig(exchange, decision).catch((error: unknown) => {
-        log.error({ err: error, pool: decision.pool }, 'a request failed');
+        log.error({ err: error, pool: decision.pool }, 'request failed');
         response.destroy();
       });
   }
@@ -65,7 +65,7 @@ export function createHandler(options: HandlerOptions): Handler {
   async function answerConfig(exchange: Exchange, asked: ConfigRequest): Promise<void> {
     const answers = book.find(asked.pool);
     if (answers === undefined) {
-      const message = `MachineConfigPool ${asked.pool} has no config to give yet`;
+      const message = `MachineConfigPool ${asked.pool} has no rendered config yet`;
       return sendRefusal(exchange, comeBack('SLW_SERVER_NOT_RENDERED', message, 5));
     }
     exchange.rendered = answers.rendered;
@@ -76,7 +76,7 @@ export function createHandler(options: HandlerOptions): Handler {
 
   function sendInTurn(exchange: Exchange, bytes: Buffer, type: string): void {
     const { request, response } = exchange;
-    // The client may have gone while its version was prepared.
+    // The client may have disconnected while its version was prepared.
     if (response.destroyed) return;
     if (request.method === 'HEAD') {
       response.writeHead(200, headersFor(bytes, type));
@@ -98,7 +98,7 @@ export function createHandler(options: HandlerOptions): Handler {
 
   function sendBusy(exchange: Exchange): void {
     const seconds = Math.min(Math.max(1, Math.ceil(gate.expectedWaitMs() / 1000)), 60);
-    const message = 'more machines ask for their config than can be answered now';
+    const message = 'more machines request their config than the server can answer right now';
     sendRefusal(exchange, comeBack('SLW_SERVER_BUSY', message, seconds));
   }
 
@@ -126,7 +126,7 @@ function sendRefusal(exchange: Exchange, refusal: Refusal): void {
   sendText(exchange, refusal.status, `${refusal.message} [${refusal.code}]\n`, refusal.headers);
 }
 
-/** A client that does not take its bytes is cut off, whatever is being sent. */
+/** A client that does not read its bytes is disconnected, whatever is being sent. */
 function boundSending(response: ServerResponse, { stallMs, totalMs }: SendLimits): void {
   const cut = (): void => {
     response.destroy();
@@ -137,8 +137,8 @@ function boundSending(response: ServerResponse, { stallMs, totalMs }: SendLimits
 }
 
 /**
- * Sends the bytes piece by piece, each when the one before has left: a thousand clients at once hold a thousand pieces,
- * not a thousand answers. The bytes themselves are shared.
+ * Sends the bytes piece by piece, each when the previous one has been sent: a thousand concurrent clients hold a
+ * thousand pieces, not a thousand responses. The bytes are shared.
  */
 function sendInPieces(response: ServerResponse, bytes: Buffer, pieceBytes: number): void {
   let at = 0;
@@ -156,7 +156,7 @@ function sendInPieces(response: ServerResponse, bytes: Buffer, pieceBytes: numbe
   sendMore();
 }
 
-/** Who asked for what, when, and what came of it. Never the token, and of the query only the form. */
+/** Logs the client, the request and its result. Never the token, and of the query only the form. */
 function recordFetch(exchange: Exchange, { metrics, log }: { metrics: ServerMetrics; log: Log }): void {
   const { request, response, decision, rendered, bytes } = exchange;
   const ms = Math.round(performance.now() - exchange.started);
@@ -176,9 +176,10 @@ function recordFetch(exchange: Exchange, { metrics, log }: { metrics: ServerMetr
     bytes,
     ms,
   };
-  if (!response.writableFinished) log.warn(fields, 'a machine went away, or was cut off, before it had its answer');
-  else if (decision.to === 'refuse') log.warn({ ...fields, code: decision.code }, 'a request was refused');
-  else log.info(fields, 'gave a machine its config');
+  if (!response.writableFinished)
+    log.warn(fields, 'machine disconnected, or was cut off, before it received its config');
+  else if (decision.to === 'refuse') log.warn({ ...fields, code: decision.code }, 'request refused');
+  else log.info(fields, 'sent a machine its config');
 }
 
 const describeRequest = (decision: Decision): { version: string; form: string; access?: string } => {
@@ -187,7 +188,7 @@ const describeRequest = (decision: Decision): { version: string; form: string; a
   return { version, form, access };
 };
 
-/** Names that somebody made up must not become series of a metric. */
+/** Made-up names must not become metric series. */
 function knownPool(decision: Decision): string {
   if (decision.to === 'health' || (decision.to === 'refuse' && decision.status === 404)) return '';
   return decision.pool ?? '';

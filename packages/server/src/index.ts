@@ -1,4 +1,4 @@
-// The machine config server: what a machine asks at its first boot, answered from bytes prepared when a pool changed.
+// The machine config server: answers machines at first boot from bytes that were prepared when the pool changed.
 export { bootstrapPaths, createBootstrapSource } from './bootstrap-source.ts';
 export { createClusterSource, detectOpenShift } from './cluster-source.ts';
 export { ServerError, serverErrors } from './errors.ts';

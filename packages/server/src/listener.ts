@@ -8,9 +8,9 @@ import type { ServerMetrics } from './metrics.ts';
 import type { ServingCertificate } from './source.ts';
 
 export interface ListenLimits {
-  /** Connections beyond it are closed at once: clients try again, as after 503. */
+  /** Connections beyond this are closed immediately: clients retry, as after 503. */
   connections: number;
-  /** For the TLS handshake, and for the whole head of the request after it. */
+  /** For the TLS handshake, and again for the whole request head after it. */
   handshakeMs: number;
   headMs: number;
   headBytes: number;
@@ -22,9 +22,9 @@ export interface Address {
 }
 
 export interface Listener {
-  /** Resolves when it listens. */
+  /** Resolves once it listens. */
   listen(address: Address): Promise<Address>;
-  /** For the connections to come; open ones keep theirs. Throws where it cannot be used. */
+  /** For new connections; open ones keep their certificate. Throws if it is unusable. */
   setCertificate(certificate: ServingCertificate): void;
   connections(): number;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export interface Listener {
 
 const tls = { minVersion: 'TLSv1.2' } as const;
 
-/** HTTPS with limits on everything that comes from outside. A connection has one request. */
+/** HTTPS with limits on all input. A connection serves one request. */
 export function createListener(
   limits: ListenLimits,
   metrics: ServerMetrics,
@@ -61,7 +61,7 @@ export function createListener(
   server.on('drop', () => metrics.dropped());
   server.on('tlsClientError', (error, socket) => {
     metrics.handshakeFailed();
-    log.debug({ err: error, from: socket.remoteAddress }, 'a handshake failed');
+    log.debug({ err: error, from: socket.remoteAddress }, 'TLS handshake failed');
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuseBroken(error, socket));
 
@@ -69,7 +69,7 @@ export function createListener(
     listen({ host, port }) {
       const { promise, resolve, reject } = Promise.withResolvers<Address>();
       server.once('error', (error: NodeJS.ErrnoException) => {
-        const reason = error.code === 'EADDRINUSE' ? 'something else listens there' : error.message;
+        const reason = error.code === 'EADDRINUSE' ? 'another process listens there' : error.message;
         reject(
           new ServerError('SLW_SERVER_LISTEN', `cannot listen on ${host} port ${port}: ${reason}`, { cause: error }),
         );
@@ -95,12 +95,12 @@ const brokenStatus: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 };
 
-/** What is no HTTP, too long or too slow never becomes a request. */
+/** Input that is not HTTP, too long or too slow never becomes a request. */
 function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (socket.writable) {
     const status = brokenStatus[error.code ?? ''] ?? '400 Bad Request';
     socket.write(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   }
-  // Not end(): whoever does not read must not keep the connection.
+  // Not end(): a client that does not read must not keep the connection open.
   socket.destroy();
 }

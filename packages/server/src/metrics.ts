@@ -2,9 +2,9 @@ import type { Metrics } from '@slipway/kube';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { AdmissionQueue } from './admission-queue.ts';
 
-/** One request, when it is over. */
+/** One finished request. */
 export interface Fetch {
-  /** Empty where the request named none that exists. */
+  /** Empty if the request named no existing pool. */
   pool: string;
   status: number;
   version: string;
@@ -23,7 +23,7 @@ export interface ServerMetrics {
   observe(gate: AdmissionQueue, connections: () => number): void;
 }
 
-/** What can be seen of the server, in the registry of its process. */
+/** The server's metrics, in the registry of its process. */
 export function createServerMetrics({ registry }: Metrics): ServerMetrics {
   const registers = [registry];
   const requests = new Counter({
@@ -34,42 +34,42 @@ export function createServerMetrics({ registry }: Metrics): ServerMetrics {
   });
   const bytes = new Counter({
     name: 'slipway_server_sent_bytes_total',
-    help: 'Bytes of configs sent.',
+    help: 'Config bytes sent.',
     labelNames: ['pool'],
     registers,
   });
   const seconds = new Histogram({
     name: 'slipway_server_request_duration_seconds',
-    help: 'From the request to the last byte, or to the moment its connection closed.',
+    help: 'Time from the request to the last byte, or until the connection closed.',
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
     registers,
   });
   const preparedAt = new Gauge({
     name: 'slipway_server_prepared_timestamp_seconds',
-    help: 'When the answers of a pool were last prepared.',
+    help: 'When the responses for a pool were last prepared.',
     labelNames: ['pool'],
     registers,
   });
   const preparedBytes = new Gauge({
     name: 'slipway_server_prepared_bytes',
-    help: 'Bytes of prepared answers held for a pool.',
+    help: 'Bytes of prepared responses in memory for a pool.',
     labelNames: ['pool'],
     registers,
   });
   const outdated = new Gauge({
     name: 'slipway_server_outdated',
-    help: '1 while the newest config of a pool cannot be prepared: the one before is served, if there is one.',
+    help: '1 while the newest config of a pool cannot be prepared. The previous one is served, if any.',
     labelNames: ['pool'],
     registers,
   });
   const handshakes = new Counter({
     name: 'slipway_server_handshake_failures_total',
-    help: 'Connections that ended before TLS was set up.',
+    help: 'Connections that ended before the TLS handshake completed.',
     registers,
   });
   const drops = new Counter({
     name: 'slipway_server_dropped_connections_total',
-    help: 'Connections closed at once, because there were too many.',
+    help: 'Connections closed immediately because too many were open.',
     registers,
   });
 
@@ -97,7 +97,7 @@ export function createServerMetrics({ registry }: Metrics): ServerMetrics {
         registry.registerMetric(
           new Gauge({
             name: `slipway_server_${name}`,
-            help: `How many at this moment: ${name}.`,
+            help: `Current count: ${name}.`,
             registers: [],
             collect() {
               this.set(read());

@@ -6,11 +6,11 @@ import { sendRequest, connectTo, openTcp, readReply, requestText, startTestServe
 
 const text = (reply: { body: Buffer }) => reply.body.toString();
 describe('a client that misbehaves', () => {
-  // One bound is short at a time: another one could end the connection of a test on a slow machine before its own.
+  // One short limit at a time: on a slow machine another one could close the connection first.
   const quickHandshake = { listen: { handshakeMs: 300 } };
   const quickHead = { listen: { headMs: 300 } };
 
-  it('is cut off when it never begins the handshake', async () => {
+  it('is cut off when it never starts the handshake', async () => {
     await using server = await startTestServer({ limits: quickHandshake });
     const socket = await openTcp(server.port);
     await once(socket.resume(), 'close');
@@ -29,7 +29,7 @@ describe('a client that misbehaves', () => {
     let at = 0;
     const drip = setInterval(() => socket.write(bytes.charAt(at++)), 20);
     try {
-      // A byte that comes after the server has hung up resets the connection, and an answer that was not read yet is lost with it.
+      // A byte that arrives after the server has hung up resets the connection, and an unread response is lost with it.
       const end = await readReply(socket).then(
         ({ status }) => status,
         (error: NodeJS.ErrnoException) => error.code,
@@ -47,14 +47,14 @@ describe('a client that misbehaves', () => {
     expect((await sendRequest(server.port, { headers: { filling: 'x'.repeat(9000) } })).status).toBe(431);
   });
 
-  it('is refused when it speaks no HTTP', async () => {
+  it('is refused when it does not speak HTTP', async () => {
     await using server = await startTestServer();
     const socket = await connectTo(server.port);
     socket.write('hello\r\n\r\n');
     expect((await readReply(socket)).status).toBe(400);
   });
 
-  it('is cut off when it does not take its bytes, and others are answered meanwhile', async () => {
+  it('is cut off when it does not read its response, and others are answered meanwhile', async () => {
     const limits = { gate: { active: 1, turnMs: 100 }, send: { stallMs: 1500 } };
     await using server = await serveLargeAnswers(limits);
     const slow = await connectTo(server.port);
@@ -68,7 +68,7 @@ describe('a client that misbehaves', () => {
     await closed;
   });
 
-  it('is cut off when it takes them too slowly', async () => {
+  it('is cut off when it reads too slowly', async () => {
     await using server = await serveLargeAnswers({ send: { totalMs: 500 } });
     const slow = await connectTo(server.port);
     slow.pause();
@@ -93,7 +93,7 @@ describe('a client that misbehaves', () => {
 });
 
 describe('a herd', () => {
-  it('is answered in the order it came', async () => {
+  it('is answered in order of arrival', async () => {
     await using server = await startTestServer({ bytes: 300_000, limits: { gate: { active: 1 } } });
     const sockets = [];
     for (let number = 0; number < 10; number += 1) sockets.push(await connectTo(server.port));
@@ -107,7 +107,7 @@ describe('a herd', () => {
     expect(answered.map(({ at }) => at)).toEqual(answered.map(({ at }) => at).toSorted((a, b) => a - b));
   });
 
-  it('is told to come back, at once, beyond what can wait', async () => {
+  it('is immediately asked to retry later if the queue is full', async () => {
     const limits = { gate: { active: 1, waiting: 1, turnMs: 60_000 } };
     await using server = await serveLargeAnswers(limits);
     const slow = [await connectTo(server.port), await connectTo(server.port)];
@@ -124,7 +124,7 @@ describe('a herd', () => {
     expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(text(reply)).toContain('[SLW_SERVER_BUSY]');
     expect(performance.now() - started).toBeLessThan(10_000);
-    // What needs no turn is answered all the same.
+    // Requests that need no slot are answered anyway.
     expect((await sendRequest(server.port, { path: '/healthz' })).status).toBe(200);
     for (const socket of slow) socket.destroy();
     await until(async () => expect((await sendRequest(server.port)).status).toBe(200), 'process');

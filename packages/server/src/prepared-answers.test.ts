@@ -13,7 +13,7 @@ const machineConfig = (config: object = {}): MachineConfig => ({
 const file = { path: '/etc/motd', contents: { source: 'data:,hi' } };
 
 describe('prepared answers', () => {
-  it.each(SPEC_VERSIONS)('say the config in %s, plain and packed', async (version) => {
+  it.each(SPEC_VERSIONS)('contain the config in %s, plain and compressed', async (version) => {
     const answers = await prepareAnswers(machineConfig({ storage: { files: [file] } }), node);
     const answer = await answers.answerIn(version);
     if (!answer.ok) throw new Error(answer.message);
@@ -30,7 +30,7 @@ describe('prepared answers', () => {
     expect(gunzipSync(answer.gzip)).toEqual(answer.plain);
   });
 
-  it('are made once, however many ask', async () => {
+  it('are prepared once, however many clients request them', async () => {
     const answers = await prepareAnswers(machineConfig(), node);
     const before = answers.size();
     const asked = await Promise.all([answers.answerIn('3.1.0'), answers.answerIn('3.1.0'), answers.answerIn('3.1.0')]);
@@ -40,18 +40,18 @@ describe('prepared answers', () => {
     expect(answers.size() - before).toBe(answer.plain.length + answer.gzip.length);
   });
 
-  it('name the field that an older version cannot say, and still serve the newer ones', async () => {
+  it('name the field that an older version cannot express, and still serve the newer ones', async () => {
     const answers = await prepareAnswers(machineConfig({ kernelArguments: { shouldExist: ['quiet'] } }), node);
     expect(await answers.answerIn('3.2.0')).toMatchObject({
       ok: false,
       message: expect.stringMatching(
-        /^MachineConfig rendered-worker-0+ cannot be said in spec 3\.2\.0: kernelArguments/,
+        /^MachineConfig rendered-worker-0+ cannot be expressed in spec 3\.2\.0: kernelArguments/,
       ),
     });
     expect(await answers.answerIn('3.3.0')).toMatchObject({ ok: true });
   });
 
-  it('cannot be made of a config that leaves no room for the files of a node', async () => {
+  it('cannot be prepared for a config that conflicts with the files of a node', async () => {
     const links = [{ path: '/etc/kubernetes', target: '/var/kubernetes' }];
     await expect(prepareAnswers(machineConfig({ storage: { links } }), node)).rejects.toMatchObject({
       code: 'SLW_SERVER_PREPARE',

@@ -1,4 +1,4 @@
-// The bytes that machines are answered with: made when a pool changes, served until the next ones are complete.
+// The response bytes for machines: prepared when a pool changes, served until the next ones are complete.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -12,22 +12,22 @@ import { ServerError } from './errors.ts';
 import type { ServerMetrics } from './metrics.ts';
 import type { Inputs, Source } from './source.ts';
 
-/** The bytes of one spec version in both forms, or why the config cannot be said in it. */
+/** The bytes of one spec version in both forms, or why that version cannot express the config. */
 type PreparedAnswer = ({ ok: true } & Readonly<Record<Form, Buffer>>) | { ok: false; message: string };
 
-/** Everything a pool's new machines may ask for, of one rendered config. */
+/** All responses for a pool's new machines, for one rendered config. */
 export interface PoolAnswers {
   readonly rendered: string;
-  /** The version's bytes; those of versions that hardly anybody asks for are made at the first ask. */
+  /** The version's bytes; those of rarely requested versions are prepared on first use. */
   answerIn(version: SpecVersion): Promise<PreparedAnswer>;
-  /** How many bytes are held. */
+  /** Bytes in memory. */
   size(): number;
 }
 
-/** The prepared answers of every pool. They follow the inputs; what is there is served until the new is complete. */
+/** The prepared responses of every pool. They follow the inputs; old ones are served until the new are complete. */
 export interface PreparedAnswers {
   find(pool: string): PoolAnswers | undefined;
-  /** Takes the inputs in; whatever they change is prepared, one pool after the other. */
+  /** Accepts new inputs and prepares what they change, one pool after another. */
   update(inputs: Inputs): void;
   /** Resolves when nothing is left to prepare. */
   settled(): Promise<void>;
@@ -35,12 +35,12 @@ export interface PreparedAnswers {
 }
 
 interface PreparedPool {
-  /** What the answers were made of. */
+  /** The inputs of the responses. */
   of: string;
   answers: PoolAnswers;
 }
 
-/** What could not be prepared last, how often, and whether it is too early to try again. */
+/** The last failure, how often it happened, and whether it is too early to retry. */
 interface Failure {
   of: string;
   attempts: number;
@@ -65,7 +65,7 @@ export function createPreparedAnswers(source: Source, metrics: ServerMetrics, lo
     return preparedPools.get(pool)?.of !== of && !(failure?.of === of && failure.resting);
   }
 
-  /** A pool whose page is not of its inputs. */
+  /** A pool whose responses do not match its inputs. */
   function nextStale(): { pool: string; rendered: string; node: JoiningNode } | undefined {
     const node = inputs?.node;
     if (node === undefined || stopped) return undefined;
@@ -90,13 +90,13 @@ export function createPreparedAnswers(source: Source, metrics: ServerMetrics, lo
   async function prepare(pool: string, of: string, rendered: string, node: JoiningNode): Promise<void> {
     const started = performance.now();
     const answers = await prepareAnswers(await source.load(rendered), node);
-    // The pool may have gone meanwhile. If only its inputs have changed, it is stale again and its turn comes.
+    // The pool may be gone by now. If only its inputs have changed, it is stale and will be prepared again.
     if (inputs?.pools.has(pool) !== true) return;
     preparedPools.set(pool, { of, answers });
     failures.delete(pool);
     metrics.prepared(pool, answers.size());
     const ms = Math.round(performance.now() - started);
-    log.info({ pool, rendered, bytes: answers.size(), ms }, 'answers prepared');
+    log.info({ pool, rendered, bytes: answers.size(), ms }, 'responses prepared');
   }
 
   function fail(pool: string, of: string, rendered: string, error: unknown): void {
@@ -105,7 +105,7 @@ export function createPreparedAnswers(source: Source, metrics: ServerMetrics, lo
     failures.set(pool, { of, attempts, resting: true });
     metrics.notPrepared(pool);
     const servedInstead = preparedPools.get(pool)?.answers.rendered ?? 'nothing';
-    log.error({ err: error, pool, rendered, servedInstead }, 'the answers of a pool could not be prepared');
+    log.error({ err: error, pool, rendered, servedInstead }, 'the responses for a pool could not be prepared');
     retry ??= setTimeout(retryAll, backoffMs(retryBackoff, attempts));
   }
 
@@ -118,7 +118,7 @@ export function createPreparedAnswers(source: Source, metrics: ServerMetrics, lo
   function begin(): void {
     working ??= work().finally(() => {
       working = undefined;
-      // Something may have changed between the last look and here.
+      // Something may have changed since the last check.
       if (nextStale() !== undefined) begin();
     });
   }
@@ -151,12 +151,12 @@ export function createPreparedAnswers(source: Source, metrics: ServerMetrics, lo
 const computeDigest = ({ kubeconfig, caBundle }: JoiningNode): string =>
   createHash('sha256').update(`${kubeconfig}\0${caBundle}`).digest('hex');
 
-/** What the clients in use ask for: no header, Ignition 2.14, 2.15 to 2.19, 2.20 to 2.25, and later ones. */
+/** The versions that current clients request: no header, Ignition 2.14, 2.15 to 2.19, 2.20 to 2.25, and later ones. */
 const COMMON_VERSIONS: readonly SpecVersion[] = ['3.5.0', '3.3.0', '3.4.0', '3.6.0', '2.2.0'];
 
 const pack = promisify(gzip);
 
-/** Throws where no version can be made of it; one that a single version cannot say is that version's answer. */
+/** Throws if no version can be prepared. If only one cannot express the config, its response explains why. */
 export async function prepareAnswers(rendered: MachineConfig, node: JoiningNode): Promise<PoolAnswers> {
   const { name } = rendered.metadata;
   const config = await firstBootConfig(rendered, node);
@@ -164,7 +164,7 @@ export async function prepareAnswers(rendered: MachineConfig, node: JoiningNode)
   if (problem !== undefined) {
     throw new ServerError(
       'SLW_SERVER_PREPARE',
-      `MachineConfig ${name} cannot be given to a machine together with the files it needs to join: ${problem.path}: ${problem.message}. Change the MachineConfig that sets it`,
+      `MachineConfig ${name} cannot be combined with the files that a machine needs to join: ${problem.path}: ${problem.message}. Change the MachineConfig that sets it`,
     );
   }
   const answers = new Map<SpecVersion, Promise<PreparedAnswer>>();
@@ -179,7 +179,7 @@ export async function prepareAnswers(rendered: MachineConfig, node: JoiningNode)
     });
   }
 
-  // One after the other, with room for requests between them.
+  // One after another, so that requests are served in between.
   for (const version of COMMON_VERSIONS) await prepare(config, version);
   const base = await answers.get('3.5.0');
 
@@ -190,7 +190,7 @@ export async function prepareAnswers(rendered: MachineConfig, node: JoiningNode)
   };
 }
 
-/** The config out of its bytes: it is seldom asked for again, and need not be held twice. */
+/** Parses the config from its bytes: it is rarely needed again, and need not be stored twice. */
 function configIn(base: PreparedAnswer | undefined): AnyConfig {
   const parsed = base?.ok === true ? parse(base.plain) : undefined;
   if (parsed === undefined || parsed.config === null) throw new Error('the prepared config of 3.5.0 cannot be read');
@@ -203,7 +203,7 @@ async function prepareAnswer(from: AnyConfig, version: SpecVersion, name: string
     const fields = report.filter(({ kind }) => kind === 'error').map(({ path, message }) => `${path}: ${message}`);
     return {
       ok: false,
-      message: `MachineConfig ${name} cannot be said in spec ${version}: ${fields.slice(0, 3).join('; ')}. Boot an image with a newer Ignition, or take the field out of the pool’s MachineConfigs`,
+      message: `MachineConfig ${name} cannot be expressed in spec ${version}: ${fields.slice(0, 3).join('; ')}. Boot an image with a newer Ignition, or remove the field from the pool’s MachineConfigs`,
     };
   }
   const plain = Buffer.from(JSON.stringify(config));

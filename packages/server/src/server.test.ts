@@ -24,7 +24,7 @@ function annotationsIn(body: Buffer): string {
 }
 
 describe('the machine config server', () => {
-  it('gives a machine its config in the version it asks for', async () => {
+  it('sends a machine its config in the requested version', async () => {
     await using server = await startTestServer();
     const reply = await sendRequest(server.port, { headers: accept('3.3.0') });
     expect(reply).toMatchObject({
@@ -36,7 +36,7 @@ describe('the machine config server', () => {
     expect(parse((await sendRequest(server.port)).body).config?.ignition.version).toBe('2.2.0');
   });
 
-  it('gives the packed form to a stub that asks for it, as bytes of their own', async () => {
+  it('sends the compressed form to a stub that requests it, as plain bytes', async () => {
     await using server = await startTestServer();
     const plain = await sendRequest(server.port, { headers: accept('3.5.0') });
     const packed = await sendRequest(server.port, {
@@ -85,7 +85,7 @@ describe('the machine config server', () => {
     expect(text(reply)).toContain(`[${code}]`);
   });
 
-  it('says which field an old client cannot be told', async () => {
+  it('names the field that an old client cannot read', async () => {
     await using server = await startTestServer();
     const config = { ignition: { version: '3.5.0' }, kernelArguments: { shouldExist: ['quiet'] } };
     server.machineConfigs.set(rendered('b'), { metadata: { name: rendered('b') }, spec: { config } });
@@ -96,7 +96,7 @@ describe('the machine config server', () => {
     expect((await sendRequest(server.port, { headers: accept('3.3.0') })).status).toBe(200);
   });
 
-  it('answers for its health without a token', async () => {
+  it('reports its health without a token', async () => {
     await using server = await startTestServer();
     expect(await sendRequest(server.port, { path: '/healthz', token: '' })).toMatchObject({ status: 200 });
   });
@@ -109,17 +109,17 @@ describe('the machine config server', () => {
     await server.change({ tokens: new Map([['worker', [buildToken('n'), buildToken('t', '2026-01-01T00:00:00Z')]]]) });
     const reply = await sendRequest(server.port, { token: tokenText('t') });
     expect(reply.status).toBe(401);
-    expect(text(reply)).toContain('has expired');
+    expect(text(reply)).toContain('has an expired one');
   });
 
-  it('lets machines come back while it may not know their token yet', async () => {
+  it('asks machines to retry while it may not know their token yet', async () => {
     await using server = await startTestServer();
     server.setBehind(true);
     expect((await sendRequest(server.port, { token: tokenText('n') })).status).toBe(503);
     expect((await sendRequest(server.port, { token: tokenText('t') })).status).toBe(200);
   });
 
-  it('answers machines without a token where that is allowed', async () => {
+  it('serves machines without a token if that is allowed', async () => {
     await using server = await startTestServer({ allowAnonymous: true });
     expect((await sendRequest(server.port, { token: '' })).status).toBe(200);
   });
@@ -139,7 +139,7 @@ describe('the machine config server', () => {
     expect((await sendRequest(server.port)).status).toBe(404);
   });
 
-  it('goes on with the config from before when the new one cannot be prepared, and takes it when it can', async () => {
+  it('keeps serving the previous config while the new one cannot be prepared, then switches', async () => {
     await using server = await startTestServer();
     await server.change({ pools: new Map([['worker', rendered('b')]]) });
     expect(servedName(await sendRequest(server.port))).toBe('a');
@@ -149,7 +149,7 @@ describe('the machine config server', () => {
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_outdated{pool="worker"} 0');
   });
 
-  it('shows the new certificate once it has it, and keeps the old one when the new one is broken', async () => {
+  it('switches to a new certificate, and keeps the old one if the new one is broken', async () => {
     await using server = await startTestServer();
     const shown = async () => {
       const socket = await connectTo(server.port);
@@ -166,7 +166,7 @@ describe('the machine config server', () => {
     expect(server.server.ready()).toEqual({ ok: true, problems: [] });
   });
 
-  it('logs and counts who fetched what, and never a token', async () => {
+  it('logs and counts every fetch, and never a token', async () => {
     await using server = await startTestServer();
     const { body } = await sendRequest(server.port, {
       path: '/config/worker?compression=gzip&secret=query',
@@ -199,7 +199,7 @@ describe('the machine config server', () => {
     expect(metrics).toContain(`slipway_server_sent_bytes_total{pool="worker"} ${body.length}`);
   });
 
-  it('makes no series of a metric from names that somebody made up', async () => {
+  it('does not create metric series for made-up names', async () => {
     await using server = await startTestServer();
     await sendRequest(server.port, { path: '/config/made-up' });
     expect(await server.metrics.registry.metrics()).not.toContain('made-up');

@@ -13,7 +13,7 @@ export interface ServerLimits {
   send: SendLimits;
 }
 
-/** docs/server.md says what each is for; bench/server measures them. */
+/** docs/server.md explains each limit; bench/server measures them. */
 export const defaultLimits: ServerLimits = {
   listen: { connections: 2048, handshakeMs: 10_000, headMs: 10_000, headBytes: 8192 },
   gate: { active: 32, turnMs: 2000, late: 256, waiting: 2048, patienceMs: 8000 },
@@ -30,15 +30,15 @@ export interface ServerOptions {
 }
 
 export interface MachineConfigServer {
-  /** Where it listens, once it has a certificate to listen with; rejects where it cannot. */
+  /** The address, once a certificate is available and the server listens; rejects if it cannot. */
   readonly listening: Promise<Address>;
   ready(): Health;
-  /** Resolves when the answers follow the inputs there are now. */
+  /** Resolves when the responses match the current inputs. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The machine config server on one source. Writes nothing; any number of them may run side by side. */
+/** The machine config server on one source. It writes nothing; any number of replicas may run. */
 export function startServer(options: ServerOptions): MachineConfigServer {
   const { source, log, limits = defaultLimits } = options;
   const metrics = createServerMetrics(options.metrics);
@@ -61,7 +61,7 @@ export function startServer(options: ServerOptions): MachineConfigServer {
 
   function listen(): void {
     listener.listen(options.listen).then((address) => {
-      log.info({ ...address, allowAnonymous: options.allowAnonymous }, 'machines are served');
+      log.info({ ...address, allowAnonymous: options.allowAnonymous }, 'serving machines');
       return resolve(address);
     }, reject);
   }
@@ -77,13 +77,13 @@ export function startServer(options: ServerOptions): MachineConfigServer {
       certificateProblem = `the serving certificate cannot be used: ${error instanceof Error ? error.message : String(error)}`;
       log.error(
         { err: new ServerError('SLW_SERVER_CERTIFICATE', certificateProblem) },
-        'the certificate from before stays',
+        'keeping the previous certificate',
       );
       return;
     }
     certificateProblem = undefined;
     if (certificate === undefined) listen();
-    else log.info('took the new serving certificate into use');
+    else log.info('switched to the new serving certificate');
     certificate = next;
   }
 
@@ -91,7 +91,7 @@ export function startServer(options: ServerOptions): MachineConfigServer {
 
   function follow(): void {
     inputs = source.read();
-    for (const problem of inputs.problems) if (!warned.has(problem)) log.warn({ problem }, 'an input cannot be used');
+    for (const problem of inputs.problems) if (!warned.has(problem)) log.warn({ problem }, 'unusable input');
     warned.clear();
     for (const problem of inputs.problems) warned.add(problem);
     book.update(inputs);
@@ -105,7 +105,7 @@ export function startServer(options: ServerOptions): MachineConfigServer {
     listening,
     ready() {
       const problems = [...inputs.problems, ...(certificateProblem === undefined ? [] : [certificateProblem])];
-      // A damaged input of one kind must not take the server from machines it can still answer.
+      // A damaged input must not stop the server for machines that it can still answer.
       return { ok: certificate !== undefined && inputs.node !== undefined, problems };
     },
     settled: () => book.settled(),

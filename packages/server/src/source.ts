@@ -7,25 +7,25 @@ export interface ServingCertificate {
   key: string;
 }
 
-/** All that answers depend on, at one moment. */
+/** Everything that responses depend on, at one moment. */
 export interface Inputs {
-  /** Every pool, with the name of the rendered config that its new machines get, once there is one. */
+  /** Every pool, with the rendered config for its new machines, once there is one. */
   pools: ReadonlyMap<string, string | undefined>;
   /** The provisioning tokens of each pool. */
   tokens: ReadonlyMap<string, readonly ProvisioningToken[]>;
   node: JoiningNode | undefined;
   certificate: ServingCertificate | undefined;
-  /** What is missing or damaged, each a whole sentence. */
+  /** Missing or damaged inputs, each a whole sentence. */
   problems: readonly string[];
 }
 
-/** Where the server has its inputs from: a cluster, or a directory. */
+/** The origin of the server's inputs: a cluster or a directory. */
 export interface Source {
   read(): Inputs;
   /** A rendered MachineConfig by its name. */
   load(name: string): Promise<MachineConfig>;
-  /** Called after something changed; returns the way to stop that. */
+  /** Called after a change; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
-  /** It cannot be sure at present that it knows the newest inputs. */
+  /** The inputs may be out of date at present. */
   isBehind(): boolean;
 }

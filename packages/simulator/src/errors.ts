@@ -1,8 +1,8 @@
 import { CodedError } from '@slipway/base/coded-error';
 
-/** Every code of the simulated fleet, with what it means. docs/errors.md says what to do about each. */
+/** Every error code of the simulated fleet with its meaning. docs/errors.md explains what to do about each. */
 export const simulatorErrors = {
-  SLW_CLI_BIRTH: 'a simulated machine of slipway start could not be born',
+  SLW_CLI_BIRTH: 'a simulated machine of slipway start could not be created',
 } as const;
 
 export class SimulatorError extends CodedError<keyof typeof simulatorErrors> {

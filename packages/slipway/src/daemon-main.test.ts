@@ -15,7 +15,7 @@ describe('the program that machines run', () => {
     return (await readFile(path, 'utf8')).includes('/var/lib/slipway-simulated');
   };
 
-  it('ships with nothing of a simulated machine, which the program for tests has', async () => {
+  it('contains no simulator code; only the test program does', async () => {
     expect(await simulates('daemon-main.ts')).toBe(false);
     expect(await simulates('testing/simulated-daemon.ts')).toBe(true);
   });

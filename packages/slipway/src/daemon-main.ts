@@ -1,4 +1,4 @@
-// What machines run.
+// The program that machines run.
 import { runDaemonProgram } from './daemon-program.ts';
 
 await runDaemonProgram();

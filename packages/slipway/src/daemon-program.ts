@@ -3,11 +3,11 @@ import { runProgram, version } from './cli/program.ts';
 import { daemonCommand } from './processes/daemon-command.ts';
 import type { OpenSimulatedHost } from './processes/daemon.ts';
 
-/** The part of the slipway command that is shipped to machines: `slipway daemon`, and nothing that it does not need. */
+/** The part of the slipway command that ships to machines: `slipway daemon` and only what it needs. */
 export async function runDaemonProgram(openSimulated?: OpenSimulatedHost): Promise<void> {
   await runProgram(
     new Command('slipway')
-      .description('Brings this machine to its config and keeps it there.')
+      .description('Applies this machine’s config and keeps it applied.')
       .version(version, '-V, --version')
       .addCommand(daemonCommand(openSimulated)),
   );

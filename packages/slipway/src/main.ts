@@ -19,11 +19,11 @@ import { whyCommand } from './why/command.ts';
 
 const program = new Command('slipway')
   .description(
-    'Slipway configures fleets of Kubernetes machines: what every machine’s operating system must look like, from its first boot on, one safe step at a time.',
+    'Slipway configures the operating systems of a fleet of Kubernetes machines, from first boot on, and rolls out changes safely.',
   )
   .version(version, '-V, --version')
-  .helpCommand('help [command]', 'more about a command')
-  // An option belongs to the command that it stands behind: `streams` and its subcommands have some of the same name.
+  .helpCommand('help [command]', 'show help for a command')
+  // `streams` and its subcommands share flag names, so a flag must belong to the command that it follows.
   .enablePositionalOptions()
   .addCommand(startCommand())
   .addCommand(installCommand())
@@ -51,18 +51,18 @@ const program = new Command('slipway')
     'after',
     `
 Examples:
-  slipway start                                   a whole control plane on this machine, to try things
-  slipway install --kubeconfig prod.kubeconfig    CRDs and policies into a cluster
-  slipway controller --kubeconfig prod.kubeconfig the controllers against it
-  slipway plan -f 50-chrony.yaml                  what applying it would do to every machine
-  slipway status --watch                          how far every pool and node is, and what it waits for
-  slipway streams migrate infra rhel-10 --dry-run what another OS for a pool means
-  slipway bootimages                              which image new machines boot, and why
-  slipway pin release IMAGE --pool worker         the images of an upgrade onto every worker, before it
-  slipway dataimage attach HOST URL --reboot      an ISO into the drive of a bare-metal host
-  slipway render -f fleet/ --pool worker          a pool’s configuration from manifests, without a cluster
+  slipway start                                   run a whole control plane on this machine, to try things out
+  slipway install --kubeconfig prod.kubeconfig    install CRDs and policies in a cluster
+  slipway controller --kubeconfig prod.kubeconfig run the controllers against it
+  slipway plan -f 50-chrony.yaml                  show what applying it would do to every machine
+  slipway status --watch                          follow every pool and node, and what each waits for
+  slipway streams migrate infra rhel-10 --dry-run show what another OS would mean for a pool
+  slipway bootimages                              show which image new machines boot, and why
+  slipway pin release IMAGE --pool worker         pull the images of an upgrade onto every worker in advance
+  slipway dataimage attach HOST URL --reboot      attach an ISO to a bare-metal host
+  slipway render -f fleet/ --pool worker          render a pool’s config from manifests, without a cluster
 
-Every error ends with a code in brackets; docs/errors.md says what to do about each.`,
+Every error ends with a code in brackets. docs/errors.md explains each code and what to do.`,
   );
 
 await runProgram(program);

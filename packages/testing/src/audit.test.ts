@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-it('an audit log is read line by line, without the one that is being written', async () => {
+it('an audit log is read line by line, without an incomplete last line', async () => {
   const line = (user: string, verb: string, resource: string, more: object = {}) =>
     JSON.stringify({
       verb,

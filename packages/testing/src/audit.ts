@@ -1,4 +1,4 @@
-// What the audit log of kube-apiserver says that was asked of it. Every control plane that is lent keeps one.
+// Reads the requests that kube-apiserver has recorded in its audit log. Every control plane on loan to a test has one.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { until } from './wait.ts';
@@ -33,14 +33,14 @@ interface Line {
 
 const writing = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
-/** Events are left out: they report, and change nothing. */
+/** Events are excluded: they report and change nothing. */
 export const isWrite = ({ verb, resource }: AuditedRequest): boolean => writing.has(verb) && resource !== 'events';
 
-/** All requests that were answered so far, in that order; of one user where one is named. */
+/** All completed requests in order, optionally of one user. */
 export async function readAuditLog(auditLog: string, user?: string): Promise<AuditedRequest[]> {
   const requests: AuditedRequest[] = [];
   for await (const text of createInterface({ input: createReadStream(auditLog) })) {
-    // Most lines are of others, and a line that is being written is not whole.
+    // Most lines belong to other users, and the last line may be incomplete.
     if ((user !== undefined && !text.includes(user)) || !text.endsWith('}')) continue;
     const request = describeRequest(JSON.parse(text) as Line);
     if (user === undefined || request.user === user) requests.push(request);
@@ -48,7 +48,7 @@ export async function readAuditLog(auditLog: string, user?: string): Promise<Aud
   return requests;
 }
 
-/** The log is written a moment after the answer: waits until it has not grown for a while. */
+/** The log is written shortly after the response: waits until it has stopped growing. */
 export async function readSettledAuditLog(auditLog: string, user: string): Promise<AuditedRequest[]> {
   let before = -1;
   let readAt = -Infinity;

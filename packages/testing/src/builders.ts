@@ -1,4 +1,4 @@
-// Objects of the API as tests make them, with as little in them as the API asks for.
+// Builds minimal API objects for tests.
 import {
   type MachineConfig,
   type MachineConfigPool,
@@ -10,7 +10,7 @@ import {
 
 export type MachineConfigSpec = NonNullable<MachineConfig['spec']>;
 
-/** The label that puts a node into a pool. */
+/** The label that assigns a node to a pool. */
 export const nodeRole = (pool: string): string => `node-role.kubernetes.io/${pool}`;
 
 export const dataUrl = (text: string): string => `data:,${encodeURIComponent(text)}`;
@@ -61,13 +61,13 @@ export const machineConfig = (
   ...(spec !== undefined && { spec }),
 });
 
-/** As the controllers render it for a pool. */
+/** As rendered by the controllers for a pool. */
 export const renderedConfig = (name: string, pool: string, spec: MachineConfigSpec = {}): MachineConfig => ({
   metadata: { name, labels: { [poolLabel]: pool } },
   spec,
 });
 
-/** Of the MachineConfigs and the nodes with the role of its name. */
+/** A pool of the MachineConfigs and nodes with the role of its name. */
 export const machineConfigPool = (
   name: string,
   spec: Partial<MachineConfigPool['spec']> = {},
@@ -81,7 +81,7 @@ export const machineConfigPool = (
   },
 });
 
-/** A pool that builds on the configuration of the workers. */
+/** A pool based on the configuration of the workers. */
 export const customPool = (name: string, spec: Partial<MachineConfigPool['spec']> = {}): MachineConfigPool =>
   machineConfigPool(name, {
     machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', name] }] },
@@ -89,10 +89,10 @@ export const customPool = (name: string, spec: Partial<MachineConfigPool['spec']
   });
 
 export interface NodeOptions {
-  /** Whose roles it has; the worker's if left out. */
+  /** Its roles; by default that of a worker. */
   readonly pools?: readonly string[];
   readonly annotations?: Readonly<Record<string, string>>;
-  /** The config that it has and is to have, as its daemon reports it. */
+  /** Its current and desired config, as reported by its daemon. */
   readonly config?: string;
 }
 
@@ -104,7 +104,7 @@ export const node = (name: string, { pools = ['worker'], annotations = {}, confi
   },
 });
 
-/** What the daemon of a node reports that has reached a config. */
+/** The daemon's report of a node that has reached a config. */
 export const updatedTo = (config: string): Record<string, string> => ({
   [nodeAnnotations.currentConfig]: config,
   [nodeAnnotations.desiredConfig]: config,

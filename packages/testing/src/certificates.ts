@@ -1,4 +1,4 @@
-// Certificates for tests, new ones every time, so that no key stands in the repository.
+// Creates new certificates for each test, so that no key is stored in the repository.
 import 'reflect-metadata';
 import { type KeyObject, sign, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -21,9 +21,9 @@ export interface Identity {
 }
 
 export interface Authority {
-  /** Its own certificate, as PEM. */
+  /** The authority's certificate, as PEM. */
   readonly cert: string;
-  /** A certificate that it has signed. Hosts are DNS names and addresses; 127.0.0.1 if left out. */
+  /** Signs a certificate. Hosts are DNS names and addresses; 127.0.0.1 by default. */
   issue(commonName: string, hosts?: readonly string[]): Promise<Identity>;
 }
 
@@ -54,7 +54,7 @@ export async function makeAuthority(commonName = 'Test Authority'): Promise<Auth
   };
 }
 
-/** A certificate that signs itself. Hosts as above. */
+/** A self-signed certificate. Hosts as above. */
 export async function makeSelfSigned(commonName: string, hosts?: readonly string[]): Promise<Identity> {
   const keys = await generateKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -85,7 +85,7 @@ async function encode(certificate: X509Certificate, key: webcrypto.CryptoKey): P
   return { cert: certificate.toString('pem'), key: PemConverter.encode(pkcs8, 'PRIVATE KEY') };
 }
 
-/** A JSON web token, as an API server signs those of service accounts. */
+/** A JSON web token, as an API server signs them for service accounts. */
 export function signToken(key: KeyObject, claims: object): string {
   const isElliptic = key.asymmetricKeyType === 'ec';
   const encodePart = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

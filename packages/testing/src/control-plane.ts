@@ -1,4 +1,4 @@
-// Control planes with Slipway installed, one for each test file that asks, and clients for everybody who talks to them.
+// Control planes with Slipway installed, one for each test file that requests one, and clients for all identities.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
@@ -17,36 +17,36 @@ import { runSlipway } from './slipway-process.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The administrator's kubeconfig of the control plane that all tests share. */
+    /** The administrator's kubeconfig of the shared control plane. */
     kubeconfig: string;
-    /** A directory for what several tests make once. */
+    /** A directory for files that several tests share. */
     installations: string;
   }
 }
 
-/** Who our controllers are: a ServiceAccount that our admission policies let through, here with all rights. */
+/** The identity of the controllers: a ServiceAccount that the admission policies exempt, here with all permissions. */
 export const operator = {
   user: `system:serviceaccount:${DEFAULT_NAMESPACE}:machine-config-controller`,
   groups: [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'],
   name: 'operator',
 };
 
-/** Somebody in the group for emergencies. */
+/** A user in the break-glass group. */
 export const breakGlass = { user: 'on-call', groups: ['slipway:break-glass', 'system:masters'], name: 'on-call' };
 
-/** A control plane of its own, and connections to it that end with it. */
+/** A dedicated control plane; connections to it close with it. */
 export interface TestCluster extends AsyncDisposable {
   readonly controlPlane: ControlPlane;
-  /** The administrator: to our admission policies, a user like any other. */
+  /** The administrator: an ordinary user to the admission policies. */
   readonly admin: Client;
-  /** Our controllers. */
+  /** The controllers. */
   readonly operator: Client;
   clientFor(this: void, who: Parameters<ControlPlane['kubeconfigFor']>[0]): Promise<Client>;
   clientWithToken(this: void, token: string): Promise<Client>;
   stop(this: void): Promise<void>;
 }
 
-/** With Slipway installed and nothing running; or empty, as Kubernetes comes. */
+/** With Slipway installed and nothing running; or empty, like a new Kubernetes cluster. */
 export async function startTestCluster({ isEmpty = false } = {}): Promise<TestCluster> {
   const controlPlane = isEmpty ? await borrowControlPlane() : await startInstalledControlPlane();
   const clients: Client[] = [];
@@ -79,14 +79,14 @@ export async function connect(kubeconfig: string): Promise<Client> {
   return createClient(createTransport(await loadKubeconfig([kubeconfig])));
 }
 
-/** An administrator of the control plane that all tests of a run share. Nothing is installed there. */
+/** Administrator access to the control plane that all tests of a run share. Nothing is installed there. */
 export const connectToShared = (): Promise<Client> => connect(inject('kubeconfig'));
 
-/** A namespace of its own in the control plane that all tests of a run share, and an administrator's client. */
+/** A separate namespace in the shared control plane, and an administrator's client. */
 export interface ScratchNamespace extends AsyncDisposable {
   readonly client: Client;
   readonly namespace: string;
-  /** Deletes the namespace, and what is in it. */
+  /** Deletes the namespace and its contents. */
   close(this: void): Promise<void>;
 }
 
@@ -102,9 +102,9 @@ export async function openScratchNamespace(prefix: string): Promise<ScratchNames
 }
 
 /**
- * A control plane of its own in which Slipway is installed. An installation costs the API server more than its start:
- * the first test of a run that asks for one makes it, and every control plane begins with a copy of it. It may have served
- * another test before, of which nothing is left.
+ * A dedicated control plane with Slipway installed. Installing takes the API server longer than starting: the first
+ * test that requests one installs, and every control plane starts with a copy of the result. It may have served another
+ * test before, of which nothing is left.
  */
 export async function startInstalledControlPlane(): Promise<ControlPlane> {
   return borrowControlPlane({ copyOf: await findInstallation() });

@@ -6,7 +6,7 @@ import { makeAuthority } from './certificates.ts';
 import { always, cutHalfway, firstTimes, respondJson, startFakeServer } from './fake-http-server.ts';
 
 describe('a fake server', () => {
-  it('answers as it is told, and notes what arrived', async () => {
+  it('answers as configured, and records requests', async () => {
     await using server = await startFakeServer((_, response) => respondJson(response, 201, { made: true }));
     server.serve('/text', 'hello');
     expect(await (await fetch(`${server.url}/text`)).text()).toBe('hello');
@@ -19,7 +19,7 @@ describe('a fake server', () => {
     expect(server.requests[1]?.query.get('by')).toBe('me');
   });
 
-  it('fails as often as it is told, and no longer than it is told', async () => {
+  it('fails as often as configured, and no longer', async () => {
     await using server = await startFakeServer();
     const bytes = Buffer.from('0123456789');
     server.serve('/bytes', bytes);
@@ -32,7 +32,7 @@ describe('a fake server', () => {
     expect((await fetch(`${server.url}/nowhere`)).status).toBe(404);
   });
 
-  it('goes, and comes back on the same port', async () => {
+  it('stops, and starts again on the same port', async () => {
     await using server = await startFakeServer((_, response) => response.end('here'));
     await server.stop();
     await expect(fetch(server.url)).rejects.toThrow('fetch failed');
@@ -40,7 +40,7 @@ describe('a fake server', () => {
     expect(await (await fetch(server.url)).text()).toBe('here');
   });
 
-  it('speaks TLS with a certificate of an authority, which is refused by whoever does not know it', async () => {
+  it('speaks TLS with a certificate of an authority, which clients that do not trust it refuse', async () => {
     const authority = await makeAuthority();
     const tls = await authority.issue('server', ['files.example.test', '127.0.0.1']);
     await using server = await startFakeServer((_, response) => response.end('secret'), { tls });

@@ -1,5 +1,5 @@
-// An HTTP server on the loopback interface that does what a test tells it, good or bad: for what a real server cannot be
-// brought to do. Requests are counted by what arrived, not by what a client believes that it sent.
+// An HTTP server on the loopback interface that behaves as a test specifies, also in ways that a real server cannot be
+// made to. It counts requests that arrived, not those that a client believes it sent.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -15,38 +15,38 @@ export interface RecordedRequest {
   readonly call: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** When it had arrived in full, by performance.now(). */
+  /** When it had arrived completely, by performance.now(). */
   readonly at: number;
-  /** How many requests were under way then, this one included. */
+  /** Requests in progress at that moment, including this one. */
   readonly concurrent: number;
 }
 
 export type RequestHandler = (request: RecordedRequest, response: ServerResponse) => unknown;
 
-/** Answers instead of the server, or not at all, and returns true; false where it does not apply. */
+/** Answers in place of the server, or not at all, and returns true; false if it does not apply. */
 export type Fault = (request: RecordedRequest, response: ServerResponse) => boolean | Promise<boolean>;
 
 export interface FakeServer extends AsyncDisposable {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
   /** 127.0.0.1:PORT */
   readonly host: string;
   readonly requests: readonly RecordedRequest[];
   readonly openSockets: number;
-  /** What is answered at a path from now on. */
+  /** Sets the response for a path. */
   serve(path: string, answer: RequestHandler | string | Uint8Array): void;
-  /** Tried before each answer, in the order in which they were added. Call what is returned to end it. */
+  /** Faults are tried before each response, in the order they were added. Returns a function that removes it. */
   fail(fault: Fault): () => void;
-  /** Connections end, and from now on they are refused. */
+  /** Closes connections and refuses new ones. */
   stop(): Promise<void>;
-  /** On the same port again. */
+  /** Listens on the same port again. */
   start(): Promise<void>;
 }
 
 const notFound: RequestHandler = (_, response) => response.writeHead(404).end();
 
-/** `answer` is for every path that `serve` does not name. */
+/** `answer` handles every path without `serve`. */
 export async function startFakeServer(
   answer: RequestHandler = notFound,
   { tls }: { tls?: Identity } = {},
@@ -62,7 +62,7 @@ export async function startFakeServer(
     response.on('close', () => {
       underWay -= 1;
     });
-    // A client that hangs up in the middle is what some tests are about.
+    // Some tests are about clients that hang up midway.
     response.on('error', () => {});
     const body = await text(request).catch(() => null);
     if (body === null) return;
@@ -79,7 +79,7 @@ export async function startFakeServer(
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket)).on('error', () => {});
   });
-  // A client that does not trust the certificate says so by hanging up.
+  // A client that does not trust the certificate hangs up.
   server.on('tlsClientError', () => {});
   const listen = (port: number): Promise<void> => new Promise((done) => server.listen(port, '127.0.0.1', done));
   await listen(0);
@@ -128,7 +128,7 @@ function describeRequest(request: IncomingMessage, body: string, concurrent: num
   };
 }
 
-/** The first so many requests whose `call` matches meet the fault, and then no more. */
+/** Applies the fault to the first requests whose `call` matches, up to this number. */
 export function firstTimes(times: number, pattern: RegExp, misbehave: Misbehaviour): Fault {
   let left = times;
   return async (request, response) => {
@@ -142,20 +142,20 @@ export function firstTimes(times: number, pattern: RegExp, misbehave: Misbehavio
 export const always = (pattern: RegExp, misbehave: Misbehaviour): Fault =>
   firstTimes(Number.POSITIVE_INFINITY, pattern, misbehave);
 
-/** An answer of its own, or none. */
+/** A custom response, or none. */
 export type Misbehaviour = (response: ServerResponse, request: RecordedRequest) => unknown;
 
 export function respondJson(response: ServerResponse, status: number, body: unknown, headers: object = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-/** Headers and half of the bytes, then the end of the connection. */
+/** Sends headers and half of the bytes, then closes the connection. */
 export const cutHalfway =
   (bytes: Uint8Array) =>
   (response: ServerResponse): void =>
     sendHalf(response, bytes, () => response.socket?.destroy());
 
-/** Headers and half of the bytes; what comes next is the caller's. */
+/** Sends headers and half of the bytes; the caller decides what follows. */
 export function sendHalf(response: ServerResponse, bytes: Uint8Array, next: () => void = () => {}): void {
   response.writeHead(200, { 'content-length': bytes.length });
   response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), next);

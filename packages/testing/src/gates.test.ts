@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createFakeGates } from './gates.ts';
 
-it('fake gates are turned one by one or all at once, and say so', () => {
+it('fake gates are set one by one or all together, and notify listeners', () => {
   const gates = createFakeGates({ OSStreams: true });
   let changes = 0;
   const stop = gates.onChange(() => (changes += 1));

@@ -2,7 +2,7 @@
 import type { Gates } from '@slipway/kube';
 
 export interface FakeGates extends Gates {
-  /** Turns one gate, or every gate at once, and wakes whoever listens. */
+  /** Sets one gate, or all gates together, and notifies listeners. */
   turn(this: void, on: boolean, gate?: string): void;
 }
 

@@ -1,5 +1,5 @@
-// Stands in front of a real HTTP server and passes everything on until it is told to fail or to lie. It speaks plain http itself,
-// also where the server speaks TLS.
+// A proxy to a real HTTP server that forwards everything until a test makes it fail or lie. It speaks plain HTTP, even
+// if the server speaks TLS.
 import { once } from 'node:events';
 import {
   createServer,
@@ -12,38 +12,38 @@ import { request as tlsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A request, as the client made it. */
+/** A request from the client. */
 export interface ProxiedRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
-  /** The JSON that it sent; undefined: none. */
+  /** The JSON body; undefined: none. */
   readonly body: unknown;
 }
 
-/** What the server has answered. */
+/** The server's response. */
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** What happens to a request instead of being passed on and answered. */
+/** What happens to a request instead of normal forwarding. */
 export type HttpFault =
-  /** Answered by the proxy alone: the server never hears of it. */
+  /** The proxy responds; the server never sees the request. */
   | { kind: 'answer'; status: number; body?: unknown }
-  /** Passed on; of the answer, if it is JSON, this is told instead. */
+  /** Forwarded; a JSON response is replaced by this. */
   | { kind: 'change'; change: (body: unknown) => unknown }
-  /** Passed on; whoever spoils the answer writes one of its own, or none, and returns true. */
+  /** Forwarded; the function may write another response, or none, and then returns true. */
   | { kind: 'spoil'; spoil: (good: UpstreamResponse, response: ServerResponse) => boolean }
-  /** Never answered, and not passed on. */
+  /** Neither answered nor forwarded. */
   | { kind: 'hang' }
-  /** The connection ends, before the server hears of it or after it has done it. */
+  /** The connection is closed, before the server sees the request or after it has processed it. */
   | { kind: 'cut'; after: boolean }
-  /** Passed on once this is over: time for somebody to be killed, or to change something. */
+  /** Forwarded once this resolves: time to kill or change something. */
   | { kind: 'wait'; until: Promise<unknown> };
 
-/** Which fault a request meets; undefined: none, by this rule. */
+/** The fault for a request; undefined: this rule does not apply. */
 export type FaultRule = (request: ProxiedRequest) => HttpFault | undefined;
 
 export interface HttpFaultProxy extends AsyncDisposable {
@@ -51,9 +51,9 @@ export interface HttpFaultProxy extends AsyncDisposable {
   readonly port: number;
   /** 127.0.0.1:PORT */
   readonly host: string;
-  /** Everything that was asked, in order, whatever became of it. */
+  /** All requests in order, whatever happened to them. */
   readonly requests: readonly ProxiedRequest[];
-  /** The newest rule is asked first. Call what is returned to end it. */
+  /** The newest rule is tried first. Returns a function that removes it. */
   add(rule: FaultRule): () => void;
   stop(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function startHttpFaultProxy(target: { url: string; ca?: string }):
     await applyFault(faultFor(proxied), response, () => passOn(target, request, bytes));
   }
 
-  /** Only until one rule speaks: some count how often they did. */
+  /** Stops at the first rule that applies: some count how often they did. */
   function faultFor(request: ProxiedRequest): HttpFault | undefined {
     for (const rule of rules) {
       const fault = rule(request);

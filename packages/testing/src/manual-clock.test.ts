@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from './manual-clock.ts';
 
-it('fires timers in the order of their times, also those that others set, and none that was cancelled', async () => {
+it('fires timers in order, including those set by others, and no cancelled ones', async () => {
   const clock = createManualClock();
   const fired: string[] = [];
   const note = (name: string) => () => void fired.push(`${name} at ${clock.now()}`);
@@ -18,7 +18,7 @@ it('fires timers in the order of their times, also those that others set, and no
   expect(clock.waits()).toEqual([1]);
 });
 
-it('moves the time of day with it, and neither without being told', async () => {
+it('advances the wall clock too, and neither on its own', async () => {
   const clock = createManualClock();
   const wall = clock.wallNow();
   await clock.advance(1000);

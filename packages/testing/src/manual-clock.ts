@@ -1,10 +1,10 @@
-// Time that moves only when a test says so: what it decides does not depend on how fast the machine is.
+// A clock that only a test advances, so that results do not depend on the speed of the machine.
 import { type Clock, createClock } from '@slipway/base/clock';
 
 export interface ManualClock extends Clock {
-  /** Timers fire in the order of their times, each when all that the one before it set off has come to a wait. */
+  /** Timers fire in order of time, each after everything that the previous one triggered has come to a wait. */
   advance(this: void, ms: number): Promise<void>;
-  /** Milliseconds until each timer that is set. */
+  /** Milliseconds until each pending timer. */
   waits(this: void): number[];
 }
 
@@ -41,5 +41,5 @@ export function createManualClock(): ManualClock {
 
 const WALL_START = Date.UTC(2026, 0);
 
-/** Lets everything that waits for a resolved promise go on. */
+/** Lets everything that awaits a resolved promise continue. */
 export const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

@@ -1,17 +1,17 @@
-// Randomness that repeats: the same seed gives the same run.
+// Reproducible randomness: the same seed returns the same sequence.
 
 export interface Random {
-  /** From 0 up to but without 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(this: void): number;
-  /** Whole, from `least` to `most`, both included. */
+  /** An integer from `least` to `most`, both included. */
   int(this: void, least: number, most: number): number;
   chance(this: void, probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** A generator of its own, so that what one part draws does not shift what another one gets. */
+  /** A separate generator, so that draws in one part do not affect another. */
   fork(this: void): Random;
 }
 
-/** Mulberry32: 32 bits of state, enough to tell a thousand runs apart. */
+/** Mulberry32: 32 bits of state, enough to distinguish a thousand runs. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
@@ -33,7 +33,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** FNV-1a: decides by a name, so that the decision does not depend on what was drawn before. */
+/** FNV-1a: derives a decision from a name, independent of earlier draws. */
 export function hashText(text: string): number {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);

@@ -1,4 +1,4 @@
-// Kinds of Kubernetes that only tests and the installation touch, and small things to do with objects of any kind.
+// Kubernetes kinds that only tests and the installation use, and small helpers for objects of any kind.
 import {
   type Client,
   type DeleteOptions,
@@ -47,7 +47,7 @@ export const clusterRoleBindings: Resource<KubeObject & { roleRef: object; subje
   plural: 'clusterrolebindings',
 };
 
-/** Resolves once the API server serves the kind. One that is there already is left as it is. */
+/** Resolves once the API server serves the kind. An existing CRD is not changed. */
 export async function installCrd(client: Client, definition: CustomResourceDefinition): Promise<void> {
   await client.create(customResourceDefinitions, definition).catch((error: unknown) => {
     if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
@@ -59,7 +59,7 @@ export async function installCrd(client: Client, definition: CustomResourceDefin
   });
 }
 
-/** The Events about an object; those about objects of the cluster are in the namespace `default`. */
+/** The Events about an object; those about cluster-scoped objects are in the namespace `default`. */
 export function listEvents(
   client: Client,
   { namespace = 'default', name, uid }: Name & { uid?: string },
@@ -68,7 +68,7 @@ export function listEvents(
   return Array.fromAsync(client.list(events, { namespace, fieldSelector }));
 }
 
-/** Deletes an object if it is there. */
+/** Deletes an object if it exists. */
 export async function removeIfThere(
   client: Client,
   resource: Resource,
@@ -80,7 +80,7 @@ export async function removeIfThere(
   });
 }
 
-/** Deletes every object of these kinds, one kind after the other. */
+/** Deletes every object of these kinds, one kind after another. */
 export async function removeAll(client: Client, ...resources: readonly Resource[]): Promise<void> {
   for (const resource of resources) {
     const found = await Array.fromAsync(client.list<KubeObject>(resource));

@@ -15,7 +15,7 @@ import { until } from './wait.ts';
 const things: Resource = { group: '', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
 const NAMES = ['a', 'b', 'c'];
 
-/** Patches each thing once, one after the other. */
+/** Patches each thing once, one after another. */
 const controller: ControllerDef = {
   name: 'patch-things',
   reads: [{ resource: things, expect: 'many' }],
@@ -65,7 +65,7 @@ const patched = (): string[] =>
   server.requests.filter(({ method }) => method === 'PATCH').map(({ path }) => path.split('/').at(-1) ?? '');
 
 describe('controllers that a test runs', () => {
-  it('have their writes and their log noted', async () => {
+  it('have their writes and their log recorded', async () => {
     const seen: string[] = [];
     const { writes, log } = run({ onWrite: (write) => seen.push(write) });
     await until(() => expect(writes).toHaveLength(3), 'process');
@@ -77,7 +77,7 @@ describe('controllers that a test runs', () => {
   it.each<[string, RunOptions]>([
     ['by its number', { killAtWrite: 2 }],
     ['by its text', { killAtWrite: 'patch Thing here/b' }],
-  ])('are killed at a write, %s: neither that one nor a later one leaves', async (_, options) => {
+  ])('are killed at a write, %s: neither that one nor a later one is sent', async (_, options) => {
     const { writes, log } = run(options);
     await until(() => expect(log().match(/the process is dead/g)?.length).toBeGreaterThan(1), 'process');
     expect(writes).toEqual(['patch Thing here/a']);

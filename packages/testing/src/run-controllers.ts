@@ -1,4 +1,4 @@
-// Controllers at work in the process of a test: what they write is noted, and they can be killed at any write.
+// Runs controllers in the process of a test, records their writes, and can kill them at any write.
 import {
   type Client,
   type ControllerDef,
@@ -18,21 +18,21 @@ import {
 
 export interface RunOptions {
   readonly gates?: Gates | undefined;
-  /** Asked before each write; it throws to refuse one. */
+  /** Called before each write; throws to refuse it. */
   readonly guard?: WriteGuard | undefined;
-  /** Called once for each write that leaves, with its text. */
+  /** Called once for each write that is sent, with its text. */
   readonly onWrite?: ((write: string, attempt: WriteAttempt) => void) | undefined;
   /**
-   * None of their writes leaves from this one on, as if the process had been killed right before it: the first one with this
-   * text, or the one with this number, counted from 1.
+   * No write is sent from this one on, as if the process had been killed right before it: the first one with this text,
+   * or the one with this number, counted from 1.
    */
   readonly killAtWrite?: string | number | undefined;
-  /** Left out, what they log is collected for `log()`. */
+  /** By default the log is collected for `log()`. */
   readonly log?: Log | undefined;
   readonly metrics?: Metrics | undefined;
   readonly events?: Recorder | undefined;
   readonly election?: ManagerOptions['election'];
-  /** How long running reconciles may take to end in `stop`; left out, none is waited for. */
+  /** How long `stop` waits for running reconciles; by default not at all. */
   readonly stopBoundMs?: number | undefined;
 }
 
@@ -42,9 +42,9 @@ export interface RunningControllers {
   readonly leadership: Leadership | undefined;
   /** Everything they have logged. */
   log(this: void): string;
-  /** In the text format of Prometheus. */
+  /** In the Prometheus text format. */
   metrics(this: void): Promise<string>;
-  /** From now on no write leaves, as if the process were gone. */
+  /** From now on no write is sent, as if the process were gone. */
   kill(this: void): void;
   stop(this: void): Promise<void>;
 }
@@ -66,7 +66,7 @@ export function runControllers(
     guard?.(attempt);
   });
   const manager = createManager({
-    // What was noted as written before a fatal write still leaves.
+    // A write recorded before the fatal one is still sent.
     client: watchWrites(asked, (write, attempt) => {
       isDying ||= killAtWrite === write || killAtWrite === writes.length + 1;
       if (isDying) throw new Error('the process is dead');
@@ -94,9 +94,9 @@ export function runControllers(
   };
 }
 
-/** A client that calls `onWrite` once for each write that leaves. What it throws refuses the write. */
+/** A client that calls `onWrite` once for each write that is sent. It may throw to refuse the write. */
 export function watchWrites(client: Client, onWrite: (write: string, attempt: WriteAttempt) => void): Client {
-  // A guard is asked twice about one write: when it is decided, and when its bytes leave.
+  // A guard is called twice per write: when it is decided, and when its bytes are sent.
   const allowed = new WeakSet<WriteAttempt>();
   return client.guarded((attempt) => {
     if (allowed.has(attempt)) return;

@@ -11,25 +11,25 @@ describe('a sample', () => {
     expect(sample).toEqual([...new Set(sample)].sort((a, b) => a - b));
   });
 
-  it('is the same for the same seed, and another for another test', () => {
+  it('is the same for the same seed, and different for another test', () => {
     expect(drawSample('this test', items)).toEqual(drawSample('this test', items));
     expect(drawSample('this test', items)).not.toEqual(drawSample('that test', items));
     expect(sampleSeed()).toBe(sampleSeed());
   });
 
-  it('has a case where there are few', () => {
+  it('has at least one case if there are few', () => {
     expect(drawSample('this test', ['only'])).toEqual(['only']);
     expect(chooseIndexes(3, 5, 1)).toEqual([0, 1, 2]);
   });
 
-  it('comes to every case with time', () => {
+  it('covers every case over time', () => {
     const seen = new Set(Array.from({ length: 60 }, (_, seed) => chooseIndexes(20, 4, seed)).flat());
     expect(seen.size).toBe(20);
   });
 });
 
 describe('a random generator', () => {
-  it('repeats itself for the same seed, stays within its bounds, and forks without a shift', () => {
+  it('repeats for the same seed, stays within its bounds, and forks independently', () => {
     const [a, b] = [createRandom(7), createRandom(7)];
     const drawn = Array.from({ length: 50 }, () => a.int(3, 9));
     expect(Array.from({ length: 50 }, () => b.int(3, 9))).toEqual(drawn);

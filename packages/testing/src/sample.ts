@@ -1,15 +1,15 @@
-// Long matrices are sampled in `npm test` and run whole in `npm run test:slow`. The sample follows from the commit: a change
-// is tested with the same cases wherever it runs, and the next change with others.
+// Long matrices are sampled in `npm test` and run in full in `npm run test:slow`. The commit determines the sample: a
+// change is tested with the same cases wherever it runs, and the next change with others.
 import { execFileSync } from 'node:child_process';
 import { onTestFailed } from 'vitest';
 import { createRandom, hashText } from './random.ts';
 
-/** How much of a matrix one run takes, unless a test says otherwise. */
+/** The share of a matrix in one run, unless a test specifies another. */
 const SHARE = 1 / 5;
 
 let known: number | undefined;
 
-/** Call it within a test: one that fails prints how to run the same sample again. */
+/** Call it within a test: if the test fails, it prints how to run the same sample again. */
 export function sampleSeed(): number {
   known ??= readSeed(process.env['SLIPWAY_SAMPLE_SEED']);
   const seed = known;
@@ -17,13 +17,13 @@ export function sampleSeed(): number {
   return seed;
 }
 
-/** Some of the items, in their order; always at least one. Each sampled test passes its own name, for a sample of its own. */
+/** Some of the items in order, at least one. Each sampled test passes its name, to get an independent sample. */
 export function drawSample<T>(name: string, items: readonly T[], share = SHARE): T[] {
   const count = Math.max(1, Math.ceil(items.length * share));
   return chooseIndexes(items.length, count, sampleSeed() + hashText(name)).map((index) => items[index] as T);
 }
 
-/** So many different indexes below `length`, in order. */
+/** This many different indexes below `length`, in order. */
 export function chooseIndexes(length: number, count: number, seed: number): number[] {
   const random = createRandom(seed);
   const indexes = Array.from({ length }, (_, index) => index);
@@ -44,7 +44,7 @@ function readSeed(given: string | undefined): number {
     });
     return Number.parseInt(commit.slice(0, 7), 16);
   } catch {
-    // Sources without a history: any seed will do, as long as it is the same one every time.
+    // Sources without a Git history: any constant seed will do.
     return 1;
   }
 }

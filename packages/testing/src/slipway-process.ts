@@ -1,25 +1,25 @@
-// Our programs as users run them: a process of its own, its real output, its exit code.
+// Runs the programs as users do: a separate process, real output, exit code.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { inject } from 'vitest';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The entry of the slipway command, built once for the run: from its sources each start costs twice the processor time. */
+    /** The slipway entry point, built once per run: starting from sources takes twice the processor time. */
     command: string;
   }
 }
 
 export interface RunningProcess {
   readonly child: ChildProcess;
-  /** What it has written so far. */
+  /** Its output so far. */
   out(this: void): string;
   err(this: void): string;
-  /** Resolves when the output matches; rejects when the process ends first. */
+  /** Resolves when the output matches; rejects if the process exits first. */
   saw(this: void, pattern: RegExp): Promise<void>;
   /** Resolves to its exit code. */
   readonly exit: Promise<number | null>;
-  /** Asks it to end if it still runs, and waits until it has. */
+  /** Terminates it if it still runs, and waits until it has exited. */
   stop(this: void, signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export const startSlipway = (...args: readonly string[]): RunningProcess => star
 
 export const runSlipway = (...args: readonly string[]): Promise<ProcessResult> => waitForExit(startSlipway(...args));
 
-/** The same with another file of JavaScript, such as the one that is shipped to machines. */
+/** The same with another JavaScript file, such as the one that is shipped to machines. */
 export function startProgram(file: string, args: readonly string[]): RunningProcess {
   const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
@@ -57,7 +57,7 @@ export function startProgram(file: string, args: readonly string[]): RunningProc
         };
         child.stdout.on('data', check);
         child.stderr.on('data', check);
-        child.on('close', () => reject(new Error(`slipway ended before ${pattern} came: ${err}`)));
+        child.on('close', () => reject(new Error(`slipway exited before printing ${pattern}: ${err}`)));
         check();
       }),
     async stop(signal = 'SIGTERM') {

@@ -1,10 +1,10 @@
-// What kubelets, daemons, the disruption controller and the controllers of namespaces do, for nodes and clusters that have
-// none: stand-ins, as small as they can be.
+// Minimal stand-ins for kubelets, daemons, the disruption controller and the namespace controllers, for nodes and
+// clusters that have none.
 import { namespaces, type Node, nodeAnnotations, nodes, type Pod, podDisruptionBudgets, pods } from '@slipway/api';
 import type { Client, Name } from '@slipway/kube';
 import { removeIfThere, serviceAccounts } from './resources.ts';
 
-/** A time as the API takes it, in whole seconds. */
+/** Formats a time for the API, in whole seconds. */
 export const timestamp = (date = new Date()): string => date.toISOString().replace(/\.\d+Z$/, 'Z');
 
 export const readyCondition = (isReady = true) => {
@@ -19,7 +19,7 @@ export const readyCondition = (isReady = true) => {
   };
 };
 
-/** The kubelet reports. `nodeInfo` adds to what it says of the machine. */
+/** Reports as a kubelet does. `nodeInfo` is added to its description of the machine. */
 export async function reportReady(
   client: Client,
   name: string,
@@ -29,7 +29,7 @@ export async function reportReady(
   await client.patch(nodes, { name }, { type: 'strategic', body }, {}, { subresource: 'status' });
 }
 
-/** The API asks for all of them. */
+/** The API requires all of them. */
 const DEFAULT_NODE_INFO = {
   architecture: 'amd64',
   bootID: '',
@@ -43,13 +43,13 @@ const DEFAULT_NODE_INFO = {
   systemUUID: '',
 };
 
-/** A node whose kubelet reports that it is ready. */
+/** A node whose kubelet reports Ready. */
 export async function addReadyNode(client: Client, object: Node, nodeInfo: object = {}): Promise<void> {
   await client.create(nodes, object);
   await reportReady(client, object.metadata.name, { nodeInfo });
 }
 
-/** The daemon of the node brings it to the config that it is to have. */
+/** Reports, as the daemon, that the node has reached its desired config. */
 export async function obeyDesiredConfig(client: Client, name: string): Promise<void> {
   const { annotations = {} } = (await client.get(nodes, { name })).metadata;
   const { currentConfig, desiredConfig, state } = nodeAnnotations;
@@ -64,7 +64,7 @@ export interface PodOptions {
   readonly phase?: string;
 }
 
-/** A pod on a node, which nothing runs. */
+/** A pod on a node, without any process. */
 export async function addPod(
   client: Client,
   name: Name,
@@ -79,7 +79,7 @@ export async function addPod(
   await client.patch(pods, name, { type: 'merge', body }, {}, { subresource: 'status' });
 }
 
-/** The containers of a pod that is to go have ended. */
+/** Ends the containers of a pod that is being deleted. */
 export async function endPod(client: Client, name: Name): Promise<void> {
   await removeIfThere(client, pods, name, { gracePeriodSeconds: 0 });
 }
@@ -95,7 +95,7 @@ export async function addBudget(
   await allowDisruptions(client, name, allowed);
 }
 
-/** As the disruption controller counts. */
+/** Counts like the disruption controller. */
 export async function allowDisruptions(client: Client, name: Name, allowed: number): Promise<void> {
   const { generation = 1 } = (await client.get(podDisruptionBudgets, name)).metadata;
   const status = {
@@ -108,7 +108,7 @@ export async function allowDisruptions(client: Client, name: Name, allowed: numb
   await client.patch(podDisruptionBudgets, name, { type: 'merge', body: { status } }, {}, { subresource: 'status' });
 }
 
-/** With the account that pods run as. */
+/** With the service account that pods run as. */
 export async function addNamespace(client: Client, name: string): Promise<void> {
   await client.create(namespaces, { metadata: { name } });
   await client.create(serviceAccounts, { metadata: { namespace: name, name: 'default' } });

@@ -29,20 +29,20 @@ async function open(): Promise<Socket> {
 }
 
 describe('a TCP proxy', () => {
-  it('passes everything on, and counts it', async () => {
+  it('forwards everything, and counts it', async () => {
     expect(await fetchText()).toBe(BODY);
     expect(proxy.received).toBeGreaterThan(BODY.length);
     expect(proxy.cuts).toBe(0);
   });
 
-  it('cuts one connection after so many bytes, and no other', async () => {
+  it('cuts one connection after a number of bytes, and no other', async () => {
     proxy.cutAfter(1000);
     await expect(fetchText()).rejects.toThrow(/terminated|failed/);
     expect(proxy.cuts).toBe(1);
     expect(await fetchText()).toBe(BODY);
   });
 
-  it('holds what comes after so many bytes, and lets it go', async () => {
+  it('holds back what follows a number of bytes, and releases it', async () => {
     proxy.holdAfter(1000);
     const answer = fetchText();
     await until(() => expect(proxy.held).toBe(1), 'process');
@@ -51,7 +51,7 @@ describe('a TCP proxy', () => {
     expect(proxy.held).toBe(0);
   });
 
-  it('while away throws everybody out and lets nobody in', async () => {
+  it('while away closes all connections and refuses new ones', async () => {
     const inside = await open();
     await until(() => expect(server.openSockets).toBe(1), 'process');
     proxy.setAway(true);
@@ -61,14 +61,14 @@ describe('a TCP proxy', () => {
     expect(await fetchText()).toBe(BODY);
   });
 
-  it('while dark leaves some waiting, who are served when it is light again', async () => {
+  it('while dark leaves some connections hanging, which are served afterwards', async () => {
     proxy.setDark(true);
     const answer = fetchText();
     proxy.setDark(false);
     expect(await answer).toBe(BODY);
   });
 
-  it('with random faults cuts until it is told to be calm', async () => {
+  it('with random faults cuts connections until they are turned off', async () => {
     await using random = await startTcpFaultProxy(server.port, {
       random: createRandom(1),
       bytes: { least: 1000, most: 5000 },

@@ -1,5 +1,5 @@
-// A TCP pipe to a server on this machine that fails as networks fail. It sees only bytes (TLS records, most of the time), so it
-// cuts wherever it happens to be: within a record, within a line, within a handshake.
+// A TCP proxy to a server on this machine that fails like a network. It sees only bytes (mostly TLS records), so it
+// cuts anywhere: within a record, a line or a handshake.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Random } from './random.ts';
@@ -10,26 +10,26 @@ export interface TcpFaultProxy extends AsyncDisposable {
   readonly host: string;
   /** Bytes from the server, over all connections. */
   readonly received: number;
-  /** Connections that a fault has ended. */
+  /** Connections ended by a fault. */
   readonly cuts: number;
-  /** The next connection ends after so many bytes from the server, once. */
+  /** Ends the next connection after this many bytes from the server, once. */
   cutAfter(bytes: number): void;
   /** Ends all connections now. */
   cutAll(): void;
-  /** After so many bytes more from the server nothing passes, as on a line that has died without a word; null: all does. */
+  /** After this many more bytes from the server, nothing is forwarded, like a dead line; null: everything is. */
   holdAfter(bytes: number | null): void;
   /** Connections whose other end waits for more. */
   readonly held: number;
-  /** Who is in is thrown out, and new connections are refused. */
+  /** Closes all connections and refuses new ones. */
   setAway(isAway: boolean): void;
-  /** As behind a firewall: who is in is thrown out, new connections are refused or left waiting, at random. */
+  /** Like a firewall: closes all connections; new ones are refused or left hanging, at random. */
   setDark(isDark: boolean): void;
-  /** No more random faults for what is sent from now on. */
+  /** No more random faults from now on. */
   calm(): void;
   close(): Promise<void>;
 }
 
-/** A number between these two; small ones are as likely as large ones. */
+/** A number between these two; every order of magnitude is equally likely. */
 export interface Range {
   readonly least: number;
   readonly most: number;
@@ -37,11 +37,11 @@ export interface Range {
 
 export interface RandomFaults {
   readonly random: Random;
-  /** A connection ends after so many bytes from the server… */
+  /** A connection ends after this many bytes from the server… */
   readonly bytes: Range;
   /** … or after this time, whichever comes first. */
   readonly lifeMs: Range;
-  /** How often (0 to 1) a piece is held back, and for how long at most. */
+  /** How often (0 to 1) a piece is delayed, and the maximum delay. */
   readonly delay: { readonly often: number; readonly mostMs: number };
 }
 
@@ -54,7 +54,7 @@ interface Pipe {
   end(this: void): void;
 }
 
-/** Without random faults everything passes until the test says otherwise. */
+/** Without random faults everything is forwarded until the test changes that. */
 export async function startTcpFaultProxy(target: number, faults?: RandomFaults): Promise<TcpFaultProxy> {
   const pipes = new Set<Pipe>();
   const held = new Set<Pipe>();

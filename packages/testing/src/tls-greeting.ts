@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:tls';
 import type { Server } from 'node:tls';
 
-/** A TLS server that changes its certificate while it runs, as the machine config server does. */
+/** A TLS server that changes its certificate while running, as the machine config server does. */
 export async function startTlsServer(data: TlsData): Promise<TlsServer> {
   const server = createServer(toTlsOptions(data), (socket) => socket.end('hello'));
-  // A client that refuses our certificate says so by hanging up.
+  // A client that rejects the certificate hangs up.
   server.on('tlsClientError', () => {});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -32,7 +32,7 @@ async function stop(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-/** What a machine that believes only this CA gets to hear: `hello`, or the code of why it did not believe the server. */
+/** What a machine that trusts only this CA receives: `hello`, or the error code of the TLS verification. */
 export async function readGreeting(port: number, ca: string, host: string): Promise<string> {
   const address = /^[\d.:a-f]+$/.test(host) ? {} : { servername: host };
   const socket = connect({ host: '127.0.0.1', port, ca, minVersion: 'TLSv1.3', ...address });

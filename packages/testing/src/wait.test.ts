@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { until, untilFound } from './wait.ts';
 
 describe('until', () => {
-  it('resolves to what the check returns once it throws no more', async () => {
+  it('resolves to the result of the check once it stops throwing', async () => {
     let asked = 0;
     const answer = await until(() => {
       asked += 1;
@@ -26,10 +26,10 @@ describe('until', () => {
 });
 
 describe('untilFound', () => {
-  it('takes null, 0 and the empty string for answers, undefined and false for none', async () => {
+  it('accepts null, 0 and the empty string as results, but not undefined and false', async () => {
     for (const found of [null, 0, '']) expect(await untilFound('it', () => found, 'process')).toBe(found);
     for (const none of [undefined, false] as const) {
-      await expect(untilFound('a leader', () => none, 20)).rejects.toThrow('waited in vain: a leader');
+      await expect(untilFound('a leader', () => none, 20)).rejects.toThrow('timed out waiting for: a leader');
     }
   });
 });

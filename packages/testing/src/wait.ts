@@ -1,16 +1,16 @@
-// Waiting for a condition, with one bound for each kind of wait. The bounds are for a machine under load: what works takes a
-// moment, and a bound that is too long only delays the message of a test that fails anyway.
+// Waits for a condition, with one bound for each type of wait. The bounds are for a machine under load: success takes a
+// moment, and a generous bound only delays the message of a test that fails anyway.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const bounds = {
   /** Something within this process. */
   process: { withinMs: 10_000, everyMs: 10 },
   /**
-   * One reaction of a controller, a server or a daemon to a change. The slowest one that is right: an API server finds the kind
-   * of a policy's parameter up to half a minute after its start.
+   * One reaction of a controller, a server or a daemon to a change. The slowest legitimate one: an API server discovers
+   * the kind of a policy's parameter up to half a minute after its start.
    */
   reaction: { withinMs: 50_000, everyMs: 50 },
-  /** A rollout, a migration, a pull: many reactions, one after the other. */
+  /** A rollout, a migration, a pull: many reactions in sequence. */
   rollout: { withinMs: 100_000, everyMs: 100 },
 } as const;
 
@@ -19,10 +19,10 @@ interface Bound {
   readonly everyMs: number;
 }
 
-/** A kind of wait, or a bound of its own where the time itself is part of the promise; a number is in milliseconds. */
+/** A type of wait, or a specific bound if the time is part of the promise; a number is in milliseconds. */
 export type WaitBound = keyof typeof bounds | number | Bound;
 
-/** Runs the check until it throws no more, and resolves to what it returns. Past the bound it throws the last error. */
+/** Repeats the check until it stops throwing, and resolves to its result. Past the bound it throws the last error. */
 export async function until<T>(check: () => T | Promise<T>, bound: WaitBound = 'reaction'): Promise<T> {
   const { withinMs, everyMs } = readBound(bound);
   const deadline = performance.now() + withinMs;
@@ -36,7 +36,7 @@ export async function until<T>(check: () => T | Promise<T>, bound: WaitBound = '
   }
 }
 
-/** Resolves to the first answer that is neither undefined nor false. */
+/** Resolves to the first result that is neither undefined nor false. */
 export function untilFound<T>(
   what: string,
   find: () => T | undefined | false | Promise<T | undefined | false>,
@@ -44,7 +44,7 @@ export function untilFound<T>(
 ): Promise<T> {
   return until(async () => {
     const found = await find();
-    if (found === undefined || found === false) throw new Error(`waited in vain: ${what}`);
+    if (found === undefined || found === false) throw new Error(`timed out waiting for: ${what}`);
     return found;
   }, bound);
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 export const CONTENTS = 'the program\n';
 const sum = createHash('sha256').update(CONTENTS).digest('hex');
 
-// Stand for apt and dpkg, which a unit test may not ask: they answer as those do, and note what they were asked. The
-// machine's own lists know nothing unless LISTS is set; an update fills the private ones.
+// Stand-ins for apt and dpkg, which a unit test must not call: they respond like those and record their calls. The
+// machine's lists are empty unless LISTS is set; an update fills the private ones.
 const APT_GET = `#!/bin/sh
 for arg; do case $arg in update) what=update ;; --print-uris) what=offer ;; Dir::State=*) state=\${arg#*=} ;; esac; done
 for name; do :; done
@@ -22,7 +22,7 @@ const DPKG = `#!/bin/sh
 mkdir -p "$3/usr/bin" "$3/usr/lib/any-linux-gnu" && cp "$2" "$3/usr/bin/it" && cp "$2" "$3/usr/lib/any-linux-gnu/libblkid.a"
 `;
 
-/** The programs on a PATH below this directory, and the environment to use them with. */
+/** Creates the programs on a PATH below this directory, and returns the environment to use them. */
 export async function standInApt(directory: string): Promise<NodeJS.ProcessEnv> {
   const programs = join(directory, 'bin');
   await mkdir(programs);

@@ -1,17 +1,17 @@
 import { ageColumn, toResource, type Kind, type ObjectOf } from '../kind.ts';
 import { atomicList, flag, immutable, int64, listMap, object, optional, stringMap, text } from '../schema.ts';
 
-// A provider brings its templates itself. This one is for our tests: the fields a boot image controller meets, and the
+// Providers ship their templates. This one is for our tests: the fields that the boot images controller uses, and the
 // immutability that forces it to clone.
 
 const machine = object('The machine.', {
   instanceType: text('Type of the instance.'),
-  image: optional(text('The boot image, as a full reference. Counts before imageFamily.')),
-  imageFamily: optional(text('The family that the boot image is the newest of.')),
+  image: optional(text('Boot image, as a full reference. Takes precedence over imageFamily.')),
+  imageFamily: optional(text('Image family. The machine boots the latest image of the family.')),
   subnet: optional(text('The subnet.')),
   providerID: optional(text('ID of the machine on its platform.')),
-  publicIP: optional(flag('Whether it gets a public address.')),
-  preemptible: optional(flag('Whether Google may take it away.')),
+  publicIP: optional(flag('Whether the machine has a public address.')),
+  preemptible: optional(flag('Whether Google may preempt the machine.')),
   ipForwarding: optional(text('Enabled or Disabled.')),
   rootDeviceType: optional(text('Type of the boot disk.')),
   rootDeviceSize: optional(int64('Size of the boot disk in GB.')),
@@ -24,21 +24,21 @@ const machine = object('The machine.', {
   ),
   additionalDisks: optional(
     atomicList(
-      'Further disks.',
+      'Additional disks.',
       object(undefined, { deviceType: optional(text('Type of the disk.')), size: optional(int64('Size in GB.')) }),
     ),
   ),
   serviceAccounts: optional(
     object('The service account of the instance.', {
-      email: optional(text('Its address.')),
-      scopes: optional(atomicList('What it may do.', text())),
+      email: optional(text('Email address of the service account.')),
+      scopes: optional(atomicList('Access scopes of the service account.', text())),
     }),
   ),
 });
 
-const schema = object('How to make a machine on Google Cloud.', {
+const schema = object('Template for machines on Google Cloud.', {
   spec: object(
-    'What the machine is. Cannot be changed.',
+    'Desired state of the machines. Immutable.',
     { template: object('The template.', { spec: machine }) },
     { rules: [immutable('spec')] },
   ),

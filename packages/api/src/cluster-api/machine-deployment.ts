@@ -9,49 +9,62 @@ import {
   machineTemplate,
 } from './machine-template.ts';
 
-const strategy = object('How machines are replaced after a change of the template.', {
-  type: optional(choice(['RollingUpdate', 'OnDelete'], 'One after another, or each when somebody deletes it.')),
+const strategy = object('How machines are replaced after the template changes.', {
+  type: optional(
+    choice(['RollingUpdate', 'OnDelete'], 'RollingUpdate: gradually. OnDelete: each machine when a user deletes it.'),
+  ),
   rollingUpdate: optional(
     object('Settings for RollingUpdate.', {
-      maxUnavailable: optional(intOrString('How many machines may be missing at once: a number or a percentage.')),
-      maxSurge: optional(
-        intOrString('How many machines more than wanted there may be at once: a number or a percentage.'),
+      maxUnavailable: optional(
+        intOrString('Maximum number of unavailable machines during the update: a number or a percentage.'),
       ),
-      deletePolicy: optional(choice(deletePolicies, 'Which machines go first.')),
+      maxSurge: optional(
+        intOrString('Maximum number of machines above the desired number during the update: a number or a percentage.'),
+      ),
+      deletePolicy: optional(choice(deletePolicies, 'Which machines are deleted first.')),
     }),
   ),
   remediation: optional(
     object('How unhealthy machines are replaced.', {
-      maxInFlight: optional(intOrString('How many at once: a number or a percentage.')),
+      maxInFlight: optional(
+        intOrString('Maximum number of machines that are replaced concurrently: a number or a percentage.'),
+      ),
     }),
   ),
 });
 
-const schema = object('A number of like machines of Cluster API that are replaced when their template changes.', {
-  spec: optional(
-    object('How many machines, and what they are.', {
-      clusterName: text('Name of the Cluster the machines belong to.', { minLength: 1, maxLength: 63 }),
-      replicas: optional(int32('How many machines there shall be.')),
-      selector: labelSelector('Which machines belong to it. Must match the labels of the template.'),
-      template: machineTemplate,
-      strategy: optional(strategy),
-      minReadySeconds: optional(int32('How long a machine must be ready to count as available.')),
-      machineNamingStrategy: optional(machineNamingStrategy),
-      paused: optional(flag('Stop replacing machines.')),
-      rolloutAfter: optional(timestamp('Replace machines after this time even if nothing has changed.')),
-      revisionHistoryLimit: optional(int32('How many old MachineSets are kept.')),
-      progressDeadlineSeconds: optional(int32('How long without progress counts as failure.')),
-    }),
-  ),
-  status: optional(
-    object('How many machines there are.', {
-      ...machineStatusFields,
-      updatedReplicas: optional(int32('Machines made from the present template.')),
-      unavailableReplicas: optional(int32('Machines that are wanted but missing or not available.')),
-      phase: optional(text('What it is doing: ScalingUp, ScalingDown, Running, Failed or Unknown.')),
-    }),
-  ),
-});
+const schema = object(
+  'A set of identical machines, managed by Cluster API, that are replaced when their template changes.',
+  {
+    spec: optional(
+      object('Desired number and configuration of the machines.', {
+        clusterName: text('Name of the Cluster that the machines belong to.', { minLength: 1, maxLength: 63 }),
+        replicas: optional(int32('Desired number of machines.')),
+        selector: labelSelector(
+          'Selects the machines of the MachineDeployment. Must match the labels of the template.',
+        ),
+        template: machineTemplate,
+        strategy: optional(strategy),
+        minReadySeconds: optional(int32('Seconds that a machine must be ready before it counts as available.')),
+        machineNamingStrategy: optional(machineNamingStrategy),
+        paused: optional(flag('Stops the replacement of machines.')),
+        rolloutAfter: optional(
+          timestamp('Machines are replaced after this time even if the template has not changed.'),
+        ),
+        revisionHistoryLimit: optional(int32('Number of old MachineSets to retain.')),
+        progressDeadlineSeconds: optional(int32('Seconds without progress after which the update counts as failed.')),
+      }),
+    ),
+    status: optional(
+      object('Observed machines of the MachineDeployment.', {
+        ...machineStatusFields,
+        updatedReplicas: optional(int32('Machines created from the current template.')),
+        unavailableReplicas: optional(int32('Desired machines that are missing or not available.')),
+        phase: optional(text('Current phase: ScalingUp, ScalingDown, Running, Failed or Unknown.')),
+      }),
+    ),
+  },
+);
 
 export type MachineDeployment = ObjectOf<typeof schema>;
 

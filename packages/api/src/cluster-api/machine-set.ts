@@ -9,24 +9,26 @@ import {
   machineTemplate,
 } from './machine-template.ts';
 
-const schema = object('A number of like machines of Cluster API.', {
+const schema = object('A set of identical machines, managed by Cluster API.', {
   spec: optional(
-    object('How many machines, and what they are.', {
-      clusterName: text('Name of the Cluster the machines belong to.', { minLength: 1, maxLength: 63 }),
-      replicas: optional(int32('How many machines there shall be.')),
-      minReadySeconds: optional(int32('How long a machine must be ready to count as available.')),
-      deletePolicy: optional(choice(deletePolicies, 'Which machines go first when there are too many.')),
-      selector: labelSelector('Which machines belong to the set. Must match the labels of the template.'),
+    object('Desired number and configuration of the machines.', {
+      clusterName: text('Name of the Cluster that the machines belong to.', { minLength: 1, maxLength: 63 }),
+      replicas: optional(int32('Desired number of machines.')),
+      minReadySeconds: optional(int32('Seconds that a machine must be ready before it counts as available.')),
+      deletePolicy: optional(choice(deletePolicies, 'Which machines are deleted first when the set is scaled down.')),
+      selector: labelSelector('Selects the machines of the set. Must match the labels of the template.'),
       template: optional(machineTemplate),
       machineNamingStrategy: optional(machineNamingStrategy),
     }),
   ),
   status: optional(
-    object('How many machines there are.', {
+    object('Observed machines of the set.', {
       ...machineStatusFields,
       fullyLabeledReplicas: optional(int32('Machines that have the labels of the template.')),
-      failureReason: optional(text('Why the set cannot go on, in one word.')),
-      failureMessage: optional(text('Why the set cannot go on, in a sentence.', { minLength: 1, maxLength: 10_240 })),
+      failureReason: optional(text('Machine-readable reason for a terminal failure, one word.')),
+      failureMessage: optional(
+        text('Human-readable explanation of a terminal failure.', { minLength: 1, maxLength: 10_240 }),
+      ),
     }),
   ),
 });

@@ -2,33 +2,33 @@ import { conditionColumn, type Kind, type ObjectOf, toResource, type Column } fr
 import { atomicList, freeForm, nullable, object, optional, text } from '../schema.ts';
 import { clusterStatusConditions, CONFIG_GROUP } from './group.ts';
 
-const schema = object('What an operator says about itself, so that one place shows the state of the cluster.', {
-  spec: object('Empty: an operator is configured elsewhere.', {}),
+const schema = object('State that an operator reports, so that the state of the cluster is visible in one place.', {
+  spec: object('Empty. Operators are configured elsewhere.', {}),
   status: optional(
-    object('The state of the operator.', {
+    object('Observed state of the operator.', {
       conditions: optional(
         clusterStatusConditions(
-          'Findings of the operator about what it manages. Upgradeable=False stops minor upgrades.',
+          'Conditions of the operator and its components. Upgradeable=False blocks minor upgrades.',
         ),
       ),
       versions: optional(
         atomicList(
-          'Versions of what the operator runs. The one named "operator" says that it has finished an upgrade.',
-          object(undefined, { name: text('What the version is of.'), version: text('The version.') }),
+          'Versions of the operator and its components. The entry "operator" changes when an upgrade is complete.',
+          object(undefined, { name: text('Name of the component.'), version: text('The version.') }),
         ),
       ),
       relatedObjects: optional(
         atomicList(
-          'Objects to look at when the operator is in trouble.',
+          'Objects to inspect when the operator has problems.',
           object(undefined, {
             group: text('API group of the object.'),
-            resource: text('Resource of the object, in the plural.'),
+            resource: text('Plural resource name of the object.'),
             namespace: optional(text('Namespace of the object.')),
             name: text('Name of the object.'),
           }),
         ),
       ),
-      extension: optional(nullable(freeForm('Whatever else the operator has to say.'))),
+      extension: optional(nullable(freeForm('Additional information from the operator.'))),
     }),
   ),
 });
@@ -44,7 +44,7 @@ const columns: Column[] = [
     name: 'Since',
     type: 'date',
     jsonPath: '.status.conditions[?(@.type=="Available")].lastTransitionTime',
-    description: 'Since when Available is what it is.',
+    description: 'When the status of Available last changed.',
   },
 ];
 

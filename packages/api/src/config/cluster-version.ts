@@ -15,7 +15,7 @@ import {
 import { conditions } from '../shared-fields.ts';
 import { clusterStatusConditions, CONFIG_GROUP } from './group.ts';
 
-const architecture = optional(choice(['Multi', ''], 'Multi for a release that holds every architecture, else empty.'));
+const architecture = optional(choice(['Multi', ''], 'Multi for a multi-architecture release, otherwise empty.'));
 
 const capabilities = (description: string) =>
   optional(
@@ -48,20 +48,20 @@ const release = (description?: string) =>
     version: text('Version of the release.'),
     image: text('The release image, by digest.'),
     architecture,
-    url: optional(text('A page about the release.')),
-    channels: optional(setList('Channels the release is in.', text())),
+    url: optional(text('Web page about the release.')),
+    channels: optional(setList('Channels that contain the release.', text())),
   });
 
 const risk = object(undefined, {
   name: text('Name of the risk, in CamelCase.', { minLength: 1 }),
   message: text('What may happen.', { minLength: 1 }),
-  url: text('A page about the risk.', { format: 'uri', minLength: 1 }),
+  url: text('Web page about the risk.', { format: 'uri', minLength: 1 }),
   matchingRules: atomicList(
-    'How to find out whether the cluster is exposed. The first rule that can be evaluated counts.',
+    'Rules that determine whether the cluster is exposed. The first rule that can be evaluated applies.',
     object(undefined, {
-      type: choice(['Always', 'PromQL'], 'Always, or by a query.'),
+      type: choice(['Always', 'PromQL'], 'Always: every cluster is exposed. PromQL: a query decides.'),
       promql: optional(
-        object('The query.', { promql: text('A PromQL query that gives 1 where the cluster is exposed.') }),
+        object('The query.', { promql: text('PromQL query that returns 1 if the cluster is exposed.') }),
       ),
     }),
     { minItems: 1 },
@@ -69,12 +69,12 @@ const risk = object(undefined, {
 });
 
 const desiredUpdate = object(
-  'The release to go to. Left out, the cluster stays where it is.',
+  'Release to update to. If omitted, the cluster stays at its current release.',
   {
     version: optional(text('Version of the release.')),
-    image: optional(text('The release image, instead of a version.')),
+    image: optional(text('Release image, instead of a version.')),
     architecture,
-    force: optional(flag('Go ahead although a check says no.')),
+    force: optional(flag('Update even if a check fails.')),
   },
   {
     rules: [
@@ -92,85 +92,85 @@ const desiredUpdate = object(
   },
 );
 
-const spec = object('The release the cluster shall run.', {
+const spec = object('Desired release of the cluster.', {
   clusterID: text('UUID of the cluster.'),
-  channel: optional(text('The channel to take updates from.')),
-  upstream: optional(text('The server to ask for updates.')),
+  channel: optional(text('Channel that provides updates.')),
+  upstream: optional(text('Server to query for updates.')),
   desiredUpdate: optional(desiredUpdate),
   capabilities: optional(
-    object('Optional parts of the cluster to install.', {
+    object('Optional components to install.', {
       baselineCapabilitySet: optional(
         choice(
           ['None', 'v4.11', 'v4.12', 'v4.13', 'v4.14', 'v4.15', 'v4.16', 'v4.17', 'v4.18', 'vCurrent'],
-          'The set to begin with.',
+          'Baseline set of components.',
         ),
       ),
-      additionalEnabledCapabilities: capabilities('Parts to install beyond that set.'),
+      additionalEnabledCapabilities: capabilities('Components to install in addition to the baseline set.'),
     }),
   ),
   overrides: optional(
     listMap(
-      'Objects the cluster version operator shall leave alone.',
+      'Objects that the cluster version operator ignores.',
       object(undefined, {
         group: text('API group of the object.'),
         kind: text('Kind of the object.'),
-        namespace: text('Namespace of the object, empty if it has none.'),
+        namespace: text('Namespace of the object. Empty for a cluster-scoped object.'),
         name: text('Name of the object.'),
-        unmanaged: flag('Whether to leave it alone.'),
+        unmanaged: flag('Whether the cluster version operator ignores the object.'),
       }),
       ['kind', 'group', 'namespace', 'name'],
     ),
   ),
 });
 
-const status = object('The release the cluster runs.', {
-  desired: release('The release the cluster runs or is on the way to.'),
+const status = object('Observed release of the cluster.', {
+  desired: release('Release that the cluster runs or is updating to.'),
   history: optional(
     atomicList(
-      'The releases the cluster has been on, newest first.',
+      'Releases that the cluster has run, newest first.',
       object(undefined, {
         version: optional(text('Version of the release.')),
         image: text('The release image.'),
-        state: text('Completed, or Partial if it was not finished.'),
-        startedTime: timestamp('When the update began.'),
-        completionTime: nullable(timestamp('When it was done.')),
-        verified: flag('Whether the signature of the release was checked.'),
-        acceptedRisks: optional(text('Risks that were accepted for it.')),
+        state: text('Completed, or Partial if the update did not finish.'),
+        startedTime: timestamp('When the update started.'),
+        completionTime: nullable(timestamp('When the update completed.')),
+        verified: flag('Whether the signature of the release was verified.'),
+        acceptedRisks: optional(text('Risks that were accepted for the update.')),
       }),
     ),
   ),
-  observedGeneration: int64('The generation of this object that the status is for.'),
-  versionHash: text('A hash of what the operator works from.'),
+  observedGeneration: int64('The metadata.generation that this status reflects.'),
+  versionHash: text('Hash of the manifests that the operator applies.'),
   conditions: optional(
-    clusterStatusConditions('Findings about the cluster: Available, Progressing, Upgradeable and others.'),
+    clusterStatusConditions('Conditions of the cluster: Available, Progressing, Upgradeable and others.'),
   ),
-  availableUpdates: nullable(atomicList('Releases the cluster can go to.', release())),
+  availableUpdates: nullable(atomicList('Releases that the cluster can update to.', release())),
   conditionalUpdates: optional(
     atomicList(
-      'Releases the cluster can go to, but at a risk.',
+      'Releases that the cluster can update to, with known risks.',
       object(undefined, {
         release: release('The release.'),
         risks: listMap('The risks.', risk, ['name'], { minItems: 1, maxItems: 200 }),
-        conditions: optional(conditions('Whether it is recommended for this cluster.')),
+        conditions: optional(conditions('Whether the release is recommended for this cluster.')),
       }),
       { maxItems: 500 },
     ),
   ),
   capabilities: optional(
-    object('Optional parts of the cluster.', {
-      enabledCapabilities: capabilities('Parts that are installed.'),
-      knownCapabilities: capabilities('Parts that there are.'),
+    object('Optional components of the cluster.', {
+      enabledCapabilities: capabilities('Components that are installed.'),
+      knownCapabilities: capabilities('Components that are available.'),
     }),
   ),
 });
 
 const schema = object(
-  'The release the cluster runs, and the one it shall run. Its name is version.',
+  'Current and desired release of the cluster. There is one ClusterVersion, named version.',
   { spec, status: optional(status) },
   {
     rules: [
       {
-        // A conditional and not a chain of ||: with baselineCapabilitySet left out it must fail, as it does elsewhere.
+        // A conditional instead of a chain of ||: like the platform's rule, it must fail without baselineCapabilitySet.
         rule: [
           '(has(self.spec.capabilities) && has(self.spec.capabilities.additionalEnabledCapabilities)',
           "&& self.spec.capabilities.baselineCapabilitySet == 'None'",
@@ -180,7 +180,7 @@ const schema = object(
           "&& 'OperatorLifecycleManager' in self.status.capabilities.enabledCapabilities))",
           ': true',
         ].join(' '),
-        message: 'the capability marketplace needs OperatorLifecycleManager: enable that too',
+        message: 'the capability marketplace requires OperatorLifecycleManager: enable it too',
       },
     ],
   },

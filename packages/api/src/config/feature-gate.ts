@@ -7,64 +7,61 @@ const gateName = (description?: string) => text(description, { pattern: '^([A-Za
 
 const forGood = (featureSet: string): Rule<string> => ({
   rule: `oldSelf != '${featureSet}' || self == '${featureSet}'`,
-  message: `a cluster with the feature set ${featureSet} cannot be brought back to another`,
+  message: `a cluster with the feature set ${featureSet} cannot be changed to another feature set`,
 });
 
 const gates = (description: string) =>
-  atomicList(description, object(undefined, { name: gateName('Name of the gate.') }));
+  atomicList(description, object(undefined, { name: gateName('Name of the feature gate.') }));
 
-const schema = object(
-  'Which features that are not for everybody are switched on in the cluster. Its name is cluster.',
-  {
-    spec: object(
-      'Which features shall be on.',
-      {
-        featureSet: optional(
-          choice(
-            ['CustomNoUpgrade', 'DevPreviewNoUpgrade', 'TechPreviewNoUpgrade', 'OKD', ''],
-            'A set of features. Empty is the set for production. A set whose name ends with NoUpgrade stops upgrades and cannot be undone.',
-            {
-              rules: [
-                forGood('CustomNoUpgrade'),
-                forGood('TechPreviewNoUpgrade'),
-                forGood('DevPreviewNoUpgrade'),
-                {
-                  rule: "oldSelf != 'OKD' || self != ''",
-                  message: 'a cluster with the feature set OKD cannot be brought back to the default set',
-                },
-              ],
-            },
-          ),
+const schema = object('Optional features of the cluster. There is one FeatureGate, named cluster.', {
+  spec: object(
+    'Desired features.',
+    {
+      featureSet: optional(
+        choice(
+          ['CustomNoUpgrade', 'DevPreviewNoUpgrade', 'TechPreviewNoUpgrade', 'OKD', ''],
+          'Feature set to enable. Empty is the default set, for production. A set whose name ends with NoUpgrade blocks upgrades and cannot be undone.',
+          {
+            rules: [
+              forGood('CustomNoUpgrade'),
+              forGood('TechPreviewNoUpgrade'),
+              forGood('DevPreviewNoUpgrade'),
+              {
+                rule: "oldSelf != 'OKD' || self != ''",
+                message: 'a cluster with the feature set OKD cannot be changed back to the default set',
+              },
+            ],
+          },
         ),
-        customNoUpgrade: optional(
-          nullable(
-            object('Single features to switch, for the feature set CustomNoUpgrade.', {
-              enabled: optional(atomicList('Names of gates to switch on.', gateName())),
-              disabled: optional(atomicList('Names of gates to switch off.', gateName())),
-            }),
-          ),
+      ),
+      customNoUpgrade: optional(
+        nullable(
+          object('Individual features, for the feature set CustomNoUpgrade.', {
+            enabled: optional(atomicList('Names of feature gates to enable.', gateName())),
+            disabled: optional(atomicList('Names of feature gates to disable.', gateName())),
+          }),
         ),
-      },
-      { rules: [staysOnceSet('featureSet')] },
-    ),
-    status: optional(
-      object('Which features are on.', {
-        conditions: optional(conditions('Findings about the features.')),
-        featureGates: optional(
-          listMap(
-            'One entry for each version of the cluster that is running, since an upgrade may change what is on.',
-            object(undefined, {
-              version: text('The version of the cluster.'),
-              enabled: optional(gates('Gates that are on.')),
-              disabled: optional(gates('Gates that are off.')),
-            }),
-            ['version'],
-          ),
+      ),
+    },
+    { rules: [staysOnceSet('featureSet')] },
+  ),
+  status: optional(
+    object('Observed features.', {
+      conditions: optional(conditions('Conditions of the features.')),
+      featureGates: optional(
+        listMap(
+          'One entry per running cluster version, because an upgrade can change the enabled features.',
+          object(undefined, {
+            version: text('Version of the cluster.'),
+            enabled: optional(gates('Feature gates that are enabled.')),
+            disabled: optional(gates('Feature gates that are disabled.')),
+          }),
+          ['version'],
         ),
-      }),
-    ),
-  },
-);
+      ),
+    }),
+  ),
+});
 
 export type FeatureGate = ObjectOf<typeof schema>;
 

@@ -1,17 +1,17 @@
-// What the kinds of config.openshift.io share.
+// Shared by the kinds of config.openshift.io.
 import { listMap, object, optional, text, timestamp } from '../schema.ts';
 
 export const CONFIG_GROUP = 'config.openshift.io';
 
-/** Findings in the form that ClusterOperator and ClusterVersion use: reason and message may be left out. */
+/** Conditions in the form of ClusterOperator and ClusterVersion: reason and message are optional. */
 export const clusterStatusConditions = (description: string) =>
   listMap(
     description,
     object(undefined, {
-      type: text('What the condition is about: Available, Progressing, Degraded, Upgradeable and others.'),
-      status: text('Whether the condition holds: True, False or Unknown.'),
-      reason: optional(text('Why, in one CamelCase word that programs may rely on.')),
-      message: optional(text('Why, in a sentence for people.')),
+      type: text('Type of the condition: Available, Progressing, Degraded, Upgradeable and others.'),
+      status: text('Status of the condition: True, False or Unknown.'),
+      reason: optional(text('Machine-readable reason, one CamelCase word.')),
+      message: optional(text('Human-readable explanation.')),
       lastTransitionTime: timestamp('When the status last changed.'),
     }),
     ['type'],

@@ -5,42 +5,38 @@ import { platformType } from './platform-fields.ts';
 import { platformSpec } from './platform-spec.ts';
 import { platformStatus } from './platform-status.ts';
 
-const schema = object('What the cluster runs on. Its name is cluster.', {
-  spec: object('Settings of the infrastructure.', {
+const schema = object('Infrastructure that the cluster runs on. There is one Infrastructure, named cluster.', {
+  spec: object('Settings for the infrastructure.', {
     cloudConfig: optional(
-      object('The ConfigMap with the configuration of the cloud provider, in the namespace openshift-config.', {
+      object('ConfigMap with the cloud provider configuration, in the namespace openshift-config.', {
         name: optional(text('Name of the ConfigMap.')),
-        key: optional(text('The key in it.')),
+        key: optional(text('Key in the ConfigMap.')),
       }),
     ),
     platformSpec: optional(platformSpec),
   }),
   status: optional(
-    object('What is known of the infrastructure.', {
+    object('Observed infrastructure.', {
       infrastructureName: optional(text('Short unique name of the cluster, used in the names of cloud resources.')),
-      platform: optional(platformType('Superseded by platformStatus.type.')),
+      platform: optional(platformType('Deprecated: use platformStatus.type.')),
       platformStatus: optional(platformStatus),
-      apiServerURL: optional(text('Address of the API server for users.')),
-      apiServerInternalURI: optional(text('Address of the API server for machines.')),
+      apiServerURL: optional(text('URL of the API server for users.')),
+      apiServerInternalURI: optional(text('URL of the API server for machines.')),
       etcdDiscoveryDomain: optional(text('No longer used.')),
       controlPlaneTopology: optional(
         choice(
           ['HighlyAvailable', 'HighlyAvailableArbiter', 'SingleReplica', 'DualReplica', 'External'],
-          'How many control plane nodes there are to be expected.',
+          'Expected topology of the control plane nodes.',
           { default: 'HighlyAvailable' },
         ),
       ),
       infrastructureTopology: optional(
-        choice(
-          ['HighlyAvailable', 'SingleReplica'],
-          'How many nodes there are to be expected for infrastructure workloads.',
-          {
-            default: 'HighlyAvailable',
-          },
-        ),
+        choice(['HighlyAvailable', 'SingleReplica'], 'Expected topology of the nodes for infrastructure workloads.', {
+          default: 'HighlyAvailable',
+        }),
       ),
       cpuPartitioning: optional(
-        choice(['None', 'AllNodes'], 'Whether workloads of the platform can be kept to CPUs of their own.', {
+        choice(['None', 'AllNodes'], 'Whether platform workloads can be restricted to reserved CPUs.', {
           default: 'None',
         }),
       ),

@@ -1,4 +1,4 @@
-// Fields of a platform that its spec and its status, or several platforms, share.
+// Fields that several platforms, or the spec and status of one platform, share.
 import { atomicList, choice, listMap, object, optional, type Rule, setList, text } from '../schema.ts';
 
 const platformTypes = [
@@ -37,12 +37,12 @@ const cidr = text(undefined, {
   rules: [{ rule: 'isCIDR(self)', message: 'must be a network in CIDR notation, such as 192.0.2.0/24' }],
 });
 
-export const machineNetworks = atomicList('The networks that machines have addresses in.', cidr, {
+export const machineNetworks = atomicList('Networks of the machine addresses.', cidr, {
   maxItems: 32,
   rules: [
     {
       rule: 'self.all(x, self.exists_one(y, x == y))',
-      message: 'no network may be named twice',
+      message: 'each network may be listed only once',
       holds: (self) => new Set(self).size === self.length,
     },
   ],
@@ -53,8 +53,8 @@ const DIFFERENT_FAMILIES =
 const ONE_PER_FAMILY = 'at most one IPv4 and one IPv6 address';
 
 const virtualAddressDescriptions = {
-  apiServerInternalIPs: 'Addresses by which machines reach the API server: one, or one of each IP family.',
-  ingressIPs: 'Addresses of the default ingress router: one, or one of each IP family.',
+  apiServerInternalIPs: 'Addresses through which machines reach the API server: one, or one per IP family.',
+  ingressIPs: 'Addresses of the default ingress router: one, or one per IP family.',
 } as const;
 
 type VirtualAddresses = keyof typeof virtualAddressDescriptions;
@@ -65,33 +65,36 @@ export const wantedAddresses = (of: VirtualAddresses) =>
     rules: [{ rule: DIFFERENT_FAMILIES, message: `${of}: ${ONE_PER_FAMILY}` }],
   });
 
-// Old clusters may hold two of one family in status: only a change is judged.
+// The status of old clusters can contain two addresses of one family, so only changes are validated.
 const observed = (of: VirtualAddresses) => {
   const rules: Rule[] = [{ rule: `self == oldSelf || (${DIFFERENT_FAMILIES})`, message: `${of}: ${ONE_PER_FAMILY}` }];
   return { maxItems: 2, rules };
 };
 
-/** As the platforms have it that came first: the list is a whole. */
+/** The older platforms declare this list as atomic, the newer ones as a set. */
 export const observedAddresses = (of: VirtualAddresses) =>
   atomicList(virtualAddressDescriptions[of], text(), observed(of));
 
 export const observedAddressSet = (of: VirtualAddresses) =>
   setList(virtualAddressDescriptions[of], text(), observed(of));
 
-/** Whoever has set the value cannot change it. */
 export const fixedOnceSet = (field: string): Rule<string> => ({
   rule: "oldSelf == '' || self == oldSelf",
   message: `${field} cannot be changed once it is set`,
 });
 
 export const loadBalancer = object(
-  'The load balancer in front of the API server and the ingress router.',
+  'Load balancer for the API server and the ingress router.',
   {
     type: optional(
-      choice(['OpenShiftManagedDefault', 'UserManaged'], 'Whether the platform brings it or the user does.', {
-        default: 'OpenShiftManagedDefault',
-        rules: [fixedOnceSet('type')],
-      }),
+      choice(
+        ['OpenShiftManagedDefault', 'UserManaged'],
+        'Whether the platform or the user provides the load balancer.',
+        {
+          default: 'OpenShiftManagedDefault',
+          rules: [fixedOnceSet('type')],
+        },
+      ),
     ),
   },
   { default: { type: 'OpenShiftManagedDefault' } },
@@ -100,19 +103,19 @@ export const loadBalancer = object(
 const addresses = (description: string) => optional(setList(description, ipAddress, { maxItems: 16 }));
 
 export const cloudLoadBalancerConfig = object(
-  'Load balancers whose names the DNS of the cloud does not know.',
+  'Load balancers whose names the cloud DNS cannot resolve.',
   {
     dnsType: optional(
       choice(
         ['ClusterHosted', 'PlatformDefault'],
-        'Who answers for the names: a DNS server in the cluster, or that of the cloud.',
+        'DNS server that resolves the names: ClusterHosted (in the cluster) or PlatformDefault (that of the cloud).',
         { default: 'PlatformDefault', rules: [fixedOnceSet('dnsType')] },
       ),
     ),
     clusterHosted: optional(
-      object('The addresses that the DNS server in the cluster answers with.', {
-        apiIntLoadBalancerIPs: addresses('Addresses of the API server inside the cluster.'),
-        apiLoadBalancerIPs: addresses('Addresses of the API server.'),
+      object('Addresses that the DNS server in the cluster returns.', {
+        apiIntLoadBalancerIPs: addresses('Internal addresses of the API server.'),
+        apiLoadBalancerIPs: addresses('External addresses of the API server.'),
         ingressLoadBalancerIPs: addresses('Addresses of the ingress router.'),
       }),
     ),
@@ -122,7 +125,7 @@ export const cloudLoadBalancerConfig = object(
     rules: [
       {
         rule: "!has(self.clusterHosted) || !has(self.dnsType) || self.dnsType == 'ClusterHosted'",
-        message: 'clusterHosted is only for dnsType ClusterHosted',
+        message: 'clusterHosted requires dnsType ClusterHosted',
         holds: (self) =>
           self.clusterHosted === undefined || self.dnsType === undefined || self.dnsType === 'ClusterHosted',
       },
@@ -130,14 +133,14 @@ export const cloudLoadBalancerConfig = object(
   },
 );
 
-const SERVICE_ENDPOINTS = 'Addresses to use for services of the cloud instead of its own.';
+const SERVICE_ENDPOINTS = 'Endpoints that override the default endpoints of cloud services.';
 
 export const awsServiceEndpoints = optional(
   atomicList(
     SERVICE_ENDPOINTS,
     object(undefined, {
       name: optional(text('Name of the service.', { pattern: '^[a-z0-9-]+$' })),
-      url: optional(text('Its address, with https.', { pattern: '^https://' })),
+      url: optional(text('URL of the service, with https.', { pattern: '^https://' })),
     }),
   ),
 );
@@ -163,7 +166,7 @@ export const ibmCloudServiceEndpoints = optional(
     SERVICE_ENDPOINTS,
     object(undefined, {
       name: choice(ibmServices, 'Name of the service.'),
-      url: text('Its address.', {
+      url: text('URL of the service.', {
         maxLength: 300,
         rules: [{ rule: 'isURL(self)', message: 'must be an absolute URL' }],
       }),
@@ -177,7 +180,7 @@ export const powerVsServiceEndpoints = optional(
     SERVICE_ENDPOINTS,
     object(undefined, {
       name: choice([...ibmServices, 'Power'], 'Name of the service.'),
-      url: text('Its address, with https.', { format: 'uri', pattern: '^https://' }),
+      url: text('URL of the service, with https.', { format: 'uri', pattern: '^https://' }),
     }),
     ['name'],
   ),

@@ -24,7 +24,7 @@ const identifier = (description?: string) =>
   object(
     description,
     {
-      type: choice(['UUID', 'Name'], 'Whether it is known by UUID or by name.'),
+      type: choice(['UUID', 'Name'], 'Whether it is identified by UUID or by name.'),
       uuid: optional(text('The UUID.')),
       name: optional(text('The name.')),
     },
@@ -40,16 +40,16 @@ const endpoint = (description: string) =>
 const nutanixPlatformSpec = object('Settings for Nutanix.', {
   prismCentral: endpoint('The Prism Central.'),
   prismElements: listMap(
-    'The Prism Elements, one for each Nutanix cluster.',
+    'The Prism Elements, one per Nutanix cluster.',
     object(undefined, {
       name: text('Name of the Prism Element.', { maxLength: 256 }),
-      endpoint: endpoint('Where it is.'),
+      endpoint: endpoint('Endpoint of the Prism Element.'),
     }),
     ['name'],
   ),
   failureDomains: optional(
     listMap(
-      'Where machines can be, so that one failure does not take all.',
+      'Failure domains to distribute machines over.',
       object(undefined, {
         name: text('Name of the failure domain.', {
           minLength: 1,
@@ -76,25 +76,25 @@ const inventoryPath = (description: string, below: string, options: TextOptions 
 
 const shortName = (description: string) => text(description, { minLength: 1, maxLength: 80 });
 
-const topology = object('Where in the vCenter.', {
+const topology = object('Location in the vCenter.', {
   datacenter: text('Name of the datacenter.', { maxLength: 80 }),
   computeCluster: inventoryPath('Path of the compute cluster.', 'host/.*?'),
   networks: atomicList('Port groups for the machines.', text(), { minItems: 1, maxItems: 10 }),
   datastore: inventoryPath('Path of the datastore.', 'datastore/.*?'),
   resourcePool: optional(inventoryPath('Path of the resource pool.', 'host/.*?/Resources.*')),
   folder: optional(inventoryPath('Path of the folder for machines.', 'vm/.*?')),
-  template: optional(inventoryPath('Path of the template machines are cloned from.', 'vm/.*?', { minLength: 1 })),
+  template: optional(inventoryPath('Path of the template that machines are cloned from.', 'vm/.*?', { minLength: 1 })),
 });
 
 const zoneAffinity = object(
-  'What a zone is.',
+  'What a zone represents.',
   {
-    type: choice(['HostGroup', 'ComputeCluster'], 'A group of hosts, or a compute cluster.'),
+    type: choice(['HostGroup', 'ComputeCluster'], 'Whether a zone is a host group or a compute cluster.'),
     hostGroup: optional(
-      object('The group of hosts. For type HostGroup.', {
+      object('Host group. For type HostGroup.', {
         hostGroup: shortName('Name of the host group.'),
         vmGroup: shortName('Name of the VM group.'),
-        vmHostRule: shortName('Name of the rule that ties the two together.'),
+        vmHostRule: shortName('Name of the VM-host affinity rule.'),
       }),
     ),
   },
@@ -119,8 +119,8 @@ const failureDomain = object(
     region: shortName('Tag of the region.'),
     zone: shortName('Tag of the zone.'),
     regionAffinity: optional(
-      object('What a region is.', {
-        type: choice(['ComputeCluster', 'Datacenter'], 'A compute cluster, or a datacenter.'),
+      object('What a region represents.', {
+        type: choice(['ComputeCluster', 'Datacenter'], 'Whether a region is a compute cluster or a datacenter.'),
       }),
     ),
     zoneAffinity: optional(zoneAffinity),
@@ -138,7 +138,7 @@ const vcenter = object(undefined, {
 
 const nodeNetwork = (description: string) =>
   object(description, {
-    network: optional(text('Name of the network whose address is taken.')),
+    network: optional(text('Name of the network that provides the address.')),
     networkSubnetCidr: optional(setList('Subnets the address must be in.', text(undefined, { format: 'cidr' }))),
     excludeNetworkSubnetCidr: optional(
       atomicList('Subnets the address must not be in.', text(undefined, { format: 'cidr' })),
@@ -155,17 +155,15 @@ const vspherePlatformSpec = object(
         rules: [
           {
             rule: 'self.all(x, self.exists_one(y, y.server == x.server))',
-            message: 'no server may be named twice',
+            message: 'each server may be listed only once',
             holds: (self) => new Set(self.map(({ server }) => server)).size === self.length,
           },
         ],
       }),
     ),
-    failureDomains: optional(
-      listMap('Where machines can be, so that one failure does not take all.', failureDomain, ['name']),
-    ),
+    failureDomains: optional(listMap('Failure domains to distribute machines over.', failureDomain, ['name'])),
     nodeNetworking: optional(
-      object('Which of the addresses of a machine its node shows.', {
+      object('Which machine addresses the Node reports.', {
         external: optional(nodeNetwork('The external address.')),
         internal: optional(nodeNetwork('The internal address.')),
       }),
@@ -191,16 +189,16 @@ const virtualAddresses = (platform: string) =>
   );
 
 export const platformSpec = object(
-  'Settings of the platform. Only the part for the platform in use counts.',
+  'Settings for the platform. Only the part for the platform in use has an effect.',
   {
-    type: optional(platformType('The platform the cluster was installed on.')),
+    type: optional(platformType('Platform that the cluster was installed on.')),
     alibabaCloud: nothing('Alibaba Cloud'),
     aws: optional(object('Settings for AWS.', { serviceEndpoints: awsServiceEndpoints })),
     azure: nothing('Azure'),
     baremetal: optional(virtualAddresses('bare metal')),
     equinixMetal: nothing('Equinix Metal'),
     external: optional(
-      object('Settings for a platform that others bring.', {
+      object('Settings for a third-party platform.', {
         platformName: optional(
           text('Name of the platform.', {
             default: 'Unknown',
@@ -227,7 +225,7 @@ export const platformSpec = object(
     rules: [
       {
         rule: 'has(oldSelf.vsphere) || !has(self.vsphere) || (has(self.vsphere.vcenters) && size(self.vsphere.vcenters) < 2)',
-        message: 'a cluster that is set up for vSphere after installation can name one vCenter',
+        message: 'a cluster that is configured for vSphere after installation can have only one vCenter',
       },
     ],
   },

@@ -30,12 +30,12 @@ const onlyAtInstallation = (field: string): Rule<object> => ({
 
 const unchanged = (field: string): Rule<unknown[]> => ({
   rule: 'self.all(x, x in oldSelf) && oldSelf.all(x, x in self)',
-  message: `${field} can only be set during installation, and not changed afterwards`,
+  message: `${field} can only be set during installation and cannot be changed afterwards`,
 });
 
 const awsTagText = matching(
   '^[0-9A-Za-z_.:/=+-@ ]+$',
-  "a tag of AWS may hold letters, digits, spaces and the characters '_', '.', '/', '=', '+', '-', ':' and '@'",
+  "an AWS tag may contain letters, digits, spaces and the characters '_', '.', '/', '=', '+', '-', ':' and '@'",
 );
 
 const alibabaCloudStatus = object('For Alibaba Cloud.', {
@@ -43,7 +43,7 @@ const alibabaCloudStatus = object('For Alibaba Cloud.', {
   resourceGroupID: optional(text('ID of the resource group.', { pattern: '^(rg-[0-9A-Za-z]+)?$' })),
   resourceTags: optional(
     listMap(
-      'Tags for everything that is made for the cluster.',
+      'Tags for all cloud resources of the cluster.',
       object(undefined, {
         key: text('Key of the tag.', { minLength: 1, maxLength: 128 }),
         value: text('Value of the tag.', { minLength: 1, maxLength: 128 }),
@@ -65,7 +65,7 @@ const awsStatus = object('For AWS.', {
   serviceEndpoints: awsServiceEndpoints,
   resourceTags: optional(
     atomicList(
-      'Tags for everything that is made for the cluster.',
+      'Tags for all cloud resources of the cluster.',
       object(undefined, {
         key: text('Key of the tag.', { minLength: 1, maxLength: 128, rules: [awsTagText] }),
         value: text('Value of the tag.', { minLength: 1, maxLength: 256, rules: [awsTagText] }),
@@ -93,12 +93,12 @@ const azureStatus = object(
         'Which Azure cloud.',
       ),
     ),
-    armEndpoint: optional(text('Address of the resource manager, for Azure Stack.')),
+    armEndpoint: optional(text('Endpoint of the resource manager, for Azure Stack.')),
     resourceGroupName: optional(text('Name of the resource group.')),
     networkResourceGroupName: optional(text('Name of the resource group of the network.')),
     resourceTags: optional(
       atomicList(
-        'Tags for everything that is made for the cluster.',
+        'Tags for all cloud resources of the cluster.',
         object(undefined, {
           key: text('Key of the tag.', {
             minLength: 1,
@@ -122,7 +122,7 @@ const gcpStatus = object(
     region: optional(text('The region.')),
     resourceLabels: optional(
       listMap(
-        'Labels for everything that is made for the cluster.',
+        'Labels for all cloud resources of the cluster.',
         object(undefined, {
           key: text('Key of the label.', {
             minLength: 1,
@@ -131,7 +131,7 @@ const gcpStatus = object(
             rules: [
               {
                 rule: "!self.startsWith('openshift-io') && !self.startsWith('kubernetes-io')",
-                message: 'must not begin with openshift-io or kubernetes-io',
+                message: 'must not start with openshift-io or kubernetes-io',
                 holds: (self) => !self.startsWith('openshift-io') && !self.startsWith('kubernetes-io'),
               },
             ],
@@ -144,9 +144,9 @@ const gcpStatus = object(
     ),
     resourceTags: optional(
       listMap(
-        'Tags for everything that is made for the cluster.',
+        'Tags for all cloud resources of the cluster.',
         object(undefined, {
-          parentID: text('Project or organisation that the tag was made in.', {
+          parentID: text('Project or organization that defines the tag.', {
             minLength: 1,
             maxLength: 32,
             pattern: '(^[1-9][0-9]{0,31}$)|(^[a-z][a-z0-9-]{4,28}[a-z0-9]$)',
@@ -177,7 +177,7 @@ const ibmInstances = {
 };
 
 const ibmCloudStatus = object('For IBM Cloud.', {
-  location: optional(text('Where the cluster is.')),
+  location: optional(text('Location of the cluster.')),
   providerType: optional(text('Kind of infrastructure.')),
   resourceGroupName: optional(text('Name of the resource group.')),
   ...ibmInstances,
@@ -203,11 +203,11 @@ const powerVsStatus = object(
 );
 
 const firstAddresses = {
-  apiServerInternalIP: optional(text('Superseded by apiServerInternalIPs: its first address.')),
-  ingressIP: optional(text('Superseded by ingressIPs: its first address.')),
+  apiServerInternalIP: optional(text('Deprecated: the first address of apiServerInternalIPs.')),
+  ingressIP: optional(text('Deprecated: the first address of ingressIPs.')),
 };
 
-const nodeDNSIP = optional(text('Address of a DNS server that knows the nodes. No longer used.'));
+const nodeDNSIP = optional(text('Address of a DNS server that resolves the nodes. No longer used.'));
 
 const onPremises = {
   ...firstAddresses,
@@ -226,16 +226,20 @@ const addressSets = {
 };
 
 const external = object(
-  'For a platform that others bring.',
+  'For a third-party platform.',
   {
     cloudControllerManager: optional(
       object(
         'Whether there is a cloud controller manager.',
         {
           state: optional(
-            choice(['', 'External', 'None'], 'External: nodes wait for one. None or empty: there is none.', {
-              rules: [{ rule: 'self == oldSelf', message: 'state cannot be changed once it is set' }],
-            }),
+            choice(
+              ['', 'External', 'None'],
+              'External: nodes wait for a cloud controller manager. None or empty: there is none.',
+              {
+                rules: [{ rule: 'self == oldSelf', message: 'state cannot be changed once it is set' }],
+              },
+            ),
           ),
         },
         {
@@ -259,8 +263,8 @@ const external = object(
   },
 );
 
-export const platformStatus = object('What is known of the platform.', {
-  type: optional(platformType('The platform the cluster runs on.')),
+export const platformStatus = object('Observed platform.', {
+  type: optional(platformType('Platform that the cluster runs on.')),
   alibabaCloud: optional(alibabaCloudStatus),
   aws: optional(awsStatus),
   azure: optional(azureStatus),

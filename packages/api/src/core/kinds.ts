@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../object-meta.ts';
 import type { Resource } from '../kind.ts';
 
-// Kinds of Kubernetes itself, with the fields that we read or write. kube-apiserver has their schemas.
+// Built-in Kubernetes kinds, with the fields that we read or write. kube-apiserver has their schemas.
 
 export interface Secret {
   apiVersion?: string;
@@ -11,7 +11,7 @@ export interface Secret {
   immutable?: boolean;
   /** Base64. */
   data?: Record<string, string>;
-  /** Write only: the server moves it to `data`. */
+  /** Write-only: the server moves it to `data`. */
   stringData?: Record<string, string>;
 }
 
@@ -73,12 +73,12 @@ export interface PodDisruptionBudget {
     desiredHealthy?: number;
     expectedPods?: number;
     observedGeneration?: number;
-    /** By name: pods whose eviction was allowed and that are still there, and since when. */
+    /** Pods that still run although their eviction was allowed, by name, and since when. */
     disruptedPods?: Record<string, string>;
   };
 }
 
-/** A CRD as the cluster has it; crd.ts has those that we install. */
+/** A CRD in the cluster. crd.ts builds those that we install. */
 export interface InstalledCrd {
   apiVersion?: string;
   kind?: string;

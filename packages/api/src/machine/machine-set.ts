@@ -22,16 +22,16 @@ const ownerReference = object(
     kind: text('Kind of the owner.'),
     name: text('Name of the owner.'),
     uid: text('UID of the owner.'),
-    controller: optional(flag('Whether the owner manages the object.')),
-    blockOwnerDeletion: optional(flag('Whether the owner can only be deleted after the object.')),
+    controller: optional(flag('Whether the owner is the managing controller of the object.')),
+    blockOwnerDeletion: optional(flag('Whether the owner cannot be deleted before the object.')),
   },
   { atomic: true },
 );
 
 const templateMetadata = (description: string) =>
   object(description, {
-    name: optional(text('Name. Left out, it is made from generateName.')),
-    generateName: optional(text('Beginning of the name that the server completes.')),
+    name: optional(text('Name. If omitted, it is generated from generateName.')),
+    generateName: optional(text('Prefix of a generated name.')),
     namespace: optional(text('Namespace.')),
     labels: optional(stringMap('Labels.')),
     annotations: optional(stringMap('Annotations.')),
@@ -42,66 +42,68 @@ const lifecycleHooks = (description: string) =>
   listMap(
     description,
     object(undefined, {
-      name: text('What the hook is for.', { minLength: 3, maxLength: 256, pattern: QUALIFIED_NAME_PATTERN }),
-      owner: text('Who removes the hook when it is done.', { minLength: 3, maxLength: 512 }),
+      name: text('Name of the hook.', { minLength: 3, maxLength: 256, pattern: QUALIFIED_NAME_PATTERN }),
+      owner: text('Owner of the hook, which removes it when it is done.', { minLength: 3, maxLength: 512 }),
     }),
     ['name'],
   );
 
-const machineSpec = object('What each machine shall be.', {
+const machineSpec = object('Desired state of each machine.', {
   metadata: optional(templateMetadata('Labels and annotations for the node.')),
   providerSpec: optional(
-    object('What the platform needs to make the machine.', {
-      value: optional(freeForm('The provider spec: image, size, network and so on, in the form of the platform.')),
+    object('What the platform needs to create the machine.', {
+      value: optional(freeForm('Provider spec in the format of the platform: image, size, network and so on.')),
     }),
   ),
   providerID: optional(text('ID of the machine on its platform.')),
   taints: optional(atomicList('Taints for the node.', taint)),
   lifecycleHooks: optional(
-    object('What must be done before the machine goes.', {
-      preDrain: optional(lifecycleHooks('Before its node is drained.')),
-      preTerminate: optional(lifecycleHooks('Before it is terminated.')),
+    object('Hooks that must finish before the machine is deleted.', {
+      preDrain: optional(lifecycleHooks('Hooks that must finish before the node is drained.')),
+      preTerminate: optional(lifecycleHooks('Hooks that must finish before the machine is terminated.')),
     }),
   ),
 });
 
-const spec = object('How many machines, and what they are.', {
-  replicas: optional(int32('How many machines there shall be.', { default: 1 })),
-  minReadySeconds: optional(int32('How long a machine must be ready to count as available.')),
-  deletePolicy: optional(choice(['Random', 'Newest', 'Oldest'], 'Which machines go first when there are too many.')),
-  selector: optional(labelSelector('Which machines belong to the set. Must match the labels of the template.')),
+const spec = object('Desired number and configuration of the machines.', {
+  replicas: optional(int32('Desired number of machines.', { default: 1 })),
+  minReadySeconds: optional(int32('Seconds that a machine must be ready before it counts as available.')),
+  deletePolicy: optional(
+    choice(['Random', 'Newest', 'Oldest'], 'Which machines are deleted first when the set is scaled down.'),
+  ),
+  selector: optional(labelSelector('Selects the machines of the set. Must match the labels of the template.')),
   template: optional(
-    object('How a new machine is made. A change does not touch machines that exist.', {
+    object('Template for new machines. Changes do not affect existing machines.', {
       metadata: optional(templateMetadata('Labels and annotations for the machine.')),
       spec: optional(machineSpec),
     }),
   ),
 });
 
-const status = object('How many machines there are.', {
+const status = object('Observed machines of the set.', {
   replicas: optional(int32('Machines that exist.')),
   fullyLabeledReplicas: optional(int32('Machines that have the labels of the template.')),
-  readyReplicas: optional(int32('Machines whose node is ready.')),
+  readyReplicas: optional(int32('Machines whose Node is Ready.')),
   availableReplicas: optional(int32('Machines that have been ready for minReadySeconds.')),
-  observedGeneration: optional(int64('The generation of this object that the status is for.')),
+  observedGeneration: optional(int64('The metadata.generation that this status reflects.')),
   labelSelector: optional(text('The selector as a string, for autoscalers.', { minLength: 1, maxLength: 4096 })),
   authoritativeAPI: optional(
     choice(
       ['MachineAPI', 'ClusterAPI', 'Migrating'],
-      'Which API decides about the set: writes to the other side are lost. Empty means MachineAPI.',
+      'API that controls the set. Changes in the other API are overwritten. Empty means MachineAPI.',
     ),
   ),
-  errorReason: optional(text('Why the set cannot go on, in one word.')),
-  errorMessage: optional(text('Why the set cannot go on, in a sentence.')),
+  errorReason: optional(text('Machine-readable reason for a terminal failure, one word.')),
+  errorMessage: optional(text('Human-readable explanation of a terminal failure.')),
   conditions: optional(
     listMap(
-      'Findings about the set.',
+      'Conditions of the set.',
       object(undefined, {
-        type: text('What the condition is about.'),
-        status: text('Whether the condition holds: True, False or Unknown.'),
-        severity: optional(text('How bad it is when the condition does not hold.')),
-        reason: optional(text('Why, in one word that programs may rely on.')),
-        message: optional(text('Why, in a sentence for people.')),
+        type: text('Type of the condition.'),
+        status: text('Status of the condition: True, False or Unknown.'),
+        severity: optional(text('Severity while the condition is not met.')),
+        reason: optional(text('Machine-readable reason, one CamelCase word.')),
+        message: optional(text('Human-readable explanation.')),
         lastTransitionTime: timestamp('When the status last changed.'),
       }),
       ['type'],
@@ -109,7 +111,7 @@ const status = object('How many machines there are.', {
   ),
 });
 
-const schema = object('A number of like machines of the Machine API.', {
+const schema = object('A set of identical machines, managed by the Machine API.', {
   spec: optional(spec),
   status: optional(status),
 });

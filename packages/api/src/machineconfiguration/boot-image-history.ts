@@ -3,32 +3,32 @@ import { atomicList, choice, immutable, int64, object, optional, text, timestamp
 import { subdomain } from '../shared-fields.ts';
 import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
-const spec = object('Whose boot images they are.', {
+const spec = object('The resource that this history belongs to.', {
   machineResourceReference: object(
-    'The resource that makes machines. It lives in the namespace of this object.',
+    'The resource that creates machines, in the same namespace as this object.',
     {
       name: subdomain('Name of the resource.', { minLength: 1 }),
       resource: text('Kind of the resource, such as MachineSet or MachineDeployment.', { minLength: 1, maxLength: 63 }),
       apiGroup: choice(
         ['machine.openshift.io', 'cluster.x-k8s.io'],
-        'API group of the resource: it tells the Machine API from Cluster API.',
+        'API group of the resource: machine.openshift.io (Machine API) or cluster.x-k8s.io (Cluster API).',
       ),
     },
     { rules: [immutable('machineResourceReference')] },
   ),
 });
 
-const status = object('What it has booted.', {
+const status = object('Boot images that the resource has used.', {
   details: optional(
     atomicList(
-      'One entry for each change of the boot image, oldest first.',
+      'One entry per boot image change, oldest first.',
       object(undefined, {
-        updateTime: timestamp('When the resource got this boot image.'),
+        updateTime: timestamp('When the resource was switched to this boot image.'),
         bootImageVersion: text('Version of the boot image, such as 415.92.202311241643-0.', {
           minLength: 1,
           maxLength: 253,
         }),
-        configMapGeneration: int64('The counter on the ConfigMap coreos-bootimages at the time of the change.'),
+        configMapGeneration: int64('Generation counter of the ConfigMap coreos-bootimages at the time of the change.'),
       }),
       { maxItems: 200 },
     ),
@@ -36,7 +36,7 @@ const status = object('What it has booted.', {
 });
 
 const schema = object(
-  'The boot images that a MachineSet or MachineDeployment has had, so that it can be brought back to an earlier one.',
+  'History of the boot images of a MachineSet or MachineDeployment, so that it can be rolled back to an earlier one.',
   { spec, status: optional(status) },
 );
 
@@ -61,7 +61,7 @@ export const bootImageHistoryKind: Kind<BootImageHistory> = {
           name: 'BootImage',
           type: 'string',
           jsonPath: '.status.details[-1:].bootImageVersion',
-          description: 'The newest boot image.',
+          description: 'The current boot image.',
         },
         ageColumn,
       ],

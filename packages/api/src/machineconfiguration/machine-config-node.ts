@@ -11,10 +11,10 @@ const neverDecreases = (field: string): Pick<IntegerOptions, 'minimum' | 'rules'
 
 const named = (description: string, field: string) => object(description, { name: subdomain(field) });
 
-const spec = object('What the controllers want of the node.', {
-  node: named('The node this object is about.', 'Name of the node. Must be the name of this object.'),
-  pool: named('The pool the node is in.', 'Name of the MachineConfigPool.'),
-  configVersion: object('The rendered MachineConfig that the node shall run.', {
+const spec = object('Desired state of the node. The controllers write it.', {
+  node: named('The node that this object describes.', 'Name of the node. Must equal the name of this object.'),
+  pool: named('The pool that the node belongs to.', 'Name of the MachineConfigPool.'),
+  configVersion: object('The rendered MachineConfig that the node should run.', {
     desired: subdomain('Name of the rendered MachineConfig.'),
   }),
 });
@@ -37,13 +37,15 @@ const pinnedImageSet = object(
   {
     name: subdomain('Name of the PinnedImageSet.'),
     desiredGeneration: optional(
-      int32('The generation of the set that the node works on.', neverDecreases('desiredGeneration')),
+      int32('Generation of the set that the node should pin.', neverDecreases('desiredGeneration')),
     ),
     currentGeneration: optional(
-      int32('The generation of the set whose images the node holds.', neverDecreases('currentGeneration')),
+      int32('Generation of the set whose images are pinned on the node.', neverDecreases('currentGeneration')),
     ),
-    lastFailedGeneration: optional(int32('The last generation that failed.', neverDecreases('lastFailedGeneration'))),
-    lastFailedGenerationError: optional(text('Why it failed.', { maxLength: 32_768 })),
+    lastFailedGeneration: optional(
+      int32('The last generation whose images could not be pinned.', neverDecreases('lastFailedGeneration')),
+    ),
+    lastFailedGenerationError: optional(text('Why lastFailedGeneration failed.', { maxLength: 32_768 })),
   },
   {
     rules: [
@@ -51,7 +53,7 @@ const pinnedImageSet = object(
       reached('lastFailedGeneration', 'lastFailedGeneration'),
       {
         rule: '!has(self.lastFailedGeneration) || has(self.lastFailedGenerationError)',
-        message: 'lastFailedGenerationError must say why lastFailedGeneration failed',
+        message: 'lastFailedGenerationError is required when lastFailedGeneration is set',
         fieldPath: '.lastFailedGenerationError',
         holds: (self) => self.lastFailedGeneration === undefined || self.lastFailedGenerationError !== undefined,
       },
@@ -60,19 +62,19 @@ const pinnedImageSet = object(
 );
 
 const irreconcilableChange = object(undefined, {
-  fieldPath: text('The field of the rendered MachineConfig, from spec. on.', {
+  fieldPath: text('Path of the field in the rendered MachineConfig. Starts with spec.', {
     minLength: 1,
     maxLength: 70,
     rules: [
       {
         rule: "self.startsWith('spec.')",
-        message: "fieldPath must begin with 'spec.'",
+        message: "fieldPath must start with 'spec.'",
         holds: (self) => self.startsWith('spec.'),
       },
-      matching('^[\\da-zA-Z.\\[\\]]+$', "fieldPath may hold only letters, digits, '.', '[' and ']'"),
+      matching('^[\\da-zA-Z.\\[\\]]+$', "fieldPath may contain only letters, digits, '.', '[' and ']'"),
     ],
   }),
-  diff: text('What would have to change.', { minLength: 1, maxLength: 4096 }),
+  diff: text('Difference between the installed value and the value in the pool.', { minLength: 1, maxLength: 4096 }),
 });
 
 const release = object(undefined, {
@@ -88,55 +90,57 @@ const release = object(undefined, {
   }),
   image: optional(imageByDigest('The release image, by digest.', { localhost: true })),
   conditions: optional(
-    conditions('Findings about the bundle: whether it is mounted, available, being removed.', {
+    conditions('Conditions of the bundle, such as mounted, available or being removed.', {
       minItems: 1,
       maxItems: 5,
     }),
   ),
 });
 
-const status = object('How far the node is. The daemon on that node writes it.', {
+const status = object('Observed state of the node. The daemon on the node writes it.', {
   observedGeneration: optional(
-    int64('The generation of this object that the status is for.', neverDecreases('observedGeneration')),
+    int64('The metadata.generation that this status reflects.', neverDecreases('observedGeneration')),
   ),
   conditions: optional(
     conditions(
-      'The steps of an update and how far the node is in them: UpdatePrepared, UpdateExecuted, Cordoned, Drained, RebootedNode, Updated and others.',
+      'Progress of the update, one condition per step: UpdatePrepared, UpdateExecuted, Cordoned, Drained, RebootedNode, Updated and others.',
       { maxItems: 20 },
     ),
   ),
   configVersion: optional(
-    object('Which rendered MachineConfig the node runs, and which it is on the way to.', {
+    object('The rendered MachineConfig that the node runs, and the one that it is updating to.', {
       current: optional(subdomain('Name of the rendered MachineConfig that the node runs.')),
-      desired: subdomain('Name of the one it is on the way to. Equal to current when it has arrived.'),
+      desired: subdomain(
+        'Name of the rendered MachineConfig that the node is updating to. Equals current when the update is complete.',
+      ),
     }),
   ),
   pinnedImageSets: optional(
-    listMap('How far the node is with each PinnedImageSet of its pools.', pinnedImageSet, ['name'], { maxItems: 100 }),
+    listMap('Progress with each PinnedImageSet of the pools of the node.', pinnedImageSet, ['name'], { maxItems: 100 }),
   ),
   irreconcilableChanges: optional(
     listMap(
-      'Differences between the first configuration of the machine and its pool that only a new installation could remove.',
+      'Differences between the first-boot configuration of the machine and its pool that only a reinstallation can resolve.',
       irreconcilableChange,
       ['fieldPath'],
       { minItems: 1, maxItems: 32 },
     ),
   ),
   internalReleaseImage: optional(
-    object('Release bundles that the node serves from its own disk.', {
-      releases: listMap('One entry for each bundle.', release, ['name'], { minItems: 1, maxItems: 32 }),
+    object('Release bundles that the node serves from its local disk.', {
+      releases: listMap('One entry per bundle.', release, ['name'], { minItems: 1, maxItems: 32 }),
     }),
   ),
 });
 
 const schema = object(
-  'One node on its way from one configuration to the next: what it shall run, what it runs, and each step between.',
+  'Progress of one node from its current configuration to the desired one, step by step.',
   { spec, status: optional(status) },
   {
     rules: [
       {
         rule: 'self.metadata.name == self.spec.node.name',
-        message: 'spec.node.name must be the name of the object: there is one MachineConfigNode for each node',
+        message: 'spec.node.name must equal metadata.name: each node has one MachineConfigNode with its name',
         fieldPath: '.spec.node.name',
         holds: (self) => nameIn(self) === self.spec.node.name,
       },

@@ -9,10 +9,10 @@ const labelled = (object: 'object' | 'oldObject', label: string): string =>
 const isRendered = `request.name.startsWith('${RENDERED_PREFIX}')`;
 const IS_DELETION = "(request.operation == 'DELETE')";
 
-/** Machines run rendered configs as they are: what nobody rendered, nobody could explain. */
+/** Machines apply rendered configs without further checks, so only the render controller may write them. */
 export const renderedConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'rendered-machine-config-guards',
-  description: `MachineConfigs named ${RENDERED_PREFIX}… are made by the render controller alone, and those in use cannot be deleted.`,
+  description: `Only the render controller creates and changes MachineConfigs named ${RENDERED_PREFIX}…, and those in use cannot be deleted.`,
   resource: machineConfigs,
   operations: ['CREATE', 'UPDATE', 'DELETE'],
   covers: 'spec and labels',
@@ -20,23 +20,23 @@ export const renderedConfigPolicy = (exempt: readonly Identity[]): PolicyDefinit
   validations: [
     {
       expression: `${IS_DELETION} || !(object.metadata.name.startsWith('${RENDERED_PREFIX}') || ${labelled('object', poolLabel)})`,
-      message: `a MachineConfig named ${RENDERED_PREFIX}…, or with the label ${poolLabel}, is made by the render controller alone: write a MachineConfig of another name, with the role of the pool as its label, and it is merged into the next one`,
+      message: `only the render controller creates and changes MachineConfigs that are named ${RENDERED_PREFIX}… or have the label ${poolLabel}. Create a MachineConfig with another name and with the role of the pool in the label ${ROLE_LABEL}: it becomes part of the next rendered config`,
     },
     {
       expression: `!${IS_DELETION} || !${isRendered} || !${labelled('oldObject', inUseLabel)}`,
       message:
-        'a pool, a node or a MachineSet refers to this rendered MachineConfig: it is collected when none does any more',
+        'a pool, a node or a MachineSet still uses this rendered MachineConfig. It is deleted automatically when it is no longer in use',
       messageExpression:
-        "'a pool, a node or a MachineSet refers to MachineConfig ' + request.name + ': it is collected when none does any more'",
+        "'a pool, a node or a MachineSet still uses MachineConfig ' + request.name + '. It is deleted automatically when it is no longer in use'",
     },
   ],
 });
 
-/** The base of every merge comes with the program; users write over it, not into it. */
+/** The operator ships the base of every merge. Users override it with MachineConfigs, not by editing it. */
 export const builtInConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'built-in-machine-config-guards',
   description:
-    'The MachineConfigs that come with the operator cannot be changed or deleted; users merge their own over them.',
+    'The built-in MachineConfigs of the operator cannot be changed or deleted. Users override them with other MachineConfigs.',
   resource: machineConfigs,
   operations: ['CREATE', 'UPDATE', 'DELETE'],
   covers: 'spec and labels',
@@ -44,29 +44,29 @@ export const builtInConfigPolicy = (exempt: readonly Identity[]): PolicyDefiniti
   validations: [
     {
       expression: `${IS_DELETION} || !${labelled('object', builtInLabel)}`,
-      message: `the label ${builtInLabel} marks the operator's own MachineConfigs, which users neither make nor change: write a MachineConfig of your own without it, and it is merged over them`,
+      message: `the label ${builtInLabel} is reserved for the built-in MachineConfigs of the operator. Create a MachineConfig without this label: it overrides the built-in ones`,
     },
     {
       expression: `request.operation == 'CREATE' || !${labelled('oldObject', builtInLabel)}`,
-      message: `this MachineConfig is the operator's own (label ${builtInLabel}) and comes back with every start: write a MachineConfig of your own, and it is merged over it`,
+      message: `this MachineConfig is built in (label ${builtInLabel}): the operator restores it at every start. Create another MachineConfig to override it`,
     },
   ],
 });
 
 const STANDARD_POOLS = "['master', 'worker', 'arbiter']";
 
-// The form `In [worker, <own role>]` is what the documentation of the platform shows; the other two are accepted there
-// as well and are in use: a pool that shares the configuration of a standard role, and one that excludes other roles.
+// The platform documents the form `In [worker, <own role>]`. It also accepts the other two, which are in use: a pool
+// that shares the configuration of a standard role, and a pool that excludes other roles.
 const selectsWorker = [
   `object.?spec.machineConfigSelector.matchLabels[?'${ROLE_LABEL}'].orValue('') in ${STANDARD_POOLS}`,
   `object.?spec.machineConfigSelector.matchExpressions.orValue([]).exists(e, e.key == '${ROLE_LABEL}' && e.operator == 'In' && 'worker' in e.?values.orValue([]))`,
   `object.?spec.machineConfigSelector.matchExpressions.orValue([]).exists(e, e.key == '${ROLE_LABEL}' && e.operator == 'NotIn' && !('worker' in e.?values.orValue([])))`,
 ].join(' || ');
 
-/** A pool of one's own builds on what workers need: without it, its machines would lose their kubelet. */
+/** A custom pool builds on the worker configuration: without it, its machines would lose their kubelet. */
 export const customPoolPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'custom-machine-config-pool-selector',
-  description: 'A custom pool must select the MachineConfigs of the role worker: its machines are workers first.',
+  description: 'A custom pool must select the MachineConfigs of the role worker, because its machines are workers.',
   resource: machineConfigPools,
   operations: ['CREATE', 'UPDATE'],
   exempt,

@@ -24,9 +24,7 @@ const renderedConfig = (description: string) =>
     description,
     {
       ...objectReferenceFields,
-      source: optional(
-        atomicList('The MachineConfigs it was merged from, in the order of the merge.', objectReference()),
-      ),
+      source: optional(atomicList('The MachineConfigs that it was merged from, in merge order.', objectReference())),
     },
     { atomic: true },
   );
@@ -36,13 +34,13 @@ const osImageStream = (description: string) =>
     name: subdomain('Name of the stream, as in the availableStreams of the OSImageStream "cluster".', { minLength: 1 }),
   });
 
-// Spelled out, since kubectl explain shows each of them.
+// Written out because kubectl explain shows each of them.
 const machineCounts = {
-  machineCount: 'Machines of the pool.',
-  updatedMachineCount: 'Machines that have the target.',
-  readyMachineCount: 'Machines that have the target and are ready.',
-  availableMachineCount: 'Machines that work, whether or not they have the target yet.',
-  unavailableMachineCount: 'Machines that do not work at present.',
+  machineCount: 'Machines in the pool.',
+  updatedMachineCount: 'Machines that have reached the target.',
+  readyMachineCount: 'Machines that have reached the target and are ready.',
+  availableMachineCount: 'Machines that are available, whether or not they have reached the target.',
+  unavailableMachineCount: 'Machines that are currently unavailable.',
 } as const;
 
 type MachineCount = keyof typeof machineCounts;
@@ -58,14 +56,16 @@ const atLeast = (greater: MachineCount, smaller: MachineCount): Rule<Record<Mach
 const poolSynchronizer = object(
   undefined,
   {
-    poolSynchronizerType: choice(['PinnedImageSets'], 'What is being brought to the machines.', { maxLength: 256 }),
+    poolSynchronizerType: choice(['PinnedImageSets'], 'Type of the content that is distributed to the machines.', {
+      maxLength: 256,
+    }),
     machineCount: synchronizerCount('machineCount'),
     updatedMachineCount: synchronizerCount('updatedMachineCount'),
     readyMachineCount: synchronizerCount('readyMachineCount'),
     availableMachineCount: synchronizerCount('availableMachineCount'),
     unavailableMachineCount: synchronizerCount('unavailableMachineCount'),
     observedGeneration: optional(
-      int64('The generation of the pool that the counts are for.', {
+      int64('The metadata.generation of the pool that the counts reflect.', {
         minimum: 0,
         rules: [
           {
@@ -87,35 +87,35 @@ const poolSynchronizer = object(
   },
 );
 
-const spec = object('What the pool wants of its machines.', {
+const spec = object('Desired state of the pool.', {
   machineConfigSelector: optional(
     labelSelector(
-      'Which MachineConfigs make up the configuration of the pool, by their labels. A custom pool selects the role worker and its own.',
+      'Selects the MachineConfigs that make up the configuration of the pool. A custom pool selects the role worker and its own role.',
     ),
   ),
   nodeSelector: optional(
     labelSelector(
-      'Which nodes are in the pool, by their labels. A custom pool takes a node away from the pool worker.',
+      'Selects the nodes of the pool. A node that matches both a custom pool and the pool worker belongs to the custom pool.',
     ),
   ),
   paused: optional(
     flag(
-      'Stop giving machines a new target. Those already on the way finish. Updates and security fixes wait meanwhile, so do not leave it on.',
+      'Stops the rollout of new configurations. Machines that are already updating finish. A paused pool receives no updates or security fixes, so do not leave it paused.',
     ),
   ),
   maxUnavailable: optional(
     intOrString(
-      'How many machines may be out of service at once during an update: a number, or a percentage of the pool, rounded down but at least 1. Default 1. Machines that have failed count.',
+      'Maximum number of machines that may be unavailable at the same time during an update: a number, or a percentage of the pool, rounded down but at least 1. Default 1. Failed machines count as unavailable.',
     ),
   ),
   osImageStream: optional(
     osImageStream(
-      'The OS the machines run, by the name of a stream. Left out, the pool stays on the stream it is on, whatever the cluster default becomes.',
+      'OS image stream that the machines run. If omitted, the pool stays on its current stream, even when the default of the cluster changes.',
     ),
   ),
   pinnedImageSets: optional(
     listMap(
-      'The PinnedImageSets whose images every machine of the pool shall hold. Sets that match the pool by label are added by the controller.',
+      'PinnedImageSets whose images are pinned on every machine of the pool. The controller adds the sets that match the pool by label.',
       object(undefined, {
         name: text('Name of the PinnedImageSet.', {
           minLength: 1,
@@ -128,48 +128,52 @@ const spec = object('What the pool wants of its machines.', {
     ),
   ),
   configuration: optional(
-    renderedConfig('The rendered MachineConfig the machines shall run. The controller writes it; do not edit it.'),
+    renderedConfig(
+      'The rendered MachineConfig that the machines should run. The controller writes it; do not edit it.',
+    ),
   ),
 });
 
 const poolCondition = object(undefined, {
-  type: optional(text('What the condition is about: Updated, Updating, Degraded and so on.')),
-  status: optional(text('Whether the condition holds: True, False or Unknown.')),
-  reason: optional(text('Why, in one word that programs may rely on.')),
-  message: optional(text('Why, in a sentence for people.')),
+  type: optional(text('Type of the condition: Updated, Updating, Degraded and so on.')),
+  status: optional(text('Status of the condition: True, False or Unknown.')),
+  reason: optional(text('Machine-readable reason, one CamelCase word.')),
+  message: optional(text('Human-readable explanation.')),
   lastTransitionTime: optional(nullable(timestamp('When the status last changed.'))),
 });
 
-const status = object('How far the machines are.', {
-  observedGeneration: optional(int64('The generation of the pool that the status is for.')),
-  configuration: optional(renderedConfig('The rendered MachineConfig that the updated machines run.')),
+const status = object('Observed state of the pool.', {
+  observedGeneration: optional(int64('The metadata.generation that this status reflects.')),
+  configuration: optional(renderedConfig('The rendered MachineConfig that updated machines run.')),
   machineCount: optional(int32('Machines in the pool.')),
   updatedMachineCount: optional(int32('Machines that run the rendered MachineConfig of spec.configuration.')),
-  readyMachineCount: optional(int32('Machines that run it and whose node is ready.')),
-  unavailableMachineCount: optional(int32('Machines that are out of service: being updated, not ready or cordoned.')),
-  degradedMachineCount: optional(int32('Machines that could not apply their configuration and wait for somebody.')),
-  conditions: optional(atomicList('Findings about the pool: Updated, Updating, Degraded and others.', poolCondition)),
+  readyMachineCount: optional(int32('Machines that run it and whose Node is Ready.')),
+  unavailableMachineCount: optional(int32('Machines that are unavailable: updating, not Ready or cordoned.')),
+  degradedMachineCount: optional(int32('Machines that failed to apply their configuration and need attention.')),
+  conditions: optional(atomicList('Conditions of the pool: Updated, Updating, Degraded and others.', poolCondition)),
   certExpirys: optional(
     atomicList(
-      'When the certificates that machines hold run out.',
+      'Expiry of the certificates on the machines.',
       object(undefined, {
-        bundle: text('The bundle the certificate is in.'),
-        subject: text('Whom the certificate is for.'),
-        expiry: optional(timestamp('When it runs out.')),
+        bundle: text('Bundle that contains the certificate.'),
+        subject: text('Subject of the certificate.'),
+        expiry: optional(timestamp('When the certificate expires.')),
       }),
     ),
   ),
   poolSynchronizersStatus: optional(
     listMap(
-      'How far the machines are with what comes to them beside the rendered MachineConfig, such as pinned images.',
+      'Rollout progress of content other than the rendered MachineConfig, such as pinned images.',
       poolSynchronizer,
       ['poolSynchronizerType'],
     ),
   ),
-  osImageStream: optional(osImageStream('The stream every machine of the pool runs. Set once the last one does.')),
+  osImageStream: optional(
+    osImageStream('OS image stream that every machine of the pool runs. Set when the last machine has reached it.'),
+  ),
 });
 
-const schema = object('A set of machines that share one configuration and are updated together, a few at a time.', {
+const schema = object('A group of machines that share one configuration and are updated together, a few at a time.', {
   spec,
   status: optional(status),
 });
@@ -185,13 +189,13 @@ const countColumn = (name: string, description: string): Column => ({
 
 const columns: Column[] = [
   { name: 'Config', type: 'string', jsonPath: '.status.configuration.name' },
-  conditionColumn('Updated', { description: 'Every machine runs the newest configuration.' }),
-  conditionColumn('Updating', { description: 'Some machines are on the way to it.' }),
-  conditionColumn('Degraded', { description: 'Something has stopped; see the conditions for what to do.' }),
+  conditionColumn('Updated', { description: 'All machines run the latest configuration.' }),
+  conditionColumn('Updating', { description: 'Some machines are updating to it.' }),
+  conditionColumn('Degraded', { description: 'The pool is degraded; its conditions name the cause and the remedy.' }),
   countColumn('MachineCount', 'Machines in the pool.'),
-  countColumn('ReadyMachineCount', 'Machines up to date and ready.'),
-  countColumn('UpdatedMachineCount', 'Machines up to date.'),
-  countColumn('DegradedMachineCount', 'Machines that could not apply their configuration.'),
+  countColumn('ReadyMachineCount', 'Machines that are updated and ready.'),
+  countColumn('UpdatedMachineCount', 'Machines that are updated.'),
+  countColumn('DegradedMachineCount', 'Machines that failed to apply their configuration.'),
   ageColumn,
 ];
 

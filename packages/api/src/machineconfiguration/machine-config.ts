@@ -3,41 +3,41 @@ import { atomicList, flag, freeForm, nullable, object, optional, text } from '..
 import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
 const schema = object(
-  'A piece of configuration for machines: files, units, users, kernel arguments or the OS image. A pool merges the pieces it selects, in the order of their names, into one rendered MachineConfig that its machines run.',
+  'A piece of machine configuration: files, systemd units, users, kernel arguments or the OS image. A pool merges the MachineConfigs that it selects, in the order of their names, into one rendered MachineConfig, which its machines run.',
   {
     spec: optional(
-      object('What the machines shall look like.', {
+      object('Desired configuration of the machines.', {
         config: optional(
           freeForm(
-            'An Ignition config, version 2 or 3, as an object: files, systemd units, ssh keys of the user core and so on.',
+            'Ignition config, spec version 2 or 3, as an object: files, systemd units, SSH keys of the user core and so on.',
           ),
         ),
         kernelArguments: optional(
           nullable(
             atomicList(
-              'Arguments for the kernel command line. They are added to those of the other MachineConfigs.',
+              'Kernel command line arguments. They are appended to those of the other MachineConfigs.',
               text(),
             ),
           ),
         ),
         kernelType: optional(
           text(
-            'The kernel to run: default, realtime or 64k-pages. Of several MachineConfigs, the last one that asks for another than default wins.',
+            'Kernel to run: default, realtime or 64k-pages. If several MachineConfigs set it, the last value other than default wins.',
           ),
         ),
         extensions: optional(
-          atomicList('Sets of packages from the extensions image to add to the OS, such as usbguard.', text()),
+          atomicList('Package sets from the extensions image to add to the OS, such as usbguard.', text()),
         ),
         fips: optional(
           flag(
-            'Run in FIPS mode. True in one MachineConfig is true for the pool. Cannot be changed on a running machine.',
+            'Enables FIPS mode. If one MachineConfig enables it, the whole pool runs in FIPS mode. Cannot be changed on a running machine.',
           ),
         ),
         osImageURL: optional(
-          text('The OS image to run instead of the one the cluster brings. It is no longer updated with the cluster.'),
+          text('OS image to run instead of the one from the release payload. Cluster upgrades no longer update it.'),
         ),
         baseOSExtensionsContainerImage: optional(
-          text('The image that extensions are installed from. It must belong to the OS image.'),
+          text('Image that extensions are installed from. It must match the OS image.'),
         ),
       }),
     ),
@@ -51,13 +51,13 @@ const columns: Column[] = [
     name: 'GeneratedByController',
     type: 'string',
     jsonPath: '.metadata.annotations.machineconfiguration\\.openshift\\.io/generated-by-controller-version',
-    description: 'Version of the controller that made it. Empty if a person did.',
+    description: 'Version of the controller that generated it. Empty if a user created it.',
   },
   {
     name: 'IgnitionVersion',
     type: 'string',
     jsonPath: '.spec.config.ignition.version',
-    description: 'Version of the Ignition config in it.',
+    description: 'Spec version of its Ignition config.',
   },
   ageColumn,
 ];

@@ -1,12 +1,12 @@
 export const MACHINE_CONFIGURATION_GROUP = 'machineconfiguration.openshift.io';
 
-/** The label by which MachineConfigs and PinnedImageSets say which pools they are for. */
+/** On MachineConfigs and PinnedImageSets: the role whose pools select them. */
 export const ROLE_LABEL = 'machineconfiguration.openshift.io/role';
 
 const known = <N extends string>(name: N) => `${MACHINE_CONFIGURATION_GROUP}/${name}` as const;
 const ours = <N extends string>(name: N) => `slipway.dev/${name}` as const;
 
-/** The name of an object that there is one of: MachineConfiguration, OSImageStream, Infrastructure, FeatureGate. */
+/** The name of cluster-wide singletons: MachineConfiguration, OSImageStream, Infrastructure, FeatureGate. */
 export const SINGLETON_NAME = 'cluster';
 
 /** The ConfigMap, in our namespace, that names the OS images of the release. */
@@ -15,7 +15,7 @@ export const OS_IMAGES_CONFIG_MAP = 'machine-config-osimageurl';
 /** The ConfigMap, in our namespace, with the boot images of the release. */
 export const BOOT_IMAGES_CONFIG_MAP = 'coreos-bootimages';
 
-/** Annotations of a Node, as users know them. */
+/** Node annotations that the platform defines. */
 export const nodeAnnotations = {
   currentConfig: known('currentConfig'),
   desiredConfig: known('desiredConfig'),
@@ -28,7 +28,7 @@ export const nodeAnnotations = {
   postConfigAction: known('post-config-action'),
 } as const;
 
-/** Those that the daemon on the node writes, by its own identity; the others are for controllers. */
+/** Written by the daemon on the node; only controllers write the others. */
 export const daemonAnnotations: readonly string[] = [
   nodeAnnotations.currentConfig,
   nodeAnnotations.currentImage,
@@ -38,112 +38,112 @@ export const daemonAnnotations: readonly string[] = [
   nodeAnnotations.postConfigAction,
 ];
 
-/** What these begin with is ours, on whatever object. */
+/** Annotations and labels with these prefixes are ours, on any object. */
 export const ourPrefixes = [known(''), ours('')] as const;
 
-/** In place of the name of a pool or of a rendered config that is not known yet. */
+/** Placeholder for the name of a pool or rendered config that is not known yet. */
 export const NOT_YET_SET = 'not-yet-set';
 
-/** On every MachineConfig that a controller made: the version of that controller. */
+/** On every MachineConfig that a controller generated: the version of that controller. */
 export const generatedByAnnotation = known('generated-by-controller-version');
-/** On what comes with the operator and not from users. */
+/** On objects that the operator ships, in contrast to those of users. */
 export const builtInLabel = known('mco-built-in');
 
-/** On a rendered MachineConfig that a pool, node or MachineSet refers to: it cannot be deleted. The render controller keeps it. */
+/** On a rendered MachineConfig that is in use and cannot be deleted. Written by the render controller. */
 export const inUseLabel = ours('in-use');
 /** On a rendered MachineConfig: the pool it was rendered for. */
 export const poolLabel = ours('pool');
-/** On a MachineConfig, by its user: another value than before asks to fetch its remote content again. */
+/** On a MachineConfig, set by a user: a new value requests that its remote content is fetched again. */
 export const refreshAnnotation = ours('refresh-remote-content');
-/** On a MachineConfig: which snapshot of its remote content was stored last. Written by the remote content controller. */
+/** On a MachineConfig: the latest stored snapshot of its remote content. Written by the remote content controller. */
 export const remoteContentAnnotation = ours('remote-content');
-/** On a pool: why its MachineConfigs cannot be rendered, as JSON. Written by the render controller, read for the conditions. */
+/** On a pool: why its MachineConfigs cannot be rendered, as JSON. Written by the render controller. */
 export const renderProblemsAnnotation = ours('render-problems');
-/** On a pool: the rendered config its machines are held at, before spec.configuration. Written by the rollout controller. */
+/** On a pool: the rendered config that overrides spec.configuration. Written by the rollout controller. */
 export const targetConfigAnnotation = ours('target-config');
 
-/** On a pool, by people and policy: how a new config reaches its machines. docs/rollouts.md has them with their values. */
+/** On a pool, set by users: how a new config is rolled out. docs/rollouts.md documents the values. */
 export const rolloutPolicyAnnotations = {
-  /** How many machines may have the new config, one size after the other, such as `1,10%,100%`; the first is the canary. */
+  /** Size of each wave, such as `1,10%,100%`. The first wave is the canary. */
   waves: ours('rollout-waves'),
-  /** How long a wave must have been healthy before the next one begins, such as `10m`. */
+  /** How long a wave must be healthy before the next one starts, such as `10m`. */
   soak: ours('rollout-soak'),
-  /** What a machine that fails leads to: `halt`, or `return` to the last good config. */
+  /** What happens when a machine fails: `halt` the rollout, or `return` to the last good config. */
   onFailure: ours('rollout-on-failure'),
-  /** What ends a held target: `until-new-render` or `until-resume`. */
+  /** When a held target is released: `until-new-render` or `until-resume`. */
   hold: ours('rollout-hold'),
 } as const;
-/** On a pool, by a person: `cancel`, `resume`, `rollback` or `rollback=<rendered config>`. The rollout controller answers it and takes it away. */
+/** On a pool, set by a user: `cancel`, `resume`, `rollback` or `rollback=<rendered config>`. Removed when handled. */
 export const rolloutRequestAnnotation = ours('rollout-request');
-/** On a pool: how far the rollout is, as JSON. Written by the rollout controller. */
+/** On a pool: the progress of its rollout, as JSON. Written by the rollout controller. */
 export const rolloutStateAnnotation = ours('rollout');
-/** On a pool: its last rollouts, as JSON. Written by the rollout controller. */
+/** On a pool: its recent rollouts, as JSON. Written by the rollout controller. */
 export const rolloutHistoryAnnotation = ours('rollout-history');
-/** On the MachineConfiguration `cluster`, by a person: no machine of any pool is given a new config; the value says why. */
+/** On the MachineConfiguration `cluster`, set by a user: stops all rollouts. The value is the reason. */
 export const stopRolloutsAnnotation = ours('stop-rollouts');
-/** On a rendered MachineConfig: the MachineConfigs it was made from, as JSON. Written by the render controller. */
+/** On a rendered MachineConfig: the MachineConfigs it was merged from, as JSON. Written by the render controller. */
 export const sourcesAnnotation = ours('sources');
-/** On a Node: why it was given its desiredConfig, and when. Written with it. */
+/** On a Node: why and when its desiredConfig was assigned. Written together with it. */
 export const targetReasonAnnotation = ours('target-reason');
-/** On a Node that the drain controller cordoned: since when. A Node without it was cordoned by somebody else, and stays so. */
+/** On a Node that the drain controller cordoned: since when. Without it, a cordoned Node stays cordoned. */
 export const cordonedAnnotation = ours('cordoned');
-/** On a Node: since when it is being drained. */
+/** On a Node: when its drain started. */
 export const drainSinceAnnotation = ours('drain-since');
-/** On a Node: what its drain waits for, for people. Written by the drain controller, gone when it goes on. */
+/** On a Node: what blocks its drain, human-readable. The drain controller removes it when the drain proceeds. */
 export const drainBlockedAnnotation = ours('drain-blocked');
 
-/** On the MachineConfiguration `cluster`: what a node does about drift: `leave`, `heal` or `heal-after=10m`. */
+/** On the MachineConfiguration `cluster`: how nodes handle drift: `leave`, `heal` or `heal-after=10m`. */
 export const driftPolicyAnnotation = ours('drift-policy');
 
-/** On a pool: the OS image stream that it is on. On a rendered MachineConfig: the stream that its OS images are of. */
+/** On a pool: its current OS image stream. On a rendered MachineConfig: the stream of its OS images. */
 export const osStreamAnnotation = ours('os-image-stream');
-/** On a pool: the images of its stream as they were last there, as JSON. Written with the stream, by the OS streams controller. */
+/** On a pool: the last known images of its stream, as JSON. Written by the OS streams controller. */
 export const osStreamImagesAnnotation = ours('os-image-stream-images');
-/** On a pool: why its OS image stream cannot be followed, as JSON like the problems of a render. Written by the OS streams controller. */
+/** On a pool: why its OS image stream cannot be used, as JSON. Written by the OS streams controller. */
 export const osStreamProblemAnnotation = ours('os-image-stream-problem');
-/** On the OSImageStream: what the payload says of the lives of its streams, as JSON. */
+/** On the OSImageStream: the lifecycle of its streams according to the release payload, as JSON. */
 export const streamLifecycleAnnotation = ours('stream-lifecycle');
-/** On the OSImageStream: the default stream that we set. Another one in its spec is somebody's own choice. */
+/** On the OSImageStream: the default stream that we set. A different one in its spec was chosen by a user. */
 export const ownDefaultStreamAnnotation = ours('default-stream');
-/** On the OSImageStream: a digest of all it was made from. While it is the same, nobody is asked again. */
+/** On the OSImageStream: a digest of all its sources. While it is unchanged, the registry is not queried again. */
 export const streamSourcesAnnotation = ours('stream-sources');
-/** On the OSImageStream: the release image it was made from. */
+/** On the OSImageStream: the release image that its streams were read from. */
 export const releasePayloadImageAnnotation = known('release-payload-image');
 
-/** On the ConfigMap `coreos-bootimages`: grows by one with every change of what it says, since ConfigMaps have no generation. */
+/** On the ConfigMap `coreos-bootimages`: counts changes of its data, because ConfigMaps have no generation. */
 export const bootImagesGenerationAnnotation = ours('boot-images-generation');
-/** On the same: a digest of what that counter was last raised for. */
+/** On the same: a digest of the data that the counter was last incremented for. */
 export const bootImagesDigestAnnotation = ours('boot-images-digest');
-/** On the same: when that was. */
+/** On the same: when the counter was last incremented. */
 export const bootImagesChangedAnnotation = ours('boot-images-changed');
-/** On a MachineSet or MachineDeployment: what the boot images controller did to it last, as JSON. Written with the image. */
+/** On a MachineSet or MachineDeployment: the last action of the boot images controller, as JSON. */
 export const bootImageAnnotation = ours('boot-image');
-/** On the same, by a person: its boot image is left as it is; the value says at which version. */
+/** On the same, set by a user: its boot image is not updated. The value is the version that it is held at. */
 export const bootImageHoldAnnotation = ours('boot-image-hold');
-/** On a MachineSet that we made to try an image: its owner is the one that shall get it. */
+/** On a MachineSet that we created to test an image for its owner. */
 export const bootImageCanaryLabel = ours('boot-image-canary');
-/** On a BootImageHistory: the images themselves of its last entries, as JSON. */
+/** On a BootImageHistory: the images of its latest entries, as JSON. */
 export const bootImagesOfHistoryAnnotation = ours('boot-images');
-/** On the MachineConfiguration `cluster`: why boot images are too old for an upgrade. Written by the boot images controller. */
+/** On the MachineConfiguration `cluster`: why boot images are too old for an upgrade. */
 export const bootImageSkewAnnotation = ours('boot-image-skew');
-/** On an infrastructure template of Cluster API that we made: the template that it is a copy of. */
+/** On a Cluster API infrastructure template that we created: the template that it was cloned from. */
 export const clonedFromAnnotation = ours('cloned-from');
-/** On a MachineSet, by its owner: the OS image stream that its machines boot. */
+/** On a MachineSet, set by its owner: the OS image stream that its machines boot. */
 export const osStreamLabel = known('osstream');
 
-/** On a MachineSet or MachineDeployment, by a person: `true` lets an image that nobody knows be replaced by the payload's. */
+/** On a MachineSet or MachineDeployment, set by a user: `true` allows replacing an unknown boot image. */
 export const bootImageAdoptAnnotation = ours('boot-image-adopt');
-/** On the MachineConfiguration `cluster`: which resources fail to get their boot image, since when, as JSON. Written by the boot images controller. */
+/** On the MachineConfiguration `cluster`: resources whose boot image update fails, and since when, as JSON. */
 export const bootImageFailuresAnnotation = ours('boot-image-failures');
 
-/** On a MachineConfigNode: the PinnedImageSets whose images the node shall hold, and whether it may pull now, as JSON. Written by the pinned images controller. */
+/** On a MachineConfigNode: the PinnedImageSets assigned to the node, and whether it may pull now, as JSON. */
 export const pinAssignmentAnnotation = ours('pinned-images');
-/** On a pool: the PinnedImageSets of its spec that the pinned images controller added, as JSON. Others are somebody's own. */
+/** On a pool: the PinnedImageSets in its spec that the controller added, as JSON. Users added the others. */
 export const addedImageSetsAnnotation = ours('pinned-image-sets-added');
-/** On a pool: how far its machines are with their pinned images, as JSON. Written by the pinned images controller, read for the status. */
+/** On a pool: the progress of its pinned images, as JSON. Written by the pinned images controller. */
 export const pinSummaryAnnotation = ours('pinned-images-status');
-/** On a pool, by people: how many of its machines may pull images to pin at once, such as `10` or `10%`. Without it all may. */
+/** On a pool, set by users: how many machines may pull pinned images concurrently, such as `10%`. Default: all. */
 export const maxPullingAnnotation = ours('pinned-images-max-pulling');
 
-/** The prefix that only rendered MachineConfigs have. */
+/** Only rendered MachineConfigs have this name prefix. */
 export const RENDERED_PREFIX = 'rendered-';

@@ -1,5 +1,5 @@
-// What the identities of a machine may write: those of its daemon and of its kubelet. Whoever takes over one machine has
-// them, and must not get further with them than that machine.
+// What the daemon and the kubelet of a machine may write. An attacker who takes over a machine has both identities, and
+// must not be able to reach other machines with them.
 import { nodes } from '../core/kinds.ts';
 import type { Identity } from '../identity.ts';
 import { celList, inGroup, type PolicyDefinition } from '../policy.ts';
@@ -11,8 +11,8 @@ const isDaemon = (daemon: string): string => `request.userInfo.username == '${da
 const isKubelet = `${inGroup('system:nodes')} || request.userInfo.username.startsWith('${NODE_USER}')`;
 
 /**
- * The node that the request comes from: of a kubelet it is in the name of the user, of a daemon in the token of its pod.
- * '' for everybody else, and for a token that is bound to no pod on a node.
+ * The node that sends the request: in the user name of a kubelet, in the pod token of a daemon. '' for all other users,
+ * and for a token that is not bound to a pod on a node.
  */
 const buildCallerVariable = (daemon: string): { name: string; expression: string } => ({
   name: 'caller',
@@ -37,15 +37,15 @@ function buildChangeVariables(field: 'annotations' | 'labels'): { name: string; 
   ];
 }
 
-/** Labels decide pools, and desiredConfig what a machine fetches: a worker must not aim itself at the masters' config. */
+/** Labels and desiredConfig decide which config a machine gets: a worker must not assign itself the masters' config. */
 export const nodePolicy = (exempt: readonly Identity[], daemon: string): PolicyDefinition => ({
   name: 'node-guards',
   description:
-    'A daemon changes of its own Node the annotations it reports with, and nothing else of any Node; a kubelet none of our annotations but those.',
+    'A daemon may only change its state annotations, and only on its own Node. A kubelet may not change any other Slipway annotation.',
   resource: nodes,
   operations: ['CREATE', 'UPDATE'],
   covers: 'everything',
-  // A request for the status of a Node may change its annotations and labels as well.
+  // A request to the status subresource of a Node can change its annotations and labels too.
   subresource: 'status',
   exempt,
   about: { name: 'from-a-machine', expression: `${isDaemon(daemon)} || ${isKubelet}` },
@@ -65,29 +65,28 @@ export const nodePolicy = (exempt: readonly Identity[], daemon: string): PolicyD
   validations: [
     {
       expression: '!variables.isDaemon || variables.caller == object.metadata.name',
-      message:
-        'a daemon writes the Node that it runs on, and no other: use a token that is bound to a pod of that node',
+      message: 'a daemon may only write the Node that it runs on: use a token that is bound to a pod on that node',
       messageExpression:
-        "'a daemon writes the Node that it runs on, and no other: found ' + (variables.caller == '' ? 'a token that names no node' : 'a token of node ' + variables.caller) + ' and a request for Node ' + object.metadata.name",
+        "'a daemon may only write the Node that it runs on: found ' + (variables.caller == '' ? 'a token without a node' : 'a token of node ' + variables.caller) + ' in a request for Node ' + object.metadata.name",
     },
     {
       expression: 'size(variables.refused) == 0',
-      message: `a machine writes on its own Node the annotations ${shortNames}, and no others of ours: they are for controllers`,
-      messageExpression: `'of Node ' + object.metadata.name + ' a machine may not write ' + variables.refused.join(', ') + ': on its own Node it writes the annotations ${shortNames}, the others are for controllers'`,
+      message: `of the Slipway annotations and labels, a machine may only write these annotations on its own Node: ${shortNames}. The others are reserved for the controllers`,
+      messageExpression: `'a machine may not write ' + variables.refused.join(', ') + ' on Node ' + object.metadata.name + '. On its own Node it may write the annotations ${shortNames}; the others are reserved for the controllers'`,
     },
     {
       expression:
         "!variables.isDaemon || (request.operation == 'UPDATE' && object.?spec == oldObject.?spec && object.?status == oldObject.?status && object.metadata.?labels == oldObject.metadata.?labels && object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences && object.metadata.?finalizers == oldObject.metadata.?finalizers)",
-      message: `a daemon changes of its Node the annotations ${shortNames} and nothing else: labels, taints and the rest are for controllers, the kubelet and people`,
+      message: `a daemon may only change the annotations ${shortNames} of its Node. Labels, taints and all other fields are reserved for controllers, the kubelet and users`,
     },
   ],
 });
 
-/** The record of a node's way from one config to the next: the controller opens it, the node itself writes it. */
+/** The progress record of a node: the controller creates it, and the node reports in its status. */
 export const machineConfigNodePolicy = (exempt: readonly Identity[], daemon: string): PolicyDefinition => ({
   name: 'mcn-guards',
   description:
-    'A MachineConfigNode is made, changed and deleted by the controller; its status is written by the daemon of that node.',
+    'Only the controller creates, changes and deletes a MachineConfigNode, and only the daemon of the node writes its status.',
   resource: machineConfigNodes,
   operations: ['CREATE', 'UPDATE', 'DELETE'],
   covers: 'everything',
@@ -101,16 +100,16 @@ export const machineConfigNodePolicy = (exempt: readonly Identity[], daemon: str
   validations: [
     {
       expression: '!variables.isStatus || variables.caller == request.name',
-      message: 'the status of a MachineConfigNode is written by the daemon of that node alone',
+      message: 'only the daemon of the node may write the status of its MachineConfigNode',
       messageExpression:
-        "'the status of MachineConfigNode ' + request.name + ' is written by the daemon of that node alone: found ' + request.userInfo.username + (variables.caller == '' ? '' : ' on node ' + variables.caller)",
+        "'only the daemon of the node may write the status of MachineConfigNode ' + request.name + ': found ' + request.userInfo.username + (variables.caller == '' ? '' : ' on node ' + variables.caller)",
     },
     {
-      // Labels and annotations are their users'.
+      // Users may set labels and annotations.
       expression:
         "variables.isStatus || (!variables.isMachine && request.operation == 'UPDATE' && object.?spec == oldObject.?spec && object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences)",
       message:
-        'a MachineConfigNode is made with its Node, follows it, and goes with it: the controller does that, and nobody else makes, changes or deletes one',
+        'only the controller creates, changes and deletes MachineConfigNodes: each is created, updated and deleted with its Node',
     },
   ],
 });

@@ -7,23 +7,23 @@ import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 const streamName = (description: string) => subdomain(description, { minLength: 1 });
 
 const defaultStream = streamName(
-  'The stream for pools that are new and name none. Must be one of status.availableStreams. A change does not touch pools that already have a stream.',
+  'Default stream for new pools that set none. Must be one of status.availableStreams. Changing it does not affect pools that already have a stream.',
 );
 
 const status = object(
-  'What the release payload brings.',
+  'Streams that the release payload provides.',
   {
     availableStreams: listMap(
-      'The streams a pool can follow.',
+      'Streams that a pool can use.',
       object(undefined, {
-        name: streamName('Name of the stream, for MachineConfigPool.spec.osImageStream.'),
-        osImage: imageByDigest('The OS image, by digest.'),
-        osExtensionsImage: imageByDigest('The image with the OS extensions, by digest.'),
+        name: streamName('Name of the stream, for spec.osImageStream.name of a MachineConfigPool.'),
+        osImage: imageByDigest('OS image, by digest.'),
+        osExtensionsImage: imageByDigest('OS extensions image, by digest.'),
       }),
       ['name'],
       { minItems: 1, maxItems: 100 },
     ),
-    defaultStream: streamName('The stream in force for pools that are new and name none.'),
+    defaultStream: streamName('Default stream in effect for new pools that set none.'),
   },
   {
     rules: [
@@ -38,12 +38,12 @@ const status = object(
 );
 
 const DESCRIPTION =
-  'The OS images that machines of this cluster can run, as named streams, and which stream is the default. There is one such object, named cluster.';
+  'The OS images that machines of this cluster can run, as named streams, and the default stream. There is one OSImageStream, named cluster.';
 
 const rules: Rule<object>[] = [
   singleton('OSImageStream'),
   {
-    // A stream may vanish with an upgrade under a spec that still names it: only a change of spec is judged.
+    // An upgrade can remove a stream that the spec still names, so only changes of the spec are validated.
     rule: 'self.spec == oldSelf.spec || !has(self.status) || !has(self.spec.defaultStream) || self.status.availableStreams.exists(s, s.name == self.spec.defaultStream)',
     message: 'spec.defaultStream must be the name of one of status.availableStreams',
     fieldPath: '.spec.defaultStream',
@@ -52,7 +52,7 @@ const rules: Rule<object>[] = [
 
 const schema = object(
   DESCRIPTION,
-  { spec: object('Which stream is the default.', { defaultStream }), status: optional(status) },
+  { spec: object('Desired default stream.', { defaultStream }), status: optional(status) },
   { rules },
 );
 
@@ -60,7 +60,7 @@ const alphaSchema = object(
   DESCRIPTION,
   {
     spec: object(
-      'Which stream is the default. Left empty, the controller decides.',
+      'Desired default stream. If omitted, the controller chooses it.',
       { defaultStream: optional(defaultStream) },
       { rules: [staysOnceSet('defaultStream')] },
     ),
@@ -75,12 +75,12 @@ const version = (name: string, schema: KindVersion['schema']): KindVersion => ({
   name,
   schema,
   columns: [
-    { name: 'Default', type: 'string', jsonPath: '.status.defaultStream', description: 'The stream in force.' },
+    { name: 'Default', type: 'string', jsonPath: '.status.defaultStream', description: 'Default stream in effect.' },
     {
       name: 'Requested',
       type: 'string',
       jsonPath: '.spec.defaultStream',
-      description: 'The stream that spec asks for.',
+      description: 'Default stream requested in spec.',
       priority: 1,
     },
     ageColumn,

@@ -1,5 +1,5 @@
-// What holds the promises about OS image streams at the door. The controllers keep them as well: these say no at once, and
-// to whoever asked.
+// Admission checks for OS image streams. The controllers enforce the same rules; a policy refuses immediately, so the
+// user who made the request sees why.
 import type { Identity } from '../identity.ts';
 import { celList, type PolicyDefinition } from '../policy.ts';
 import { machineConfigPools } from './machine-config-pool.ts';
@@ -9,7 +9,7 @@ import { knownStreams, type KnownStream } from './stream-names.ts';
 
 type Variable = { name: string; expression: string };
 
-/** A CEL map with every spelling of every stream that we know. */
+/** A CEL map keyed by every name and alias of every known stream. */
 function bySpelling(valueOf: (stream: KnownStream) => string): string {
   const entries = knownStreams.flatMap((stream) =>
     [stream.name, ...stream.aliases].map((spelling) => `'${spelling}': ${valueOf(stream)}`),
@@ -17,18 +17,18 @@ function bySpelling(valueOf: (stream: KnownStream) => string): string {
   return `{${entries.join(', ')}}`;
 }
 
-// A name that is not in the table stands for itself.
+// An unknown name is its own canonical name.
 const canonical = (name: string): string => `variables.canonicalNames[?${name}].orValue(${name})`;
 const isAvailable = (name: string): string => `variables.available.exists(s, ${canonical('s')} == ${canonical(name)})`;
 
 const choice: Variable[] = [
   { name: 'canonicalNames', expression: bySpelling(({ name }) => `'${name}'`) },
-  // Empty until the streams of the payload are known.
+  // Empty until the streams of the release payload are known.
   { name: 'available', expression: 'params.?status.availableStreams.orValue([]).map(s, s.name)' },
   { name: 'to', expression: 'object.spec.osImageStream.name' },
 ];
 
-/** Without the OSImageStream, so with the feature gate off, the field is ignored and nobody has to be told anything. */
+/** Without the OSImageStream (feature gate off) the field is ignored, so nothing is refused. */
 const aboutTheStreamOfAPool = {
   resource: machineConfigPools,
   about: {
@@ -39,12 +39,12 @@ const aboutTheStreamOfAPool = {
   param: { resource: osImageStreams, name: SINGLETON_NAME },
 } as const;
 
-const LIST_STREAMS = 'kubectl get osimagestream cluster -o yaml lists them';
+const LIST_STREAMS = 'List them with: kubectl get osimagestream cluster -o yaml';
 
-/** A pool that asks for what is not there would wait for ever. */
+/** A pool that requests a missing stream would wait indefinitely. */
 export const poolStreamExistsPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'pool-os-stream-exists',
-  description: 'A pool follows an OS image stream that the cluster has.',
+  description: 'A pool can only use an OS image stream that the cluster has.',
   ...aboutTheStreamOfAPool,
   operations: ['CREATE', 'UPDATE'],
   exempt,
@@ -52,16 +52,16 @@ export const poolStreamExistsPolicy = (exempt: readonly Identity[]): PolicyDefin
   validations: [
     {
       expression: `size(variables.available) == 0 || ${isAvailable('variables.to')}`,
-      // Told where the names of all streams are more than a message holds.
-      message: `spec.osImageStream.name must be one of the OS image streams that this cluster has: ${LIST_STREAMS}`,
-      messageExpression: `'pool ' + object.metadata.name + ' asks in spec.osImageStream for the stream ' + variables.to + ', which this cluster does not have: set one of ' + variables.available.join(', ') + ', or leave the field out and the pool stays on the stream it is on'`,
+      // Used when the names of all streams exceed the length limit of a message.
+      message: `spec.osImageStream.name must be an OS image stream of this cluster. ${LIST_STREAMS}`,
+      messageExpression: `'pool ' + object.metadata.name + ' requests the OS image stream ' + variables.to + ' in spec.osImageStream, which this cluster does not have. Set one of ' + variables.available.join(', ') + ', or omit the field to keep the current stream'`,
     },
   ],
 });
 
 /**
- * What the pool is on: as the controllers have noted it, since they note it before any machine moves; before they have,
- * what it asked for and could get; else what all its machines run.
+ * The current stream of the pool: the one that the controllers recorded, which they do before any machine moves; else
+ * the requested one, if available; else the one that all its machines run.
  */
 const origin: Variable[] = [
   {
@@ -90,16 +90,16 @@ const order: Variable[] = [
 ];
 
 const formatRemediation = (stream: string): string =>
-  `make a new pool with spec.osImageStream.name ${stream} for new machines, and move the work there`;
+  `create a new pool with spec.osImageStream.name ${stream} for new machines and move the workloads there`;
 
 const WHERE_POOL_IS =
-  "'pool ' + object.metadata.name + ' is on the OS image stream ' + variables.from + ' and cannot go to ' + variables.to";
-const stayOr = `'leave spec.osImageStream at ' + variables.from + ' or out, or ${formatRemediation("' + variables.to + '")}'`;
+  "'pool ' + object.metadata.name + ' is on the OS image stream ' + variables.from + ' and cannot move to ' + variables.to";
+const stayOr = `'keep spec.osImageStream at ' + variables.from + ' or omit it, or ${formatRemediation("' + variables.to + '")}'`;
 
-/** Machines are updated in place, and no OS can be updated to an older one. */
+/** Machines are updated in place, and an OS cannot be updated to an older major version. */
 export const poolStreamForwardPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'pool-os-stream-forward',
-  description: 'A pool goes to a newer OS image stream of its family, never back and never to another family.',
+  description: 'A pool can only move to a newer OS image stream of the same family.',
   ...aboutTheStreamOfAPool,
   operations: ['UPDATE'],
   exempt,
@@ -107,23 +107,23 @@ export const poolStreamForwardPolicy = (exempt: readonly Identity[]): PolicyDefi
   validations: [
     {
       expression: '!variables.isInFamily || variables.majors[variables.to] > variables.majors[variables.from]',
-      message: `machines cannot go back to an older major version of their OS: ${formatRemediation('the older stream')}`,
-      messageExpression: `${WHERE_POOL_IS} + ': machines cannot go back to an older major version of their OS. Either ' + ${stayOr}`,
+      message: `machines cannot be downgraded to an older major version of their OS: ${formatRemediation('the older stream')}`,
+      messageExpression: `${WHERE_POOL_IS} + ': machines cannot be downgraded to an older major version of their OS. Either ' + ${stayOr}`,
     },
     {
       expression: '!variables.isKnownStep || variables.isInFamily',
-      message: `machines cannot change to the OS of another family: ${formatRemediation('the other stream')}`,
-      messageExpression: `${WHERE_POOL_IS} + ': machines cannot change from the family ' + variables.families[variables.from] + ' to ' + variables.families[variables.to] + '. Either ' + ${stayOr}`,
+      message: `machines cannot move to an OS of another family: ${formatRemediation('the other stream')}`,
+      messageExpression: `${WHERE_POOL_IS} + ': machines cannot move from the family ' + variables.families[variables.from] + ' to ' + variables.families[variables.to] + '. Either ' + ${stayOr}`,
     },
   ],
 });
 
 const recordAnnotations = [osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation];
 
-/** Who could rewrite what a pool is on could lead its machines back, or to images that nobody released. */
+/** A user who can rewrite the recorded stream could downgrade the machines, or point them at unreleased images. */
 export const poolStreamRecordPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'pool-os-stream-record',
-  description: `The annotations of a pool that say which OS image stream it is on are written by the controllers alone: ${recordAnnotations.join(', ')}.`,
+  description: `Only the controllers write the annotations that record the OS image stream of a pool: ${recordAnnotations.join(', ')}.`,
   resource: machineConfigPools,
   operations: ['CREATE', 'UPDATE'],
   covers: 'everything',
@@ -142,13 +142,13 @@ export const poolStreamRecordPolicy = (exempt: readonly Identity[]): PolicyDefin
   validations: [
     {
       expression: 'size(variables.changed) == 0',
-      message: `the annotations ${recordAnnotations.join(', ')} of a pool are written by the controllers alone: leave them as they are; what you want the pool to follow is spec.osImageStream`,
-      messageExpression: `'of pool ' + object.metadata.name + ' the annotation ' + variables.changed.join(', ') + ' is written by the controllers alone: leave it as it is' + (request.operation == 'CREATE' ? ', so out of a new pool' : '. A file for kubectl replace needs it as it stands; a file for kubectl apply goes without, and if it had it once, kubectl apply set-last-applied -f FILE makes that forgotten') + '. What you want the pool to follow is spec.osImageStream'`,
+      message: `only the controllers write the annotations ${recordAnnotations.join(', ')} of a pool. Do not change them; to change the stream, set spec.osImageStream`,
+      messageExpression: `'only the controllers write the annotation ' + variables.changed.join(', ') + ' of pool ' + object.metadata.name + '. ' + (request.operation == 'CREATE' ? 'Omit it from a new pool' : 'Do not change it: a file for kubectl replace must contain it unchanged, and a file for kubectl apply must not contain it. If an applied file contained it, remove it there and run kubectl apply set-last-applied -f FILE') + '. To change the stream, set spec.osImageStream'`,
     },
   ],
 });
 
-/** Pools name its streams, and its spec holds a choice that nobody could guess again. */
+/** Pools refer to its streams, and its spec stores a choice that could not be reconstructed. */
 export const osImageStreamPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'os-image-stream-guards',
   description: 'The OSImageStream of the cluster cannot be deleted.',
@@ -159,7 +159,7 @@ export const osImageStreamPolicy = (exempt: readonly Identity[]): PolicyDefiniti
     {
       expression: 'false',
       message:
-        'OSImageStream cluster cannot be deleted: pools take their OS from its streams, and its spec holds the default that was chosen for new pools. For another default change spec.defaultStream. To do without streams turn the feature gate OSStreams off: then nobody reads it, and somebody in the group slipway:break-glass can delete it',
+        'OSImageStream cluster cannot be deleted: pools take their OS from its streams, and its spec stores the default for new pools. To change the default, set spec.defaultStream. To stop using streams, turn off the feature gate OSStreams; a user in the group slipway:break-glass can then delete the object',
     },
   ],
 });

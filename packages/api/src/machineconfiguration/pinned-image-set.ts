@@ -4,13 +4,13 @@ import { imageByDigest } from '../shared-fields.ts';
 import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
 const schema = object(
-  'Container images that machines pull ahead of need and keep, whatever garbage collection does. The label machineconfiguration.openshift.io/role says for which pools.',
+  'Container images that machines pull in advance and exclude from image garbage collection. The label machineconfiguration.openshift.io/role selects the pools.',
   {
-    spec: object('Which images.', {
+    spec: object('Desired images.', {
       pinnedImages: listMap(
-        'The images. Nothing of the set is pinned before all of it is pulled. Over 500 images, use several sets.',
+        'Images to pin. They are pinned only after all of them have been pulled. For more than 500 images, use several sets.',
         object(undefined, {
-          name: imageByDigest('The image, by digest: registry.example.com[:port]/namespace/name@sha256:digest.'),
+          name: imageByDigest('Image by digest: registry.example.com[:port]/namespace/name@sha256:digest.'),
         }),
         ['name'],
         { minItems: 1, maxItems: 500 },
@@ -29,7 +29,7 @@ const version = (name: string): KindVersion => ({
       name: 'Role',
       type: 'string',
       jsonPath: '.metadata.labels.machineconfiguration\\.openshift\\.io/role',
-      description: 'The role whose pools hold the images.',
+      description: 'Role of the pools that pin the images.',
     },
     ageColumn,
   ],

@@ -5,17 +5,17 @@ import { isSameStream, knownStream, knownStreams, streamStep } from './stream-na
 const spellings = knownStreams.flatMap(({ name, aliases }) => [name, ...aliases]);
 const anyName = fc.oneof(fc.constantFrom(...spellings), fc.constantFrom('rhel-11', 'hardened', 'toString', ''));
 
-describe('the table of streams', () => {
-  it('has every name and alias once', () => {
+describe('the stream table', () => {
+  it('contains every name and alias once', () => {
     expect(new Set(spellings).size).toBe(spellings.length);
   });
 
-  it('has names that an OSImageStream takes, and that can stand in CEL as they are', () => {
+  it('contains only names that are valid in an OSImageStream and in CEL without escaping', () => {
     for (const spelling of spellings) expect(spelling).toMatch(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/);
   });
 
   it.each([...new Set(knownStreams.map(({ family }) => family))])(
-    'has one stream for each major version of %s, and one alone if it has no versions',
+    'contains one stream per major version of %s, or a single one without versions',
     (family) => {
       const majors = knownStreams.filter((stream) => stream.family === family).map(({ major }) => major);
       expect(new Set(majors).size).toBe(majors.length);
@@ -24,7 +24,7 @@ describe('the table of streams', () => {
   );
 });
 
-describe('names of one stream', () => {
+describe('stream names', () => {
   it.each([
     ['rhel-9', 'rhel-9', true],
     ['rhel-9', 'rhel9-coreos', true],
@@ -49,12 +49,12 @@ describe('names of one stream', () => {
     ['rhel-coreos', undefined],
     ['constructor', undefined],
     ['', undefined],
-  ])('%s is found as %s', (name, found) => {
+  ])('%s resolves to %s', (name, found) => {
     expect(knownStream(name)?.name).toBe(found);
   });
 });
 
-describe('a step', () => {
+describe('a move between streams', () => {
   it.each([
     ['rhel-9', 'rhel-10', 'forward'],
     ['rhel9-coreos', 'rhel-10', 'forward'],
@@ -73,7 +73,7 @@ describe('a step', () => {
     expect(streamStep(from, to)).toBe(step);
   });
 
-  it('forward is backward the other way round, and all others are the same both ways', () => {
+  it('is backward in one direction if it is forward in the other, and otherwise the same in both', () => {
     const turned = { forward: 'backward', backward: 'forward' } as const;
     fc.assert(
       fc.property(anyName, anyName, (a, b) => {
@@ -83,7 +83,7 @@ describe('a step', () => {
     );
   });
 
-  it('has no way back that is made of steps forward and of other spellings', () => {
+  it('cannot lead to an older stream through forward moves and aliases', () => {
     fc.assert(
       fc.property(anyName, fc.array(anyName, { maxLength: 20 }), (start, wishes) => {
         const allowed = (from: string, to: string): boolean => ['same', 'forward'].includes(streamStep(from, to));
@@ -93,7 +93,7 @@ describe('a step', () => {
     );
   });
 
-  it('does not depend on how a stream is spelled', () => {
+  it('does not depend on the alias that is used', () => {
     for (const { name, aliases } of knownStreams) {
       for (const alias of aliases) {
         for (const other of spellings) expect(streamStep(alias, other)).toBe(streamStep(name, other));

@@ -1,17 +1,17 @@
-// Streams of OS images by name: which names mean the same, and which is newer than which.
+// OS image streams by name: which names are aliases, and how streams are ordered.
 
 export interface KnownStream {
-  /** As payloads of today label it. */
+  /** The label in current release payloads. */
   readonly name: string;
-  /** Names that mean the same stream. */
+  /** Other names of the same stream. */
   readonly aliases: readonly string[];
-  /** Streams of one family follow each other; a machine cannot go from one family to another. */
+  /** Streams of one family succeed each other. A machine cannot move to another family. */
   readonly family: 'rhel' | 'centos' | 'fedora';
-  /** Grows within a family. Null: it has no versions, and is followed for ever. */
+  /** Increases within a family. Null: a rolling stream without versions. */
   readonly major: number | null;
 }
 
-/** The only list of streams: defaults, order, admission and messages all follow it. */
+/** The only list of streams: defaults, ordering, admission and messages use it. */
 export const knownStreams: readonly KnownStream[] = [
   { name: 'rhel-9', aliases: ['rhel9-coreos'], family: 'rhel', major: 9 },
   { name: 'rhel-10', aliases: ['rhel10-coreos'], family: 'rhel', major: 10 },
@@ -20,15 +20,15 @@ export const knownStreams: readonly KnownStream[] = [
   { name: 'fedora-coreos', aliases: [], family: 'fedora', major: null },
 ];
 
-/** Undefined: a stream that we know nothing of beyond its name. */
+/** Undefined for a stream of which only the name is known. */
 export const knownStream = (name: string): KnownStream | undefined =>
   knownStreams.find((each) => each.name === name || each.aliases.includes(name));
 
-/** Whether two names mean one stream. */
+/** Whether two names refer to the same stream. */
 export const isSameStream = (a: string, b: string): boolean =>
   a === b || (knownStream(a) !== undefined && knownStream(a) === knownStream(b));
 
-/** How a machine on `from` gets to `to`. `unknown`: at least one of them has no place in an order. */
+/** The direction of a move from `from` to `to`. `unknown`: at least one of them has no known order. */
 export function streamStep(from: string, to: string): 'same' | 'forward' | 'backward' | 'other family' | 'unknown' {
   if (isSameStream(from, to)) return 'same';
   const [a, b] = [knownStream(from), knownStream(to)];

@@ -8,86 +8,93 @@ const WHOLE_MAC_ADDRESS = '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$';
 
 const bootMode = (description: string) => choice(['UEFI', 'UEFISecureBoot', 'legacy'], description);
 
-const customDeploy = (description: string) =>
-  object(description, { method: text('Name of the deploy step that does the work.') });
+const customDeploy = (description: string) => object(description, { method: text('Name of the Ironic deploy step.') });
 
 const firmware = (description: string) =>
   object(description, {
-    simultaneousMultithreadingEnabled: optional(flag('Whether a core runs several threads at once.')),
-    sriovEnabled: optional(flag('Whether devices can be shared out by SR-IOV.')),
-    virtualizationEnabled: optional(flag('Whether the processors help with virtual machines.')),
+    simultaneousMultithreadingEnabled: optional(flag('Whether simultaneous multithreading is enabled.')),
+    sriovEnabled: optional(flag('Whether SR-IOV is enabled.')),
+    virtualizationEnabled: optional(flag('Whether hardware virtualization is enabled.')),
   });
 
 const image = (description: string) =>
   object(description, {
-    url: text('Where the image is: an http, https, file or oci address.'),
+    url: text('URL of the image: http, https, file or oci.'),
     checksum: optional(
-      text('Checksum of the image, or the address of a file with it. Not needed for live-iso and oci.'),
+      text('Checksum of the image, or the URL of a file that contains it. Not required for live-iso and oci.'),
     ),
-    checksumType: optional(choice(['md5', 'sha256', 'sha512', 'auto'], 'How the checksum was made.')),
+    checksumType: optional(choice(['md5', 'sha256', 'sha512', 'auto'], 'Algorithm of the checksum.')),
     format: optional(choice(['raw', 'qcow2', 'vdi', 'vmdk', 'live-iso'], 'Format of the image.')),
-    ociAuthSecretName: optional(text('Name of the Secret with the pull credentials for an oci address.')),
+    ociAuthSecretName: optional(text('Name of the Secret with the pull credentials for an oci URL.')),
   });
 
 const networkInterface = object(undefined, {
   name: optional(text('Name of the interface.', { pattern: '^[a-zA-Z0-9._-]+$' })),
   macAddress: optional(text('MAC address of the interface.', { pattern: WHOLE_MAC_ADDRESS })),
   hostNetworkAttachment: optional(
-    object('The HostNetworkAttachment that says how the switch port is set up.', {
+    object('HostNetworkAttachment that defines the configuration of the switch port.', {
       name: optional(text('Name of the object.', { maxLength: 253 })),
       namespace: optional(text('Namespace of the object.', { maxLength: 63 })),
     }),
   ),
   switchPort: optional(
-    object('The switch port the interface is plugged into.', {
+    object('Switch port that the interface is connected to.', {
       switchID: text('MAC address of the switch.', { pattern: WHOLE_MAC_ADDRESS }),
       portID: text('Name of the port.'),
     }),
   ),
 });
 
-const spec = object('What the host shall be.', {
-  online: flag('Whether the host shall be powered on.'),
+const spec = object('Desired state of the host.', {
+  online: flag('Whether the host should be powered on.'),
   bmc: optional(
-    object('How to reach the controller that powers the host.', {
-      address: text('Address of the BMC; the scheme names the driver, as in redfish-virtualmedia://…'),
-      credentialsName: text('Name of the Secret with username and password of the BMC.'),
+    object('Connection to the BMC of the host.', {
+      address: text('Address of the BMC. The scheme selects the driver, as in redfish-virtualmedia://…'),
+      credentialsName: text('Name of the Secret with the username and password for the BMC.'),
       disableCertificateVerification: optional(
-        flag('Trust whatever certificate the BMC shows. Anybody between can then read the password.'),
+        flag('Accepts any certificate of the BMC. An attacker on the network can then read the password.'),
       ),
     }),
   ),
   bootMACAddress: optional(
-    text('MAC address of the interface the host boots from.', { pattern: '[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}' }),
+    text('MAC address of the interface that the host boots from.', { pattern: '[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}' }),
   ),
   bootMode: optional(bootMode('How the firmware boots. Default UEFI.')),
-  architecture: optional(text('Processor architecture, such as x86_64 or aarch64. Left out, inspection finds it.')),
-  description: optional(text('Whatever helps people to know the host.')),
+  architecture: optional(text('Processor architecture, such as x86_64 or aarch64. If omitted, inspection detects it.')),
+  description: optional(text('Human-readable description of the host.')),
   externallyProvisioned: optional(
-    flag('Something else has installed the host and manages its OS; only its power and its drives are managed.'),
+    flag(
+      'The host is installed and its OS is managed outside of Metal3. Only its power and its virtual drives are managed.',
+    ),
   ),
   automatedCleaningMode: optional(
-    choice(['metadata', 'disabled'], 'Whether disks are wiped before and after use: metadata only, or not at all.', {
-      default: 'metadata',
-    }),
+    choice(
+      ['metadata', 'disabled'],
+      'Whether disks are cleaned before and after use. metadata: only the disk metadata. disabled: not at all.',
+      {
+        default: 'metadata',
+      },
+    ),
   ),
   inspectionMode: optional(choice(['disabled', 'agent', 'fast'], 'How the hardware is inspected.')),
-  disablePowerOff: optional(flag('Never leave the host powered off; reboot instead.')),
-  image: optional(image('The image to install.')),
-  customDeploy: optional(customDeploy('A way of installing other than writing an image.')),
-  userData: optional(secretReference('The Secret with the first-boot configuration.')),
-  metaData: optional(secretReference('The Secret with the instance metadata.')),
-  networkData: optional(secretReference('The Secret with the network configuration.')),
+  disablePowerOff: optional(flag('Never powers the host off. It is rebooted instead.')),
+  image: optional(image('Image to install.')),
+  customDeploy: optional(customDeploy('Custom deploy method, instead of writing an image.')),
+  userData: optional(secretReference('Secret with the first-boot configuration.')),
+  metaData: optional(secretReference('Secret with the instance metadata.')),
+  networkData: optional(secretReference('Secret with the network configuration.')),
   preprovisioningNetworkDataName: optional(
     text('Name of the Secret with the network configuration for inspection and installation.'),
   ),
-  networkInterfaces: optional(atomicList('How the network interfaces are attached to switches.', networkInterface)),
-  raid: optional(raid('The RAID volumes to set up before installation.')),
-  rootDeviceHints: optional(rootDeviceHints('What the disk for the OS must be like.')),
-  firmware: optional(firmware('Firmware settings. Superseded by HostFirmwareSettings.')),
-  hardwareProfile: optional(text('Name of a hardware profile. Superseded by rootDeviceHints.')),
-  taints: optional(atomicList('Taints for the node that the host becomes.', taint)),
-  consumerRef: optional(objectReference('The object that uses the host. A host with one is not free.')),
+  networkInterfaces: optional(atomicList('Connections of the network interfaces to switches.', networkInterface)),
+  raid: optional(raid('RAID volumes to create before installation.')),
+  rootDeviceHints: optional(rootDeviceHints('Criteria for the disk that the OS is installed on.')),
+  firmware: optional(firmware('Firmware settings. Deprecated: use HostFirmwareSettings.')),
+  hardwareProfile: optional(text('Name of a hardware profile. Deprecated: use rootDeviceHints.')),
+  taints: optional(atomicList('Taints for the Node of the host.', taint)),
+  consumerRef: optional(
+    objectReference('Object that uses the host. A host with a consumer is not available to others.'),
+  ),
 });
 
 const credentials = (description: string) =>
@@ -98,25 +105,25 @@ const credentials = (description: string) =>
 
 const period = (description: string) =>
   object(description, {
-    start: optional(nullable(timestamp('When it began.'))),
+    start: optional(nullable(timestamp('When it started.'))),
     end: optional(nullable(timestamp('When it ended.'))),
   });
 
-const provisioning = object('How far the host is with its installation.', {
+const provisioning = object('State of the installation.', {
   ID: text('UUID of the host in Ironic.'),
-  state: text('What the host is doing: registering, available, provisioned, externally provisioned and so on.'),
+  state: text('Provisioning state: registering, available, provisioned, externally provisioned and so on.'),
   bootMode: optional(bootMode('How the firmware boots.')),
-  image: optional(image('The image that was installed.')),
-  customDeploy: optional(customDeploy('The way of installing that was used.')),
-  raid: optional(raid('The RAID volumes that were set up.')),
-  rootDeviceHints: optional(rootDeviceHints('What the disk for the OS was chosen by.')),
-  firmware: optional(firmware('The firmware settings that were made.')),
+  image: optional(image('Image that was installed.')),
+  customDeploy: optional(customDeploy('Custom deploy method that was used.')),
+  raid: optional(raid('RAID volumes that were created.')),
+  rootDeviceHints: optional(rootDeviceHints('Criteria that selected the disk for the OS.')),
+  firmware: optional(firmware('Firmware settings that were applied.')),
 });
 
-const status = object('What the host is.', {
+const status = object('Observed state of the host.', {
   operationalStatus: choice(
     ['', 'OK', 'discovered', 'error', 'delayed', 'detached', 'servicing'],
-    'Whether all is well with the host.',
+    'Operational status of the host.',
   ),
   poweredOn: flag('Whether the host is powered on.'),
   provisioning,
@@ -131,21 +138,21 @@ const status = object('What the host is.', {
         'power management error',
         'servicing error',
       ],
-      'What failed last.',
+      'Type of the last failure.',
     ),
   ),
-  errorMessage: text('Why it failed. Empty if nothing did.'),
-  errorCount: integer('How many times in a row it has failed.', { default: 0 }),
-  provisioningFailCount: integer('How many times in a row installation has failed.', { default: 0 }),
-  conditions: optional(conditions('Findings about the host.', { maxItems: 32 })),
+  errorMessage: text('Human-readable explanation of the last failure. Empty if there is none.'),
+  errorCount: integer('Number of consecutive failures.', { default: 0 }),
+  provisioningFailCount: integer('Number of consecutive installation failures.', { default: 0 }),
+  conditions: optional(conditions('Conditions of the host.', { maxItems: 32 })),
   lastUpdated: optional(timestamp('When the status last changed.')),
   hardware: optional(hardware),
   hardwareProfile: optional(text('Name of the hardware profile in use. No longer set.')),
-  goodCredentials: optional(credentials('The BMC credentials that last worked.')),
-  triedCredentials: optional(credentials('The BMC credentials that were last tried.')),
-  lastAttemptedImage: optional(image('The image whose installation was last begun.')),
+  goodCredentials: optional(credentials('BMC credentials that last worked.')),
+  triedCredentials: optional(credentials('BMC credentials that were last tried.')),
+  lastAttemptedImage: optional(image('Image whose installation was last started.')),
   operationHistory: optional(
-    object('When each step last ran.', {
+    object('Last run of each operation.', {
       register: optional(period('Registration with Ironic.')),
       inspect: optional(period('Inspection of the hardware.')),
       provision: optional(period('Installation.')),
@@ -154,13 +161,10 @@ const status = object('What the host is.', {
   ),
 });
 
-const schema = object(
-  'A physical machine: how to reach its BMC, whether it is powered on and what is installed on it.',
-  {
-    spec: optional(spec),
-    status: optional(status),
-  },
-);
+const schema = object('A physical machine: its BMC, its power state and its installation.', {
+  spec: optional(spec),
+  status: optional(status),
+});
 
 export type BareMetalHost = ObjectOf<typeof schema>;
 

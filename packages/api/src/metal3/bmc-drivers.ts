@@ -1,9 +1,9 @@
-// The one table of BMC drivers: what stands before the :// of bmc.address.
+// The BMC drivers, by the scheme of bmc.address.
 
 export interface BmcDriver {
-  /** The hardware type in Ironic; null: Slipway registers no host of this kind. */
+  /** The hardware type in Ironic. Null: Slipway does not register hosts with this driver. */
   readonly ironicDriver: 'redfish' | 'idrac' | null;
-  /** Whether Ironic can attach a non-bootable ISO through it: its management interface does, whatever the host boots from. */
+  /** Whether the management interface of Ironic can attach a non-bootable ISO, independently of the boot device. */
   readonly nonBootableISOImage: boolean;
 }
 
@@ -19,7 +19,7 @@ export const bmcDrivers: ReadonlyMap<string, BmcDriver> = new Map([
   ['ilo5-virtualmedia', redfish],
   ['idrac-redfish', idrac],
   ['idrac-virtualmedia', idrac],
-  // Known to Metal3, so that people are told what is missing instead of that it is unknown.
+  // Metal3 supports these. Listing them lets messages name what is missing instead of calling the driver unknown.
   ['ipmi', noRedfish],
   ['libvirt', noRedfish],
   ['idrac', noRedfish],

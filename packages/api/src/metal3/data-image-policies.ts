@@ -1,4 +1,4 @@
-// Who may write what into a DataImage.
+// Admission policies for DataImages.
 import type { Identity } from '../identity.ts';
 import type { PolicyDefinition } from '../policy.ts';
 import { bareMetalHosts } from './bare-metal-host.ts';
@@ -11,12 +11,13 @@ const EXAMPLE = 'such as https://isos.example.com/worker-0.iso';
 const NAMED = "'DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ', spec.url: '";
 
 /**
- * What Ironic would refuse is refused at the door, before a host is switched off for it. Whether the BMC of the host can take
- * an ISO is another policy's matter (dataImageHostPolicy): this one needs no host.
+ * Denies what Ironic would refuse, before a host is powered off for it. dataImageHostPolicy checks the BMC of the host;
+ * this policy needs no host.
  */
 export const dataImagePolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'data-image-guards',
-  description: 'A DataImage has a URL that Ironic can fetch an ISO from: http or https, whole, and without a password.',
+  description:
+    'The URL of a DataImage must be one that Ironic can fetch: http or https, complete, and without a password.',
   resource: dataImages,
   operations: ['CREATE', 'UPDATE'],
   exempt,
@@ -29,35 +30,35 @@ export const dataImagePolicy = (exempt: readonly Identity[]): PolicyDefinition =
     },
     {
       expression: `size(variables.url) > ${MAX_URL_CHARS} || variables.url.matches('^https?://')`,
-      message: `spec.url of a DataImage: expected an http or https address, for Ironic fetches from no other, ${EXAMPLE}`,
-      messageExpression: `${NAMED} + 'expected an http or https address, for Ironic fetches from no other, ${EXAMPLE}'`,
+      message: `spec.url of a DataImage: expected an http or https URL ${EXAMPLE}; Ironic supports no other scheme`,
+      messageExpression: `${NAMED} + 'expected an http or https URL ${EXAMPLE}; Ironic supports no other scheme'`,
     },
     {
-      // Not shown: it has the password in it.
+      // No messageExpression: the URL contains the password.
       expression: `!variables.url.matches('^https?://[^/?#]*@')`,
       message:
-        'spec.url of a DataImage: expected no user name or password in it, for everybody who sees the object sees them. Serve the ISO to the addresses of the BMCs and of Ironic alone, or at a path that nobody can guess',
+        'spec.url of a DataImage: expected no user name or password, because all users who can read the object can see them. Serve the ISO only to the addresses of the BMCs and of Ironic, or at an unguessable path',
     },
     {
       expression: `!variables.url.matches('^https?://') || variables.url.matches('^https?://[^/?#@]*@') || (isURL(variables.url) && url(variables.url).getHostname() != '' && variables.url.matches('^[!-~]+$'))`,
-      message: `spec.url of a DataImage: expected a whole URL with a host, and everything outside of ASCII percent-encoded, ${EXAMPLE}`,
-      messageExpression: `${NAMED} + 'expected a whole URL with a host, and everything outside of ASCII percent-encoded, ${EXAMPLE}'`,
+      message: `spec.url of a DataImage: expected a complete URL with a host, ${EXAMPLE}, and percent-encoding for non-ASCII characters`,
+      messageExpression: `${NAMED} + 'expected a complete URL with a host, ${EXAMPLE}, and percent-encoding for non-ASCII characters'`,
     },
   ],
 });
 
-// A DataImage that nothing can come of is refused at the door. A policy sees other objects as its parameters: here every
-// host of the namespace, of which the one with the name of the DataImage counts. A host that is not there yet, or that the
-// API server has not heard of yet, refuses nothing: then the controller says it in the condition Attached.
+// Denies a DataImage that can never be attached. A policy sees other objects only as parameters: here all hosts of the
+// namespace, of which the one with the name of the DataImage matters. If the host does not exist yet, or is not in the
+// cache of the API server yet, nothing is denied; the controller then reports the problem in the condition Attached.
 
 const able = [...bmcDrivers].filter(([, { nonBootableISOImage }]) => nonBootableISOImage).map(([name]) => name);
-const expected = `expected one of ${able.join(', ')}, each also with +http or +https`;
+const expected = `expected one of ${able.join(', ')}, optionally with +http or +https`;
 
 export const dataImageHostPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'data-image-host-guards',
-  description: 'A DataImage is for a host whose BMC driver can attach an ISO.',
+  description: 'A DataImage requires a host whose BMC driver can attach an ISO.',
   resource: dataImages,
-  // It runs once for each host of the namespace, so not with every step that the controllers remember in an annotation.
+  // It runs once per host of the namespace, so not on the frequent annotation updates of the controllers.
   operations: ['CREATE'],
   covers: 'everything',
   exempt,
@@ -65,9 +66,9 @@ export const dataImageHostPolicy = (exempt: readonly Identity[]): PolicyDefiniti
   about: { name: 'for-this-host', expression: 'params.metadata.name == object.metadata.name' },
   variables: [
     { name: 'address', expression: "params.?spec.bmc.address.orValue('')" },
-    // An address alone, or with a port, has always meant IPMI.
+    // Metal3 treats an address without a scheme, with or without a port, as IPMI.
     { name: 'isBare', expression: "variables.address.matches('^[^/:+]*(:[0-9]+)?$')" },
-    // Up to the colon: what follows may have a password in it, where people err.
+    // Only up to the colon: a malformed address can contain a password after it.
     {
       name: 'driver',
       expression: "variables.isBare ? 'ipmi' : variables.address.find('^[^:]{1,40}').lowerAscii()",
@@ -75,20 +76,20 @@ export const dataImageHostPolicy = (exempt: readonly Identity[]): PolicyDefiniti
   ],
   validations: [
     {
-      // A host without a BMC may get one.
+      // A BMC can be added to a host later.
       expression: `variables.address == '' || (!variables.isBare && variables.address.matches('(?i)^(${able.join('|')})([+]https?)?:'))`,
-      message: `the driver in spec.bmc.address of the BareMetalHost of this name cannot attach an ISO: ${expected}`,
-      messageExpression: `'DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ': the BareMetalHost of this name has the driver "' + variables.driver + '" in spec.bmc.address, which cannot attach an ISO; ${expected}. If its BMC speaks Redfish, write the address of the host with one of these, then try again'`,
+      message: `the BMC driver of the BareMetalHost with this name (spec.bmc.address) cannot attach an ISO: ${expected}`,
+      messageExpression: `'DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ': the BareMetalHost with this name uses the BMC driver "' + variables.driver + '" (spec.bmc.address), which cannot attach an ISO; ${expected}. If its BMC supports Redfish, change the address to one of these drivers and try again'`,
     },
   ],
 });
 
 const of = (object: 'object' | 'oldObject'): string => `${object}.metadata.?annotations[?'${DRIVE_MEMORY_ANNOTATION}']`;
 
-/** Who could rewrite it could have an ISO forgotten in a drive, or a medium of somebody else ejected. */
+/** A user who can rewrite it could leave an ISO in a drive, or eject a medium that Slipway did not attach. */
 export const dataImageMemoryPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'data-image-memory',
-  description: `The annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage is written by the controllers alone.`,
+  description: `Only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage.`,
   resource: dataImages,
   operations: ['CREATE', 'UPDATE'],
   covers: 'everything',
@@ -96,8 +97,8 @@ export const dataImageMemoryPolicy = (exempt: readonly Identity[]): PolicyDefini
   validations: [
     {
       expression: `${of('object')} == (request.operation == 'CREATE' ? optional.none() : ${of('oldObject')})`,
-      message: `the annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage is written by the controllers alone`,
-      messageExpression: `'of DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ' the annotation ${DRIVE_MEMORY_ANNOTATION} is written by the controllers alone, which remember by it what is in the drive: leave it ' + (request.operation == 'CREATE' ? 'out of a new DataImage' : 'as it is')`,
+      message: `only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage`,
+      messageExpression: `'only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ', which records what is in the drive. ' + (request.operation == 'CREATE' ? 'Omit it from a new DataImage' : 'Do not change it')`,
     },
   ],
 });

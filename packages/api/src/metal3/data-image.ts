@@ -4,36 +4,38 @@ import { conditions } from '../shared-fields.ts';
 
 export const METAL3_GROUP = 'metal3.io';
 
-/** What the controller is in the middle of with the drive of a host: of a DataImage. */
+/** On a DataImage: the operation in progress on the virtual drive of its host. */
 export const DRIVE_MEMORY_ANNOTATION = 'slipway.dev/data-image';
 
 const schema = object(
-  'A non-bootable ISO in the virtual drive of a bare-metal host. It has the name and namespace of its BareMetalHost, goes in at the next power-on and comes out at the next one after it is deleted.',
+  'A non-bootable ISO in the virtual drive of a bare-metal host. It has the same name and namespace as its BareMetalHost. The ISO is attached at the next power-on. After the DataImage is deleted, the ISO is detached at the next power-on.',
   {
     spec: optional(
-      object('Which ISO.', {
-        url: text('Where the ISO is: an http or https address that the BMC of the host can reach.'),
+      object('Desired ISO.', {
+        url: text('URL of the ISO: http or https, reachable from the BMC of the host.'),
         immediate: optional(
           flag(
-            'Attach at once instead of at the next power-on, where the hardware can. Nobody reboots the host for it either way.',
+            'Attaches the ISO immediately instead of at the next power-on, if the hardware supports it. The host is never rebooted for it.',
           ),
         ),
       }),
     ),
     status: optional(
-      object('What is in the drive.', {
+      object('Observed state of the drive.', {
         attachedImage: optional(
-          object('The ISO that is attached, verified with the BMC.', { url: text('Where it came from.') }),
+          object('ISO that is attached, as verified with the BMC.', { url: text('URL of the ISO.') }),
         ),
-        lastReconciled: optional(timestamp('When the drive was last looked at.')),
+        lastReconciled: optional(timestamp('When the drive was last checked.')),
         error: optional(
-          object('The last failure to attach or detach. Retried with growing delays.', {
-            count: integer('How many times in a row it has failed.'),
-            message: text('Why it failed.'),
+          object('Last failure to attach or detach. Retried with backoff.', {
+            count: integer('Number of consecutive failures.'),
+            message: text('Human-readable explanation of the failure.'),
           }),
         ),
         conditions: optional(
-          conditions('Findings about the image: whether it is attached, what it waits for, why the host is held off.'),
+          conditions(
+            'Conditions of the image: whether it is attached, what it waits for, why the host is kept powered off.',
+          ),
         ),
       }),
     ),
@@ -54,10 +56,15 @@ export const dataImageKind: Kind<DataImage> = {
       name: 'v1alpha1',
       schema,
       columns: [
-        conditionColumn('Attached', { description: 'Whether the ISO of spec is in the drive.' }),
-        { name: 'Image', type: 'string', jsonPath: '.status.attachedImage.url', description: 'The ISO in the drive.' },
-        { name: 'Errors', type: 'integer', jsonPath: '.status.error.count', description: 'Failures in a row.' },
-        { name: 'URL', type: 'string', jsonPath: '.spec.url', description: 'The ISO of spec.', priority: 1 },
+        conditionColumn('Attached', { description: 'Whether the desired ISO is attached.' }),
+        { name: 'Image', type: 'string', jsonPath: '.status.attachedImage.url', description: 'ISO that is attached.' },
+        {
+          name: 'Errors',
+          type: 'integer',
+          jsonPath: '.status.error.count',
+          description: 'Number of consecutive failures.',
+        },
+        { name: 'URL', type: 'string', jsonPath: '.spec.url', description: 'Desired ISO.', priority: 1 },
         ageColumn,
       ],
       status: true,

@@ -1,12 +1,12 @@
 import { choice, matching, unionMember, object, optional, text } from '../schema.ts';
 
-const ocpVersion = text('Version of the cluster that the boot image came with, as x.y.z.', {
+const ocpVersion = text('Cluster version that shipped the boot image, as x.y.z.', {
   minLength: 5,
   maxLength: 10,
   rules: [matching('^[0-9]+\\.[0-9]+\\.[0-9]+$', 'must be a version of the form x.y.z, such as 4.18.2')],
 });
 
-const rhcosVersion = text('Version of the boot image itself, such as 9.6.20250826-1.', {
+const rhcosVersion = text('Version of the boot image, such as 9.6.20250826-1.', {
   minLength: 14,
   maxLength: 21,
   rules: [
@@ -18,9 +18,9 @@ const rhcosVersion = text('Version of the boot image itself, such as 9.6.2025082
 });
 
 const manual = object(
-  'The oldest boot image in use, as a person has recorded it. For mode Manual.',
+  'Oldest boot image in use, as recorded by an administrator. For mode Manual.',
   {
-    mode: choice(['OCPVersion', 'RHCOSVersion'], 'Which of the two versions is recorded.'),
+    mode: choice(['OCPVersion', 'RHCOSVersion'], 'Which version is recorded: ocpVersion or rhcosVersion.'),
     ocpVersion: optional(ocpVersion),
     rhcosVersion: optional(rhcosVersion),
   },
@@ -28,11 +28,11 @@ const manual = object(
 );
 
 export const bootImageSkewEnforcement = object(
-  'How it is made sure that no machine boots an image too old for the cluster. Left out, it is done automatically where boot images are managed.',
+  'Prevents cluster upgrades while machines boot an image that is too old for the cluster. If omitted, the check is automatic where boot images are managed.',
   {
     mode: choice(
       ['Manual', 'None'],
-      'Manual: a person records the oldest boot image and keeps it current. None: no check; new machines may fail to join after upgrades.',
+      'Manual: an administrator records the oldest boot image and keeps the record current. None: no check; new machines may fail to join after upgrades.',
     ),
     manual: optional(manual),
   },
@@ -40,22 +40,22 @@ export const bootImageSkewEnforcement = object(
 );
 
 export const bootImageSkewEnforcementStatus = object(
-  'The check in force, and the oldest boot image in use. Too old, it stops upgrades of the cluster.',
+  'The check in effect and the oldest boot image in use. A boot image that is too old blocks cluster upgrades.',
   {
     mode: choice(
       ['Automatic', 'Manual', 'None'],
-      'Who records the oldest boot image: the controller, a person, or nobody.',
+      'Who records the oldest boot image. Automatic: the controller. Manual: an administrator. None: it is not recorded.',
     ),
     automatic: optional(
       object(
-        'The oldest boot image in use, as the controller found it. For mode Automatic.',
+        'Oldest boot image in use, as observed by the controller. For mode Automatic.',
         { ocpVersion: optional(ocpVersion), rhcosVersion: optional(rhcosVersion) },
         {
           minProperties: 1,
           rules: [
             {
               rule: 'has(self.ocpVersion) || has(self.rhcosVersion)',
-              message: 'one of ocpVersion and rhcosVersion is required',
+              message: 'ocpVersion or rhcosVersion is required',
               holds: (self) => self.ocpVersion !== undefined || self.rhcosVersion !== undefined,
             },
           ],

@@ -5,24 +5,24 @@ import { celList, type PolicyDefinition } from '../policy.ts';
 import { SINGLETON_NAME } from '../machineconfiguration/names.ts';
 import { machineConfigurations } from './machine-configuration.ts';
 
-/** Settings under another name would be believed in and have no effect. */
+/** Settings under another name would have no effect, which users would not notice. */
 export const machineConfigurationPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'machine-configuration-guards',
-  description: 'There is one MachineConfiguration in a cluster, named cluster: another would have no effect.',
+  description: 'The only MachineConfiguration of a cluster is named cluster. Others would have no effect.',
   resource: machineConfigurations,
   operations: ['CREATE', 'UPDATE'],
   exempt,
   validations: [
     {
       expression: `object.metadata.name == '${SINGLETON_NAME}'`,
-      message: `there is one MachineConfiguration in a cluster: its name must be '${SINGLETON_NAME}'`,
+      message: `only one MachineConfiguration may exist, and its name must be '${SINGLETON_NAME}'`,
     },
   ],
 });
 
 /**
- * Where there are MachineSets whose boot images we can bring to the payload's, or say how a person does. How, fleet says for each
- * (boot-images/platforms): one that is missing there does not compile.
+ * Platforms with MachineSets whose boot images we can update to the payload's, or can explain how to update by hand.
+ * For each, fleet implements that (boot-images/platforms); a missing platform does not compile.
  */
 export const bootImagePlatforms = [
   'AlibabaCloud',
@@ -44,12 +44,12 @@ const supported = bootImagePlatforms.join(', ');
 const entries = (of: 'object' | 'oldObject'): string => `${of}.?spec.managedBootImages.machineManagers.orValue([])`;
 
 /**
- * Opting in where nothing can come of it would be believed in and have no effect. To opt out is always possible, and what
- * was opted in before the policy stays as it is until it is changed.
+ * Opting in on other platforms would have no effect, which users would not notice. Opting out is always possible, and
+ * entries that predate the policy stay valid until they are changed.
  */
 export const bootImagePlatformPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'managed-boot-images-platform',
-  description: `Boot images are managed only on platforms where that has an effect: ${supported}.`,
+  description: `Boot images can only be managed on these platforms: ${supported}.`,
   resource: machineConfigurations,
   operations: ['CREATE', 'UPDATE'],
   exempt,
@@ -60,15 +60,15 @@ export const bootImagePlatformPolicy = (exempt: readonly Identity[]): PolicyDefi
   variables: [
     {
       name: 'platform',
-      // A status that is not written yet says nothing, and so nothing is refused by it.
+      // Empty while the status is not written yet; then nothing is denied.
       expression: "params.?status.platformStatus.type.orValue(params.?status.platform.orValue(''))",
     },
   ],
   validations: [
     {
       expression: `variables.platform == '' || variables.platform in ${celList(bootImagePlatforms)}`,
-      message: `spec.managedBootImages has an effect only on these platforms: ${supported}`,
-      messageExpression: `'spec.managedBootImages of MachineConfiguration ' + object.metadata.name + ' opts in to managed boot images, which do nothing on the platform of this cluster, ' + variables.platform + ' (status.platformStatus.type of Infrastructure cluster). They are for ${supported}. Leave the field out, or set selection.mode None'`,
+      message: `spec.managedBootImages only works on these platforms: ${supported}`,
+      messageExpression: `'spec.managedBootImages of MachineConfiguration ' + object.metadata.name + ' opts in to managed boot images, which do not work on the platform of this cluster, ' + variables.platform + ' (status.platformStatus.type of Infrastructure cluster). They work on ${supported}. Omit the field, or set selection.mode to None'`,
     },
   ],
   param: { resource: infrastructures, name: SINGLETON_NAME },

@@ -8,24 +8,26 @@ import { nodeDisruptionPolicy, nodeDisruptionPolicyStatus } from './node-disrupt
 const logLevel = (description: string) =>
   choice(['', 'Normal', 'Debug', 'Trace', 'TraceAll'], description, { default: 'Normal' });
 
-const spec = object('How machines are configured across the cluster.', {
+const spec = object('Cluster-wide settings for machine configuration.', {
   managementState: optional(
-    text('Whether the operator works at all: Managed, Unmanaged, Removed or Force.', {
+    text('Whether the operator is active: Managed, Unmanaged, Removed or Force.', {
       pattern: '^(Managed|Unmanaged|Force|Removed)$',
     }),
   ),
   nodeDisruptionPolicy: optional(nodeDisruptionPolicy),
   managedBootImages: optional(
-    managedBootImages('Which MachineSets and the like always boot the image that the release payload brings.'),
+    managedBootImages(
+      'MachineSets and similar resources whose boot image is kept at the version in the release payload.',
+    ),
   ),
   bootImageSkewEnforcement: optional(bootImageSkewEnforcement),
   irreconcilableValidationOverrides: optional(
     object(
-      'Differences between pools and first-boot configurations to let pass, though running machines cannot take them on.',
+      'Differences between pools and first-boot configurations to tolerate, although running machines cannot apply them.',
       {
         storage: optional(
           setList(
-            'Parts of the storage section of a config that may differ: only machines installed from now on get them.',
+            'Parts of the storage section of a config that may differ. Only newly installed machines apply them.',
             choice(['Disks', 'FileSystems', 'Raid']),
             { minItems: 1, maxItems: 3 },
           ),
@@ -34,30 +36,38 @@ const spec = object('How machines are configured across the cluster.', {
       { minProperties: 1 },
     ),
   ),
-  logLevel: optional(logLevel('How much the daemons and servers log: Normal, Debug, Trace or TraceAll.')),
-  operatorLogLevel: optional(logLevel('How much the controllers log: Normal, Debug, Trace or TraceAll.')),
+  logLevel: optional(logLevel('Log level of the daemons and servers: Normal, Debug, Trace or TraceAll.')),
+  operatorLogLevel: optional(logLevel('Log level of the controllers: Normal, Debug, Trace or TraceAll.')),
   forceRedeploymentReason: optional(
-    text('Kept for manifests of the platform. Slipway has nothing to deploy anew and ignores it.'),
+    text('Accepted for compatibility with manifests of the platform. Slipway ignores it.'),
   ),
-  failedRevisionLimit: optional(int32('Kept for manifests of the platform. Slipway ignores it.')),
-  succeededRevisionLimit: optional(int32('Kept for manifests of the platform. Slipway ignores it.')),
-  observedConfig: optional(nullable(freeForm('Kept for manifests of the platform. Slipway ignores it.'))),
-  unsupportedConfigOverrides: optional(nullable(freeForm('Kept for manifests of the platform. Slipway ignores it.'))),
+  failedRevisionLimit: optional(
+    int32('Accepted for compatibility with manifests of the platform. Slipway ignores it.'),
+  ),
+  succeededRevisionLimit: optional(
+    int32('Accepted for compatibility with manifests of the platform. Slipway ignores it.'),
+  ),
+  observedConfig: optional(
+    nullable(freeForm('Accepted for compatibility with manifests of the platform. Slipway ignores it.')),
+  ),
+  unsupportedConfigOverrides: optional(
+    nullable(freeForm('Accepted for compatibility with manifests of the platform. Slipway ignores it.')),
+  ),
 });
 
-const status = object('What is in force.', {
-  observedGeneration: optional(int64('The generation of this object that the status is for.')),
+const status = object('Settings in effect.', {
+  observedGeneration: optional(int64('The metadata.generation that this status reflects.')),
   conditions: optional(
-    conditions('Findings about the cluster: BootImageUpdateProgressing, BootImageUpdateDegraded and others.'),
+    conditions('Conditions of the cluster: BootImageUpdateProgressing, BootImageUpdateDegraded and others.'),
   ),
   nodeDisruptionPolicyStatus: optional(nodeDisruptionPolicyStatus),
   managedBootImagesStatus: optional(
-    managedBootImages('The boot image management in force, platform defaults included.'),
+    managedBootImages('The boot image management in effect, including platform defaults.'),
   ),
   bootImageSkewEnforcementStatus: optional(bootImageSkewEnforcementStatus),
 });
 
-// Recording the oldest boot image automatically is honest only where every MachineSet of the Machine API is managed.
+// The automatically recorded oldest boot image is correct only if every MachineSet of the Machine API is managed.
 const MACHINE_SETS = "m.resource == 'machinesets' && m.apiGroup == 'machine.openshift.io'";
 
 const automaticNeeds = (condition: string, message: string): Rule => ({
@@ -66,7 +76,7 @@ const automaticNeeds = (condition: string, message: string): Rule => ({
 });
 
 const schema = object(
-  'Settings of machine configuration for the whole cluster: what changes cost a node, and which boot images are kept current. There is one such object, named cluster.',
+  'Cluster-wide settings for machine configuration: how disruptive changes are for nodes, and which boot images are kept current. There is one MachineConfiguration, named cluster.',
   { spec, status: optional(status) },
   {
     rules: [
@@ -105,11 +115,11 @@ export const machineConfigurationKind: Kind<MachineConfiguration> = {
       columns: [
         conditionColumn('BootImageUpdateProgressing', {
           name: 'BootImagesProgressing',
-          description: 'Boot images are being brought to the payload.',
+          description: 'Boot images are being updated to the release payload.',
         }),
         conditionColumn('BootImageUpdateDegraded', {
           name: 'BootImagesDegraded',
-          description: 'Some boot images could not be; see the conditions.',
+          description: 'Some boot images could not be updated; see the conditions.',
         }),
         {
           name: 'BootImageSkew',

@@ -2,15 +2,15 @@ import { choice, listMap, unionMember, object, optional } from '../schema.ts';
 import { labelSelector } from '../shared-fields.ts';
 
 const selection = object(
-  'Which resources of that type.',
+  'Which resources of this type are managed.',
   {
     mode: choice(
       ['All', 'Partial', 'None'],
-      'All of them, those that the selector under partial matches, or none. Opting out leaves the last boot image in place.',
+      'All: every resource of this type. Partial: those that match the selector in partial. None: no resource. Opting out does not change the current boot image.',
     ),
     partial: optional(
-      object('The selector for mode Partial.', {
-        machineResourceSelector: labelSelector('Which resources, by their labels.'),
+      object('Selector for mode Partial.', {
+        machineResourceSelector: labelSelector('Selects the resources by their labels.'),
       }),
     ),
   },
@@ -22,7 +22,7 @@ const machineManager = object(
   {
     resource: choice(
       ['machinesets', 'controlplanemachinesets', 'machinedeployments'],
-      'Type of the resource that makes machines. A changed machinedeployments resource replaces its machines.',
+      'Type of resource that creates machines. Updating the boot image of a MachineDeployment replaces its machines.',
     ),
     apiGroup: choice(
       ['machine.openshift.io', 'cluster.x-k8s.io'],
@@ -40,7 +40,7 @@ const machineManager = object(
       },
       {
         rule: "self.resource != 'controlplanemachinesets' || self.selection.mode != 'Partial'",
-        message: 'controlplanemachinesets take selection mode All or None, not Partial',
+        message: 'controlplanemachinesets support selection mode All or None, not Partial',
         holds: ({ resource, selection }) => resource !== 'controlplanemachinesets' || selection.mode !== 'Partial',
       },
     ],
@@ -51,7 +51,7 @@ export const managedBootImages = (description: string) =>
   object(description, {
     machineManagers: optional(
       listMap(
-        'One entry for each type of resource that makes machines. An empty list opts everything out.',
+        'One entry per type of resource that creates machines. An empty list opts everything out.',
         machineManager,
         ['resource', 'apiGroup'],
         { maxItems: 5 },

@@ -23,30 +23,29 @@ const systemdUnitName = (description: string) =>
     rules: [
       matching(
         `\\.(${unitTypes.join('|')})$`,
-        `must be a whole unit name such as crio.service: it must end with one of ${unitTypes.map((type) => `.${type}`).join(', ')}`,
+        `must be a full unit name such as crio.service: it must end with one of ${unitTypes.map((type) => `.${type}`).join(', ')}`,
       ),
       matching(
         '^[a-zA-Z0-9:._\\\\-]+\\..',
-        "must have a name before the unit type, made of letters, digits, ':', '-', '_', '.' and '\\'",
+        "must have a name before the unit type, consisting of letters, digits, ':', '-', '_', '.' and '\\'",
       ),
     ],
   });
 
 const actionTypes = ['Reboot', 'Drain', 'Reload', 'Restart', 'DaemonReload', 'None'] as const;
 
-/** What a policy can ask for. */
 export type DisruptionAction = (typeof actionTypes)[number];
 
 const EXPLANATION =
-  'What to do: None, Drain (move the pods away), Reload or Restart a unit, DaemonReload (let systemd read its units again) or Reboot.';
+  'Action to take: None, Drain (evict the pods), Reload or Restart a unit, DaemonReload (make systemd reload its unit files) or Reboot.';
 
-/** What users may ask for. */
+/** What users can set. */
 const wantedAction = choice(actionTypes, EXPLANATION);
 
-/** What may be in force: also what is built in. */
+/** What can be in effect, including the built-in action. */
 const actionInForce = choice(
   [...actionTypes, 'Special'],
-  `${EXPLANATION} Special is built in: what happens depends on the change.`,
+  `${EXPLANATION} Special is built in: the action depends on the change.`,
 );
 
 const unit = (description: string) =>
@@ -60,13 +59,13 @@ const standsAlone = (type: string, why: string): Rule<{ type: string }[]> => ({
 
 const actions = <Type extends string>(type: TUnsafe<Type>) =>
   atomicList(
-    'What to do on the node once the change is on its disk, in this order.',
+    'Actions to take on the node after the change is written to disk, in this order.',
     object(
       undefined,
       {
         type,
-        reload: optional(unit('The unit to reload. For type Reload.')),
-        restart: optional(unit('The unit to restart. For type Restart.')),
+        reload: optional(unit('Unit to reload. For type Reload.')),
+        restart: optional(unit('Unit to restart. For type Restart.')),
       },
       { rules: [unionMember('type', 'Reload', 'reload'), unionMember('type', 'Restart', 'restart')] },
     ),
@@ -74,7 +73,7 @@ const actions = <Type extends string>(type: TUnsafe<Type>) =>
       maxItems: 10,
       rules: [
         standsAlone('Reboot', 'a reboot makes every other action pointless'),
-        standsAlone('None', 'it says that nothing else is done'),
+        standsAlone('None', 'it excludes all others'),
       ],
     },
   );
@@ -82,9 +81,9 @@ const actions = <Type extends string>(type: TUnsafe<Type>) =>
 const policy = <Type extends string>(type: TUnsafe<Type>, maxItems: number) => ({
   files: optional(
     listMap(
-      'What to do when a file changes. The entry with the longest path that is the file or a directory above it counts.',
+      'Actions for changes to files. The entry with the longest path that equals the file or one of its parent directories applies.',
       object(undefined, {
-        path: text('Path of the file, or of a directory for every file below it.'),
+        path: text('Path of a file, or of a directory to cover every file below it.'),
         actions: actions(type),
       }),
       ['path'],
@@ -93,22 +92,22 @@ const policy = <Type extends string>(type: TUnsafe<Type>, maxItems: number) => (
   ),
   units: optional(
     listMap(
-      'What to do when a systemd unit changes.',
+      'Actions for changes to systemd units.',
       object(undefined, { name: systemdUnitName('Full name of the unit.'), actions: actions(type) }),
       ['name'],
       { maxItems },
     ),
   ),
-  sshkey: optional(object('What to do when the ssh keys of the user core change.', { actions: actions(type) })),
+  sshkey: optional(object('Actions for changes to the SSH keys of the user core.', { actions: actions(type) })),
 });
 
 export const nodeDisruptionPolicy = object(
-  'What a change of a file, a unit or an ssh key costs a node. A change that no entry covers costs a reboot, as do changes of the OS, kernel and extensions.',
+  'Actions that nodes take when a file, a unit or an SSH key changes. A change without a matching entry causes a reboot, and so do changes to the OS, the kernel and extensions.',
   policy(wantedAction, 50),
 );
 
-export const nodeDisruptionPolicyStatus = object('The node disruption policy in force.', {
+export const nodeDisruptionPolicyStatus = object('The node disruption policy in effect.', {
   clusterPolicies: optional(
-    object('The built-in entries, and over them those of spec.nodeDisruptionPolicy.', policy(actionInForce, 100)),
+    object('The built-in entries, overridden by those in spec.nodeDisruptionPolicy.', policy(actionInForce, 100)),
   ),
 });

@@ -12,7 +12,7 @@ interface Usable {
   untidy?: boolean;
 }
 
-/** A CA that was made `age` ago and was to live for `lives`. */
+/** A CA that was created `age` ago with the validity `lives`. */
 const usable = ({ age, lives = 1000, ends = [], untidy = false }: Usable): KeptAuthority => ({
   state: 'usable',
   validity: { from: NOW - age - BACKDATED_MS, to: NOW - age + lives },
@@ -22,22 +22,22 @@ const usable = ({ age, lives = 1000, ends = [], untidy = false }: Usable): KeptA
 
 const table: [string, KeptAuthority, AuthorityStep][] = [
   ['none', { state: 'absent' }, { do: 'make', why: 'absent' }],
-  ['one that cannot be used', { state: 'unusable' }, { do: 'make', why: 'unusable' }],
-  ['one that has expired', usable({ age: 1000 }), { do: 'make', why: 'expired' }],
+  ['an unusable one', { state: 'unusable' }, { do: 'make', why: 'unusable' }],
+  ['an expired one', usable({ age: 1000 }), { do: 'make', why: 'expired' }],
   ['a fresh one', usable({ age: 0 }), { do: 'keep', until: NOW + 800 }],
   ['one just before its refresh', usable({ age: 799 }), { do: 'keep', until: NOW + 1 }],
   ['one at its refresh', usable({ age: 800 }), { do: 'rotate' }],
   ['one long past its refresh', usable({ age: 999 }), { do: 'rotate' }],
-  ['one made for a longer life', usable({ age: 800, lives: 9000 }), { do: 'rotate' }],
-  ['one made for a shorter life', usable({ age: 0, lives: 200 }), { do: 'rotate' }],
+  ['one with a longer validity', usable({ age: 800, lives: 9000 }), { do: 'rotate' }],
+  ['one with a shorter validity', usable({ age: 0, lives: 200 }), { do: 'rotate' }],
   ['one with an older CA', usable({ age: 0, ends: [NOW + 300, NOW + 500] }), { do: 'keep', until: NOW + 300 }],
-  ['one with an older CA that has expired', usable({ age: 0, ends: [NOW] }), { do: 'tidy' }],
-  ['one in a form that is not ours', usable({ age: 0, untidy: true }), { do: 'tidy' }],
-  ['one in a form that is not ours, at its refresh', usable({ age: 800, untidy: true }), { do: 'rotate' }],
+  ['one with an expired older CA', usable({ age: 0, ends: [NOW] }), { do: 'tidy' }],
+  ['one in a non-canonical form', usable({ age: 0, untidy: true }), { do: 'tidy' }],
+  ['one in a non-canonical form, at its refresh', usable({ age: 800, untidy: true }), { do: 'rotate' }],
 ];
 
 describe('nextAuthority', () => {
-  it.each(table)('of %s', (_, kept, step) => {
+  it.each(table)('for %s', (_, kept, step) => {
     expect(nextAuthority(kept, NOW, policy)).toEqual(step);
   });
 });

@@ -11,25 +11,25 @@ import {
   type Validity,
 } from './signature.ts';
 
-/** The CA of the machine config server, with all that machines started under earlier ones need. Everything is PEM. */
+/** The CA of the machine config server, and what machines that trust an earlier CA need. Everything is PEM. */
 export interface Authority {
   certificate: string;
   key: string;
-  /** Earlier CAs that have not expired, newest first. Their keys are gone: each signed its successor and was dropped. */
+  /** Earlier CAs that have not expired, newest first. Their keys were deleted after they signed their successor. */
   older: readonly string[];
-  /** The way from the CA back to the older ones: each certifies one CA's key by the CA before it, newest first. */
+  /** The chain from the CA to the older ones, newest first: each certifies the key of a CA by its predecessor. */
   crossSigned: readonly string[];
 }
 
-/** A CA that signs itself, and no history. */
+/** A self-signed CA without history. */
 export async function makeAuthority(now: Date, validityMs: number): Promise<Authority> {
   return { ...(await newPair(validFor(now.getTime(), validityMs))), older: [], crossSigned: [] };
 }
 
 /**
- * A new CA, and its key certified by the old CA: a server that sends this certificate along is believed by machines
- * that know only the old one. It is valid as long as any of the older CAs, so that a policy of shorter lives
- * does not cut off machines that were promised more.
+ * A new CA whose key is also certified by the old CA. Machines that know only the old CA trust a server that sends this
+ * cross-signed certificate. It is valid as long as any of the older CAs, so that a policy with a shorter validity does
+ * not cut off machines that trust an older CA.
  */
 export async function rotateAuthority(old: Authority, now: Date, validityMs: number): Promise<Authority> {
   const validity = validFor(now.getTime(), validityMs);
@@ -46,7 +46,7 @@ export async function rotateAuthority(old: Authority, now: Date, validityMs: num
   return { ...next, older, crossSigned: [crossSigned, ...remembered.crossSigned] };
 }
 
-/** What is left of it when certificates that have expired are taken out. */
+/** Removes expired certificates. */
 export function withoutExpired(authority: Authority, now: Date): Authority {
   const isValid = (pem: string): boolean => readValidity(pem).to > now.getTime();
   return {
@@ -59,7 +59,7 @@ export function withoutExpired(authority: Authority, now: Date): Authority {
 async function newPair(validity: Validity): Promise<{ certificate: string; key: string }> {
   const keys = await generateKeys();
   const certificate = await selfSign(keys, {
-    // No two CAs of the same name: a verifier that looks issuers up by name must not find the wrong one.
+    // The name of each CA is unique, because verifiers look issuers up by name.
     subject: [{ CN: [`machine-config-server-ca ${randomBytes(8).toString('hex')}`] }],
     validity,
     extensions: await authorityExtensions(keys.publicKey),
@@ -67,7 +67,7 @@ async function newPair(validity: Validity): Promise<{ certificate: string; key: 
   return { certificate, key: await exportKey(keys.privateKey) };
 }
 
-/** No limit on the length of the path: every rotation that overlaps adds a link. */
+/** No path length limit: every overlapping rotation adds a link. */
 async function authorityExtensions(publicKey: x509.PublicKeyType): Promise<x509.Extension[]> {
   return [
     new x509.BasicConstraintsExtension(true, undefined, true),
@@ -79,7 +79,7 @@ async function authorityExtensions(publicKey: x509.PublicKeyType): Promise<x509.
   ];
 }
 
-/** PEM: every CA that a machine should believe now, newest first. */
+/** PEM of every CA that a machine should trust now, newest first. */
 export const buildCaBundle = ({ certificate, older }: Authority): string => [certificate, ...older].join('');
 
 export function readValidity(pem: string): Validity {
@@ -88,7 +88,7 @@ export function readValidity(pem: string): Validity {
   return { from: certificate.validFromDate.getTime(), to: certificate.validToDate.getTime() };
 }
 
-/** The keys of the Secret that keeps an authority. */
+/** The keys of the Secret that stores an authority. */
 export const authorityFields = ['tls.crt', 'tls.key', 'ca-bundle.crt', 'cross-signed.crt'] as const;
 export type AuthorityData = Partial<Record<(typeof authorityFields)[number], string>>;
 
@@ -102,8 +102,8 @@ export const authorityData = (authority: Authority): Required<AuthorityData> => 
 export type ReadAuthority = { ok: true; authority: Authority } | { ok: false; field: string; problem: string };
 
 /**
- * What a Secret says, as far as it holds together. Without certificate and key that belong together there is no CA;
- * the rest can be put in order.
+ * Reads the CA from a Secret. Fails without a certificate and its matching key. Everything else can be repaired, so
+ * invalid parts are dropped.
  */
 export function readAuthority(data: AuthorityData): ReadAuthority {
   const [certificate] = certificatesIn(data['tls.crt'] ?? '').certificates;
@@ -119,15 +119,15 @@ export function readAuthority(data: AuthorityData): ReadAuthority {
   return { ok: true, authority: { certificate: toPem(certificate), key: keyPem(key), older, crossSigned } };
 }
 
-/** From the CA on, each certificate is one for the key that issued the one before it. What does not connect is no use. */
+/** The chain from the CA: each certificate is for the issuer of the one before it. Others are useless and dropped. */
 function wayBack(from: X509Certificate, candidates: readonly X509Certificate[]): X509Certificate[] {
   const way: X509Certificate[] = [];
-  let wanted = from.subject;
+  let subject = from.subject;
   for (const candidate of candidates) {
     const connects = way.length > 0 || candidate.publicKey.equals(from.publicKey);
-    if (!candidate.ca || candidate.subject !== wanted || !connects) continue;
+    if (!candidate.ca || candidate.subject !== subject || !connects) continue;
     way.push(candidate);
-    wanted = candidate.issuer;
+    subject = candidate.issuer;
   }
   return way;
 }
@@ -151,16 +151,16 @@ export interface Lifetime {
   refresh: number;
 }
 
-/** What is kept of a CA now. */
+/** The CA in the Secret. */
 export type KeptAuthority =
   | { state: 'absent' }
   | { state: 'unusable' }
   | {
       state: 'usable';
       validity: Validity;
-      /** When each of the earlier CAs and cross-signed certificates ends. */
+      /** When each earlier CA and cross-signed certificate expires. */
       ends: readonly number[];
-      /** It is stored in another form than ours: adopted, or changed by hand. */
+      /** Stored in a non-canonical form: adopted from another operator, or edited by hand. */
       untidy: boolean;
     };
 
@@ -172,7 +172,7 @@ export type AuthorityStep =
 
 export function nextAuthority(kept: KeptAuthority, now: number, policy: Lifetime): AuthorityStep {
   if (kept.state !== 'usable') return { do: 'make', why: kept.state };
-  // Nobody believes an expired CA, so its signature under a new one is worth nothing.
+  // No machine trusts an expired CA, so it cannot vouch for a new one.
   if (kept.validity.to <= now) return { do: 'make', why: 'expired' };
   const due = refreshAt(kept.validity, policy);
   if (due <= now) return { do: 'rotate' };
@@ -181,8 +181,9 @@ export function nextAuthority(kept: KeptAuthority, now: number, policy: Lifetime
 }
 
 /**
- * For what we made under this policy the two are the same moment. What was made under another one (a longer life, by
- * somebody else) is replaced at the age of this policy, and always with as much life left as this policy promises.
+ * For a certificate that we issued under this policy, both terms are equal. One that was issued under another policy,
+ * or by another program, is replaced at the age of this policy, and always with at least the remaining validity that it
+ * guarantees.
  */
 export const refreshAt = ({ from, to }: Validity, { validity, refresh }: Lifetime): number =>
   Math.min(from + BACKDATED_MS + refresh, to - (validity - refresh));

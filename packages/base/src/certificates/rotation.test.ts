@@ -36,36 +36,36 @@ describe('a machine whose stub', () => {
   });
 
   it.each([
-    ['is from before the rotation believes the new server', 0, 1],
-    ['is from after the rotation believes the new server', 1, 1],
-    ['is two rotations old believes the newest server', 0, 2],
-    ['is one rotation old believes the newest server', 1, 2],
-    ['is the newest believes the newest server', 2, 2],
-  ])('%s, by its CA alone', async (_, stub, serving) => {
+    ['predates the rotation trusts the new server', 0, 1],
+    ['is newer than the rotation trusts the new server', 1, 1],
+    ['is two rotations old trusts the newest server', 0, 2],
+    ['is one rotation old trusts the newest server', 1, 2],
+    ['is the newest trusts the newest server', 2, 2],
+  ])('%s, with only its CA', async (_, stub, serving) => {
     const { port } = await startServer(at(serving));
     expect(await readGreeting(port, at(stub).certificate, HOST)).toBe('hello');
     expect(await readGreeting(port, at(stub).certificate, '127.0.0.1')).toBe('hello');
   });
 
-  it('has the whole bundle believes a server that was not yet renewed', async () => {
+  it('has the whole bundle trusts a server that is not renewed yet', async () => {
     const { port } = await startServer(at(0));
     expect(await readGreeting(port, authorityData(at(1))['ca-bundle.crt'], HOST)).toBe('hello');
     expect(await readGreeting(port, at(1).certificate, HOST)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
-  it('is from before a CA that was lost does not believe the new one', async () => {
+  it('predates a lost CA does not trust the new one', async () => {
     const { port } = await startServer(await makeAuthority(now, 10 * YEAR));
     expect(await readGreeting(port, at(0).certificate, HOST)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
-  it('names another host does not believe the server', async () => {
+  it('names another host does not trust the server', async () => {
     const { port } = await startServer(at(0));
     expect(await readGreeting(port, at(0).certificate, 'other.example.com')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 });
 
 describe('a rotation', () => {
-  it('forgets CAs that have expired, and their signatures', async () => {
+  it('drops expired CAs and their signatures', async () => {
     const first = await makeAuthority(now, HOUR);
     const second = await rotateAuthority(first, now, 10 * HOUR);
     const third = await rotateAuthority(second, new Date(now.getTime() + 2 * HOUR), 10 * HOUR);
@@ -73,7 +73,7 @@ describe('a rotation', () => {
     expect(third.crossSigned).toHaveLength(1);
   });
 
-  it('to shorter lives keeps its promise to machines under a CA with a long one', async () => {
+  it('to a shorter validity keeps trust for machines with a long-lived CA', async () => {
     const first = await makeAuthority(now, 10 * YEAR);
     const second = await rotateAuthority(first, now, HOUR);
     const third = await rotateAuthority(second, now, HOUR);
@@ -82,14 +82,14 @@ describe('a rotation', () => {
     expect(ends).toEqual([promised, promised]);
   });
 
-  it('keeps no key but the new one', async () => {
+  it('keeps only the new key', async () => {
     const first = await makeAuthority(now, YEAR);
     const second = await rotateAuthority(first, now, YEAR);
     expect(JSON.stringify(authorityData(second)).match(/PRIVATE KEY-----/g)).toHaveLength(2);
     expect(second.key).not.toBe(first.key);
   });
 
-  it('of a CA that somebody else made, with an RSA key and names in another encoding, keeps machines under it', async () => {
+  it('of a CA from another program, with an RSA key and names in another encoding, keeps the trust of its machines', async () => {
     const foreign = await foreignAuthority();
     const read = readAuthority({ 'tls.crt': foreign.certificate, 'tls.key': foreign.key });
     if (!read.ok) throw new Error(read.problem);
@@ -104,7 +104,7 @@ describe('a rotation', () => {
   });
 });
 
-/** As another operator leaves it behind: RSA, strings of different kinds, a key id of its own making. */
+/** As another operator creates it: RSA, different string types, a custom key id. */
 async function foreignAuthority(): Promise<{ certificate: string; key: string }> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
@@ -128,13 +128,13 @@ async function foreignAuthority(): Promise<{ certificate: string; key: string }>
   };
 }
 
-describe('what a Secret says of a CA', () => {
-  it('is read as it was written', async () => {
+describe('the CA in a Secret', () => {
+  it('is read back unchanged', async () => {
     const authority = await rotateAuthority(await makeAuthority(now, YEAR), now, YEAR);
     expect(readAuthority(authorityData(authority))).toEqual({ ok: true, authority });
   });
 
-  it('is enough with certificate and key: the bundle can be made from them', async () => {
+  it('needs only certificate and key: the bundle can be rebuilt from them', async () => {
     const authority = await makeAuthority(now, YEAR);
     const { 'tls.crt': certificate, 'tls.key': key } = authorityData(authority);
     expect(readAuthority({ 'tls.crt': certificate, 'tls.key': key, 'ca-bundle.crt': 'lost' })).toEqual({
@@ -143,7 +143,7 @@ describe('what a Secret says of a CA', () => {
     });
   });
 
-  it('loses signatures that lead nowhere', async () => {
+  it('loses signatures that do not chain to it', async () => {
     const authority = await rotateAuthority(await makeAuthority(now, YEAR), now, YEAR);
     const stranger = await rotateAuthority(await makeAuthority(now, YEAR), now, YEAR);
     const read = readAuthority({
@@ -162,12 +162,12 @@ describe('what a Secret says of a CA', () => {
     ],
     ['no key', { 'tls.key': '' }, 'tls.key'],
     ['a damaged key', { 'tls.key': '-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n' }, 'tls.key'],
-  ])('is no CA with %s, and the problem names the field', async (_, damage, field) => {
+  ])('is invalid with %s, and the problem names the field', async (_, damage, field) => {
     const data = { ...authorityData(await makeAuthority(now, YEAR)), ...damage };
     expect(readAuthority(data)).toMatchObject({ ok: false, field });
   });
 
-  it('is no CA with the key of another one, nor with the certificate of a server', async () => {
+  it('is invalid with the key of another CA, or with a server certificate', async () => {
     const [one, other] = [await makeAuthority(now, YEAR), await makeAuthority(now, YEAR)];
     expect(readAuthority({ ...authorityData(one), 'tls.key': other.key })).toMatchObject({ field: 'tls.key' });
     const { leaf, key } = await issueServing(one, [HOST], now, YEAR);
@@ -176,7 +176,7 @@ describe('what a Secret says of a CA', () => {
 });
 
 describe('a serving certificate', () => {
-  it('is read as it was written, and knows its hosts and its CA', async () => {
+  it('is read back unchanged, with its hosts and its CA', async () => {
     const authority = await rotateAuthority(await makeAuthority(now, YEAR), now, YEAR);
     const serving = await issueServing(authority, [HOST, '10.0.0.1', 'fd00::5'], now, YEAR);
     expect(readServing(servingData(serving))).toEqual({ ok: true, serving });
@@ -188,7 +188,7 @@ describe('a serving certificate', () => {
     expect(names(serving, ['other.example.com', '10.0.0.1', 'fd00::5'])).toBe(false);
   });
 
-  it('is unusable with the key of another one', async () => {
+  it('is unusable with the key of another certificate', async () => {
     const authority = await makeAuthority(now, YEAR);
     const data = servingData(await issueServing(authority, [HOST], now, YEAR));
     expect(readServing({ ...data, 'tls.key': authority.key })).toMatchObject({ ok: false, field: 'tls.key' });

@@ -16,10 +16,10 @@ const usable = (age: number, but: Partial<Record<string, boolean>> = {}): KeptSe
 
 const table: [string, KeptServing, ServingStep][] = [
   ['none', { state: 'absent' }, { do: 'issue', why: 'absent' }],
-  ['one that cannot be used', { state: 'unusable' }, { do: 'issue', why: 'unusable' }],
+  ['an unusable one', { state: 'unusable' }, { do: 'issue', why: 'unusable' }],
   ['a fresh one', usable(0), { do: 'keep', until: NOW + 600 }],
   ['one at its refresh', usable(600), { do: 'issue', why: 'age' }],
-  ['one by the CA before', usable(0, { issuedByAuthority: false }), { do: 'issue', why: 'authority' }],
+  ['one from an earlier CA', usable(0, { issuedByAuthority: false }), { do: 'issue', why: 'authority' }],
   ['one for other hosts', usable(0, { namesHosts: false }), { do: 'issue', why: 'hosts' }],
   ['one with other intermediates', usable(0, { hasIntermediates: false }), { do: 'rechain', why: 'intermediates' }],
   [
@@ -30,7 +30,7 @@ const table: [string, KeptServing, ServingStep][] = [
 ];
 
 describe('nextServing', () => {
-  it.each(table)('of %s', (_, kept, step) => {
+  it.each(table)('for %s', (_, kept, step) => {
     expect(nextServing(kept, NOW, policy)).toEqual(step);
   });
 });

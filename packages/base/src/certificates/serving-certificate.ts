@@ -4,17 +4,17 @@ import { type Authority, keyPem, type Lifetime, toPem, readKey, refreshAt } from
 import * as x509 from './x509.ts';
 import { certificatesIn, exportKey, generateKeys, sign, validFor, type Validity } from './signature.ts';
 
-/** What the server shows to machines. Everything is PEM. */
+/** The certificate that the server presents to machines. Everything is PEM. */
 export interface ServingCertificate {
   leaf: string;
-  /** Sent along, so that machines that know only an older CA find the way to it. */
+  /** Sent with the leaf, so that machines that know only an older CA can verify it. */
   intermediates: readonly string[];
   key: string;
 }
 
 /**
- * A certificate for these DNS names and addresses. It may outlive its CA on paper: the CA is rotated long before,
- * and with it this certificate.
+ * A certificate for these DNS names and addresses. Its validity may exceed that of its CA: the CA is rotated long
+ * before, and this certificate with it.
  */
 export async function issueServing(
   authority: Authority,
@@ -24,7 +24,8 @@ export async function issueServing(
 ): Promise<ServingCertificate> {
   const keys = await generateKeys();
   const leaf = await sign(authority, {
-    // The host is in the alternative names; this field holds 64 characters, which a host's name can exceed.
+    // The hosts are in the alternative names: the common name is limited to 64 characters, which a host name can
+    // exceed.
     subject: [{ CN: ['machine-config-server'] }],
     publicKey: keys.publicKey,
     validity: validFor(now.getTime(), validityMs),
@@ -68,7 +69,7 @@ export function isIssuedBy(serving: ServingCertificate, authority: Authority): b
   return leaf.checkIssued(issuer) && leaf.verify(issuer.publicKey);
 }
 
-/** It names these hosts and no others. */
+/** Whether the certificate is for exactly these hosts. */
 export function names(serving: ServingCertificate, hosts: readonly string[]): boolean {
   const leaf = new X509Certificate(serving.leaf);
   const named = leaf.subjectAltName?.split(', ').length ?? 0;
@@ -77,17 +78,17 @@ export function names(serving: ServingCertificate, hosts: readonly string[]): bo
   return named === hosts.length && hosts.every(fits);
 }
 
-/** What is kept of the server's certificate now. */
+/** The serving certificate in the Secret. */
 export type KeptServing =
   | { state: 'absent' }
   | { state: 'unusable' }
   | {
       state: 'usable';
       validity: Validity;
-      /** By the CA of now, not by one before it. */
+      /** By the current CA, not by an earlier one. */
       issuedByAuthority: boolean;
       namesHosts: boolean;
-      /** It comes with the intermediates that machines under older CAs need, and no others. */
+      /** It has exactly the intermediates that machines with older CAs need. */
       hasIntermediates: boolean;
     };
 

@@ -1,12 +1,12 @@
 import { createPrivateKey, type KeyObject, webcrypto, X509Certificate } from 'node:crypto';
 import * as x509 from './x509.ts';
 
-/** Ours are ECDSA P-256: small in a stub, cheap in a handshake. */
+/** We use ECDSA P-256: small in a stub, cheap in a handshake. */
 const ours = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 /**
- * Clocks of machines at their first boot are often behind: what is signed now is valid from an hour ago. Ages are
- * therefore never counted from `notBefore` alone.
+ * The clock of a machine is often behind at its first boot, so certificates are valid from an hour before they are
+ * signed. Ages are therefore never computed from `notBefore` alone.
  */
 export const BACKDATED_MS = 3_600_000;
 
@@ -19,7 +19,7 @@ export interface Validity {
 export const validFor = (now: number, ms: number): Validity => ({ from: now - BACKDATED_MS, to: now + ms });
 
 export interface Issuer {
-  /** PEM of the certificate that names it. */
+  /** PEM of its certificate. */
   certificate: string;
   /** PEM of its private key. */
   key: string;
@@ -53,7 +53,7 @@ export async function sign(issuer: Issuer, request: SigningRequest): Promise<str
   );
 }
 
-/** PEM of a certificate that its own key has signed. */
+/** PEM of a self-signed certificate. */
 export async function selfSign(
   keys: webcrypto.CryptoKeyPair,
   { subject, validity, extensions }: Omit<SigningRequest, 'publicKey'>,
@@ -70,7 +70,7 @@ export async function selfSign(
   );
 }
 
-/** A CA that somebody else made may have an RSA key. */
+/** A CA that another program created may have an RSA key. */
 function toSigningKey(key: KeyObject): { key: webcrypto.CryptoKey; algorithm: webcrypto.Algorithm } {
   const algorithm =
     key.asymmetricKeyType === 'rsa'
@@ -81,7 +81,7 @@ function toSigningKey(key: KeyObject): { key: webcrypto.CryptoKey; algorithm: we
 
 const curves: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
 
-/** The id that the issuer's certificate itself states: how it was computed is the business of who made it. */
+/** The key id in the certificate of the issuer. It cannot be recomputed, because another program may have chosen it. */
 async function authorityKeyId(certificate: string): Promise<x509.Extension> {
   const issuer = new x509.X509Certificate(certificate);
   const stated = issuer.getExtension(x509.SubjectKeyIdentifierExtension);
@@ -98,10 +98,10 @@ export async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
 }
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-/** Far more than ever overlap; what is longer was not written by us. */
+/** Far more than can overlap. We never write more. */
 const MAX_CERTIFICATES = 32;
 
-/** The certificates of a PEM text, in their order. Blocks that are no certificate are counted, not returned. */
+/** The certificates in a PEM text, in order. Invalid blocks are counted, not returned. */
 export function certificatesIn(pem: string): { certificates: X509Certificate[]; unreadable: number } {
   const blocks = pem.match(BLOCK)?.slice(0, MAX_CERTIFICATES) ?? [];
   const certificates = blocks.flatMap((each) => read(each) ?? []);

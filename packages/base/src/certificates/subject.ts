@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 
-/** The subject of a certificate in PEM, one attribute a line; null for what is no certificate. */
+/** The subject of a PEM certificate, one attribute per line. Null if it is not a certificate. */
 export function readSubject(pem: string): string | null {
   try {
     return new X509Certificate(pem).subject;

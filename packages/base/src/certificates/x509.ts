@@ -1,3 +1,3 @@
-// The library finds its parts by metadata on classes, and breaks at its own import where this is not there before it.
+// The library needs class metadata, and its import fails unless this one comes first.
 import 'reflect-metadata';
 export * from '@peculiar/x509';

@@ -18,7 +18,7 @@ describe('certificates in PEM', () => {
     expect(inspectCertificates(pem)).toEqual({ found, firstUnreadable });
   });
 
-  it('the store is made once for the same authorities', () => {
+  it('the trust store is cached for the same authorities', () => {
     const store = trustAuthorities([one]);
     expect(trustAuthorities([one])).toBe(store);
     expect(trustAuthorities([two])).not.toBe(store);
@@ -31,7 +31,7 @@ describe('a connection', () => {
     for (const end of ends.splice(0)) await end();
   });
 
-  /** Answers what comes with these bytes; null: hangs up. */
+  /** Responds with these bytes. Null: closes the connection. */
   async function listen(answer: string | null): Promise<number> {
     const server = createServer((socket: Socket) => {
       socket.on('error', () => {});
@@ -49,12 +49,12 @@ describe('a connection', () => {
     return String(await readBounded(body, 1000));
   }
 
-  it('gives the answer', async () => {
+  it('returns the response', async () => {
     const port = await listen('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
     expect(await fetchText(`http://127.0.0.1:${port}`)).toBe('ok');
   });
 
-  // Against the real thing: these are the errors of the undici and the Node that we run on.
+  // These are the real errors of the undici and Node versions in use.
   it.each<[FailureKind, string, string | null]>([
     ['closed', 'http', null],
     ['not-http', 'http', '220 mail.example.com ESMTP\r\n'],
@@ -70,7 +70,7 @@ describe('a connection', () => {
     expect(classifyFailure(error).kind).toBe(kind);
   });
 
-  it('fails as unreachable where nothing listens', async () => {
+  it('fails as unreachable if nothing listens', async () => {
     const port = await listen(null);
     for (const end of ends.splice(0)) await end();
     const error = await fetchText(`http://127.0.0.1:${port}`).catch((caught: unknown) => caught);

@@ -1,23 +1,23 @@
-// Connections: whom they trust, and what all clients set the same way.
+// Connection settings that all clients share: trust and protocol.
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent } from 'undici';
 
 /**
- * HTTP/1.1, because over HTTP/2 what is read slowly and everything else would share one connection's window. Clients with
- * a proxy or a client certificate of their own make their agent with these.
+ * HTTP/1.1, because over HTTP/2 a slowly read body and all other requests would share the window of one connection.
+ * Clients that need a proxy or a client certificate create their own agent with these settings.
  */
 export const agentDefaults = { allowH2: false, pipelining: 1, maxHeaderSize: 64 * 1024 } as const;
 
 export interface AgentOptions {
-  /** Of the URLs it is for. */
+  /** Protocol of the URLs. */
   readonly protocol: string;
-  /** Trusted beside those of Node and of the system: certificates in PEM. */
+  /** PEM certificates to trust in addition to those of Node and of the system. */
   readonly ca?: string | undefined;
   readonly connectTimeoutMs?: number | undefined;
 }
 
-/** That certificates are verified is said outright, so that no environment variable turns it off. */
+/** Verification is set explicitly, so that no environment variable can turn it off. */
 export function createAgent({ protocol, ca, connectTimeoutMs }: AgentOptions): Agent {
   const timeout = connectTimeoutMs === undefined ? {} : { timeout: connectTimeoutMs };
   const tls =
@@ -30,8 +30,8 @@ export function createAgent({ protocol, ca, connectTimeoutMs }: AgentOptions): A
 let lastTrust: { readonly key: string; readonly context: SecureContext } | undefined;
 
 /**
- * The authorities of Node, of the system, and these. To read 150 certificates takes a tenth of a second: the last answer
- * is kept. What is no certificate is passed over, so look at it with inspectCertificates before.
+ * Trusts the authorities of Node, of the system, and these. Parsing 150 certificates takes 0.1 seconds, so the last
+ * result is cached. Invalid certificates are ignored, so check them with inspectCertificates first.
  */
 export function trustAuthorities(pems: readonly string[]): SecureContext {
   const key = pems.join('\n');
@@ -45,11 +45,11 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
 export interface Certificates {
   readonly found: number;
-  /** Counted from 1; null: all of them can be read. */
+  /** Counted from 1. Null: all are valid. */
   readonly firstUnreadable: number | null;
 }
 
-/** TLS passes over what it cannot read, and the mistake would show as a host that is not trusted. */
+/** TLS ignores invalid certificates; the mistake would only show as an untrusted host. */
 export function inspectCertificates(pem: string): Certificates {
   const found = pem.match(CERTIFICATE) ?? [];
   const unreadable = found.findIndex((each) => !isCertificate(each));

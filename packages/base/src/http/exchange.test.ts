@@ -16,7 +16,7 @@ describe('a bounded body', () => {
     expect((await readBounded(chunks(...sizes), 10))?.length ?? null).toBe(expected);
   });
 
-  it('is read no further than its limit', async () => {
+  it('is not read beyond its limit', async () => {
     let read = 0;
     let isEnded = false;
     async function* endless(): AsyncGenerator<Uint8Array> {
@@ -33,7 +33,7 @@ describe('a bounded body', () => {
     expect([read, isEnded]).toEqual([12, true]);
   });
 
-  it('throws what goes wrong on the way', async () => {
+  it('rethrows read errors', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield new Uint8Array(1);
       throw new Error('cut');
@@ -51,7 +51,7 @@ describe('a deadline', () => {
     expect(() => throwIfStopped(deadline.signal)).not.toThrow();
   });
 
-  it('is not passed where the caller stopped it', () => {
+  it('has not passed if the caller aborted', () => {
     const stop = new AbortController();
     const deadline = createDeadline(60_000, stop.signal);
     expect(() => throwIfStopped(deadline.signal)).not.toThrow();
@@ -61,7 +61,7 @@ describe('a deadline', () => {
     deadline.cancel();
   });
 
-  it('does not pass any more once it is cancelled', async () => {
+  it('never passes after it is cancelled', async () => {
     const deadline = createDeadline(1);
     deadline.cancel();
     await wait(20);

@@ -1,12 +1,12 @@
-// The limits of one exchange: time, size, and when the server wants to be asked again.
+// Limits of one request: time, size, and when the server allows a retry.
 
-/** All of a body, or null where it is longer. What goes wrong on the way is thrown as it is. */
+/** Reads a whole body. Returns null if it is longer. Errors are thrown unchanged. */
 export async function readBounded(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (size > maxBytes) return null;
     chunks.push(chunk);
   }
@@ -14,14 +14,14 @@ export async function readBounded(body: AsyncIterable<Uint8Array>, maxBytes: num
 }
 
 export interface Deadline {
-  /** The caller's, or that the time is over. */
+  /** Aborts when the caller aborts or the time limit has passed. */
   readonly signal: AbortSignal;
   passed(): boolean;
-  /** To be called at the end, however it ends. */
+  /** Must always be called at the end. */
   cancel(): void;
 }
 
-/** The time limit of a whole attempt: bytes that trickle in do not extend it. */
+/** A time limit for the whole attempt: slowly arriving bytes do not extend it. */
 export function createDeadline(ms: number, signal?: AbortSignal): Deadline {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(new DOMException('the time limit has passed', 'TimeoutError')), ms);
@@ -32,7 +32,7 @@ export function createDeadline(ms: number, signal?: AbortSignal): Deadline {
   };
 }
 
-/** Throws where the caller has stopped it. That the time is over is a failure of the host, and is no stop. */
+/** Throws if the caller has aborted. A timeout is a failure of the host, not an abort. */
 export function throwIfStopped(signal: AbortSignal): void {
   const isLate = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
   if (!isLate) signal.throwIfAborted();

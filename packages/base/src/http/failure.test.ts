@@ -10,16 +10,16 @@ describe('the code of an error', () => {
     ['the first of several attempts’', new AggregateError([withCode('ECONNREFUSED'), withCode('x')]), 'ECONNREFUSED'],
     ['a time limit', new DOMException('late', 'TimeoutError'), 'TimeoutError'],
     ['none', new Error('x'), ''],
-    ['none, where something else was thrown', 'x', ''],
+    ['none, if the thrown value is not an error', 'x', ''],
   ])('%s', (_, error, expected) => expect(systemCode(error)).toBe(expected));
 
-  it('has those of its causes behind it', () => {
+  it('is followed by those of its causes', () => {
     const attempts = new AggregateError([withCode('ECONNREFUSED'), withCode('EHOSTUNREACH')]);
     const error = Object.assign(withCode('UND_ERR_SOCKET'), { cause: attempts });
     expect(systemCodes(error)).toEqual(['UND_ERR_SOCKET', 'ECONNREFUSED', 'EHOSTUNREACH']);
   });
 
-  it('is looked for a few causes deep, not for ever', () => {
+  it('is searched only a few causes deep', () => {
     const endless = new Error('x');
     endless.cause = endless;
     expect(systemCode(endless)).toBe('');
@@ -27,7 +27,7 @@ describe('the code of an error', () => {
   });
 });
 
-describe('why there is no answer', () => {
+describe('the kind of a failure', () => {
   it.each<[FailureKind, string[]]>([
     ['unreachable', ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']],
     ['timeout', ['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']],
@@ -49,7 +49,7 @@ describe('why there is no answer', () => {
   });
 
   it.each<[string, unknown, { kind: FailureKind; code: string }]>([
-    ['the time is over', new DOMException('late', 'TimeoutError'), { kind: 'timeout', code: 'TimeoutError' }],
+    ['a timeout', new DOMException('late', 'TimeoutError'), { kind: 'timeout', code: 'TimeoutError' }],
     [
       'no HTTP',
       Object.assign(withCode('HPE_INVALID_CONSTANT'), { name: 'HTTPParserError' }),

@@ -1,25 +1,25 @@
-// Why a request got no answer, or not all of it. What to do about it is for each client to say in its own words.
+// Why a request failed, or its response is incomplete. Each client words its own remediation.
 
 export type FailureKind =
-  /** Its certificate is expired, for another host, or of an authority that is not trusted. */
+  /** The certificate is expired, for another host, or from an untrusted authority. */
   | 'untrusted'
-  /** It does not speak TLS, or not one that we do. */
+  /** The host does not use TLS, or only an unsupported version. */
   | 'tls'
-  /** No connection: no such host, no way there, nothing listens, or it does not accept in time. */
+  /** No connection: unknown host, no route, nothing listens, or connect timeout. */
   | 'unreachable'
-  /** The connection stands, and nothing came in time. */
+  /** Connected, but no data arrived in time. */
   | 'timeout'
-  /** The connection ended before the answer did. */
+  /** The connection closed before the response was complete. */
   | 'closed'
-  /** It answers, but not in HTTP. The error holds the bytes that came: not to be kept as a cause. */
+  /** The response is not HTTP. The error contains the received bytes, so do not keep it as a cause. */
   | 'not-http'
-  /** The headers of the answer are larger than allowed. */
+  /** The response headers exceed the limit. */
   | 'large-headers'
   | 'unknown';
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** Of the system, of TLS or of undici; '' where there is none. */
+  /** Code of the system, of TLS or of undici. '' if there is none. */
   readonly code: string;
 }
 
@@ -56,16 +56,16 @@ function kindByPattern(error: unknown, code: string): FailureKind {
   return listCauses(error).some(({ name }) => name === 'HTTPParserError') ? 'not-http' : 'unknown';
 }
 
-/** The first code of systemCodes; '' where there is none. */
+/** The first code of systemCodes. '' if there is none. */
 export const systemCode = (error: unknown): string => systemCodes(error)[0] ?? '';
 
-/** The codes of an error and of its causes: of the system, of TLS, of undici, or `TimeoutError`. */
+/** The codes of an error and its causes: of the system, of TLS, of undici, or `TimeoutError`. */
 export const systemCodes = (error: unknown): string[] => listCauses(error).flatMap(readErrorCode);
 
-/** A connect to several addresses fails with several errors. A cause may go in circles. */
+/** A connect to several addresses fails with several errors. Causes can be circular. */
 const MAX_CAUSES = 10;
 
-/** The error, and below it what it was caused by: the nearest first. */
+/** The error and its causes, the nearest first. */
 export function listCauses(error: unknown): Error[] {
   const chain: Error[] = [];
   const queue: unknown[] = [error];

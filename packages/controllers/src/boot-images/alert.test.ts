@@ -1,4 +1,4 @@
-// The alert in deploy/ is about what the controllers export.
+// The alert in deploy/ uses the metric that the controllers export.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -19,7 +19,7 @@ interface PrometheusRule {
 
 const file = join(import.meta.dirname, '../../../../deploy/monitoring/boot-images.yaml');
 
-/** The metric as it is served while something fails. */
+/** The metric as served while a resource fails. */
 async function exportedMetric(): Promise<{ name: string; labels: string[] }> {
   const metrics = createMetrics();
   createBootImageMetrics(metrics).failing([{ resource: workerA, code: 'SLW_BOOT_IMAGES_STUB' }]);
@@ -29,12 +29,12 @@ async function exportedMetric(): Promise<{ name: string; labels: string[] }> {
   return { name: found.name, labels: found.values.flatMap(({ labels }) => Object.keys(labels)).toSorted() };
 }
 
-it('the alert asks for the metric by its name, keeps all its labels, and names the MachineSet', async () => {
+it('the alert uses the exported metric, keeps all its labels, and names the MachineSet', async () => {
   const { name, labels } = await exportedMetric();
   const { kind, spec } = parse(await readFile(file, 'utf8')) as PrometheusRule;
   const kept = [...labels, 'exported_namespace'].toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
   const alert = {
-    // A scrape may give `namespace` to the pod that was scraped.
+    // A scrape may overwrite `namespace` with that of the scraped pod.
     expr: `max by (${kept.join(', ')}) (${name}) > 0`,
     for: '15m',
     annotations: { summary: expect.stringContaining('{{ $labels.name }}') as string },

@@ -1,4 +1,5 @@
-// Counts the changes of ConfigMap coreos-bootimages, remembers the images that were in it, and stamps it once it may be followed.
+// Counts the changes of ConfigMap coreos-bootimages, records the images it contained, and stamps it once machines may
+// follow it.
 import {
   BOOT_IMAGES_CONFIG_MAP,
   clusterVersions,
@@ -45,14 +46,14 @@ const once = (): string[] => [SINGLETON_NAME];
 
 export function goldenConfigController(options: BootImagesOptions): ControllerDef {
   const { namespace } = options;
-  /** The version of it about which nothing is left to do. */
+  /** The resourceVersion that needs no further work. */
   let settled: string | undefined;
   return {
     name: 'boot-images-config',
     gate: BOOT_IMAGES_GATE,
     fieldManager: FIELD_MANAGER,
     reads: [
-      // That it has changed; what is in it is asked for. Two ConfigMaps cannot be told apart otherwise.
+      // Metadata only: a full watch would share a store with the ConfigMap of OS images. The data is read on demand.
       { ...goldenSource(namespace), as: 'metadata', keysOf: once },
       ...releaseSources(options, once),
     ],
@@ -69,14 +70,14 @@ export function goldenConfigController(options: BootImagesOptions): ControllerDe
   };
 }
 
-/** Does what is left to do about it. */
+/** Returns whether this version needs no further work. */
 async function settleConfig(
   configMap: Stored<ConfigMap>,
   options: BootImagesOptions,
   context: Context,
 ): Promise<boolean> {
   const parsed = parseBootImageConfig(configMap);
-  // What is wrong with it is told of every resource that needs it, and its change wakes us.
+  // Every resource that needs the ConfigMap reports the problem. A fix triggers the next reconcile.
   if (!parsed.ok) return true;
   const { config } = parsed;
   const { data = {}, metadata } = configMap;
@@ -89,7 +90,7 @@ async function settleConfig(
   const steps = buildPatchSteps(configMap, write, config);
   if (steps.length > 0) {
     await context.write.jsonPatch(configMaps, configMap, steps);
-    context.log.info(write ?? {}, 'wrote what is known of the boot images of the release');
+    context.log.info(write ?? {}, 'updated ConfigMap coreos-bootimages');
   }
   return isStamped && steps.length === 0;
 }
@@ -111,9 +112,9 @@ function buildPatchSteps(
   ];
 }
 
-// Out of the cluster: which release it is at, and how far its machines are with it.
+// Which release the cluster is at, and how far its machines are.
 
-/** ConfigMaps beside that with the OS images may only be read as metadata. */
+/** Of ConfigMaps, only the one with the OS images may be read in full; the others only as metadata. */
 const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): readonly Source[] => [
   { resource: machineConfigPools, keysOf },
   { ...osImagesSource(namespace), keysOf },
@@ -124,7 +125,7 @@ const releaseSources = ({ namespace }: PoolOsOptions, keysOf: () => string[]): r
 
 type ReadContext = Pick<Context, 'read' | 'client'>;
 
-/** `releaseVersion`: of the ConfigMap with the boot images. */
+/** `releaseVersion` is that of the ConfigMap with the boot images. */
 async function readRelease(
   releaseVersion: string,
   options: PoolOsOptions,
@@ -166,7 +167,7 @@ async function readPoolProgress(
   if (pool === undefined) return null;
   const { name, generation, annotations } = pool.metadata;
   const { machineCount = 0, updatedMachineCount = 0, observedGeneration } = pool.status ?? {};
-  // Where a person holds a pool at another config, machines go there, and are counted there.
+  // Where a user holds a pool at another config, machines move to that config and are counted by it.
   const config = annotations?.[targetConfigAnnotation] ?? pool.spec.configuration?.name ?? null;
   return {
     name,
@@ -189,12 +190,14 @@ async function readPoolOsProgress(
   const wanted = resolveDesiredImage(pool, options, read);
   if (wanted === null) return { type: 'undecided' };
   if (wanted === '') return { type: 'unmanaged' };
-  // Not out of a cache: rendered configs are large, and nobody keeps them whole.
+  // A live read: rendered configs are large, and no cache stores them in full.
   const rendered = config === null ? undefined : await client.find(machineConfigs, { name: config });
   return { type: 'managed', wanted, rendered: rendered === undefined ? null : (rendered.spec?.osImageURL ?? '') };
 }
 
-/** '': nobody manages it; null: nobody has said yet. A pool is about to take the image that its stream has in this release. */
+/**
+ * '' means unmanaged, null means not decided yet. A pool follows the image that its stream has in this release.
+ */
 function resolveDesiredImage(pool: MachineConfigPool, options: PoolOsOptions, read: StoreReader): string | null {
   const os = resolvePoolOs(pool, options, read);
   if (os === null) return null;

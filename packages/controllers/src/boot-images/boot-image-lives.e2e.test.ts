@@ -1,5 +1,5 @@
-// What becomes of boot images over time: whom they are not given, who fights them, what is tried first and what is left behind.
-// What was written is read from the audit log of the real kube-apiserver.
+// Boot images over time: who does not get them, who reverts them, canaries, and garbage. Writes are read from the audit
+// log of the real kube-apiserver.
 import {
   bootImageHistories,
   clusterApiMachineSets,
@@ -47,7 +47,7 @@ const change = (name: string, body: object) =>
   cluster.client.patch(machineSets, place(name), { type: 'merge', body }, {});
 const withValue = (value: object) => ({ spec: { template: { spec: { providerSpec: { value } } } } });
 
-/** Such as `patch a 200`: whatever was written to MachineSets, in the order in which it was. */
+/** Every write to a MachineSet, in order, such as `patch a 200`. */
 const setWrites = async (running: Running): Promise<string[]> =>
   (await running.writes())
     .filter(({ resource }) => resource === 'machinesets')
@@ -55,8 +55,8 @@ const setWrites = async (running: Running): Promise<string[]> =>
 
 const owner = (kind: string) => ({ apiVersion: 'hive.openshift.io/v1', kind, name: 'pool-a', uid: '1' });
 
-describe('nobody is given an image who', () => {
-  it('has an owner, is held, paused elsewhere, of Windows, of the other API or moving', async () => {
+describe('a resource keeps its image if it', () => {
+  it('has an owner, is held, paused, runs Windows, belongs to the other API or is migrating', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('owned', gcpSpec, { owner: owner('MachinePool') });
     await addMachineSet('held', gcpSpec, { annotations: { 'slipway.dev/boot-image-hold': olderStream.version } });
@@ -76,7 +76,7 @@ describe('nobody is given an image who', () => {
     expect(await setWrites(running)).toEqual(['patch plain 200']);
   });
 
-  it('is opted out, or is not among those that the selector of now takes', async () => {
+  it('is opted out, or no longer matches the selector', async () => {
     const partial = (tier: string) =>
       opt.machineSets({ mode: 'Partial', partial: { machineResourceSelector: { matchLabels: { tier } } } });
     await prepare('GCP', [opt.machineSets({ mode: 'None' })]);
@@ -91,7 +91,7 @@ describe('nobody is given an image who', () => {
     await untilVerdict(running, 'b', { verdict: 'current' });
     await untilVerdict(running, 'a', { verdict: 'skipped', image: gcpImage(rhel9.version) });
     expect(await setWrites(running)).toEqual(['patch a 200', 'patch b 200']);
-    // Who is opted out keeps what they have, whatever comes.
+    // An opted-out resource keeps its image, whatever changes.
     await cluster.optIn([opt.machineSets({ mode: 'None' })]);
     await untilVerdict(running, 'b', { verdict: 'skipped' });
     await cluster.setGolden(bootImagesData({ 'rhel-9': { ...rhel9, version: '9.9.20270101-0' } }, '4.23.0'));
@@ -100,13 +100,13 @@ describe('nobody is given an image who', () => {
   });
 });
 
-describe('somebody who changes it back', () => {
-  it('is given way after the third time, and named, until the opt-in changes', async () => {
+describe('another client that reverts the image', () => {
+  it('wins after the third time, and is named, until the opt-in changes', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('a', gcpSpec);
     const running = await run();
     const old = withValue({ disks: gcpSpec['disks'], userDataSecret: gcpSpec['userDataSecret'] });
-    // As a tool does that keeps what is in its repository.
+    // As a GitOps tool does.
     for (let turn = 0; turn < 3; turn += 1) {
       await until(async () => expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(rhel9.version)));
       await change('a', old);
@@ -117,7 +117,7 @@ describe('somebody who changes it back', () => {
     expect(await setWrites(running)).toEqual(Array.from({ length: 3 }, () => 'patch a 200'));
     expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
     await running.stop();
-    // A restart does not begin anew; a new word of a person does.
+    // A restart does not reset the count; a new decision of a user does.
     const next = await run();
     await untilVerdict(next, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_HOT_LOOP' });
     expect(await setWrites(next)).toEqual([]);
@@ -127,7 +127,7 @@ describe('somebody who changes it back', () => {
 });
 
 describe('a customised stub', () => {
-  it('stays customised in a copy that follows the managed one, and the original stays', async () => {
+  it('is merged into a copy that follows the managed stub, and the original stays unchanged', async () => {
     await prepare('GCP', [opt.machineSets()]);
     const custom = machineApiStub({ ...installer3(), ...additions });
     await cluster.setSecret(places.machineApi, 'my-user-data', custom);
@@ -160,12 +160,12 @@ describe('a customised stub', () => {
 const condition = async (type: string) =>
   (await cluster.configuration()).status?.conditions?.find((each) => each.type === type);
 
-/** Only the time of day: what waits really waits. */
+/** Changes only the time of day: timers still wait in real time. */
 const later = (ms: number): void => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
 };
 
-describe('what takes time', () => {
+describe('over time', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
@@ -180,7 +180,7 @@ describe('what takes time', () => {
       { subresource: 'status' },
     );
 
-  it('with a canary, one machine must become ready before the set gets the image', async () => {
+  it('with a canary, one machine must become Ready before the set gets the image', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('a', gcpSpec, {
       annotations: { 'machine.openshift.io/cluster-api-autoscaler-node-group-max-size': '9' },
@@ -201,7 +201,7 @@ describe('what takes time', () => {
     expect(await setWrites(running)).toEqual(['create a-canary 201', 'patch a 200', 'delete a-canary 200']);
   });
 
-  it('with a canary that does not become ready, the set keeps its image, and it is not tried again and again', async () => {
+  it('if the canary does not become Ready, the set keeps its image, and the image is not tried again', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('a', gcpSpec);
     const running = await run({ canary: true, lease: null });
@@ -217,7 +217,7 @@ describe('what takes time', () => {
     expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
   });
 
-  it('templates that we made go when nobody refers to them, and no others', async () => {
+  it('deletes templates that Slipway created once they are unused, and no others', async () => {
     const templates = toTemplateResource('GCPMachineTemplate', 'v1beta1');
     const template = (name: string) => ({
       metadata: { namespace: places.clusterApi, name },
@@ -238,7 +238,7 @@ describe('what takes time', () => {
     const first = await run({ lease: null });
     await untilVerdict(first, 'a', { verdict: 'current' });
     const clone = (await clusterApiSet('a')).spec?.template?.spec?.infrastructureRef.name ?? '';
-    // An old revision still refers to the first clone.
+    // An old revision still references the first clone.
     const revision = { ...reference, name: clone };
     await cluster.client.create(
       clusterApiMachineSets,
@@ -252,7 +252,7 @@ describe('what takes time', () => {
     const second = await run({ lease: null });
     await until(async () => expect(await second.looks('boot-images-templates')).toBeGreaterThan(0));
     expect(await namesNow()).toHaveLength(3);
-    // Not by the same process: it looks at a kind of templates once a minute at most.
+    // By another process: one process checks a kind of templates at most once a minute.
     await second.stop();
     later(2 * GRACE_MS);
     await cluster.client.delete(clusterApiMachineSets, { namespace: places.clusterApi, name: 'revision' }, {});
@@ -262,7 +262,7 @@ describe('what takes time', () => {
     expect(new Set(await namesNow())).toEqual(new Set(['installed', now]));
   });
 
-  it('copies of customised stubs go when nobody refers to them, and no other Secret', async () => {
+  it('deletes copies of customised stubs once they are unused, and no other Secret', async () => {
     await prepare('GCP', [opt.machineSets()]);
     const custom = machineApiStub({ ...installer3(), ...additions });
     for (const name of ['mine', 'held', 'own-slipway']) await cluster.setSecret(places.machineApi, name, custom);
@@ -285,7 +285,7 @@ describe('what takes time', () => {
       if ((await cluster.client.find(secrets, place('mine-slipway'))) !== undefined) await mark('mine-slipway', stamp);
       expect(await cluster.client.find(secrets, place('mine-slipway'))).toBeUndefined();
     });
-    // One look to see that nobody uses it, and one when its time is over.
+    // One run to see that it is unused, and one when its time is over.
     for (let turn = 0; turn < 2; turn += 1) {
       const before = await running.looks('boot-images-stub-copies');
       later(UNUSED_MS + 1000);
@@ -299,27 +299,27 @@ describe('what takes time', () => {
     await mark('held-slipway', { finalizers: null });
   });
 
-  it('a stamp that does not come within an hour is reported', async () => {
+  it('reports a stamp that is missing for an hour', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await cluster.setPool('master', 'rendered-master-2', '', 0);
     await addMachineSet('a', gcpSpec);
     const running = await run({ lease: null });
     await untilVerdict(running, 'a', { verdict: 'skipped', code: 'SLW_BOOT_IMAGES_VERSION' });
     await until(() =>
-      expect(running.verdict('a')?.why).toContain('waits for the first machine of MachineConfigPool master'),
+      expect(running.verdict('a')?.why).toContain('waiting for the first machine of MachineConfigPool master'),
     );
     later(61 * 60_000);
     await change('a', { metadata: { labels: { looked: 'at' } } });
     await untilVerdict(running, 'a', {
       verdict: 'failed',
       code: 'SLW_BOOT_IMAGES_VERSION',
-      why: expect.stringMatching(/rendered-master-2\. That takes longer than 60 minutes/) as string,
+      why: expect.stringMatching(/rendered-master-2\. This has taken more than 60 minutes/) as string,
     });
     await cluster.setPool('master', 'rendered-master-2', '', 1);
     await untilVerdict(running, 'a', { verdict: 'current' });
   });
 
-  it('a failure counts after three times over five minutes, also over a restart, and is taken back when it is well', async () => {
+  it('reports a failure after three times in five minutes, also across a restart, and clears it after a success', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('bad', { ...gcpSpec, kind: 'ToasterProviderSpec' });
     const counted = async () => {
@@ -358,13 +358,13 @@ describe('what takes time', () => {
   });
 });
 
-describe('what is told of all', () => {
+describe('the report on all resources', () => {
   const upgradeable = async () =>
     (await cluster.client.find(clusterOperators, { name: 'machine-config' }))?.status?.conditions?.find(
       ({ type }) => type === 'Upgradeable',
     );
 
-  it('counts and names, holds an upgrade for images that nobody knows the age of, and goes with the gate', async () => {
+  it('counts and names them, blocks upgrades for images of unknown age, and disappears with the gate', async () => {
     await prepare('GCP', [opt.machineSets()]);
     const theirs = withValue({ disks: [{ boot: true, image: 'projects/mine/global/images/golden' }] });
     await addMachineSet('mine', { ...gcpSpec, ...(theirs.spec.template.spec.providerSpec.value as JsonObject) });
@@ -389,9 +389,9 @@ describe('what is told of all', () => {
     expect((await cluster.configuration()).status?.managedBootImagesStatus).toEqual({
       machineManagers: [opt.machineSets()],
     });
-    // Nobody would record it any more: the API wants to hear first who does.
+    // No controller would record the age any longer: the API first requires another mode than Automatic.
     await expect(cluster.optIn([opt.machineSets({ mode: 'None' })])).rejects.toThrow(/mode Automatic/);
-    // Who says that they keep it themselves is asked no more.
+    // With mode None, the user is responsible.
     await cluster.client.patch(
       machineConfigurations,
       { name: 'cluster' },
@@ -410,7 +410,7 @@ describe('what is told of all', () => {
     });
   });
 
-  it('each change is in the history once, with what the set had before', async () => {
+  it('the history records each change once, with the previous image', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('a', gcpSpec);
     const running = await run();
@@ -436,7 +436,7 @@ describe('what is told of all', () => {
     expect(await setWrites(running)).toEqual(['patch a 200', 'patch a 200']);
   });
 
-  it('does not wait for Cluster API where there is none', async () => {
+  it('does not wait for Cluster API if it is not installed', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('a', gcpSpec);
     await cluster.withoutClusterApi(async () => {

@@ -5,6 +5,6 @@ import { rollOutImages } from './testing/scale.ts';
 
 useBootImagesCluster();
 
-it('200 MachineSets get another image by one patch each, and a second look writes nothing', async () => {
+it('200 MachineSets get a new image with one patch each, and a second run writes nothing', async () => {
   expect(await rollOutImages(200)).toBeLessThan(60);
 }, 180_000);

@@ -4,6 +4,6 @@ import { rollOutImages } from './testing/scale.ts';
 
 useBootImagesCluster();
 
-it('a thousand MachineSets get another image within half a minute, by one patch each, and a second look writes nothing', async () => {
+it('a thousand MachineSets get a new image within half a minute, with one patch each, and a second run writes nothing', async () => {
   expect(await rollOutImages(1000)).toBeLessThan(30);
 }, 180_000);

@@ -1,5 +1,5 @@
-// What the controllers of boot images promise beyond one change: no image of a release that the cluster has not reached, and a
-// named verdict for whatever is wrong. What was written is read from the audit log of the real kube-apiserver.
+// What the boot image controllers promise beyond one change: no image of a release that the cluster has not reached,
+// and a coded verdict for every problem. Writes are read from the audit log of the real kube-apiserver.
 import {
   bootImageHistories,
   clusterApiMachineSets,
@@ -43,7 +43,7 @@ import {
 
 useBootImagesCluster();
 
-/** With the stub that we keep already. */
+/** With the stub that is already managed. */
 const managedSpec: JsonObject = { ...gcpSpec, userDataSecret: { name: 'worker-user-data-managed' } };
 
 const machineSetWrites = async (running: Running, name?: string): Promise<string[]> =>
@@ -89,10 +89,10 @@ const createUntilWaits =
     untilVerdict(running, 'a', {
       verdict: 'skipped',
       code: 'SLW_BOOT_IMAGES_VERSION',
-      why: expect.stringContaining(`waits for ${why}`) as string,
+      why: expect.stringContaining(`waiting for ${why}`) as string,
     });
 
-/** As the controllers of OS image streams write it down. */
+/** As the OS image stream controllers record it. */
 const setPoolStream = (osImage: string) => {
   const images = JSON.stringify({ osImage, osExtensionsImage: osImage });
   const annotations = { [osStreamAnnotation]: 'rhel-9', [osStreamImagesAnnotation]: images };
@@ -101,21 +101,21 @@ const setPoolStream = (osImage: string) => {
 };
 
 describe('the images of a release that the cluster has not reached', () => {
-  it('wait for its OS image streams, where pools follow them', async () => {
+  it('wait for its OS image streams, if pools follow them', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await cluster.setRelease('4.22.0', '');
     await cluster.setStream('rhel-9', '4.21.0', OLD_OS);
     await addMachineSet('a', gcpSpec);
     const running = await run({ streams: true });
     const untilWaits = createUntilWaits(running);
-    await untilWaits('OSImageStream cluster to be made from quay.io/release:4.22.0: it is from quay.io/release:4.21.0');
+    await untilWaits('OSImageStream cluster to be built from quay.io/release:4.22.0 (now quay.io/release:4.21.0)');
     await cluster.setStream('rhel-9', '4.22.0', NEW_OS);
-    await untilWaits('MachineConfigPool master to be on an OS image stream');
-    // The pool has not heard of the new one yet.
+    await untilWaits('MachineConfigPool master to be assigned an OS image stream');
+    // The pool does not have the new image yet.
     await cluster.setPool('master', 'rendered-master-2', OLD_OS, 3);
     await setPoolStream(OLD_OS);
     await untilWaits(
-      `MachineConfigPool master to be rendered with the OS image ${NEW_OS}: rendered-master-2 has ${OLD_OS}`,
+      `MachineConfigPool master to be rendered with OS image ${NEW_OS} (rendered-master-2 has ${OLD_OS})`,
     );
     await setPoolStream(NEW_OS);
     await cluster.setPool('master', 'rendered-master-3', NEW_OS, 1);
@@ -123,7 +123,7 @@ describe('the images of a release that the cluster has not reached', () => {
     expect(await machineSetWrites(running)).toEqual(['patch 200']);
   });
 
-  it('are given to nobody before the first master runs it, and what is waited for is said', async () => {
+  it('are not used before the first master runs it, and the report names what is missing', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await cluster.setRelease('4.22.0', OLD_OS);
     await cluster.setPool('master', 'rendered-master-2', OLD_OS, 3);
@@ -132,12 +132,12 @@ describe('the images of a release that the cluster has not reached', () => {
     await untilVerdict(running, 'a', { verdict: 'current' });
     const untilWaits = createUntilWaits(running);
 
-    // All masters are updated, to what was there before.
+    // All masters are updated, but to the previous release.
     await cluster.setGolden(nextRelease());
-    await untilWaits('status.desired.version of ClusterVersion version to be 4.23.0: it is 4.22.0');
+    await untilWaits('status.desired.version of ClusterVersion version to reach 4.23.0 (now 4.22.0)');
     await cluster.setRelease('4.23.0', NEW_OS);
     await untilWaits(
-      `MachineConfigPool master to be rendered with the OS image ${NEW_OS}: rendered-master-2 has ${OLD_OS}`,
+      `MachineConfigPool master to be rendered with OS image ${NEW_OS} (rendered-master-2 has ${OLD_OS})`,
     );
     await cluster.setPool('master', 'rendered-master-3', NEW_OS, 0);
     await untilWaits('the first machine of MachineConfigPool master to be updated to rendered-master-3');
@@ -152,8 +152,8 @@ describe('the images of a release that the cluster has not reached', () => {
   });
 });
 
-describe('another process that leads', () => {
-  it('goes on where the first stood, which writes nothing more', async () => {
+describe('a new leader', () => {
+  it('continues where the first one stopped, and that one writes nothing more', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('a', gcpSpec);
     const first = await run({ lease: 'both' });
@@ -175,7 +175,7 @@ interface BadInput {
   readonly platform?: string;
   readonly spec?: JsonObject;
   readonly annotations?: Record<string, string>;
-  /** Makes it bad, before anything runs. */
+  /** Breaks the input before anything runs. */
   spoil(this: void): Promise<unknown>;
   mend(this: void): Promise<unknown>;
   readonly verdict?: 'failed' | 'skipped';
@@ -214,7 +214,7 @@ const badInputs: readonly BadInput[] = [
     code: 'SLW_BOOT_IMAGES_ARCH',
   },
   {
-    what: 'an architecture that nobody knows',
+    what: 'an unknown architecture',
     annotations: { 'capacity.cluster-autoscaler.kubernetes.io/labels': 'kubernetes.io/arch=z80' },
     spoil: async () => {},
     mend: () => setAnnotation('bad', 'capacity.cluster-autoscaler.kubernetes.io/labels', null),
@@ -245,7 +245,7 @@ const badInputs: readonly BadInput[] = [
     code: 'SLW_BOOT_IMAGES_STUB',
   },
   {
-    what: 'user data of a version that nobody knows',
+    what: 'user data of an unknown version',
     spoil: () =>
       userData(machineApiStub({ ...installer3(), ignition: { ...installer3().ignition, version: '9.9.9' } })),
     mend: repairStub,
@@ -269,7 +269,7 @@ const badInputs: readonly BadInput[] = [
   },
 ];
 
-describe('what is wrong has a name, leaves nothing half done, and is well again by itself', () => {
+describe('a bad input is reported by code, leaves nothing half done, and recovers automatically', () => {
   it.each(badInputs)(
     '$what',
     async ({ platform, spec = gcpSpec, annotations = {}, spoil, mend, verdict = 'failed', code }) => {
@@ -308,8 +308,8 @@ const allow = async (name: string, rules: object[]) => {
   });
 };
 
-describe('a write that does not go through', () => {
-  it('for lack of rights is named, and done once the right is given', async () => {
+describe('a failed write', () => {
+  it('without permission is reported, and succeeds once it is granted', async () => {
     await prepare();
     await addMachineSet('a', gcpSpec);
     await allow('read-all', [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] }]);
@@ -334,7 +334,7 @@ describe('a write that does not go through', () => {
     expect((await machineSetWrites(running)).filter((write) => write !== 'patch 403')).toEqual(['patch 200']);
   });
 
-  it('because somebody is faster every time is named, and done once they stop', async () => {
+  it('that always conflicts is reported, and succeeds once the other client stops', async () => {
     await prepare();
     await addMachineSet('a', gcpSpec);
     await cluster.client.create(toTemplateResource('GCPMachineTemplate', 'v1beta1'), {
@@ -362,7 +362,7 @@ describe('a write that does not go through', () => {
     });
     for (const name of ['a', 'b']) {
       await untilVerdict(running, name, { verdict: 'failed', code: 'SLW_BOOT_IMAGES_WRITE' });
-      expect(running.verdict(name)?.why).toContain('somebody else changes it');
+      expect(running.verdict(name)?.why).toContain('another client changed it');
     }
     expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
     expect((await clusterApiSet('b')).spec?.template?.spec?.infrastructureRef.name).toBe('template');
@@ -375,7 +375,7 @@ describe('a write that does not go through', () => {
     }
   });
 
-  it('because somebody was faster the first two times, whatever it is, is done all the same', async () => {
+  it('that conflicts twice succeeds anyway, for every kind of write', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await cluster.setSecret(places.machineApi, 'mine', machineApiStub({ ...installer3(), ...additions }));
     await addMachineSet('a', { ...gcpSpec, userDataSecret: { name: 'mine' } });
@@ -411,7 +411,7 @@ describe('a write that does not go through', () => {
     expect(await stamp()).toEqual(['1.2.3', '4.22.0']);
   });
 
-  it('because we were killed between clone and patch is done by the next one, with the same clone', async () => {
+  it('after a kill between clone and patch is completed by the next process, with the same clone', async () => {
     await prepare('AWS', everything);
     const templates = toTemplateResource('GCPMachineTemplate', 'v1beta1');
     const spec = { template: { spec: { instanceType: 'n2', image: gcpImage(olderStream.version) } } };

@@ -8,7 +8,7 @@ import {
   nextCanaryStep,
 } from './canary.ts';
 
-it('the name of a canary fits into a label, and is another for another set', () => {
+it('the name of a canary fits into a label, and differs between sets', () => {
   expect(formatCanaryName('worker-a')).toBe('worker-a-canary');
   const long = 'w'.repeat(80);
   expect(formatCanaryName(`${long}-a`)).toHaveLength(63);
@@ -20,22 +20,26 @@ const facts: CanaryFacts = { wanted: 'new', failed: null, replicas: 3, found: nu
 
 describe('the canary of a MachineSet', () => {
   it.each<[string, Partial<CanaryFacts>, CanaryStep]>([
-    ['is made first', {}, { type: 'make' }],
-    ['is not needed where nobody asks for machines', { replicas: 0 }, { type: 'not needed' }],
-    ['is waited for', { found: canary }, { type: 'wait', ms: CANARY_MS - 1000 }],
-    ['has passed when its Node is ready', { found: { ...canary, readyReplicas: 1 } }, { type: 'passed' }],
+    ['is created first', {}, { type: 'make' }],
+    ['is not needed for a set without replicas', { replicas: 0 }, { type: 'not needed' }],
+    ['is awaited', { found: canary }, { type: 'wait', ms: CANARY_MS - 1000 }],
+    ['has passed when its Node is Ready', { found: { ...canary, readyReplicas: 1 } }, { type: 'passed' }],
     [
-      'has passed even where nobody saw it in time',
+      'has passed even if no process saw it in time',
       { found: { ...canary, readyReplicas: 1 }, now: 3 * CANARY_MS },
       { type: 'passed' },
     ],
     ['has failed after half an hour', { found: canary, now: 1000 + CANARY_MS }, { type: 'failed' }],
-    ['is removed where we died before that', { found: canary, failed: 'new' }, { type: 'failed' }],
-    ['is not made again for what has failed', { failed: 'new' }, { type: 'refused' }],
-    ['is made again for another image', { failed: 'old' }, { type: 'make' }],
-    ['is removed where it tries another image', { found: { ...canary, digest: 'old' } }, { type: 'outdated' }],
-    ['is waited for while it goes', { found: { ...canary, isGoing: true } }, { type: 'wait', ms: CANARY_MS }],
-    ['is never somebody else’s', { found: { ...canary, isOurs: false, readyReplicas: 1 } }, { type: 'taken' }],
+    ['is deleted after a kill before its removal', { found: canary, failed: 'new' }, { type: 'failed' }],
+    ['is not created again for a failed image', { failed: 'new' }, { type: 'refused' }],
+    ['is created again for another image', { failed: 'old' }, { type: 'make' }],
+    ['is deleted if it tries another image', { found: { ...canary, digest: 'old' } }, { type: 'outdated' }],
+    ['is awaited while it terminates', { found: { ...canary, isGoing: true } }, { type: 'wait', ms: CANARY_MS }],
+    [
+      'is never another client’s MachineSet',
+      { found: { ...canary, isOurs: false, readyReplicas: 1 } },
+      { type: 'taken' },
+    ],
   ])('%s', (_, change, step) => {
     expect(nextCanaryStep({ ...facts, ...change })).toEqual(step);
   });

@@ -1,16 +1,19 @@
-// One machine with a new image, made before a MachineSet gets it: a copy of the set with one replica. All that is to be
-// remembered is on the two sets.
+// Tries a new image on one machine before a MachineSet gets it, with a copy of the set that has one replica. All state
+// is on the two sets.
 import { bootImageCanaryLabel, type MachineSet, machineSets } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { canonicalJson } from '@slipway/fleet';
 import { annotationSteps, type JsonObject } from '@slipway/fleet/boot-images';
 import type { Context, Stored } from '@slipway/kube';
 
-/** On a canary: a digest of the spec that it tries. On a MachineSet: of the spec whose canary has failed; removed, it is tried again. */
+/**
+ * On a canary, the digest of the spec it tries. On a MachineSet, the digest of the spec whose canary failed; remove it
+ * to try again.
+ */
 const TRIES_ANNOTATION = 'slipway.dev/boot-image-canary-tries';
 const CANARY_FAILED_ANNOTATION = 'slipway.dev/boot-image-canary-failed';
 const SET_LABEL = 'machine.openshift.io/cluster-api-machineset';
-/** Names of sets become values of labels. */
+/** The name of a set is also a label value. */
 const MAX_NAME_LENGTH = 63;
 
 type Machines = Stored<MachineSet>;
@@ -40,7 +43,7 @@ const readCanaryFacts = (set: Machines, found: Machines | undefined, wanted: str
   now,
 });
 
-/** What is left of a canary whose set needs none any more. */
+/** Removes the canary of a set that no longer needs one. */
 export async function removeCanary(set: Machines, context: Context): Promise<void> {
   const found = findCanary(set, context);
   const isLeft = found !== undefined && isOurs(found, set) && found.metadata.deletionTimestamp === undefined;
@@ -54,19 +57,19 @@ function toCanaryDecision(step: CanaryStep, name: string): CanaryDecision {
       return { type: 'go' };
     case 'make':
     case 'outdated':
-      // What becomes of it wakes us.
+      // A change of the canary triggers the next reconcile.
       return { type: 'wait', ms: CANARY_MS };
     case 'wait':
       return { type: 'wait', ms: step.ms };
     case 'taken':
       return {
         type: 'failed',
-        why: `expected to make MachineSet ${name} to try the new image, found another one of that name. Give that one another name`,
+        why: `expected to create MachineSet ${name} as a canary for the new image, found another MachineSet with that name. Recreate that one under another name`,
       };
     default:
       return {
         type: 'failed',
-        why: `the new image was tried with MachineSet ${name}, and no machine of it became ready within ${CANARY_MS / 60_000} minutes: it stays at the old one. See why, then remove the annotation ${CANARY_FAILED_ANNOTATION} to try again`,
+        why: `MachineSet ${name} tried the new image, and none of its machines became Ready within ${CANARY_MS / 60_000} minutes. The old image stays. Find out why, then remove the annotation ${CANARY_FAILED_ANNOTATION} to try again`,
       };
   }
 }
@@ -95,14 +98,17 @@ const toObservedCanary = (found: Machines, set: Machines): ObservedCanary => ({
 
 const computeSpecDigest = (spec: JsonObject): string => sha256(canonicalJson(spec)).slice(0, 32);
 
-/** Where our cache is behind, it is there already, and brings the set back here. */
+/** With a stale cache the canary may already exist; its watch event then triggers the set again. */
 async function createCanary(set: Machines, providerSpec: JsonObject, { write, log }: Context): Promise<void> {
   const canary = buildCanary(set, providerSpec);
   if ((await write.createIfAbsent(machineSets, canary)) !== undefined)
-    log.info({ canary: canary.metadata.name }, 'made a canary: one machine with the new boot image');
+    log.info({ canary: canary.metadata.name }, 'created a canary: one machine with the new boot image');
 }
 
-/** Nothing of its annotations: an autoscaler would take them as for it. With a selector of its own: it must not count the set's machines. */
+/**
+ * Copies no annotations, because an autoscaler would act on them. Has a distinct selector, so that it does not count
+ * the machines of the set.
+ */
 function buildCanary({ metadata, spec }: Machines, providerSpec: JsonObject): MachineSet {
   const name = formatCanaryName(metadata.name);
   const own = { [SET_LABEL]: name, [bootImageCanaryLabel]: 'true' };
@@ -138,27 +144,27 @@ async function recordFailure(set: Machines, digest: string, { write }: Context):
   if (steps.length > 0) await write.jsonPatch(machineSets, set, steps);
 }
 
-// One machine of the new image before all others: whether it has come up, is still awaited, or has failed.
+// Whether the canary is ready, still starting, or failed.
 
-/** How long the machine may take from nothing to a ready Node. */
+/** How long the machine may take until its Node is Ready. */
 export const CANARY_MS = 30 * 60_000;
 
 export interface CanaryFacts {
-  /** A digest of the spec that is to be tried. */
+  /** The digest of the spec to try. */
   readonly wanted: string;
-  /** The spec that has failed before, by its digest. */
+  /** The digest of the spec that failed before. */
   readonly failed: string | null;
-  /** How many machines the MachineSet has to have. */
+  /** The desired replicas of the MachineSet. */
   readonly replicas: number;
-  /** What has the name of the canary. */
+  /** The MachineSet that has the canary's name. */
   readonly found: ObservedCanary | null;
   readonly now: number;
 }
 
 export interface ObservedCanary {
-  /** It was made by us, for this MachineSet. */
+  /** We created it, for this MachineSet. */
   readonly isOurs: boolean;
-  /** Of the spec that it tries. */
+  /** The digest of the spec it tries. */
   readonly digest: string;
   readonly madeAt: number;
   readonly readyReplicas: number;
@@ -166,18 +172,18 @@ export interface ObservedCanary {
 }
 
 export type CanaryStep =
-  /** Nobody asks for machines: there is nothing to try, and nobody to be hurt. */
+  /** The set has no replicas: there is nothing to try, and a bad image breaks nothing. */
   | { readonly type: 'not needed' }
   | { readonly type: 'make' }
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'passed' }
-  /** It is to be removed, and the spec not to be tried again. */
+  /** Remove it, and do not try the spec again. */
   | { readonly type: 'failed' }
-  /** It has failed before. */
+  /** The spec failed before. */
   | { readonly type: 'refused' }
-  /** It tries another spec: it is to be removed first. */
+  /** It tries another spec: remove it first. */
   | { readonly type: 'outdated' }
-  /** Something else has its name. */
+  /** A MachineSet that is not our canary has the name. */
   | { readonly type: 'taken' };
 
 export function nextCanaryStep(facts: CanaryFacts): CanaryStep {
@@ -189,7 +195,7 @@ export function nextCanaryStep(facts: CanaryFacts): CanaryStep {
 
 function nextObservedStep(found: ObservedCanary, { wanted, failed, now }: CanaryFacts): CanaryStep {
   if (!found.isOurs) return { type: 'taken' };
-  // Its removal wakes us.
+  // Its removal triggers the next reconcile.
   if (found.isGoing) return { type: 'wait', ms: CANARY_MS };
   if (failed === wanted) return { type: 'failed' };
   if (found.digest !== wanted) return { type: 'outdated' };

@@ -1,5 +1,5 @@
-// For every kind of infrastructure template, MachineSets and MachineDeployments of Cluster API on a real kube-apiserver: before,
-// after, and that nothing else changes.
+// For every kind of infrastructure template, Cluster API's MachineSets and MachineDeployments on a real kube-apiserver:
+// before, after, and that nothing else changes.
 import {
   type ClusterApiMachineSet,
   clusterApiMachineSets,
@@ -74,7 +74,7 @@ const ourFields = [
 type Maker = (typeof makers)[number];
 const nameFor = ({ name }: TemplateCase, { kind }: Maker): string => `${name}-${kind.toLowerCase()}`;
 
-/** What refers to a template, and what it refers to. */
+/** A resource, and the template it references. */
 async function readObserved(each: TemplateCase, maker: Maker, writes: readonly AuditedRequest[]) {
   const name = nameFor(each, maker);
   const { resource } = maker;
@@ -109,7 +109,7 @@ function buildExpected(each: TemplateCase, maker: Maker, rest: string | undefine
 }
 
 describe('Cluster API', () => {
-  it.each(kinds)('machines of a $kind get the image of the release by another template', async ({ cases }) => {
+  it.each(kinds)('machines of a $kind get the image of the release with a new template', async ({ cases }) => {
     await prepare('None');
     await cluster.setPlatform('AWS', { aws: { region: TEMPLATE_REGION } });
     const templates = await Promise.all(cases.map(addTemplate));
@@ -128,7 +128,7 @@ describe('Cluster API', () => {
     const writes = await running.writes();
     const found = await Promise.all(pairs.map(({ each, maker }) => readObserved(each, maker, writes)));
     expect(found).toEqual(pairs.map(({ each, maker }, at) => buildExpected(each, maker, before[at])));
-    // The templates themselves are as they were, to the byte.
+    // The old templates are unchanged, byte for byte.
     const after = await Promise.all(cases.map((each) => templateNamed(each, each.name)));
     expect(after.map((template) => JSON.stringify(template))).toEqual(
       templates.map((template) => JSON.stringify(template)),

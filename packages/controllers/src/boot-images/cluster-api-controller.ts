@@ -1,5 +1,5 @@
-// Keeps the boot images and the user data of what makes machines in Cluster API. A template cannot be changed: another image is
-// another template, and one patch lets the resource refer to it.
+// Keeps the boot images and user data of Cluster API's MachineSets and MachineDeployments current. Templates are
+// immutable: a new image is a new template, and one patch points the resource at it.
 import { machineSets } from '@slipway/api';
 import {
   annotationSteps,
@@ -54,7 +54,7 @@ import {
   twinSource,
 } from './sources.ts';
 
-/** Templates are not watched: one that is missing may come. */
+/** Templates are not watched, so a missing one is checked again after this time. */
 const TEMPLATE_REQUEUE_MS = 30_000;
 
 export const clusterApiControllers = (options: BootImagesOptions, shared: BootImageDeps): ControllerDef[] => {
@@ -83,7 +83,7 @@ const buildController = <T extends ClusterApiMachines>(
       ...made,
       api: 'cluster.x-k8s.io',
       reads: [
-        // The set of the same name in the Machine API says which of the two decides.
+        // The MachineSet of the same name in the Machine API decides which of the two is authoritative.
         {
           ...twinSource(options.machineApiNamespace),
           keysOf: ({ metadata }) => [`${made.source.namespace}/${metadata.name}`],
@@ -128,7 +128,7 @@ async function reconcileMachines<T extends ClusterApiMachines>(given: ClusterApi
 const findTwin = ({ name }: MachineResource, { machineApiNamespace }: BootImagesOptions, read: StoreReader) =>
   read(machineSets).get(`${machineApiNamespace}/${name}`);
 
-/** Who is not opted in is not asked what it boots. */
+/** For a resource that is not opted in: its template is not read. */
 const notRead: MachineReading = { ok: false, platform: null, code: 'SLW_BOOT_IMAGES_TEMPLATE', message: '' };
 
 interface FoundTemplate {
@@ -139,7 +139,7 @@ interface FoundTemplate {
 interface FoundMachines {
   readonly machine: MachineReading;
   readonly template: FoundTemplate | null;
-  /** Why the template could not be read, though it may be there. */
+  /** Why the template could not be read, although it may exist. */
   readonly error: unknown;
 }
 
@@ -165,7 +165,9 @@ async function findMachines<T extends ClusterApiMachines>(given: ClusterApiOwner
   }
 }
 
-/** First there is a template, then it is referred to: a kill in between leaves one that nobody refers to, and the same is found again. */
+/**
+ * Creates the template before it is referenced. A kill in between leaves an unused template, which the next run reuses.
+ */
 async function pointAtTemplate<T extends ClusterApiMachines>(
   { resource, object: machines, context }: ClusterApiOwnerContext<T>,
   found: FoundTemplate | null,
@@ -190,14 +192,14 @@ async function pointAtTemplate<T extends ClusterApiMachines>(
   await context.write.jsonPatch(resource, machines, steps);
 }
 
-// Infrastructure templates are of kinds that others bring: asked for by name, cloned, never changed.
+// Infrastructure templates belong to the kinds of other providers: read by name, cloned, never changed.
 
 export type StoredTemplate = Stored<InfrastructureTemplate>;
 
-/** For what a controller may write: the version does not matter there. */
+/** For the list of what a controller may write, where the version does not matter. */
 export const allTemplates: readonly Resource[] = templateKinds.map(({ kind }) => toTemplateResource(kind, 'v1beta1'));
 
-/** Undefined where there is none, or nobody serves the kind. */
+/** Undefined if it does not exist, or if the cluster does not serve the kind. */
 async function findTemplate(
   client: Client,
   resource: Resource<InfrastructureTemplate>,

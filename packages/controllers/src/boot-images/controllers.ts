@@ -7,7 +7,7 @@ import { machineSetsController } from './machine-set-controller.ts';
 import { createVerdictBoard, reportController } from './report-controller.ts';
 import type { BootImagesOptions } from './sources.ts';
 
-/** All that has to do with boot images and no more than that. The managed stubs that machines are started with are kept elsewhere. */
+/** Everything that is only about boot images. The managed stubs that machines start with are in provisioning/. */
 export function bootImagesControllers(options: BootImagesOptions): ControllerDef[] {
   const { namespace, controllerVersion, board = createVerdictBoard() } = options;
   const shared = { namespace, board, golden: createGoldenReader(controllerVersion) };

@@ -1,4 +1,4 @@
-// What we made and what nothing refers to any more goes: copies of customised stubs, and clones of templates.
+// Deletes what we created and nothing references any longer: copies of customised stubs, and clones of templates.
 import { clusterApiMachineSets, machineDeployments, machineSets, secrets } from '@slipway/api';
 import { MANAGED_BY_LABEL } from '@slipway/fleet';
 import {
@@ -39,13 +39,13 @@ import {
   stubSource,
 } from './sources.ts';
 
-// Copies of customised stubs that we made and that nothing refers to any more go. Not at once: a machine that is being made may
-// still ask for one. How long nobody has referred to it is not written down: after a restart it only takes longer.
+// Deletes our copies of customised stubs that nothing references. They stay for a while, because a machine that is
+// being created may still read one. The time is only in memory: a restart makes it longer, never shorter.
 
 export const UNUSED_MS = 60 * 60_000;
 const BY_USER_DATA = 'user-data';
 
-/** One for each API: where there is no Cluster API, its kinds are never read. */
+/** One per API: without Cluster API, its kinds are never read. */
 export const collectCopiesControllers = (options: BootImagesOptions): ControllerDef[] => [
   copiesController('boot-images-stub-copies', options.machineApiNamespace, [
     buildReferringKind(machineSetSource(options.machineApiNamespace), readUserDataSecret),
@@ -96,13 +96,13 @@ function copiesController(name: string, namespace: string, kinds: readonly Refer
       const { name } = secret.metadata;
       if (await isReferencedNow(name, namespace, context)) return done();
       await context.write.remove(secrets, secret);
-      context.log.info({ secret: name }, 'removed the copy of a customised stub that nobody refers to');
+      context.log.info({ secret: name }, 'deleted an unused copy of a customised stub');
       return done();
     },
   };
 }
 
-/** Asked for, not out of a cache, and of both APIs, whose namespaces may be one. */
+/** Reads live, not from a cache, and both APIs, because they may share a namespace. */
 async function isReferencedNow(secret: string, namespace: string, { client, signal }: Context): Promise<boolean> {
   const all = async <T extends KubeObject>(resource: Resource<T>): Promise<Stored<T>[]> => {
     try {
@@ -120,12 +120,12 @@ async function isReferencedNow(secret: string, namespace: string, { client, sign
   return names.includes(secret);
 }
 
-// Templates that we made and that nobody refers to any more go. Those of an installer or of people stay, whatever becomes of them.
+// Deletes templates that we created and nothing references. Templates of installers and users always stay.
 
-/** Every change of a resource wakes us, and a template stays for longer than this anyway. */
+/** Every change of a resource triggers a run, and templates outlive this interval anyway. */
 const BETWEEN_RUNS_MS = 60_000;
 
-/** Keys are kinds of templates with the version to ask for. */
+/** Keys are template kinds, with the version to read. */
 export function collectTemplatesController({ clusterApiNamespace: namespace }: BootImagesOptions): ControllerDef {
   const listKeys = (machines: Stored<ClusterApiMachines>): string[] => formatTemplateKeys(namespace, machines);
   return {
@@ -154,7 +154,7 @@ function formatTemplateKeys(namespace: string, machines: ClusterApiMachines): st
 
 type Templates = Resource<InfrastructureTemplate>;
 
-/** Says how many are left that we made and nobody refers to. */
+/** Returns how many unused templates of ours are left. */
 async function collect(resource: Templates, namespace: string, context: Context): Promise<number> {
   const ours = await listOwnTemplates(resource, namespace, context);
   if (ours.length === 0) return 0;
@@ -167,7 +167,7 @@ async function collect(resource: Templates, namespace: string, context: Context)
   for (const { template } of gone) {
     await context.write.remove(resource, template);
     const about = { kind: resource.kind, template: template.metadata.name };
-    context.log.info(about, 'removed a template that we made and nobody refers to');
+    context.log.info(about, 'deleted an unused template that Slipway created');
   }
   const inUse = new Set(references.map(({ name }) => name));
   return ours.filter(({ metadata }) => !inUse.has(metadata.name)).length - gone.length;
@@ -192,7 +192,7 @@ async function listOwnTemplates(
   }
 }
 
-/** Asked for, not out of a cache: one that was changed a moment ago must not lose its template. */
+/** Reads live, not from a cache: a resource that changed a moment ago must not lose its template. */
 async function listReferences(namespace: string, { client, signal }: Context): Promise<NamedTemplate[]> {
   const all: ClusterApiMachines[] = [
     ...(await Array.fromAsync(client.list(clusterApiMachineSets, { namespace, signal }))),

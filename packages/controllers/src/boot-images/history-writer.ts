@@ -1,5 +1,5 @@
-// Keeps the BootImageHistory of a resource. What the resource had before a change is written with the change itself, on the
-// resource: the history follows when it is next looked at, so that a kill in between loses nothing.
+// Maintains the BootImageHistory of a resource. The previous image is written onto the resource in the same patch as
+// the new one, and the history follows on the next reconcile: a kill in between loses nothing.
 import {
   bootImageAnnotation,
   bootImageHistories,
@@ -23,38 +23,38 @@ import {
 } from '@slipway/fleet/boot-images';
 import type { Context, KubeObject, Stored } from '@slipway/kube';
 
-/** On a resource: the image that it had before the last change, and what sets it again, as JSON. Written with the image. */
+/** On a resource, as JSON: the image before the last change, and the patch that restores it. */
 export const IMAGE_BEFORE_ANNOTATION = 'slipway.dev/boot-image-before';
 
 type History = Stored<BootImageHistory>;
 
-/** For the annotation. `image`: of before. */
+/** The value of the annotation. `image` is the previous one. */
 export const imageBefore = (image: string, before: JsonObject, after: JsonObject, now: number): string =>
   encodeKeptImages([{ version: '', image, at: new Date(now).toISOString(), set: patchSteps(after, before, '') }]);
 
-/** What has an image now, and how it came to it. */
+/** The image that a resource has now, and where it is from. */
 interface Entry {
   readonly decision: Decision;
   readonly owner: Stored<KubeObject>;
-  /** What its machines are made from now. */
+  /** The spec that its new machines get. */
   readonly spec: JsonObject;
-  /** Of the ConfigMap. */
+  /** The generation of the ConfigMap. */
   readonly generation: number;
 }
 
-/** Enters the image that we gave the resource. Nothing is written where that is done. */
+/** Records the image that we set on the resource, unless the history has it already. */
 export async function enterImage(entry: Entry, context: Context): Promise<void> {
   if (!isOurImage(entry)) return;
   const { resource } = entry.decision.verdict;
   const history = context.read(bootImageHistories).get(`${resource.namespace}/${historyName(resource)}`);
-  // The same version of a later ConfigMap is no other image.
+  // A later ConfigMap with the same version is not a new image.
   if (history?.status?.details?.at(-1)?.bootImageVersion === entry.decision.version) return;
   const kept = await keepImages(history, entry, context);
   const details = detailsWith(kept, entry, context.now().getTime());
   if (details !== null) await context.write.patchStatus(bootImageHistories, kept, { details });
 }
 
-/** Whether it has the image that we gave it. */
+/** Whether the resource still has the image that we set. */
 const isOurImage = ({ decision: { verdict }, owner }: Entry): boolean =>
   verdict.verdict === 'current' &&
   memoryCodec.decode(owner.metadata.annotations?.[bootImageAnnotation])?.image === verdict.image;
@@ -71,7 +71,7 @@ async function keepImages(history: History | undefined, entry: Entry, context: C
   return context.write.jsonPatch(bootImageHistories, history, annotationSteps(history.metadata.annotations, wanted));
 }
 
-/** Where nobody knows any more what it had before, only what it has now is kept. */
+/** If the previous image is unknown, stores only the current one. */
 function keptWith(kept: readonly KeptImage[], { decision, owner, spec }: Entry, now: number): readonly KeptImage[] {
   const [before] = decodeKeptImages(owner.metadata.annotations?.[IMAGE_BEFORE_ANNOTATION]);
   const specBefore = before === undefined ? null : withKeptImage(spec, before);
@@ -90,6 +90,6 @@ async function create({ decision, owner }: Entry, images: string, { client, writ
   const annotations = { [bootImagesOfHistoryAnnotation]: images };
   const metadata = { name: historyName(resource), namespace, annotations, ownerReferences };
   const made = await write.createIfAbsent(bootImageHistories, { metadata, spec: historySpec(resource) });
-  // Our cache is behind, or a set of that name was made anew and the old history is not collected yet.
+  // The cache is stale, or the set was recreated and its old history is not garbage-collected yet.
   return made ?? client.get(bootImageHistories, metadata);
 }

@@ -1,4 +1,4 @@
-// For every platform, MachineSets of the Machine API on a real kube-apiserver: before, after, and that nothing else changes.
+// For every platform, Machine API MachineSets on a real kube-apiserver: before, after, and that nothing else changes.
 import { bootImagePlatforms } from '@slipway/api';
 import { canonicalJson } from '@slipway/fleet';
 import type { JsonObject, ResourceVerdict } from '@slipway/fleet/boot-images';
@@ -19,7 +19,7 @@ import {
 
 useBootImagesCluster();
 
-/** As Infrastructure writes it. */
+/** The spelling of Infrastructure. */
 const platformType = (platform: ImageCase['platform']): string =>
   bootImagePlatforms.find((type) => type.toLowerCase() === platform) ?? '';
 const kubernetesNames = { x86_64: 'amd64', aarch64: 'arm64', ppc64le: 'ppc64le', s390x: 's390x' } as const;
@@ -44,11 +44,11 @@ const buildAnnotations = ({ architecture = 'x86_64', isAdopted = false }: ImageC
   ...(isAdopted && { 'slipway.dev/boot-image-adopt': 'true' }),
 });
 
-/** Where a platform has the name of the Secret, it is the only such text in its spec. */
+/** On platforms that name the Secret, no other text in the spec has this value. */
 const withManagedStub = (spec: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(spec).replaceAll('"worker-user-data"', '"worker-user-data-managed"')) as JsonObject;
 
-/** The spec that the set must have in the end. */
+/** The final spec of the set. */
 function expectedSpec({ verdict, spec, after = spec }: ImageCase): JsonObject {
   return verdict === 'theirs' || verdict === 'failed' ? spec : withManagedStub(after);
 }
@@ -58,7 +58,7 @@ const never = (what: string): never => {
   throw new Error(`there is no ${what}`);
 };
 
-/** The set as it is, in two parts, and what was written to it. */
+/** The set in two parts, and what was written to it. */
 async function readObserved(name: string, writes: readonly AuditedRequest[]) {
   const set = await machineSet(name);
   const own = writes.filter(({ resource, name: of }) => resource === 'machinesets' && of.endsWith(`/${name}`));
@@ -72,7 +72,7 @@ async function readObserved(name: string, writes: readonly AuditedRequest[]) {
 
 describe('MachineSets of the Machine API', () => {
   it.each(platforms)(
-    'on $name get the image of the release where that can be, and nothing else of them changes',
+    'on $name get the image of the release if possible, and nothing else changes',
     async ({ platform, cloudName, cases }) => {
       await prepare(platformType(platform));
       if (cloudName !== undefined) await cluster.setPlatform('Azure', { azure: { cloudName } });

@@ -1,5 +1,5 @@
-// Keeps the boot images and the user data of MachineSets of the Machine API. What becomes of each is decided by `decideResource`;
-// this reads what it is decided on, and carries out the answer.
+// Keeps the boot images and user data of Machine API MachineSets current. `decideResource` decides; this reads its
+// input and executes the decision.
 import { bootImageCanaryLabel, type MachineSet, machineSets } from '@slipway/api';
 import {
   annotationSteps,
@@ -41,7 +41,7 @@ export const machineSetsController = (options: BootImagesOptions, shared: BootIm
     shared,
   );
 
-/** A canary is the business of the set that it is of. */
+/** A canary is reconciled through the set it belongs to. */
 function findCanaryOwner({ metadata }: MachineSet): string | undefined {
   if (metadata.labels?.[bootImageCanaryLabel] === undefined) return undefined;
   return metadata.ownerReferences?.[0]?.name ?? metadata.name;
@@ -61,7 +61,7 @@ function buildUpdate(
     userData,
     consequence: '',
     readError: null,
-    // What people bring themselves is theirs to try, and user data comes from the same server as before.
+    // Only a new image needs a canary. New user data points at the same server as before.
     mayChange: async (change) =>
       options.canary === true && change.spec !== null ? tryCanary(set, next(change), context) : { type: 'go' },
     async change(change, annotations) {

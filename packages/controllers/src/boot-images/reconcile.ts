@@ -1,5 +1,5 @@
-// What the controllers of all kinds that make machines have in common: whom a change concerns, and what is done about one of them,
-// of whichever API. The decision is taken, told, carried out and entered.
+// What the controllers of both APIs share: which resources a change affects, and the reconcile of one of them. The
+// decision is made, reported, executed and recorded.
 import { bootImageAnnotation, bootImageHistories, type ConfigMap, secrets } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
@@ -53,9 +53,9 @@ import {
   type UserDataReader,
 } from './user-data.ts';
 
-/** What the controllers of both APIs have in common. */
+/** Shared by the controllers of both APIs. */
 export interface BootImageDeps {
-  /** Where the ConfigMap is. */
+  /** The namespace of the ConfigMap. */
   readonly namespace: string;
   readonly board: VerdictBoard;
   readonly golden: (configMap: ConfigMap | undefined, now: number) => Golden;
@@ -65,17 +65,17 @@ export interface MachineOwnerDeps extends BootImageDeps {
   readonly userData: UserDataReader;
 }
 
-/** A kind that makes machines. */
+/** A kind that creates machines. */
 export interface MachineOwnerKind<T extends KubeObject> extends MachineKind {
-  /** Of the controller. */
+  /** The name of the controller. */
   readonly name: string;
   readonly source: NamespacedSource<T>;
-  /** What else is read and written. */
+  /** Further kinds to read and write. */
   readonly reads: readonly Source[];
   readonly owns: readonly Owned[];
-  /** The Secret with user data that one names; '' where it names none. */
+  /** The user-data Secret that the object references, or ''. */
   userDataOf(this: void, object: T): string;
-  /** The name of the one through which it is looked at; undefined: it is one by itself. */
+  /** The name of the object that this one is reconciled through; undefined for itself. */
   ownerOf?(this: void, object: T): string | undefined;
   look(this: void, found: MachineOwnerContext<T>): Promise<Next>;
 }
@@ -87,10 +87,10 @@ export interface MachineOwnerContext<T extends KubeObject> {
   readonly context: Context;
 }
 
-/** A thousand of them change at once when a release comes. */
+/** A new release changes up to a thousand of them together. */
 const WORKERS = 32;
 const BY_SECRET = 'secret';
-/** The key under which a controller tells, once it has read them, which ones there are. */
+/** The key under which a controller announces, once its cache is synced, which resources exist. */
 const BEGIN = '*';
 
 export function machinesController<T extends KubeObject>(
@@ -167,22 +167,22 @@ async function readObject<T extends KubeObject>(
   return unsure ? client.find(resource, parseKey(key)) : read(resource).get(key);
 }
 
-/** The resource, and how it is changed. */
+/** A resource, and how to change it. */
 export interface MachineOwnerUpdate {
   readonly resource: Resource;
   readonly object: Stored<KubeObject>;
   readonly facts: Omit<ResourceFacts, 'stub'>;
-  /** The Secret with user data that it names; '' where it names none, null where that is somebody else's business. */
+  /** The user-data Secret that it references, or ''. Null: its user data is not managed here. */
   readonly userData: string | null;
-  /** What a change means for machines that are there already; '': nothing. */
+  /** What a change means for existing machines; '' for nothing. */
   readonly consequence: string;
-  /** Why what it boots could not be read, though it may be there: told, and tried again. Null: it was. */
+  /** Why the spec could not be read, although it may exist: reported and retried. Null: it was read. */
   readonly readError: unknown;
   /** Whether it may be changed now. */
   mayChange(change: Change): Promise<CanaryDecision>;
-  /** In one patch of the object, with these annotations. */
+  /** Writes one patch, including these annotations. */
   change(change: Change, annotations: Readonly<Record<string, string>>): Promise<unknown>;
-  /** Nothing is to be changed: what an earlier change has left can go. */
+  /** Nothing needs to change: removes what an earlier change left behind. */
   tidy(): Promise<void>;
 }
 
@@ -198,7 +198,7 @@ export async function executeUpdate(
   const stub = await readStub(update, parts, context);
   const decision = decideResource({ ...update.facts, stub: stub.data.reading }, cluster);
   parts.board.put(decision);
-  // Where it counts, it is tried again; where a gate is closed, nobody asks for it.
+  // Retried only where the read matters: with a precondition unmet, nothing needs it.
   if (update.readError !== null && decision.verdict.verdict === 'failed') throw update.readError;
   if (stub.error !== null && decision.verdict.code === 'SLW_BOOT_IMAGES_STUB') throw stub.error;
   try {
@@ -234,7 +234,7 @@ async function readStub(
 
 const describeError = (error: { readonly message: string; readonly code: string }): string =>
   error.code === 'SLW_KUBE_CONFLICT'
-    ? `somebody else changes it at the same time: it is tried again [${error.code}]`
+    ? `another client changed it at the same time. Slipway retries [${error.code}]`
     : formatProblem(error);
 
 interface UpdateFindings {
@@ -253,7 +253,7 @@ async function act(
   const { decision, copy, golden } = found;
   const { change, verdict } = decision;
   const { namespace } = verdict.resource;
-  // One that is referred to is kept current whatever the image is, and whoever has opted out since.
+  // A referenced copy stays current whatever the image is, even if the resource opted out since.
   if (copy !== null && copy.name === (change?.userData ?? verdict.stub.current))
     await keepCopy(copy, namespace, context);
   if (change !== null) return makeChange(update, change, found, parts, context);
@@ -264,7 +264,7 @@ async function act(
   return decideRequeue(decision, golden);
 }
 
-/** A stamp that does not come is late after a time, though nothing changes. */
+/** A stamp that never arrives becomes overdue without any change in the cluster. */
 function decideRequeue({ gate }: Decision, { stamp }: Golden): Next {
   const wait = gate === 'stamp' ? (stamp?.lookAgainMs ?? null) : null;
   return wait === null ? done() : again(wait);
@@ -285,11 +285,12 @@ async function makeChange(
   }
   await update.change(change, buildAnnotations(update, change, found));
   recordEvent(update, change, found.decision, context);
-  // What we wrote brings it back here, behind all that still wait for their image: then it is entered.
+  // Our write triggers the next reconcile, queued after all resources that still wait for their image. It records this
+  // one.
   return done();
 }
 
-/** In the same patch as the image: one change is one write. */
+/** Written in the same patch as the image. */
 function buildAnnotations(
   { facts }: MachineOwnerUpdate,
   { spec, memory }: Change,
@@ -315,7 +316,7 @@ function recordEvent(
     ...(spec === null ? [] : [`boot image ${verdict.image === '' ? '' : `${verdict.image} → `}${image}`]),
     ...(userData === null ? [] : [`user data ${verdict.stub.current} → ${userData}`]),
   ].join(', ');
-  const message = `${resource.kind} ${object.metadata.name}: ${what}. ${consequence === '' ? 'Machines made from now on have it' : consequence}`;
+  const message = `${resource.kind} ${object.metadata.name}: ${what}. ${consequence === '' ? 'Machines created from now on use it' : consequence}`;
   log.info({ image, userData }, message);
   events.record(resource, object, { type: 'Normal', reason: 'BootImageUpdated', message });
 }

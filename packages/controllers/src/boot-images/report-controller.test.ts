@@ -22,8 +22,8 @@ const found = (name: string): Decision => ({
   toImport: null,
 });
 
-describe('the board', () => {
-  it('is complete for a kind when all that there were in the beginning have been looked at', () => {
+describe('the verdict board', () => {
+  it('is complete for a kind when all announced resources have been checked', () => {
     const board = createVerdictBoard();
     expect(board.isComplete(kind)).toBe(false);
     board.put(found('early'));
@@ -35,20 +35,20 @@ describe('the board', () => {
     expect(board.isComplete({ ...kind, api: 'cluster.x-k8s.io' })).toBe(false);
   });
 
-  it('is complete at once where there are none', () => {
+  it('is complete immediately if there are none', () => {
     const board = createVerdictBoard();
     board.begin(kind, []);
     expect(board.isComplete(kind)).toBe(true);
   });
 
-  it('forgets what went while somebody else led', () => {
+  it('forgets resources that were deleted while another process led', () => {
     const board = createVerdictBoard();
     for (const name of ['a', 'gone']) board.put(found(name));
     board.begin(kind, [set('a')]);
     expect([...board.values()].map(({ verdict }) => verdict.resource.name)).toEqual(['a']);
   });
 
-  it('tells of what is other than before, and of the last one that was waited for', () => {
+  it('notifies on changes, and when the last awaited resource has been checked', () => {
     const board = createVerdictBoard();
     let told = 0;
     board.onChange(() => (told += 1));

@@ -1,5 +1,5 @@
-// Tells of all resources together, on MachineConfiguration `cluster` and in metrics. While a thousand of them change, that is
-// once a second.
+// Reports on all resources together, in the status of MachineConfiguration `cluster` and in metrics: at most once a
+// second, even while a thousand of them change.
 import {
   bootImageFailuresAnnotation,
   BOOT_IMAGES_CONFIG_MAP,
@@ -82,27 +82,29 @@ export function reportController(options: BootImagesOptions, board: VerdictBoard
       const stopListening = board.onChange(() => wake(SINGLETON_NAME));
       return () => {
         stopListening();
-        // Another process leads, and measures.
+        // From now on another process leads and exports this metric.
         measured?.failing([]);
       };
     },
     async reconcile(_, context) {
-      // The board tells when more of them have been looked at.
+      // The board triggers a reconcile when more resources have been checked.
       if (!(await isComplete(board, options, context))) return done();
       const decisions = [...board.values()];
       measured?.failing(decisions.filter(isFailing).map(({ verdict }) => verdict));
       const configuration = context.read(machineConfigurations).get(SINGLETON_NAME);
-      // Without it nothing is opted in, and there is no place to say anything.
+      // Without this object nothing is opted in, and there is no status to report in.
       return configuration === undefined ? done() : publishReport(configuration, decisions, context);
     },
   };
 }
 
-/** Conditions that no controller would clear any more go, and what would hold an upgrade for ever. The images stay as they are. */
+/**
+ * Removes conditions that no controller would clear, and what would block an upgrade forever. The images do not change.
+ */
 const withdraw: Gate['whenOff'] = async ({ client, write, log }) => {
   const configuration = await client.find(machineConfigurations, { name: SINGLETON_NAME });
   if (configuration !== undefined && (await withdrawReport(configuration, write)))
-    log.info(`the feature gate ${BOOT_IMAGES_GATE} is off: took back what was said of boot images`);
+    log.info(`the feature gate ${BOOT_IMAGES_GATE} is off: removed the boot image report`);
 };
 
 const configurationSource = {
@@ -133,7 +135,8 @@ async function publishReport(
   const conditions = bootImageConditions({ decisions, failures, notes: listSelectionNotes(optIn), now: time });
   const report = { conditions, managers: managersInForce(optIn), failures, skew };
   const written = await writeReport(configuration, report, write, now());
-  if (written !== null) log.debug({ decisions: decisions.length, failures: failures.size }, 'told of boot images');
+  if (written !== null)
+    log.debug({ decisions: decisions.length, failures: failures.size }, 'updated the boot image report');
   const wait = untilNextFailure(failures, time);
   return wait === null ? done() : again(wait);
 }
@@ -141,7 +144,7 @@ async function publishReport(
 const findConfigMap = (read: StoreReader): ConfigMap | undefined =>
   [...read(configMaps).values()].find(({ metadata }) => metadata.name === BOOT_IMAGES_CONFIG_MAP);
 
-/** Whether all that make machines have been looked at. Of a kind that nobody serves there are none. */
+/** Whether every resource that creates machines has been checked. A kind that the cluster does not serve has none. */
 async function isComplete(
   board: VerdictBoard,
   { machineApiNamespace, clusterApiNamespace }: BootImagesOptions,
@@ -172,12 +175,12 @@ async function isServed(resource: Resource, namespace: string, { client, signal 
   }
 }
 
-// What MachineConfiguration `cluster` says of boot images: conditions, what is acted on, what fails since when, and how old the
-// oldest one is. Never written where nothing is other than before.
+// The boot image report of MachineConfiguration `cluster`: conditions, the managers in force, the failures with their
+// start, and the age of the oldest image. Written only on a change.
 
 interface BootImageReport {
   readonly conditions: readonly BootImageCondition[];
-  /** What is acted on. */
+  /** What is managed. */
   readonly managers: readonly MachineManager[];
   readonly failures: Failures;
   readonly skew: Skew;
@@ -185,7 +188,7 @@ interface BootImageReport {
 
 type Configuration = Stored<MachineConfiguration>;
 
-/** Gives what was written last; null: all was as it should be. */
+/** Returns what was written last; null if nothing differed. */
 async function writeReport(
   configuration: Configuration,
   { conditions, managers, failures, skew }: BootImageReport,
@@ -204,7 +207,7 @@ async function writeReport(
   });
 }
 
-/** Takes back all that was ever said here. */
+/** Removes everything that was ever reported here. */
 async function withdrawReport(configuration: Configuration, writer: Writer): Promise<boolean> {
   const { conditions = [], ...others } = readOtherFields(configuration);
   const written = await write(configuration, writer, {
@@ -224,7 +227,7 @@ const ourTypes: ReadonlySet<string> = new Set<BootImageCondition['type']>([
   'BootImageUpdateDegraded',
 ]);
 
-/** What has other writers, and the conditions, of which some have. */
+/** The fields of other writers, and the conditions, some of which are also of other writers. */
 function readOtherFields({
   status = {},
 }: Configuration): Omit<
@@ -240,7 +243,7 @@ interface DesiredReport {
   readonly status: object;
 }
 
-/** Only what differs. Not applied: what somebody else has left in our fields would stay. */
+/** Writes only the difference. Not server-side apply: values that another client left in our fields would stay. */
 async function write(
   configuration: Configuration,
   writer: Writer,
@@ -258,7 +261,7 @@ function statusSteps(before: Configuration['status'], after: object): PatchStep[
   return patchSteps(toJson(before), toJson(after), '/status');
 }
 
-/** It came out of JSON, or goes there. */
+/** A value from or for JSON. */
 const toJson = (value: object): Json => value as Json;
 
 async function patch(
@@ -270,19 +273,19 @@ async function patch(
   return steps.length === 0 ? null : writer.jsonPatch(machineConfigurations, configuration, steps, part);
 }
 
-// What was last found of every resource, for who reports on all of them. It is no truth: after a start every resource is looked
-// at again, and until then nothing is reported.
+// The latest decision about every resource, for the report on all of them. Not a source of truth: after a start every
+// resource is checked again, and nothing is reported until then.
 
 export interface VerdictBoard {
-  /** Tells which ones of a kind there are: until each has been looked at once, counts would say what is not so. */
+  /** Announces which resources of a kind exist: until each has been checked once, counts would be wrong. */
   begin(kind: MachineKind, resources: readonly MachineResource[]): void;
-  /** Whether all that there were of a kind in the beginning have been looked at. */
+  /** Whether all announced resources of a kind have been checked. */
   isComplete(kind: MachineKind): boolean;
-  /** Without what is to be written: once it is, there is another one. */
+  /** Stores the decision without its pending change: once that is written, there is a new decision. */
   put(decision: Decision): void;
   remove(resource: MachineResource): void;
   values(): IterableIterator<Decision>;
-  /** Tells when something is other than before. Returns the way to stop that. */
+  /** Calls the listener on every change. Returns a function that stops it. */
   onChange(listener: () => void): () => void;
 }
 
@@ -300,7 +303,7 @@ export function createVerdictBoard(): VerdictBoard {
     },
     begin(kind, resources) {
       const keys = new Set(resources.map(keyOfMachines));
-      // What is gone went while somebody else led.
+      // These resources disappeared while another process led.
       for (const [key, { verdict }] of findings)
         if (formatKind(verdict.resource) === formatKind(kind) && !keys.has(key)) findings.delete(key);
       unseen.set(formatKind(kind), new Set([...keys].filter((key) => !findings.has(key))));
@@ -326,17 +329,17 @@ export function createVerdictBoard(): VerdictBoard {
 
 const formatKind = ({ api, kind }: MachineKind): string => `${kind}.${api}`;
 
-// What can be measured of boot images: the resources that do not get theirs, each by name, until it does.
+// The metric of boot images: each resource that does not get its image, by name.
 
 export interface BootImageMetrics {
-  /** All that fail now: who is not among them is well again. */
+  /** All that fail now. The others are healthy again. */
   failing(verdicts: readonly Pick<ResourceVerdict, 'resource' | 'code'>[]): void;
 }
 
 export function createBootImageMetrics({ registry }: Pick<Metrics, 'registry'>): BootImageMetrics {
   const gauge = new Gauge({
     name: 'slipway_boot_image_failed',
-    help: '1 for a MachineSet or MachineDeployment whose boot image cannot be kept current, by what is wrong.',
+    help: '1 for a MachineSet or MachineDeployment whose boot image cannot be kept current, by error code.',
     labelNames: ['namespace', 'name', 'api', 'code'],
     registers: [registry],
   });

@@ -1,5 +1,5 @@
-// What the controllers of boot images watch. There can be a thousand MachineSets, and a change of what is the same for all wakes
-// every one of them: of each object is kept what decides, so that nothing else wakes anybody.
+// What the boot image controllers watch. There can be a thousand MachineSets, and a change of shared state triggers all
+// of them: the caches store only the fields that decisions depend on, so that other changes trigger nothing.
 import {
   bootImageCanaryLabel,
   bootImageHistories,
@@ -32,31 +32,30 @@ import type { Gates, KubeObject, Metrics, StoreReader, Source, Stored } from '@s
 import type { PoolOsOptions } from '../pool-os.ts';
 import type { VerdictBoard } from './report-controller.ts';
 
-/** With what pools are rendered with: whether a release has arrived is told by it. */
+/** Includes the options for rendering: they decide whether a release has arrived. */
 export interface BootImagesOptions extends PoolOsOptions {
-  /** Ours: where the ConfigMap coreos-bootimages lives. */
+  /** Slipway's namespace, where ConfigMap coreos-bootimages is. */
   readonly namespace: string;
   readonly machineApiNamespace: string;
   readonly clusterApiNamespace: string;
   readonly controllerVersion: string;
-  /** The same as the manager has. */
+  /** The same gates as the manager's. */
   readonly gates: Gates;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
-  /** Whether one machine must come up with a new image before a MachineSet gets it. */
+  /** Whether one machine must become Ready with a new image before a MachineSet gets it. */
   readonly canary?: boolean | undefined;
-  /** Where findings are put; left out: one that nobody else sees. */
+  /** Where decisions are published; by default a private board. */
   readonly board?: VerdictBoard | undefined;
 }
 
 export const BOOT_IMAGES_GATE = 'ManagedBootImages';
 export const FIELD_MANAGER = 'slipway-boot-images';
 
-/** Of one namespace. */
 export type NamespacedSource<T extends KubeObject> = Source<T> & { readonly namespace: string };
 
 type Meta = Stored<KubeObject>['metadata'];
 
-/** Without managedFields and generation, which change with what nobody here looks at. */
+/** Drops managedFields and generation, which change with fields that no controller here reads. */
 function keepMetadata({ name, namespace, uid, resourceVersion, ...rest }: Meta): Meta {
   const { creationTimestamp, deletionTimestamp, labels, annotations, ownerReferences } = rest;
   return {
@@ -72,7 +71,7 @@ function keepMetadata({ name, namespace, uid, resourceVersion, ...rest }: Meta):
   };
 }
 
-/** How many machines there are decides nothing, but for a canary. */
+/** Replica counts matter only for a canary. */
 function keepMachineSet({ metadata, spec, status }: Stored<MachineSet>): Stored<MachineSet> {
   const { authoritativeAPI, readyReplicas } = status ?? {};
   const isCanary = metadata.labels?.[bootImageCanaryLabel] !== undefined;
@@ -93,7 +92,7 @@ export const machineSetSource = (namespace: string): NamespacedSource<MachineSet
   project: keepMachineSet,
 });
 
-/** For MachineSets of Cluster API: whether the set of the same name in the Machine API decides. */
+/** For Cluster API MachineSets: whether the Machine API set of the same name is authoritative. */
 function keepAuthority({ metadata, status }: Stored<MachineSet>): Stored<MachineSet> {
   const { name, namespace, uid, resourceVersion } = metadata;
   const { authoritativeAPI } = status ?? {};
@@ -134,7 +133,7 @@ export const machineDeploymentSource = (namespace: string): NamespacedSource<Mac
   project: keepMachineDeployment,
 });
 
-/** CRDs of providers: their labels say in which versions templates are to be read. */
+/** CRDs of infrastructure providers: their labels name the versions to read templates in. */
 export const providerCrds: Source = {
   resource: customResourceDefinitions,
   as: 'metadata',
@@ -147,7 +146,7 @@ export const goldenSource = (namespace: string): Source<ConfigMap> => ({
   fieldSelector: `metadata.name=${BOOT_IMAGES_CONFIG_MAP}`,
 });
 
-/** We write to its status ourselves. The generation tells when somebody has said something new. */
+/** Drops the status, which we write. The generation changes when a user edits the spec. */
 const keepOptIn = ({ metadata, spec }: Stored<MachineConfiguration>): Stored<MachineConfiguration> => {
   const { name, uid, resourceVersion, generation } = metadata;
   const { managedBootImages } = spec;
@@ -177,7 +176,7 @@ const infrastructureSource: Source<Infrastructure> = {
 
 const WORKER = 'worker';
 
-/** A rollout writes to a pool all the time; here only its stream counts. */
+/** A rollout updates a pool all the time; only its stream matters here. */
 const keepStream = ({ metadata, spec }: Stored<MachineConfigPool>): Stored<MachineConfigPool> => {
   const { name, uid, resourceVersion, annotations } = metadata;
   const stream = annotations?.[osStreamAnnotation];
@@ -199,10 +198,10 @@ const workerStreamSource: Source<MachineConfigPool> = {
   project: keepStream,
 };
 
-/** All Secrets of the namespace by name and version; what is in one is asked for when it is needed. */
+/** Name and version of every Secret in the namespace. The content of one is read on demand. */
 export const stubSource = (namespace: string): Source<Secret> => ({ resource: secrets, as: 'metadata', namespace });
 
-/** Its conditions change all the time; what counts is what it runs, and what it began with. */
+/** Drops the conditions, which change all the time: only the current and the initial release matter. */
 const keepRelease = ({ metadata, spec, status }: Stored<ClusterVersion>): Stored<ClusterVersion> => {
   const { name, uid, resourceVersion } = metadata;
   const kept = { metadata: { name, uid, resourceVersion }, spec };
@@ -226,7 +225,7 @@ export const historySource = (namespace: string): Source<BootImageHistory> => ({
   expect: 'many',
 });
 
-/** What is the same for all resources, each of which `keysOf` names. */
+/** The state that all resources share; `keysOf` lists them. */
 export const clusterSources = (namespace: string, keysOf: NonNullable<Source['keysOf']>): readonly Source[] => [
   { ...goldenSource(namespace), keysOf },
   { ...optInSource, keysOf },
@@ -239,7 +238,7 @@ export interface ReadCluster extends ClusterObjects {
   readonly configMap: ConfigMap | undefined;
 }
 
-/** Out of `clusterSources`. */
+/** Reads what `clusterSources` watch. */
 export const readCluster = (read: StoreReader, namespace: string): ReadCluster => ({
   configMap: read(configMaps).get(`${namespace}/${BOOT_IMAGES_CONFIG_MAP}`),
   machineConfiguration: read(machineConfigurations).get(SINGLETON_NAME),

@@ -1,4 +1,4 @@
-// The Secrets with user data that machines are started with: read when they have changed, and our copies of customised ones kept.
+// The user-data Secrets that machines start with: read on change. Also maintains our copies of customised ones.
 import { secrets } from '@slipway/api';
 import {
   type MachineResource,
@@ -14,27 +14,27 @@ import {
 import { type Client, type Context, isKubeError, keyOf, type StoreReader } from '@slipway/kube';
 import { putSecret } from '../managed-secret.ts';
 
-/** Ends of the names of Secrets whose change concerns whoever has user data of that role. */
+/** The suffix of Secrets whose change affects every resource with user data of that role. */
 const MANAGED = managedStubName('');
 
 export interface UserDataReader {
-  /** `reference`: the Secret that the resource names; '' where it names none. */
+  /** `reference`: the Secret that the resource references, or ''. */
   read(resource: UserDataScope, reference: string, reading: ReadContext): Promise<UserData>;
 }
 
-/** Which Secrets a resource with this reference looks at: for an index of resources by the Secrets that concern them. */
+/** The Secrets that affect a resource with this reference: for an index of resources by Secret. */
 export const listConcernedSecrets = (reference: string): string[] => {
   const { original, copy } = stubNames(reference, null);
   return [...new Set([reference, original, copy])];
 };
 
-/** Whether a change of this Secret concerns everybody. */
+/** Whether a change of this Secret affects every resource. */
 export const isManagedStub = (name: string): boolean => name.endsWith(MANAGED);
 
 type UserDataScope = Pick<MachineResource, 'api' | 'namespace'>;
 type ReadContext = Pick<Context, 'read' | 'client'>;
 
-/** A Secret is asked for again only when the watch has seen another version of it, and thought about as often. */
+/** Reads and evaluates a Secret again only when the watch has seen a new version. */
 export function createUserDataReader(): UserDataReader {
   const secretsAt = new Map<string, { readonly version: string; readonly secret: Promise<StubSecret | null> }>();
   const answers = new Map<string, { readonly versions: string; readonly answer: UserData }>();
@@ -70,21 +70,21 @@ export function createUserDataReader(): UserDataReader {
   };
 }
 
-/** Makes or renews our copy. The Secrets that it is made of may be others by now: their change brings the resource back. */
+/** Creates or updates our copy. If its source Secrets changed meanwhile, that change triggers the resource again. */
 export async function keepCopy(copy: DesiredCopy, namespace: string, { client, write, log }: Context): Promise<void> {
   const { name, type, data, labels, annotations } = copy;
   const existing = await client.find(secrets, { namespace, name });
   const wanted = { name: { namespace, name }, type, data, labels, annotations };
   try {
     const written = await putSecret(write, existing, wanted);
-    if (written !== existing) log.info({ secret: keyOf(written) }, 'wrote the copy of a customised stub');
+    if (written !== existing) log.info({ secret: keyOf(written) }, 'updated the copy of a customised stub');
   } catch (error) {
-    // Many resources may have the same user data, and one of them was faster.
+    // Another resource with the same user data created the copy first.
     if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
   }
 }
 
-/** '' where the watch has not seen it. */
+/** '' if the watch has not seen it. */
 const readSecretVersion = (read: StoreReader, namespace: string, name: string): string =>
   read(secrets, { namespace, as: 'metadata' }).get(`${namespace}/${name}`)?.metadata.resourceVersion ?? '';
 

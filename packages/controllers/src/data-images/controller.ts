@@ -1,5 +1,6 @@
-// Bare-metal hosts and the ISOs in their drives: one controller for a host and its DataImage, which have the same name, so that
-// nobody switches a machine on while its drive is being changed. Each run reads, decides on one step, and carries it out.
+// Bare-metal hosts and the ISOs in their drives. A host and its DataImage have the same name and one controller, so
+// that no other code powers the machine on while its drive changes. Each run reads, decides on one step, and executes
+// it.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret, secrets } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
@@ -47,9 +48,9 @@ import { createHostMetrics, type HostMetrics, recordStepEvents, warning } from '
 import { createDroppedFields, type DroppedFields, writeHostStatus, writeImageStatus } from './write-status.ts';
 
 export interface DataImagesOptions {
-  /** How Ironic is spoken to: called when there is work, and again after what it made was closed. */
+  /** Creates the client of Ironic: called when there is work, and again after the previous client was closed. */
   readonly ironic: () => Ironic;
-  /** Another operator registers and powers the hosts; only their drives are ours. */
+  /** Another operator registers the hosts and controls their power; Slipway manages only their drives. */
   readonly besideOperator?: boolean | undefined;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
   /** Shorter in tests. */
@@ -57,17 +58,17 @@ export interface DataImagesOptions {
 }
 
 export interface Times extends Pick<StepOptions, 'pollMs' | 'settleMs' | 'softOffMs' | 'minuteMs' | 'lastEjectMs'> {
-  /** How soon a host at rest is looked at again: somebody may have pressed its button, and Ironic may have forgotten it. */
+  /** When to check an idle host again: a user may have pressed its power button, or Ironic may have lost the node. */
   readonly restMs: number;
-  /** How soon an Ironic that does not answer is asked again. */
+  /** When to retry an Ironic that does not respond. */
   readonly ironicMs: number;
 }
 
 const DEFAULT_REST_TIMES: Pick<Times, 'restMs' | 'ironicMs'> = { restMs: 60_000, ironicMs: 15_000 };
 
-/** Each waits for Ironic, and Ironic for a BMC. */
+/** A run waits for Ironic, and Ironic for a BMC. */
 const WORKERS = 16;
-/** Two looks into a drive whose BMC is slow, and a call. */
+/** Enough to read a drive twice through a slow BMC, and for one more call. */
 const TIME_LIMIT_MS = 10 * 60_000;
 const CREDENTIALS = 'credentials';
 
@@ -96,7 +97,7 @@ export function dataImagesController(options: DataImagesOptions): ControllerDef 
   };
 }
 
-/** What inspection has found in a machine is most of it, and nothing is decided on it. */
+/** Drops the results of inspection: they are most of the object, and no decision reads them. */
 const hostSource: Source<BareMetalHost> = {
   resource: bareMetalHosts,
   project(received) {
@@ -109,7 +110,7 @@ const hostSource: Source<BareMetalHost> = {
   },
 };
 
-/** Only that they change: what is in them is asked for when it is needed, and not kept. */
+/** A watch of changes only: the content is read on demand and not cached. */
 const credentialsSource: Source<Secret> = {
   resource: secrets,
   as: 'metadata',
@@ -141,16 +142,16 @@ async function reconcile(key: Key, deps: HostDeps): Promise<Next> {
     return await takeStep(host, image, deps);
   } catch (error) {
     context.signal.throwIfAborted();
-    // Nothing is known, so nothing is said in status: what stood there may still be so.
+    // The current state is unknown, so the status stays unchanged: it may still be right.
     if (!isIronicError(error)) throw error;
     context.log.warn({ code: error.code }, error.message);
-    const message = `nothing is done with the host: ${formatProblem(error)}`;
+    const message = `Slipway cannot manage this host now: ${formatProblem(error)}`;
     context.events.record(bareMetalHosts, host, warning('IronicFailed', message));
     return again(deps.times.ironicMs);
   }
 }
 
-/** Live after a write that may have landed. */
+/** Reads live after a write whose result is unknown. */
 async function readObjects(
   key: Key,
   { read, client, unsure }: Context,
@@ -181,7 +182,7 @@ async function takeStep(
   const options = stepOptions(deps);
   const { facts, bmc, secret } = await readHostFacts(host, image, deps);
   const { step, facts: decidedOn } = await decide(facts, options, deps);
-  // Before the step: nobody shall wonder why a machine is switched on while its image is said to be pending.
+  // Written before the step: the status must not show the image as pending while the machine already powers on.
   const written = await publishStatus(step, { host, image, facts: decidedOn, secret }, deps);
   if (step.type !== 'wait') {
     recordStepEvents(step, { ...written, hostMemory: facts.host.memory, imageSeen: facts.dataImage }, deps.context);
@@ -229,7 +230,7 @@ async function readHostFacts(
   const node = isAsked ? await ironic.node(formatNodeName(namespace, name), context.signal) : null;
   const secret = besideOperator || !isAsked ? undefined : await findCredentials(host, context);
   const bmc = besideOperator ? { reading: observeBmcAlongside(host), driverInfo: null } : observeBmc(host, secret);
-  // After the answers: a time before them would make them look younger than they are.
+  // Taken after the responses: an earlier time would make them look more recent than they are.
   const now = context.now().getTime();
   const facts: HostFacts = {
     host: observeHost(host, node, bmc.reading, now),
@@ -242,7 +243,7 @@ async function readHostFacts(
   return { facts, bmc, secret };
 }
 
-/** Anything else is not looked up in Ironic: it is another operator's, or nobody's. */
+/** Other hosts are not looked up in Ironic: another operator manages them, or none does. */
 const mayBeOurs = ({ metadata, spec }: Stored<BareMetalHost>): boolean =>
   spec?.externallyProvisioned === true || metadata.deletionTimestamp !== undefined;
 
@@ -306,13 +307,13 @@ async function publishStatus(
   };
 }
 
-// What is in the drive of a host, as the BMC tells Ironic.
+// The content of a host's drive, as the BMC reports it to Ironic.
 
 export type DriveReading =
   | { readonly drive: Drive; readonly driveProblem: null }
   | { drive: null; driveProblem: string };
 
-/** Asked twice: a BMC in the middle of a change says one thing and then another, and neither counts. */
+/** Reads twice: the answers of a BMC in the middle of a change differ, and then neither counts. */
 async function readDriveTwice(ironic: Ironic, uuid: string, signal: AbortSignal): Promise<DriveReading> {
   try {
     const first = await ironic.drive(uuid, signal);
@@ -321,7 +322,7 @@ async function readDriveTwice(ironic: Ironic, uuid: string, signal: AbortSignal)
       return { drive: second, driveProblem: null };
     return {
       drive: null,
-      driveProblem: `it was said to hold ${describeDrive(first)}, and a moment later ${describeDrive(second)}`,
+      driveProblem: `the BMC reported ${describeDrive(first)} in it, and a moment later ${describeDrive(second)}`,
     };
   } catch (error) {
     signal.throwIfAborted();

@@ -1,5 +1,5 @@
-// Carries out the one step that was decided on. What must be remembered is written first, on the version that the decision
-// was made on; a kill at any place leaves either that, and we look, or nothing.
+// Executes the one step that was decided on. State is written first, on the version that the decision is based on: a
+// kill at any point leaves either that state, and the next run checks what happened, or nothing.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, DRIVE_MEMORY_ANNOTATION } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
@@ -78,7 +78,7 @@ const rememberDrive = (memory: DriveMemory, stepContext: StepContext): Promise<S
 const annotated = (name: string, value: string | null) => ({ metadata: { annotations: { [name]: value } } });
 
 function requireImage({ image }: StepContext): Stored<DataImage> {
-  if (image === undefined) throw new Error('a step about a DataImage that is not there');
+  if (image === undefined) throw new Error('a step for a DataImage that does not exist');
   return image;
 }
 
@@ -88,7 +88,7 @@ function changeHost(
 ): Promise<unknown> {
   const finalizers = host.metadata.finalizers ?? [];
   const bodies = {
-    // With a memory, by which it is known to be ours.
+    // With our state, which marks the host as ours.
     'add host finalizer': () => ({
       metadata: {
         finalizers: [...finalizers, HOST_FINALIZER],
@@ -145,7 +145,7 @@ async function rememberFirst(step: Call, stepContext: StepContext): Promise<Host
     : { host: await rememberHost(step.remember, stepContext), image };
 }
 
-/** Users may write to the object meanwhile, and Ironic's answer counts all the same. */
+/** Users may update the object meanwhile; Ironic's response is stored anyway. */
 async function rememberAfter(
   after: NonNullable<ReturnType<typeof afterCall>>,
   { host, image }: HostObjects,
@@ -158,10 +158,10 @@ async function rememberAfter(
   }
 }
 
-/** How often somebody else may be faster. */
+/** How many conflicts with other writers to retry. */
 const MAX_TRIES = 10;
 
-/** Replaces what we have written there before, whatever has become of the rest. Fine where it is not there any more. */
+/** Replaces the value that we wrote before, whatever else changed. Does nothing if that value is gone. */
 async function replaceAnnotation<T extends BareMetalHost | DataImage>(
   resource: Resource<T>,
   object: Stored<T>,
@@ -210,7 +210,7 @@ function sendTo(uuid: string, step: Exclude<Call, { type: 'register' }>, stepCon
     case 'provision':
       return ironic.provision(uuid, step.target, signal);
     case 'power':
-      // Else Ironic gives an operating system ten minutes, with the node locked.
+      // Without a limit, Ironic waits ten minutes for the operating system, with the node locked.
       return ironic.power(
         uuid,
         step.target,
@@ -228,12 +228,12 @@ function sendTo(uuid: string, step: Exclude<Call, { type: 'register' }>, stepCon
 }
 
 function requireUuid({ facts }: StepContext): string {
-  if (facts.node === null) throw new Error('a step about a node that is not there');
+  if (facts.node === null) throw new Error('a step for a node that Ironic does not have');
   return facts.node.uuid;
 }
 
 function buildDesiredNode({ facts, driverInfo, host }: StepContext): Omit<DesiredNode, 'name'> {
   const { bmc } = facts.host;
-  if (!bmc.ok || driverInfo === null) throw new Error('a step about a BMC that cannot be read');
+  if (!bmc.ok || driverInfo === null) throw new Error('a step for a BMC whose settings cannot be read');
   return { driver: bmc.driver, driverInfo: { ...driverInfo }, hostUid: host.metadata.uid, digest: bmc.digest };
 }

@@ -1,4 +1,4 @@
-// What people hear of a step in events: what was done to their machine, and what did not work.
+// The events of a step: what Slipway does to a user's machine, and what fails.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
 import type { ObservedDataImage, HostMemory, HostStep } from '@slipway/fleet/hosts';
 import type { Context, EventInput, Metrics } from '@slipway/kube';
@@ -7,7 +7,7 @@ import { Counter, Gauge } from 'prom-client';
 export interface EventTargets {
   readonly host: BareMetalHost;
   readonly image: DataImage | undefined;
-  /** Of both, before the step. */
+  /** The state before the step. */
   readonly hostMemory: HostMemory | null;
   readonly imageSeen: ObservedDataImage | null;
 }
@@ -17,7 +17,10 @@ export function recordStepEvents(
   targets: EventTargets,
   { events, log }: Pick<Context, 'events' | 'log'>,
 ): void {
-  log.info({ step: step.type, ...('target' in step && { target: step.target }) }, 'a step of a bare-metal host');
+  log.info(
+    { step: step.type, ...('target' in step && { target: step.target }) },
+    'executing a step for a bare-metal host',
+  );
   const ofHost = buildHostEvent(step, targets);
   if (ofHost !== null) events.record(bareMetalHosts, targets.host, ofHost);
   const ofImage = buildImageEvent(step, targets);
@@ -27,15 +30,15 @@ export function recordStepEvents(
 function buildHostEvent(step: HostStep, { hostMemory }: EventTargets): EventInput | null {
   switch (step.type) {
     case 'register':
-      return normal('Registering', 'Ironic is told of the host');
+      return normal('Registering', 'Slipway is registering the host in Ironic');
     case 'update node':
-      return normal('BMCChanged', 'Ironic is told how the BMC is reached now');
+      return normal('BMCChanged', 'Slipway is updating the BMC settings of the host in Ironic');
     case 'power':
       return normal('PowerChanging', powerMessages[step.target]);
     case 'clear reboot':
-      return normal('Rebooting', 'the host is off, and the annotation reboot.metal3.io is served');
+      return normal('Rebooting', 'The host is off for the reboot. Slipway removes the annotation reboot.metal3.io');
     case 'delete node':
-      return normal('Deregistering', 'Ironic is told to forget the host; the host itself stays as it is');
+      return normal('Deregistering', 'Slipway is deleting the host from Ironic. The machine does not change');
     case 'remember host':
       return step.memory.failures > (hostMemory?.failures ?? 0) ? warning('HostFailed', step.memory.message) : null;
     default:
@@ -44,17 +47,17 @@ function buildHostEvent(step: HostStep, { hostMemory }: EventTargets): EventInpu
 }
 
 const powerMessages = {
-  'power on': 'the host is switched on',
-  'power off': 'the power of the host is switched off',
-  'soft power off': 'the operating system is asked to shut down',
+  'power on': 'Slipway is powering the host on',
+  'power off': 'Slipway is powering the host off',
+  'soft power off': 'Slipway is asking the operating system to shut down',
 } as const;
 
 function buildImageEvent(step: HostStep, { imageSeen }: EventTargets): EventInput | null {
   switch (step.type) {
     case 'attach':
-      return normal('Attaching', `Ironic is asked to attach ${step.url}`);
+      return normal('Attaching', `Slipway is attaching ${step.url} through Ironic`);
     case 'detach':
-      return normal('Detaching', `Ironic is asked to empty the drive of ${step.remember.url}`);
+      return normal('Detaching', `Slipway is ejecting ${step.remember.url} through Ironic`);
     case 'remember drive':
       return buildDriveEvent(step.memory, imageSeen);
     default:
@@ -68,17 +71,17 @@ function buildDriveEvent(
 ): EventInput | null {
   if (isAttached) return normal('Attached', `${url} is in the drive`);
   if (failures > (before?.memory?.failures ?? 0)) return warning('AttachFailed', message);
-  return before?.memory?.doing === 'detach' ? normal('Detached', `${url} is not in the drive any more`) : null;
+  return before?.memory?.doing === 'detach' ? normal('Detached', `${url} is no longer in the drive`) : null;
 }
 
 const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
 export const warning = (reason: string, message: string): EventInput => ({ type: 'Warning', reason, message });
 
-// What can be measured of bare-metal hosts and their DataImages.
+// The metrics of bare-metal hosts and their DataImages.
 
 export interface HostMetrics {
   called(call: string, outcome: 'accepted' | 'refused' | 'unsure'): void;
-  /** Failures in a row to change the drive of this host. */
+  /** Consecutive failures to change the drive of this host. */
   failures(key: string, count: number): void;
   reset(): void;
 }
@@ -86,13 +89,13 @@ export interface HostMetrics {
 export function createHostMetrics({ registry }: Pick<Metrics, 'registry'>): HostMetrics {
   const calls = new Counter({
     name: 'slipway_ironic_calls_total',
-    help: 'Calls to Ironic that change something, by how they ended.',
+    help: 'Calls to Ironic that change something, by outcome.',
     labelNames: ['call', 'outcome'],
     registers: [registry],
   });
   const failures = new Gauge({
     name: 'slipway_data_image_failures',
-    help: 'Failures in a row to attach or detach a DataImage.',
+    help: 'Consecutive failures to attach or detach a DataImage.',
     labelNames: ['host'],
     registers: [registry],
   });

@@ -4,7 +4,7 @@ import { createDroppedFields } from './write-status.ts';
 const seen = { uid: 'uid-1', wanted: { status: 'False', reason: 'NoHost' }, found: { error: null } };
 
 describe('a status that came back without some of its fields', () => {
-  it('is known, and needs no second write', () => {
+  it('is remembered, and not written again', () => {
     const dropped = createDroppedFields();
     expect(dropped.areKnown('metal/worker-0', seen)).toBe(false);
     dropped.remember('metal/worker-0', seen);
@@ -13,9 +13,9 @@ describe('a status that came back without some of its fields', () => {
   });
 
   it.each([
-    ['something else is wanted', { ...seen, wanted: { status: 'True', reason: 'Attached' } }],
-    ['somebody has changed what is there', { ...seen, found: { error: null, attachedImage: { url: 'x' } } }],
-    ['it is another object of this name', { ...seen, uid: 'uid-2' }],
+    ['the desired status changes', { ...seen, wanted: { status: 'True', reason: 'Attached' } }],
+    ['another client has changed the status', { ...seen, found: { error: null, attachedImage: { url: 'x' } } }],
+    ['it is another object with this name', { ...seen, uid: 'uid-2' }],
   ])('is written again once %s', (_, now) => {
     const dropped = createDroppedFields();
     dropped.remember('metal/worker-0', seen);

@@ -1,4 +1,4 @@
-// What was found, in the status of a host that is ours and of its DataImage: written where it differs from what is there.
+// Writes the observed state into the status of our hosts and their DataImages, where it differs.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages, type Secret } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { canonicalJson } from '@slipway/fleet';
@@ -62,16 +62,16 @@ const pickOwnFields = (status: DataImage['status']) => ({
   conditions: status?.conditions ?? null,
 });
 
-/** Null stands for a field that is not there. What else an object has is not ours. */
+/** Null means that the field is absent. Other fields of the object are ignored. */
 function isIn(current: unknown, wanted: unknown): boolean {
   if (!isRecord(wanted)) return canonicalJson(current ?? null) === canonicalJson(wanted ?? null);
   return Object.entries(wanted).every(([field, value]) => isIn(isRecord(current) ? current[field] : undefined, value));
 }
 
-// A CRD that does not know a field drops it without a word, as Metal3's own does with the conditions of a DataImage. To write it
-// again would change nothing but a time, at every look.
+// A CRD silently drops fields that it does not know, as Metal3's does with the conditions of a DataImage. Writing them
+// again would only change a timestamp, on every run.
 
-/** One object's status, as it shall be and as it is, without times. */
+/** The desired and the observed status of one object, without timestamps. */
 export interface StatusSnapshot {
   readonly uid: string;
   readonly wanted: unknown;
@@ -79,9 +79,9 @@ export interface StatusSnapshot {
 }
 
 export interface DroppedFields {
-  /** This very status was written before, and this is what became of it. */
+  /** The same status was written before, with the same result. */
   areKnown(key: string, seen: StatusSnapshot): boolean;
-  /** Written, and not all of it was found in the answer. */
+  /** The write succeeded, but the response lacks some fields. */
   remember(key: string, seen: StatusSnapshot): void;
   /** The object is gone, or has all of its fields. */
   forget(key: string): void;

@@ -25,7 +25,7 @@ afterEach(async () => {
   await cluster.clear();
 });
 
-/** `killAtWrite`: as if it were killed right before that write. */
+/** `killAtWrite`: simulates a kill right before that write. */
 function run(killAtWrite?: number): RunningControllers {
   metrics = createMetrics();
   const started = runControllers(cluster.client, [drainController({ metrics })], { killAtWrite });
@@ -56,7 +56,7 @@ const untilNode = (
     return says;
   });
 
-/** The node is as it was before, and has its answer. */
+/** The node is as before, and its request is completed. */
 const atRest = (applied: string): ObservedDrainState => ({
   applied,
   isCordoned: false,
@@ -74,7 +74,7 @@ const untilEvent = (node: string, reason: string, message: RegExp, type = 'Norma
     expect(await cluster.eventsOf(node)).toContainEqual(expect.objectContaining(wanted));
   });
 
-/** The kubelet of every node, for as long as the test has it. */
+/** The kubelet of every node, for the duration of the test. */
 async function withKubelet<T>(work: () => Promise<T>): Promise<T> {
   const ended = new AbortController();
   const kubelet = (async () => {
@@ -93,8 +93,8 @@ async function withKubelet<T>(work: () => Promise<T>): Promise<T> {
 
 const count = (writes: readonly string[], what: string): number => writes.filter((each) => each === what).length;
 
-describe('a node that asks to be drained', () => {
-  it('is cordoned and emptied, each pod evicted once, but for mirror pods and those of DaemonSets; then gets its pods back', async () => {
+describe('a node that requests a drain', () => {
+  it('is cordoned and emptied, each pod evicted once, except mirror pods and DaemonSet pods; then it is uncordoned', async () => {
     await cluster.addNode('a');
     await cluster.addNode('b');
     await cluster.addPod('web-1', 'a', { owner: { kind: 'ReplicaSet', name: 'web-6d5f' } });
@@ -128,11 +128,11 @@ describe('a node that asks to be drained', () => {
       ...Array(3).fill('patch Node a'),
     ]);
     await untilEvent('a', 'Cordon', /drained for the update to rendered-1/);
-    await untilEvent('a', 'Drain', /The node is empty.*the update to rendered-1 goes on/);
-    await untilEvent('a', 'Uncordon', /Pods may come back/);
+    await untilEvent('a', 'Drain', /The node is drained.*The update to rendered-1 continues/);
+    await untilEvent('a', 'Uncordon', /The node is uncordoned/);
   });
 
-  it('that a person has cordoned stays cordoned', async () => {
+  it('that a user cordoned stays cordoned', async () => {
     await cluster.addNode('a', { unschedulable: true });
     await cluster.addNode('b');
     run();
@@ -146,7 +146,7 @@ describe('a node that asks to be drained', () => {
     await untilEvent('a', 'Uncordon', /stays cordoned.*kubectl uncordon a/);
   });
 
-  it('that a person uncordons after its drain, and cordons again, stays cordoned too', async () => {
+  it('that a user uncordons after its drain, and cordons again, stays cordoned', async () => {
     await cluster.addNode('a');
     await cluster.addNode('b');
     run();
@@ -159,7 +159,7 @@ describe('a node that asks to be drained', () => {
     await untilNode('a', { applied: 'uncordon-rendered-1', isCordoned: true });
   });
 
-  it('that is the only one keeps its pods, and an event says why', async () => {
+  it('that is the only one keeps its pods, and an event explains why', async () => {
     await cluster.addNode('single');
     await cluster.addPod('web-1', 'single');
     const { writes } = run();
@@ -172,7 +172,7 @@ describe('a node that asks to be drained', () => {
     expect((await cluster.pod('web-1'))?.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('that asks for its pods back in the middle of it gets them, and those that are left stay', async () => {
+  it('that requests an uncordon during the drain gets it, and the remaining pods stay', async () => {
     await cluster.addNode('a');
     await cluster.addNode('b');
     await cluster.addPod('web-1', 'a', { app: 'web' });
@@ -183,7 +183,7 @@ describe('a node that asks to be drained', () => {
     await cluster.ask('a', 'uncordon-rendered-0');
     expect(await untilNode('a', { applied: 'uncordon-rendered-0' })).toEqual(atRest('uncordon-rendered-0'));
     await cluster.allow('web', 1);
-    // Of a later drain this one has heard when it answers to it.
+    // The controller has processed this change when it completes a later drain.
     await cluster.ask('b', 'drain-rendered-1');
     await untilNode('b', { applied: 'drain-rendered-1' });
     expect((await cluster.pod('web-1'))?.metadata.deletionTimestamp).toBeUndefined();
@@ -191,7 +191,7 @@ describe('a node that asks to be drained', () => {
 });
 
 describe('a drain that a budget blocks', () => {
-  it('names pod, owner, budget and way out, is quiet while nothing changes, and goes on within seconds when the budget allows it', async () => {
+  it('names pod, owner, budget and remediation, writes nothing while nothing changes, and continues within seconds when the budget allows it', async () => {
     await cluster.addNode('a');
     await cluster.addNode('b');
     await cluster.addPod('web-1', 'a', { app: 'web', owner: { kind: 'ReplicaSet', name: 'web-6d5f' } });
@@ -200,14 +200,14 @@ describe('a drain that a budget blocks', () => {
     const { writes } = run();
     await cluster.ask('a', 'drain-rendered-1');
     const text =
-      'The drain waits for 1 pod. Pod shop/web-1 of Deployment web: PodDisruptionBudget web needs 1 healthy pods and has 1; ' +
-      'have more of them healthy, change the budget, or delete the pod.';
+      'The drain is waiting for 1 pod. Pod shop/web-1 of Deployment web: PodDisruptionBudget web needs 1 healthy pods and has 1; ' +
+      'add healthy pods, change the budget, or delete the pod.';
     await untilNode('a', { blocked: text, isCordoned: true, applied: undefined });
     await untilEvent('a', 'Drain', /web-1.*PodDisruptionBudget web/);
     await cluster.endPods();
     expect(await cluster.podNames()).toEqual(['web-1']);
 
-    // What has nothing to do with it: nobody is asked again, and nothing is written.
+    // Unrelated changes: no eviction is retried, and nothing is written.
     await cluster.addBudget('other', 0);
     for (const beat of ['1', '2', '3']) await cluster.annotate('a', { 'example.com/heartbeat': beat });
     await cluster.ask('b', 'drain-rendered-1');
@@ -229,7 +229,7 @@ describe('a drain that a budget blocks', () => {
     expect(count(writes, 'evict Pod shop/web-1')).toBe(2);
   });
 
-  it('by two budgets of one pod, which Kubernetes answers with an internal error, names both', async () => {
+  it('by two budgets of one pod, for which Kubernetes returns an internal error, names both', async () => {
     await cluster.addNode('a');
     await cluster.addNode('b');
     await cluster.addPod('web-1', 'a', { app: 'web' });
@@ -239,12 +239,12 @@ describe('a drain that a budget blocks', () => {
     run();
     await cluster.ask('a', 'drain-rendered-1');
     await untilNode('a', {
-      blocked: expect.stringMatching(/shop\/web-1: the PodDisruptionBudgets one and two both select it/),
+      blocked: expect.stringMatching(/shop\/web-1: PodDisruptionBudgets one and two both select it/),
     });
     await untilTerminating('free');
   });
 
-  it('for more than an hour is an error that is measured and told, until it goes on', async () => {
+  it('for more than an hour is reported in a metric and an event, until it continues', async () => {
     const longAgo = new Date(Date.now() - 2 * 3_600_000).toISOString();
     await cluster.addNode('a', {
       unschedulable: true,
@@ -266,7 +266,7 @@ describe('a drain that a budget blocks', () => {
 });
 
 describe('a controller that is killed between two writes', () => {
-  /** A whole drain and the way back, from wherever it is, with the budget allowed when it is seen to block. */
+  /** A whole drain and the uncordon, from any state. The budget allows the eviction once it is seen to block. */
   async function goOn(isOver: () => boolean): Promise<void> {
     const untilSays = (check: (says: ObservedDrainState) => boolean): Promise<void> =>
       until(async () => expect(isOver() || check(await readDrainState('a'))).toBe(true));
@@ -278,13 +278,13 @@ describe('a controller that is killed between two writes', () => {
   }
 
   it.each([
-    // Cordon, two evictions, what blocks, the eviction when it is allowed, that nothing blocks, the answer, the way back.
-    { by: 'nobody', unschedulable: false, pods: ['free', 'web'], writes: 8 },
-    { by: 'a person', unschedulable: true, pods: [], writes: 3 },
+    // Cordon, two evictions, the blockers, the allowed eviction, no blockers, completion, uncordon.
+    { by: 'no user', unschedulable: false, pods: ['free', 'web'], writes: 8 },
+    { by: 'a user', unschedulable: true, pods: [], writes: 3 },
   ])(
-    'leaves, with a node that $by had cordoned, something that the next one brings to its end, whichever write it was',
+    'leaves a state that the next one completes, whichever write it was, on a node that $by had cordoned',
     async ({ unschedulable, pods, writes: least }) => {
-      // A write that is refused, because the view was behind, is one more to be killed at: there is no fixed number of them.
+      // A write refused because of a stale view is one more kill point: their number is not fixed.
       let isKilled = true;
       let write = 0;
       while (isKilled && write < 2 * least) {

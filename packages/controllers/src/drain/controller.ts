@@ -1,4 +1,4 @@
-// Empties a node that asks for it, as far as the budgets of its pods allow, and lets pods come back when it asks for them.
+// Drains a node that requests it, as far as PodDisruptionBudgets allow, and uncordons it on request.
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
 import { readDrainFacts, type DrainStep, isBeingDrained, keepWhatDecides, nextDrainStep } from '@slipway/fleet/drain';
 import {
@@ -20,7 +20,7 @@ export interface DrainOptions {
 }
 
 const DRAINING = 'draining';
-/** Nodes that are looked at at once: each waits for the API server, and not for pods to go. */
+/** Nodes reconciled concurrently: a run waits for the API server, but not for pods to terminate. */
 const WORKERS = 32;
 
 export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
@@ -41,7 +41,7 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
     ],
     owns: [{ resource: nodes }, { resource: pods, subresource: 'eviction' }],
     workers: WORKERS,
-    // One that does not lead any more has nothing to say about drains.
+    // A process that no longer leads must not report on drains.
     listen: () => attempts.forgetAll,
     async reconcile(name, context) {
       const node = context.read(nodes).get(name);
@@ -90,8 +90,8 @@ async function skipDrain(
 ): Promise<void> {
   await patchNode(node, answerChange(step.wish), write);
   const message =
-    `Nothing is drained for the update to ${step.wish.config}: there is no other node that pods could go to. ` +
-    'They are interrupted if the machine reboots';
+    `The node is not drained for the update to ${step.wish.config}: there is no other node to run its pods. ` +
+    'A reboot interrupts them';
   log.info(message);
   events.record(nodes, node, { type: 'Normal', reason: 'Drain', message });
 }
@@ -103,9 +103,9 @@ async function cordon(
 ): Promise<CordonedNode> {
   const now = context.now();
   const cordoned = await patchNode(node, cordonChange(ours, since, now), context.write);
-  const message = `No new pods are placed on the node: it is drained for the update to ${wish.config}`;
+  const message = `The node is cordoned, and is being drained for the update to ${wish.config}`;
   if (ours) context.events.record(nodes, node, { type: 'Normal', reason: 'Cordon', message });
-  context.log.info({ cordonedBefore: !ours }, 'a drain begins');
+  context.log.info({ cordonedBefore: !ours }, 'started a drain');
   return { node: cordoned, drain: { type: 'empty', wish, since: since ?? now.getTime() }, isFresh: true };
 }
 
@@ -123,8 +123,8 @@ async function uncordon(
     throw error;
   }
   const message = step.ours
-    ? `Pods may come back: the node runs ${step.wish.config}`
-    : `The node runs ${step.wish.config}. It stays cordoned if it is: that was not done for the update. To let pods come back: kubectl uncordon ${node.metadata.name}`;
-  log.info({ ours: step.ours }, 'a node has its answer to an uncordon');
+    ? `The node is uncordoned: it runs ${step.wish.config}`
+    : `The node runs ${step.wish.config}. If it is cordoned, it stays cordoned, because Slipway did not cordon it. To schedule pods again, run: kubectl uncordon ${node.metadata.name}`;
+  log.info({ ours: step.ours }, 'completed an uncordon request');
   events.record(nodes, node, { type: 'Normal', reason: 'Uncordon', message });
 }

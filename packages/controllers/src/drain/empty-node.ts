@@ -1,4 +1,4 @@
-// Has the pods of a cordoned node leave: evicts, waits, says what is in the way, and answers when all are gone.
+// Empties a cordoned node: evicts pods, waits for them, reports what blocks them, and completes the request.
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
 import {
   findBudgets,
@@ -19,7 +19,7 @@ import { answerChange, patchNode, reportBlocked } from './patch-node.ts';
 export interface CordonedNode {
   readonly node: Stored<Node>;
   readonly drain: Drain;
-  /** `node` is the answer to a write of a moment ago, and not what a watch brought some time ago. */
+  /** `node` is the response to a write a moment ago, not a possibly stale object of the watch. */
   readonly isFresh: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function emptyNode(
   });
   if (isEmpty(sorted)) return completeDrain(node, drain, attempts, context);
   const mayEvict = isFresh || sorted.evict.length === 0 || (await isStillRequested(node, drain, context));
-  // The watch brings what the node asks for by now, and the node back here.
+  // The watch delivers the node's current request, and triggers the next reconcile.
   if (!mayEvict) return done();
 
   const refused = [...sorted.held, ...(await evict(sorted.evict, budgets, context))];
@@ -60,9 +60,9 @@ function createBudgetLookup({ read }: Context): BudgetLookup {
   return (pod) => findBudgets(pod, all.byIndex('namespace', pod.namespace));
 }
 
-/** A Node changes all the time, and so do budgets of other pods: nothing would come of looking now. */
+/** Nodes and unrelated budgets change all the time: checking now would change nothing. */
 function isEarly({ at, nextAt, refused, isTold }: DrainAttempt, now: number, budgets: BudgetLookup): boolean {
-  // A clock that was put back would have us wait for the time that it was put back by.
+  // If the clock was set back, do not wait until it catches up.
   if (!isTold || now < at || now >= nextAt) return false;
   return refused.every((refusal) => refusal.budgets === fingerprintBudgets(budgets(refusal.pod)));
 }
@@ -79,7 +79,7 @@ async function listPods(name: string, { client, signal }: Context): Promise<PodF
 const isEmpty = ({ evict, leaving, stuck, held }: SortedPods): boolean =>
   evict.length + leaving.length + stuck.length + held.length === 0;
 
-/** An eviction cannot be taken back, and the watch may be behind what the node asks for by now. */
+/** Evictions cannot be undone, and the watch may lag behind the node's current request. */
 async function isStillRequested({ metadata }: Stored<Node>, { wish }: Drain, context: Context): Promise<boolean> {
   const live = await context.client.find(nodes, { name: metadata.name }, { signal: context.signal });
   if (live === undefined || live.metadata.uid !== metadata.uid) return false;
@@ -89,11 +89,11 @@ async function isStillRequested({ metadata }: Stored<Node>, { wish }: Drain, con
 
 async function evict(wanted: readonly PodFacts[], budgets: BudgetLookup, context: Context): Promise<Refusal[]> {
   if (wanted.length === 0) return [];
-  // As they are before: what changes while we ask is a reason to ask again.
+  // The state before the evictions: a change during them is a reason to retry.
   const states = new Map(wanted.map((pod) => [pod.uid, fingerprintBudgets(budgets(pod))]));
   const { client, signal, log } = context;
   const refused = await evictPods(wanted, { client, signal, countBudgets: (pod) => budgets(pod).length });
-  log.info({ evicted: wanted.length - refused.length, refused: refused.length }, 'asked pods to leave');
+  log.info({ evicted: wanted.length - refused.length, refused: refused.length }, 'evicted pods');
   const at = context.now().getTime();
   return refused.map(({ pod, byBudget, message }) => ({
     pod,
@@ -114,28 +114,28 @@ async function completeDrain(
   attempts.forget(node.metadata.name);
   const seconds = Math.max(0, Math.round((context.now().getTime() - drain.since) / 1000));
   const message =
-    `The node is empty, but for its own pods and those of DaemonSets, ${seconds} s after the drain began: ` +
-    `the update to ${drain.wish.config} goes on`;
-  context.log.info({ seconds }, 'a drain is done');
+    `The node is drained after ${seconds} s; only static pods and DaemonSet pods are left. ` +
+    `The update to ${drain.wish.config} continues`;
+  context.log.info({ seconds }, 'completed a drain');
   context.events.record(nodes, node, { type: 'Normal', reason: 'Drain', message });
   return done();
 }
 
-// When a drain was last looked at, and when it is again. What is true of a drain is on its Node: this is only the pace, and a
-// new process, which knows nothing of it, looks at once.
+// When a drain was last checked, and when it is due again. The state of a drain is on its Node. This is only the
+// interval: a new process starts without it and checks immediately.
 
 export interface DrainAttempt {
   readonly at: number;
   readonly nextAt: number;
   readonly refused: readonly Refusal[];
-  /** When pods were last told to leave. */
+  /** When pods were last evicted. */
   readonly evictedAt: number;
-  /** The Node says what came of it. */
+  /** The result is published on the Node. */
   isTold: boolean;
 }
 
 export interface DrainAttempts {
-  /** Undefined: the node was not looked at for this drain. */
+  /** Undefined: the node was not checked for this drain yet. */
   last(node: Stored<Node>, drain: Drain): DrainAttempt | undefined;
   note(node: Stored<Node>, drain: Drain, attempt: DrainAttempt): void;
   forget(this: void, name: string): void;
@@ -143,7 +143,7 @@ export interface DrainAttempts {
 }
 
 export function createDrainAttempts(measured: DrainMetrics | undefined): DrainAttempts {
-  /** By the name of the node: names come back, so each has what tells one drain from another. */
+  /** By node name. Names are reused, so each entry also identifies its drain. */
   const attempts = new Map<string, { drain: string; attempt: DrainAttempt }>();
   const formatDrainId = ({ metadata }: Stored<Node>, { wish }: Drain): string => `${metadata.uid} ${wish.text}`;
   return {
@@ -167,9 +167,9 @@ export function createDrainAttempts(measured: DrainMetrics | undefined): DrainAt
 }
 
 export interface AttemptInput {
-  /** At least one pod. */
+  /** Contains at least one pod. */
   readonly sorted: SortedPods;
-  /** All that may not go, of now and of before. */
+  /** All pods that may not be evicted, from this and earlier attempts. */
   readonly refused: readonly Refusal[];
   readonly since: number;
   readonly now: number;

@@ -1,4 +1,4 @@
-// Asks the API server to evict pods; which of them may go, it decides by their budgets.
+// Evicts pods through the API server, which enforces their PodDisruptionBudgets.
 import { mapLimit } from '@slipway/base/concurrency';
 import type { PodFacts } from '@slipway/fleet/drain';
 import { type Client, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
@@ -6,9 +6,9 @@ import { computeRetryDelay, STUCK_AFTER_MS } from './intervals.ts';
 
 export interface RefusedPod {
   readonly pod: PodFacts;
-  /** False: for another reason than its budgets. */
+  /** False: refused for another reason than a budget. */
   readonly byBudget: boolean;
-  /** The API server's words. */
+  /** The API server's message. */
   readonly message: string;
 }
 
@@ -21,56 +21,56 @@ export interface EvictOptions {
   countBudgets(this: void, pod: PodFacts): number;
 }
 
-/** Those that were refused. Rejects when the API server cannot be asked; some may have been evicted then. */
+/** Returns the refused pods. Rejects if the API server is unavailable; some pods may have been evicted by then. */
 export async function evictPods(pods: readonly PodFacts[], options: EvictOptions): Promise<RefusedPod[]> {
   const answers = await mapLimit(pods, MAX_CONCURRENT_EVICTIONS, (pod) => evict(pod, options));
   return answers.filter((refusal) => refusal !== null);
 }
 
-/** Null: it goes, or is gone. */
+/** Null: the pod is terminating, or gone. */
 async function evict(pod: PodFacts, { client, signal, countBudgets }: EvictOptions): Promise<RefusedPod | null> {
   const { namespace, name, uid } = pod;
   try {
     await client.evict({ namespace, name }, { uid }, { signal });
     return null;
   } catch (error) {
-    // A conflict: there is another pod of that name, which the next look finds if it is on this node.
+    // A conflict: another pod has that name. The next attempt finds it if it is on this node.
     if (isKubeError(error, 'SLW_KUBE_NOT_FOUND', 'SLW_KUBE_CONFLICT')) return null;
     if (!isKubeError(error)) throw error;
     const { code, status, message } = error;
-    // The API server's answer to a pod of two budgets is an internal error.
+    // The API server responds with an internal error for a pod that two budgets select.
     const byBudget = code === 'SLW_KUBE_BLOCKED' || (status === 500 && countBudgets(pod) > 1);
     if (byBudget || code === 'SLW_KUBE_FORBIDDEN' || code === 'SLW_KUBE_INVALID') return { pod, byBudget, message };
     throw error;
   }
 }
 
-// Which pods of a node are evicted now, and which are waited for.
+// Which pods of a node to evict now, and which to wait for.
 
-/** An eviction that the API server did not allow. */
+/** An eviction that the API server refused. */
 export interface Refusal extends RefusedPod {
   readonly at: number;
-  /** The budgets of the pod right before that, see `stateOf`. */
+  /** The pod's budgets right before the eviction, see `fingerprintBudgets`. */
   readonly budgets: string;
 }
 
 export interface SortedPods {
   readonly evict: readonly PodFacts[];
-  /** They have been told to end. */
+  /** Terminating. */
   readonly leaving: readonly PodFacts[];
-  /** They should have ended long ago. */
+  /** Terminating for too long. */
   readonly stuck: readonly PodFacts[];
-  /** They were refused, and to ask again would change nothing yet. */
+  /** Refused, and a retry would change nothing yet. */
   readonly held: readonly Refusal[];
 }
 
 export interface SortRequest {
   readonly pods: readonly PodFacts[];
-  /** By the UID of the pod. */
+  /** By pod UID. */
   readonly refused: ReadonlyMap<string, Refusal>;
   readonly since: number;
   readonly now: number;
-  /** The budgets of a pod as they are now. */
+  /** The current budgets of a pod. */
   budgetsNow(this: void, pod: PodFacts): string;
 }
 
@@ -91,10 +91,10 @@ export function sortPods({ pods, refused, since, now, budgetsNow }: SortRequest)
   return sorted;
 }
 
-/** When a refused pod is asked for again even if no budget has changed. */
+/** When to retry a refused pod even if no budget changed. */
 export const computeRetryTime = ({ at }: Refusal, since: number): number => at + computeRetryDelay(at - since);
 
-// Whose a pod is, in the words of the person who made it: the Deployment, not its ReplicaSet.
+// The owner that users know: the Deployment, not its ReplicaSet.
 
 const replicaSets: Resource = {
   group: 'apps',
@@ -104,7 +104,7 @@ const replicaSets: Resource = {
   namespaced: true,
 };
 
-/** '' for a pod that nobody makes a new one of. */
+/** '' for a pod that no controller recreates. */
 export async function findOwnerName(
   { namespace, owner }: PodFacts,
   client: Client,
@@ -118,7 +118,7 @@ export async function findOwnerName(
     const maker = set?.metadata.ownerReferences?.find(({ controller }) => controller === true);
     return maker === undefined ? own : `${maker.kind} ${maker.name}`;
   } catch (error) {
-    // It is only a name for people: the ReplicaSet's own will do.
+    // Only for display: the ReplicaSet's name is good enough.
     if (isKubeError(error)) return own;
     throw error;
   }

@@ -1,9 +1,9 @@
-// What can be measured of drains, by the name that dashboards and alerts for such fleets ask for.
+// The metric of drains, under the name that existing dashboards and alerts use.
 import type { Metrics } from '@slipway/kube';
 import { Gauge } from 'prom-client';
 
 export interface DrainMetrics {
-  /** A drain that takes long, or does no more. */
+  /** A drain that takes too long, or no longer does. */
   overdue(node: string, isOverdue: boolean): void;
   reset(): void;
 }
@@ -11,7 +11,7 @@ export interface DrainMetrics {
 export function createDrainMetrics({ registry }: Pick<Metrics, 'registry'>): DrainMetrics {
   const gauge = new Gauge({
     name: 'mcc_drain_err',
-    help: '1 for a node whose drain takes longer than an hour.',
+    help: '1 for a node that has been draining for more than an hour.',
     labelNames: ['node'],
     registers: [registry],
   });

@@ -1,4 +1,4 @@
-// The writes of a drain to a Node: each lands on the very version that it was decided on, or not at all.
+// The writes of a drain to a Node. Each applies to the version that the decision is based on, or fails.
 import {
   cordonedAnnotation,
   drainBlockedAnnotation,
@@ -29,12 +29,12 @@ export const patchNode = (
   });
 
 interface NodeChange {
-  /** Null: pods may come. Left out: as it is. */
+  /** Null: schedulable. Undefined: unchanged. */
   readonly unschedulable?: true | null;
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
-/** `since`: when the drain began, if it is one that goes on. */
+/** `since`: the start of a drain that is already running. */
 export const cordonChange = (ours: boolean, since: number | null, now: Date): NodeChange => ({
   ...(ours && { unschedulable: true }),
   annotations: {
@@ -67,27 +67,27 @@ const blockedChange = (text: string): NodeChange => ({
   annotations: { [drainBlockedAnnotation]: text === '' ? null : text },
 });
 
-// Says on the Node what its drain waits for: the daemon's conditions and the rollout's have it from there.
+// Publishes on the Node what blocks its drain. The conditions of the daemon and the rollout read it there.
 
-/** Of so many pods people are told the names. */
+/** How many blocking pods a message names. */
 const MAX_NAMED_PODS = 5;
 
 export interface DrainBlockers {
   readonly refused: readonly Refusal[];
   readonly stuck: readonly PodFacts[];
   readonly budgets: BudgetLookup;
-  /** It has taken so long that somebody has to look. */
+  /** The drain takes so long that a user must act. */
   readonly isLoud: boolean;
 }
 
-/** Nothing is written where the Node says so already. */
+/** Writes only a change. */
 export async function reportBlocked(node: Stored<Node>, blockers: DrainBlockers, context: Context): Promise<void> {
   const { write, events, log } = context;
   const text = await describeBlockers(blockers, context);
   const { blocked } = readDrainFacts(node);
   if (text !== blocked) {
     await patchNode(node, blockedChange(text), write);
-    log.info({ text }, text === '' ? 'nothing is in the way of a drain any more' : 'a drain is blocked');
+    log.info({ text }, text === '' ? 'the drain is no longer blocked' : 'the drain is blocked');
   }
   if (text === '') return;
   if (blockers.isLoud) events.record(nodes, node, { type: 'Warning', reason: 'FailedToDrain', message: text });

@@ -5,18 +5,18 @@ import type { MakeRegistry } from './registry.ts';
 
 export interface OsStreamsOptions extends SourceOptions {
   readonly controllerVersion: string;
-  /** How registries are spoken to; `registryWith` makes it. */
+  /** Creates registry clients; see `registryWith`. */
   readonly registry: MakeRegistry;
   /** The Secret with the cluster's pull secret, in its key .dockerconfigjson. */
   readonly pullSecret?: { readonly namespace: string; readonly name: string } | undefined;
-  /** The same as the manager has: whether the cluster may be upgraded depends on more than streams. */
+  /** The same gates as the manager's: whether the cluster may be upgraded depends on more than streams. */
   readonly gates: Gates;
   readonly retry?: RetryTimes | undefined;
 }
 
 export const DEFAULT_PULL_SECRET = { namespace: 'openshift-config', name: 'pull-secret' } as const;
 
-// How soon something that failed is tried again. Only a delay, so that it may be forgotten in a restart.
+// When to retry a failure. Only a delay, so a restart may lose it.
 
 export interface RetryTimes {
   readonly firstMs: number;
@@ -26,11 +26,11 @@ export interface RetryTimes {
 const DEFAULT_RETRY_TIMES: RetryTimes = { firstMs: 5000, mostMs: 5 * 60_000 };
 
 export interface RetryBackoff {
-  /** Milliseconds until it may be tried; 0: now. Another `what` than the one that failed may be tried at once. */
+  /** Milliseconds until the next try; 0 for now. A `what` that has not failed may be tried immediately. */
   waitFor(what: string, now: number): number;
-  /** Milliseconds until it is to be tried again: twice as long each time. */
+  /** Milliseconds until the next try: doubles each time. */
   failed(what: string, now: number): number;
-  /** How often it has failed in a row. */
+  /** Consecutive failures. */
   failures(what: string): number;
   succeeded(): void;
 }

@@ -24,7 +24,7 @@ async function readNodeConfigs(name: string) {
 }
 
 describe('the stream of a pool', () => {
-  it('changes when its owner asks for another; its status follows when the last machine has it', async () => {
+  it('changes when a user requests another; the status follows when the last machine runs it', async () => {
     await start(old);
     await untilRuns('worker', 'rhel-9');
     for (const name of ['a', 'b'])
@@ -52,7 +52,7 @@ describe('the stream of a pool', () => {
     await untilRuns('worker', 'rhel-10');
   });
 
-  it('is put back where somebody takes its images away', async () => {
+  it('is restored if a user removes its images', async () => {
     await start(old);
     await untilRuns('worker', 'rhel-9');
     const config = (await cluster.pool('worker')).spec.configuration?.name;
@@ -67,7 +67,7 @@ describe('the stream of a pool', () => {
     expect((await cluster.pool('worker')).spec.configuration?.name).toBe(config);
   });
 
-  it('is worker’s for a custom pool, unless it asks for another', async () => {
+  it('is worker’s for a custom pool, unless it requests another', async () => {
     await start(old);
     const workers = {
       machineConfigSelector: {
@@ -85,11 +85,11 @@ describe('the stream of a pool', () => {
     expect((await cluster.pool('infra')).spec.osImageStream).toBeUndefined();
   });
 
-  it('that is not there, or older, is refused with names, and the OS stays', async () => {
+  it('that does not exist, or is older, is refused with a list of valid names, and the OS stays', async () => {
     await start(old);
     await untilOs('worker', 'rhel-9', old);
     await cluster.askFor('worker', 'rhel-11');
-    const said = /MachineConfigPool worker.*no stream rhel-11: expected one of rhel-10, rhel-9.*\[SLW_STREAM_UNKNOWN\]/;
+    const said = /MachineConfigPool worker.*expected one of rhel-10, rhel-9.*found rhel-11.*\[SLW_STREAM_UNKNOWN\]/;
     await untilPoolCondition('worker', 'Degraded', {
       status: 'True',
       reason: 'OSImageStreamInvalid',
@@ -108,7 +108,7 @@ describe('the stream of a pool', () => {
     expect(await cluster.renderedOs('worker')).toEqual({ image: findOsImage(old, 'rhel-10'), stream: 'rhel-10' });
   });
 
-  it('beside an OS image of its own is a conflict that names both', async () => {
+  it('together with a custom OS image is a conflict that names both', async () => {
     await start(old);
     await untilOs('worker', 'rhel-9', old);
     await cluster.client.create(machineConfigs, {
@@ -127,8 +127,8 @@ describe('the stream of a pool', () => {
 
   it.each([
     ['by the labels of the image that it runs', false],
-    ['by the version of its machines, where the image is in no registry any more', true],
-  ])('of a cluster from before streams is what it runs, %s, whatever the default is now', async (_, isGone) => {
+    ['by the version of its machines, if the image is no longer in a registry', true],
+  ])('of a cluster older than streams is what it runs, %s, whatever the current default', async (_, isGone) => {
     const image = await pushImage(cluster.registry, 'openshift/before-streams', {
       labels: { 'containers.bootc': '1', version: '418.94.202501010000-0' },
       layers: [{ files: [{ path: 'os', contents: 'before' }] }],

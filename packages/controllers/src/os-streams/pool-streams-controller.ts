@@ -1,5 +1,5 @@
-// Writes down on each pool which OS image stream it is on, and with which images: render follows that and nothing else, so that
-// a change of the default, of a name or of the payload never changes the OS of a pool by accident.
+// Records on each pool which OS image stream it follows, and the images of it. Render uses only this record, so that a
+// change of the default, of a name or of the payload never changes the OS of a pool by accident.
 import {
   clusterVersions,
   configMaps,
@@ -62,7 +62,7 @@ import type { KeptRegistry } from './registry.ts';
 type Pool = Stored<MachineConfigPool>;
 
 const WORKER = 'worker';
-/** Then the OS counts as unknown, and stays what it is. */
+/** After these the OS counts as unknown, and does not change. */
 const MAX_TRIES = 5;
 
 export function poolStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
@@ -76,12 +76,12 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
   return {
     name: 'pool-streams',
     gate: { name: OS_STREAMS_GATE, whenOff: forgetStreams },
-    // That of the controller of the OSImageStream: pools of before have it.
+    // The name of the OSImageStream controller, because existing pools have it as their field manager.
     fieldManager: 'slipway-os-streams',
     reads: [
       {
         resource: machineConfigPools,
-        // Custom pools go where worker goes.
+        // Custom pools follow worker.
         keysOf: (pool, read) => (pool.metadata.name === WORKER ? everyPool(pool, read) : [pool.metadata.name]),
       },
       { ...osImageStreamSource, keysOf: everyPool },
@@ -99,7 +99,7 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
         return done();
       }
       const streams = resolveStreams(pool, options, context);
-      // The OSImageStream brings every pool back here when it comes.
+      // The OSImageStream triggers every pool once it exists.
       if (streams === null) return done();
       const secret = `${pullSecret.namespace}/${pullSecret.name}`;
       const runs = await detectRunningStream(pool, streams, {
@@ -117,7 +117,7 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
 
 const annotations = [osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation] as const;
 
-/** They would be old by the time that the gate is on again; what the machines run tells then. */
+/** The records would be stale when the gate is turned on again. Then the running OS decides. */
 const forgetStreams: Gate['whenOff'] = async ({ client, write, log, signal }) => {
   for await (const pool of client.list(machineConfigPools, { signal })) {
     const left = annotations.filter((key) => pool.metadata.annotations?.[key] !== undefined);
@@ -125,11 +125,11 @@ const forgetStreams: Gate['whenOff'] = async ({ client, write, log, signal }) =>
     const gone = Object.fromEntries(left.map((key) => [key, null]));
     await write.patch(machineConfigPools, pool, { metadata: { annotations: gone } });
     const { name } = pool.metadata;
-    log.info({ pool: name }, 'the feature gate OSStreams is off: the OS image stream of the pool is forgotten');
+    log.info({ pool: name }, 'the feature gate OSStreams is off: removed the OS image stream record of the pool');
   }
 };
 
-/** Null: to be waited for. Where nothing says what streams there are, only a pool that asks for one has something to hear. */
+/** Null: wait. Without any source of streams, only a pool that requests one gets a result. */
 function resolveStreams(pool: Pool, options: OsStreamsOptions, { read }: Context): Streams | null {
   const object = findStreamObject(read);
   const streams = object === undefined ? null : toStreams(object);
@@ -172,7 +172,7 @@ function recordEvent(pool: Pool, decision: PoolStream, changed: ReadonlySet<stri
 
 type PoolStreamEvent = { type: 'Normal' | 'Warning'; reason: string; message: string };
 
-/** Null: nothing that anybody would want to hear of, such as new images of the same stream. */
+/** Null: not worth an event, such as new images of the same stream. */
 function buildStreamEvent(pool: string, decision: PoolStream, changed: ReadonlySet<string>): PoolStreamEvent | null {
   if (decision.type === 'refused') {
     return changed.has(osStreamProblemAnnotation)
@@ -181,27 +181,27 @@ function buildStreamEvent(pool: string, decision: PoolStream, changed: ReadonlyS
   }
   if (decision.type === 'waits' || !changed.has(osStreamAnnotation)) return null;
   if (decision.type === 'frozen') {
-    const message = `MachineConfigPool ${pool} stays at the OS that it has: ${frozenBecause[decision.because]}`;
+    const message = `MachineConfigPool ${pool} stays on its current OS: ${frozenBecause[decision.because]}`;
     return { type: 'Warning', reason: 'OSImageStreamFrozen', message };
   }
-  const message = `MachineConfigPool ${pool} is on the OS image stream ${decision.stream.name}: ${followedBecause[decision.because]}`;
+  const message = `MachineConfigPool ${pool} follows the OS image stream ${decision.stream.name}: ${followedBecause[decision.because]}`;
   return { type: 'Normal', reason: 'OSImageStreamFollowed', message };
 }
 
 const frozenBecause = {
-  removed: 'its stream is not in the release any more',
-  unknown: 'nothing tells which stream it is of. Set spec.osImageStream.name to the stream it shall follow',
+  removed: 'the release no longer contains its stream',
+  unknown: 'its stream is unknown. Set spec.osImageStream.name to the stream that it should follow',
 } as const;
 
 const followedBecause = {
-  asked: 'spec.osImageStream says so',
-  tracked: 'it was on it before',
-  'follows worker': 'it takes the MachineConfigs of worker, and goes where worker goes',
-  'runs it': 'its machines run it',
-  default: 'it is new, and this is the default',
+  asked: 'spec.osImageStream requests it',
+  tracked: 'it already followed this stream',
+  'follows worker': 'it uses the MachineConfigs of worker, and follows worker',
+  'runs it': 'its machines run this stream',
+  default: 'it is a new pool, and this is the default stream',
 } as const;
 
-// What the machines of a pool run that has no stream written down: a cluster from before streams.
+// Detects what a pool without a recorded stream runs: the cluster is older than streams.
 
 interface PoolStreamDeps {
   readonly context: Context;
@@ -211,7 +211,7 @@ interface PoolStreamDeps {
   readonly pace: RetryBackoff;
 }
 
-/** A number: to be asked again after so many milliseconds. */
+/** A number: retry after so many milliseconds. */
 async function detectRunningStream(
   pool: Pool,
   streams: Streams,
@@ -251,7 +251,7 @@ async function readImageLabels(
   } catch (error) {
     context.signal.throwIfAborted();
     if (!isRegistryError(error)) throw error;
-    context.log.warn({ err: error, image }, 'the OS image of a pool from before streams cannot be looked at');
+    context.log.warn({ err: error, image }, 'cannot inspect the OS image of a pool that is older than streams');
     return null;
   }
 }
@@ -263,7 +263,7 @@ export interface EvidenceSources {
   readonly signal: AbortSignal;
 }
 
-/** All but the labels, for which a registry has to be asked. */
+/** Everything except the labels, which need a registry. */
 async function collectEvidence(
   pool: Stored<MachineConfigPool>,
   streams: Streams,
@@ -280,11 +280,11 @@ async function collectEvidence(
   };
 }
 
-/** The image whose labels would tell; null: nobody has to be asked. */
+/** The image whose labels would identify the stream; null: no registry needs to be called. */
 const selectImageToInspect = (evidence: RunsEvidence): string | null =>
   needsImageLabels(evidence) ? (evidence.renderedImages?.osImage ?? null) : null;
 
-/** Of the config that every machine has; the newest one may never have reached any. */
+/** The images of the config that every machine has; the newest config may not have reached any. */
 async function readRenderedImages(
   { spec, status }: MachineConfigPool,
   client: Client,

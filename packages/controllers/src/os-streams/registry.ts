@@ -1,9 +1,9 @@
-// The registry client of the controllers: made anew when the pull secret of the cluster changes.
+// The registry client of the controllers: recreated when the cluster's pull secret changes.
 import type { Secret } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { createRegistry, parsePullSecret, type Registry, type RegistryOptions } from '@slipway/registry';
 
-/** From the text of a pull secret; null: the cluster has none. Throws errors with codes where it cannot be read. */
+/** Takes the text of a pull secret, or null if the cluster has none. Throws coded errors if it is not readable. */
 export type MakeRegistry = (pullSecret: string | null) => Registry;
 
 export const registryWith =
@@ -43,6 +43,6 @@ function pullSecretIn(secret: Secret | undefined): string | null {
   return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
-/** Tells one from another, and nothing of what it says. */
+/** Distinguishes pull secrets without revealing their content. */
 export const computePullSecretDigest = (secret: Secret | undefined): string =>
   sha256(secret?.data?.[PULL_SECRET_KEY] ?? '');

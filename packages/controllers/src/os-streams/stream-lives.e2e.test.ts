@@ -24,7 +24,7 @@ import {
 
 useStreamsCluster();
 
-describe('a stream that ends', () => {
+describe('a stream that is deprecated and removed', () => {
   const payloadWith = (version: string, state: 'deprecated' | 'blocked') =>
     pushPayload(cluster.registry, {
       version,
@@ -34,7 +34,7 @@ describe('a stream that ends', () => {
       ],
     });
 
-  it('is told of, then holds upgrades, then freezes its pools; and all of that ends with the migration', async () => {
+  it('is reported, then blocks upgrades, then freezes its pools; the migration ends all of that', async () => {
     await start(old);
     await untilRuns('worker', 'rhel-9');
     await cluster.askFor('master', 'rhel-10');
@@ -76,7 +76,7 @@ describe('a stream that ends', () => {
     await untilCondition('version', 'Upgradeable', { status: 'True' });
   });
 
-  it('leaves a ClusterVersion alone that is somebody else’s', async () => {
+  it('does not change a ClusterVersion of the platform', async () => {
     await start(old);
     const crds: Resource<KubeObject & { metadata: { managedFields?: object[] } }> = customResourceDefinitions;
     const name = `${clusterVersions.plural}.${clusterVersions.group}`;
@@ -99,7 +99,7 @@ describe('a stream that ends', () => {
 });
 
 describe('with the feature gate off', () => {
-  it('there is no OSImageStream, and fields and annotations do nothing', async () => {
+  it('there is no OSImageStream, and fields and annotations have no effect', async () => {
     await cluster.setConfigMap({ baseOSContainerImage: findOsImage(old, 'rhel-9'), releaseVersion: '4.22.0' });
     await start(old, { gate: false });
     await cluster.askFor('worker', 'rhel-10');
@@ -113,7 +113,7 @@ describe('with the feature gate off', () => {
     expect(await poolCondition('worker', 'OSStreamDeprecated')).toBeUndefined();
   });
 
-  it('and controllers that start so, what others have left behind is taken back', async () => {
+  it('controllers that start remove what earlier ones left behind', async () => {
     const before = await start(old);
     await untilOs('worker', 'rhel-9', old);
     await before.stop();
@@ -125,7 +125,7 @@ describe('with the feature gate off', () => {
     });
   });
 
-  it('turned while all runs, streams come and go with it, and leave nothing behind', async () => {
+  it('streams appear and disappear with the gate while everything runs, and leave nothing behind', async () => {
     await cluster.setConfigMap({
       baseOSContainerImage: findOsImage(old, 'rhel-9'),
       baseOSExtensionsContainerImage: old.os.get('rhel-9')?.osExtensionsImage ?? '',
@@ -137,7 +137,7 @@ describe('with the feature gate off', () => {
     turn(true);
     await untilOs('worker', 'rhel-9', old);
     await untilRuns('worker', 'rhel-9');
-    // The same OS: nothing was rendered anew, and no machine has anything to do.
+    // The same OS: nothing was rendered again, and no machine changes.
     expect((await cluster.pool('worker')).spec.configuration?.name).toBe(config);
     await cluster.askFor('worker', 'rhel-11');
     await until(async () =>

@@ -22,7 +22,7 @@ import {
 useStreamsCluster();
 
 describe('OSImageStream cluster', () => {
-  it('is made from the release image, and every pool follows the default of its platform', async () => {
+  it('is built from the release image, and every pool follows the platform’s default', async () => {
     await start(old);
     await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
     const { spec, status } = (await cluster.streams()) ?? {};
@@ -39,21 +39,21 @@ describe('OSImageStream cluster', () => {
     await untilPoolCondition('worker', 'OSStreamDeprecated', { status: 'False', reason: 'AsExpected' });
   });
 
-  it('is static: as long as nothing changes, a restart writes nothing and asks no registry', async () => {
+  it('is static: while nothing changes, a restart writes nothing and calls no registry', async () => {
     const first = await start(old);
     await untilRuns('worker', 'rhel-9');
     await untilRuns('master', 'rhel-9');
     await first.stop();
     const before = cluster.registry.requests().length;
     const { writes } = run();
-    // What comes after everything else that there is to do.
+    // Runs after all other work.
     await cluster.addPool('infra');
     await untilRuns('infra', 'rhel-9');
     expect(cluster.registry.requests().length).toBe(before);
     expect(writes.filter((each) => !/infra/.test(each))).toEqual([]);
   });
 
-  it('is made anew when the payload changes; no pool leaves its stream for the new default, and a new pool takes it', async () => {
+  it('is rebuilt when the payload changes; no pool leaves its stream for the new default, and a new pool follows it', async () => {
     await start(old);
     await cluster.askFor('master', 'rhel-9');
     await untilOs('worker', 'rhel-9', old);
@@ -67,7 +67,7 @@ describe('OSImageStream cluster', () => {
     await untilOs('standalone', 'rhel-10', next);
   });
 
-  it('stays as it was while the registry fails, and the cluster says so until it works', async () => {
+  it('stays unchanged while the registry fails, and the cluster reports it until it succeeds', async () => {
     await start(old);
     await untilOs('worker', 'rhel-9', old);
     const good = await cluster.streams();
@@ -78,14 +78,14 @@ describe('OSImageStream cluster', () => {
       reason: 'OSImageStreamDegraded',
       message: expect.stringMatching(/release image: .*SLW_REGISTRY_NOT_FOUND.*\[SLW_STREAM_SOURCE_FAILED\]/),
     });
-    await untilEvent('cluster', /^OSImageStreamDegraded: release image: .*until it works/);
+    await untilEvent('cluster', /^OSImageStreamDegraded: release image: .*until it succeeds/);
     expect((await cluster.streams())?.metadata.resourceVersion).toBe(good?.metadata.resourceVersion);
     await cluster.setRelease(next.releaseImage, '5.0.0');
     await untilStreams(['rhel-10', 'rhel-9'], 'rhel-10');
     await untilCondition('operator', 'Degraded', { status: 'False' });
   });
 
-  it('waits for a login that works, and goes on at once when it comes', async () => {
+  it('waits for a valid pull secret, and continues immediately when it arrives', async () => {
     await cluster.setPassword('wrong');
     await start(old);
     await untilCondition('operator', 'Degraded', {
@@ -99,7 +99,7 @@ describe('OSImageStream cluster', () => {
     await untilCondition('operator', 'Degraded', { status: 'False' });
   });
 
-  it('has the images of the release where the ConfigMap has others, and both are told', async () => {
+  it('has the images of the release if the ConfigMap has others, and both are reported', async () => {
     await cluster.setConfigMap({
       baseOSContainerImage: findOsImage(next, 'rhel-9'),
       baseOSExtensionsContainerImage: next.os.get('rhel-9')?.osExtensionsImage ?? '',
@@ -116,7 +116,7 @@ describe('OSImageStream cluster', () => {
     expect(await cluster.condition('operator', 'Degraded')).toMatchObject({ status: 'False' });
   });
 
-  it('is made from the sources that work, and completed when the others do', async () => {
+  it('is built from the sources that work, and completed when the others do', async () => {
     await cluster.setConfigMap({
       baseOSContainerImage: findOsImage(old, 'rhel-9'),
       baseOSExtensionsContainerImage: old.os.get('rhel-9')?.osExtensionsImage ?? '',
@@ -133,19 +133,21 @@ describe('OSImageStream cluster', () => {
     await untilCondition('operator', 'Degraded', { status: 'False' });
   });
 
-  it('is not made without the default stream of the platform, which is an error of the cluster', async () => {
+  it('is not created without the platform’s default stream, and the cluster is Degraded', async () => {
     const without = await pushPayload(cluster.registry, { version: '5.0.0', streams: [rhel9] });
     await start(without);
     await untilCondition('operator', 'Degraded', {
       status: 'True',
-      message: expect.stringMatching(/expected the stream rhel-10.*have rhel-9.*\[SLW_STREAM_NO_DEFAULT\]/),
+      message: expect.stringMatching(
+        /expected the stream rhel-10.*available streams: rhel-9.*\[SLW_STREAM_NO_DEFAULT\]/,
+      ),
     });
     expect(await cluster.streams()).toBeUndefined();
-    // They wait for it, and have no OS that nobody chose.
+    // Pools wait for it, and get no OS that was not chosen.
     expect((await cluster.pool('worker')).spec.configuration).toBeUndefined();
   });
 
-  it('comes back when somebody deletes it', async () => {
+  it('is recreated when a user deletes it', async () => {
     await start(old);
     await untilRuns('worker', 'rhel-9');
     const deleted = await cluster.streams();
@@ -155,7 +157,7 @@ describe('OSImageStream cluster', () => {
     await untilOs('worker', 'rhel-9', old);
   });
 
-  it('has the default that somebody sets, until they set it back', async () => {
+  it('has the default that a user sets, until the user resets it', async () => {
     await start(old);
     await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
     await untilOs('worker', 'rhel-9', old);
@@ -177,7 +179,7 @@ describe('OSImageStream cluster', () => {
   });
 
   it.each(['create OSImageStream cluster', 'patch OSImageStream/status cluster', 'patch MachineConfigPool worker'])(
-    'is whole in the end where its first writer is killed before: %s',
+    'becomes complete if its first writer is killed before: %s',
     async (killAtWrite) => {
       const killed = await start(old, { killAtWrite });
       await until(() => expect(killed.log()).toContain('the process is dead'));
@@ -189,7 +191,7 @@ describe('OSImageStream cluster', () => {
   );
 
   it.each(['patch OSImageStream/status cluster', 'patch OSImageStream cluster', 'patch MachineConfigPool worker'])(
-    'is whole in the end where it is brought to another payload and its writer is killed before: %s',
+    'becomes complete if its writer is killed during an update to another payload before: %s',
     async (killAtWrite) => {
       const first = await start(old);
       await untilRuns('worker', 'rhel-9');

@@ -1,5 +1,5 @@
-// Keeps OSImageStream `cluster` as the release payload says. While what it is made from is the same, no registry is asked and
-// nothing is written.
+// Keeps OSImageStream `cluster` in line with the release payload. While its sources are unchanged, it calls no registry
+// and writes nothing.
 import { clusterOperators, type OSImageStream, osImageStreams, secrets, SINGLETON_NAME } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import { type CodedProblem, formatProblem } from '@slipway/fleet';
@@ -48,7 +48,7 @@ import {
   upgradeableController,
 } from './upgradeable-controller.ts';
 
-/** All that has to do with OS image streams and no more than that. Render and rollout follow what these write. */
+/** Everything that is only about OS image streams. Render and rollout follow what these write. */
 export function osStreamsControllers(options: OsStreamsOptions): ControllerDef[] {
   const registries = keepRegistry(options.registry);
   return [
@@ -58,7 +58,7 @@ export function osStreamsControllers(options: OsStreamsOptions): ControllerDef[]
   ];
 }
 
-/** Until one that is being deleted is gone, or our cache has seen what we wrote. */
+/** Until an object that is being deleted is gone, or the cache has our write. */
 const REQUEUE_MS = 1000;
 
 function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
@@ -101,15 +101,15 @@ function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry
   };
 }
 
-/** While the OSImageStream is there, admission holds pools to its streams. */
+/** While the OSImageStream exists, admission restricts pools to its streams. */
 const withdraw: Gate['whenOff'] = async (context) => {
   const { client, write, log } = context;
   const object = await client.find(osImageStreams, { name: SINGLETON_NAME });
   if (object !== undefined && object.metadata.deletionTimestamp === undefined) {
     await write.remove(osImageStreams, anyVersion(object.metadata));
-    log.info('the feature gate OSStreams is off: removed OSImageStream cluster');
+    log.info('the feature gate OSStreams is off: deleted OSImageStream cluster');
   }
-  // Upgradeable has a writer that works whether the gate is on or off.
+  // The Upgradeable condition has another writer, which works with the gate on or off.
   const operator = await client.find(clusterOperators, { name: OPERATOR });
   const isDegraded = operator?.status?.conditions?.some(
     ({ type, reason }) => type === 'Degraded' && reason === DEGRADED_REASON,
@@ -133,7 +133,7 @@ async function reconcileStreams(
   const { context, options, pace } = parts;
   const sourcesDigest = digestSources(sources, options.controllerVersion);
   const isStatic = isMadeFrom(current, sourcesDigest);
-  // What failed may do with another pull secret.
+  // A failure may succeed with another pull secret.
   const attempt = `${sourcesDigest} ${computePullSecretDigest(context.read(secrets).get(parts.secret))}`;
   const wait = isStatic ? 0 : pace.waitFor(attempt, context.now().getTime());
   if (wait > 0) return again(wait);
@@ -170,11 +170,11 @@ async function write(
   const written = await writeStreamObject(current, next.wanted, writer);
   const { availableStreams, defaultStream } = next.wanted.status;
   const streams = availableStreams.map(({ name }) => name);
-  if (typeof written === 'object') log.info({ streams, defaultStream }, 'wrote OSImageStream cluster');
+  if (typeof written === 'object') log.info({ streams, defaultStream }, 'updated OSImageStream cluster');
   return written;
 }
 
-/** What was found on the way, and what did not work: in the log, and on the object where there is one. */
+/** Logs notes and problems, and records them as events if the object exists. */
 function recordEvents(
   discovery: Discovery | null,
   { problems }: NextStreamObject,
@@ -187,7 +187,7 @@ function recordEvents(
     const isProblem = problems.some((problem) => problem.message === message);
     log.warn({ code }, message);
     if (object === undefined) continue;
-    const kept = isProblem ? '. It is tried again; until it works, the streams stay as they are' : '';
+    const kept = isProblem ? '. Slipway retries, and keeps the current streams until it succeeds' : '';
     events.record(osImageStreams, object, {
       type: 'Warning',
       reason: isProblem ? 'OSImageStreamDegraded' : 'OSImageStreamNote',
@@ -204,22 +204,22 @@ async function publishProblems(problems: readonly CodedProblem[], context: Conte
 const findReleaseImage = ({ release }: StreamSources): string | null =>
   release !== null && 'image' in release ? release.image : null;
 
-// OSImageStream `cluster`, in as many writes as it takes, in an order that a kill between two of them does not harm.
+// Writes OSImageStream `cluster` in several writes, in an order that makes a kill between two of them harmless.
 
-/** Gives what was written last; undefined: it was as wanted. */
+/** Returns what was written last; undefined if nothing differed. */
 async function writeStreamObject(
   current: Stored<OSImageStream> | undefined,
   { status, spec, annotations }: DesiredStreamObject,
   write: Writer,
 ): Promise<Stored<OSImageStream> | undefined | 'behind'> {
   if (current === undefined) {
-    // Without status it counts for nothing, whatever its annotations say.
+    // Without a status the object has no effect, whatever its annotations.
     const metadata = { name: SINGLETON_NAME, annotations: withoutNulls(annotations) };
     const created = await write.createIfAbsent(osImageStreams, { metadata, spec });
     return created === undefined ? 'behind' : write.patchStatus(osImageStreams, created, status);
   }
-  // Status first: a default in spec must be one of the streams of the status. And the digest of the sources comes with the
-  // last write: until then all of it is done again.
+  // Status first: a default in spec must be one of the streams of the status. The digest of the sources is part of the
+  // last write: until then everything is repeated.
   const withStatus = isEqual(current.status, status)
     ? undefined
     : await write.patchStatus(osImageStreams, current, status);

@@ -1,5 +1,6 @@
-// Whether the cluster may be upgraded: not while machines run an OS that the next release does not have, nor while new machines
-// would boot an image that is too old for it. The condition has one writer: what boot images find is joined here.
+// Whether the cluster may be upgraded: not while machines run an OS that the next release does not have, nor while new
+// machines would boot an image too old for it. The condition has one writer, so the result of boot images is merged
+// here.
 import {
   bootImageSkewAnnotation,
   type ClusterOperator,
@@ -31,7 +32,7 @@ import { clusterVersionSource, osImageStreamSource, findStreamObject } from '../
 const once = (): string[] => [SINGLETON_NAME];
 const BOOT_IMAGES_GATE = 'ManagedBootImages';
 
-/** Without a gate of its own: what is not there has nothing to say. */
+/** Has no feature gate: absent objects add nothing to the condition. */
 export const upgradeableController = (gates: Gates): ControllerDef => ({
   name: 'os-streams-upgradeable',
   reads: [
@@ -53,7 +54,7 @@ export const upgradeableController = (gates: Gates): ControllerDef => ({
     const condition = computeUpgradeableCondition(read, gates);
     const operator = read(clusterOperators).get(OPERATOR);
     const before = operator?.status?.conditions?.find(({ type }) => type === condition.type);
-    // That all is well needs no word of ours where streams are not used and we have said nothing else before.
+    // Without streams, Upgradeable=True is not worth reporting, unless we reported something else before.
     const isSilent =
       condition.status === 'True' && findStreamObject(read) === undefined && !isReportedByUs(before?.reason);
     if (isSilent) return done();
@@ -77,7 +78,7 @@ function computeUpgradeableCondition(read: StoreReader, gates: Gates): ClusterCo
   return { type: 'Upgradeable', ...joinUpgradeable(streams, skew) };
 }
 
-// What the cluster's own objects say of the OS image streams: only the conditions that are ours, each by its field manager.
+// What the cluster's objects report about OS image streams: only our conditions, each with a field manager.
 
 export const OPERATOR = 'machine-config';
 
@@ -90,7 +91,7 @@ export const DEGRADED_REASON = 'OSImageStreamDegraded';
 const MAX_MESSAGE_LENGTH = 4000;
 
 export interface ClusterCondition {
-  /** One controller each, so that each has one owner, by its field manager. */
+  /** One controller per type, so that each has one owner by field manager. */
   readonly type: 'Degraded' | 'Upgradeable';
   readonly status: 'True' | 'False';
   readonly reason: string;
@@ -104,7 +105,7 @@ export function buildDegradedCondition(problems: readonly CodedProblem[]): Clust
     : { type: 'Degraded', status: 'True', reason: DEGRADED_REASON, message: truncate(message, MAX_MESSAGE_LENGTH) };
 }
 
-/** ClusterOperator machine-config is made where nobody brings it. Says whether something was written. */
+/** Creates ClusterOperator machine-config if the platform has none. Returns whether it wrote something. */
 export async function publishOnOperator(
   operator: Stored<ClusterOperator> | undefined,
   condition: ClusterCondition,
@@ -117,11 +118,11 @@ type WriteContext = Pick<Context, 'client' | 'write' | 'now'>;
 
 async function makeOperator({ client, write }: WriteContext): Promise<Stored<ClusterOperator>> {
   const made = await write.createIfAbsent(clusterOperators, { metadata: { name: OPERATOR }, spec: {} });
-  // Our cache is behind, or another controller was faster.
+  // The cache is stale, or another controller created it first.
   return made ?? client.get(clusterOperators, { name: OPERATOR });
 }
 
-/** The rest of its status is its operator's, and without it there is nothing to say. */
+/** Writes only this condition: the rest of the status belongs to the version operator. Without a status, nothing. */
 async function publishOnClusterVersion(
   version: Stored<ClusterVersion> | undefined,
   condition: ClusterCondition,
@@ -129,16 +130,16 @@ async function publishOnClusterVersion(
 ): Promise<boolean> {
   if (version?.status === undefined) return false;
   const before = version.status.conditions?.find(({ type }) => type === condition.type);
-  // That all is well needs no word where nothing else was said.
+  // Upgradeable=True is not worth reporting where nothing was reported before.
   if (before === undefined && condition.status === 'True') return false;
   if (isPublished(before, condition) || !(await isClusterVersionOurs(context.client))) return false;
   return apply(clusterVersions, version, condition, context);
 }
 
-/** Who `slipway install` writes as. */
+/** The field manager of `slipway install`. */
 const INSTALL_MANAGER = 'slipway-install';
 
-/** Where the platform brings the kind, its operator owns the object: we say something only where we brought it. */
+/** If the platform ships the kind, its operator owns the object: we report only where we installed the CRD. */
 async function isClusterVersionOurs(client: Client): Promise<boolean> {
   const crd = await client.find(customResourceDefinitions, {
     name: `${clusterVersions.plural}.${clusterVersions.group}`,

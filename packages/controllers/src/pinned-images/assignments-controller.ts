@@ -1,4 +1,4 @@
-// Tells every machine which sets of images to hold, and whether it may pull now: one annotation of its MachineConfigNode.
+// Assigns each machine its PinnedImageSets, and whether it may pull now: one annotation of its MachineConfigNode.
 import { machineConfigNodes, machineConfigPools, nodes, pinAssignmentAnnotation, SINGLETON_NAME } from '@slipway/api';
 import { forEachLimit } from '@slipway/base/concurrency';
 import { assignSets, encodeAssignment, type PinAssignment } from '@slipway/fleet';
@@ -14,8 +14,8 @@ export interface PinnedImagesOptions {
 }
 
 /**
- * All that has to do with pinned images in the cluster. The daemons follow what these write, and rollout tells of it. Each takes
- * back what it wrote when the feature gate is turned off; what a person put into a pool stays.
+ * All cluster-side controllers of pinned images. The daemons follow what these write, and rollout reports it. Each
+ * removes what it wrote when the feature gate is turned off; sets that a user added to a pool stay.
  */
 export const pinnedImagesControllers = ({ metrics }: PinnedImagesOptions = {}): ControllerDef[] => [
   poolSetsController,
@@ -23,17 +23,17 @@ export const pinnedImagesControllers = ({ metrics }: PinnedImagesOptions = {}): 
   summariesController(metrics),
 ];
 
-/** Those that are left are told when those that were told are seen; this is for one whose daemon wrote in between. */
+/** The watch event of an assignment triggers the next batch. This covers machines whose daemon wrote in between. */
 const REMAINING_REQUEUE_MS = 500;
-/** Short enough that a single set is not felt to wait, long enough for the next one of several to come. */
+/** Short enough that a single set is not delayed noticeably, long enough to collect several. */
 const SETTLE_MS = 250;
 const WRITERS = 16;
-/** So that a change of mind is seen soon, also where there are thousands to tell. */
+/** A small batch, so that a later change takes effect soon, even with thousands of machines. */
 const MAX_ASSIGNMENTS_PER_RUN = 200;
 
 const always = (): string[] => [SINGLETON_NAME];
 
-/** All machines at once, because a limit of pulls is a matter of all of them. */
+/** Reconciles all machines together, because the limit on concurrent pulls covers all of them. */
 function assignmentsController(): ControllerDef {
   const views = createPinViews();
   return {
@@ -42,7 +42,7 @@ function assignmentsController(): ControllerDef {
     fieldManager: FIELD_MANAGER,
     reads: [
       { resource: machineConfigPools, keysOf: always, settles: false },
-      // Several sets that are made at once, as for a release, are told at once.
+      // Sets that are created together, as for a release, are assigned together.
       { ...imageSets, keysOf: always },
       { ...fleetNodes, keysOf: always, settles: false },
       { ...pinRecords, keysOf: always, settles: false },
@@ -64,7 +64,7 @@ function assignmentsController(): ControllerDef {
   };
 }
 
-/** So that machines let their images go. */
+/** Makes machines release their images. */
 const withdrawAssignments: Gate['whenOff'] = async ({ client, write, signal, log }) => {
   let count = 0;
   let conflict: unknown;
@@ -74,18 +74,22 @@ const withdrawAssignments: Gate['whenOff'] = async ({ client, write, signal, log
       await write.patch(machineConfigNodes, record, { metadata: { annotations: { [pinAssignmentAnnotation]: null } } });
       count += 1;
     } catch (error) {
-      // One that its daemon has just written to shall not keep the others waiting.
+      // A conflict with one daemon must not delay the others.
       if (isKubeError(error, 'SLW_KUBE_CONFLICT')) conflict = error;
       else if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
     }
   }
-  if (count > 0) log.info({ nodes: count }, 'the feature gate PinnedImages is off: machines let their images go');
+  if (count > 0)
+    log.info(
+      { nodes: count },
+      'the feature gate PinnedImages is off: removed the assignments, so that machines release their images',
+    );
   if (conflict !== undefined) throw conflict;
 };
 
-/** Whether there is somebody left who was not told. */
+/** Returns whether any machine is left without its assignment. */
 async function publishAssignments(changed: ReadonlyMap<string, PinAssignment>, context: Context): Promise<boolean> {
-  // Turns that end are told before turns that begin.
+  // Finished pulls give up their slot before new ones get one.
   const next = [...changed]
     .sort(([, a], [, b]) => Number(a.mayPull) - Number(b.mayPull))
     .slice(0, MAX_ASSIGNMENTS_PER_RUN);
@@ -93,11 +97,11 @@ async function publishAssignments(changed: ReadonlyMap<string, PinAssignment>, c
   await forEachLimit(next, WRITERS, async ([name, assignment]) => {
     if (!(await publishAssignment(name, assignment, context))) missed += 1;
   });
-  if (changed.size > 0) context.log.info({ nodes: changed.size - missed }, 'machines were told which images to pin');
+  if (changed.size > 0) context.log.info({ nodes: changed.size - missed }, 'assigned pinned images to machines');
   return missed > 0;
 }
 
-/** False: its daemon wrote meanwhile, or it is gone. What is decided on what it said before is not written. */
+/** False: the daemon wrote meanwhile, or the record is gone. A decision on stale facts is not written. */
 async function publishAssignment(name: string, assignment: PinAssignment, { write, read }: Context): Promise<boolean> {
   const record = read(machineConfigNodes).get(name);
   if (record === undefined) return false;

@@ -55,7 +55,7 @@ const untilCondition = (pool: string, type: string, expected: object) =>
   });
 
 describe('the sets of a pool', () => {
-  it('come and go by their labels, and those that a person named stay', async () => {
+  it('follow their labels, and those that a user added stay', async () => {
     await cluster.addPool('worker', { pinnedImageSets: [{ name: 'mine' }] });
     await cluster.addPool('master');
     await cluster.addSet('mine', 'nobody');
@@ -76,7 +76,7 @@ describe('the sets of a pool', () => {
     await until(async () => expect(listSetNames(await cluster.pool('worker'))).toEqual(['mine']));
   });
 
-  it('that are not there are named in the status, until somebody makes them', async () => {
+  it('that do not exist are named in the status, until a user creates them', async () => {
     await cluster.addPool('worker', { pinnedImageSets: [{ name: 'mine' }] });
     run();
     await untilCondition('worker', 'PinnedImageSetsDegraded', {
@@ -93,21 +93,21 @@ describe('the sets of a pool', () => {
     ['with an image by tag', ['registry.example.com/team/app:latest'], /must name the image by digest/],
     ['with an image twice', [imageNamed('a'), imageNamed('a')], /Duplicate value/],
     ['with an image that has a short digest', ['registry.example.com/team/app@sha256:abc'], /must name the image by/],
-    ['with a host that is none', [`app@sha256:${'0'.repeat(64)}`], /must begin with host/],
+    ['with an invalid host', [`app@sha256:${'0'.repeat(64)}`], /must begin with host/],
     ['with 501 images', Array.from({ length: 501 }, (_, index) => imageNamed(`i${index}`)), /at most 500 items/],
   ])('%s are refused', async (_, images, why) => {
     const set = { metadata: { name: 'bad' }, spec: { pinnedImages: images.map((name) => ({ name })) } };
     await expect(cluster.client.create(pinnedImageSets, set)).rejects.toThrow(why);
   });
 
-  it('hold 500 images', async () => {
+  it('can contain 500 images', async () => {
     const images = Array.from({ length: 500 }, (_, index) => `i${index}`);
     expect((await cluster.addSet('large', 'worker', images)).spec.pinnedImages).toHaveLength(500);
   });
 });
 
 describe('a machine', () => {
-  it('is told of the sets of all its pools, and of what becomes of them', async () => {
+  it('is assigned the sets of all its pools, and follows their changes', async () => {
     await cluster.addPool('worker');
     await cluster.addPool('infra');
     await cluster.addPool('master');
@@ -135,11 +135,11 @@ describe('a machine', () => {
     await untilAssigned('n3');
   });
 
-  it('is told once of sets that are made at once, and of nothing while nothing changes', async () => {
+  it('is assigned sets that are created together in one write, and none while nothing changes', async () => {
     await cluster.addPool('worker');
     for (const name of ['n1', 'n2']) await cluster.addNode(name, 'worker');
     const { writes } = run();
-    // Both records are made; whether they have been assigned their empty list already is a matter of speed.
+    // Both records exist; whether they have been assigned their empty list is a matter of timing.
     await until(() =>
       expect(writes.filter((write) => write.includes('MachineConfigNode')).length).toBeGreaterThanOrEqual(2),
     );
@@ -149,7 +149,7 @@ describe('a machine', () => {
     expect(writes.filter((write) => write === 'patch MachineConfigNode n1').length).toBeLessThanOrEqual(2);
     await untilCounts('worker', counts(2, 0));
     const before = writes.length;
-    // Something that concerns nobody, and that the controllers have seen when this machine is told.
+    // An unrelated change, which the controllers have processed when this machine gets its assignment.
     await cluster.says('n1', { sets: { a: null, b: null, c: null } });
     await cluster.addNode('n3', 'worker');
     await untilAssigned('n3', 'a', 'b', 'c');
@@ -159,7 +159,7 @@ describe('a machine', () => {
     ]);
   });
 
-  it('is first to let go a set that was deleted and made again, and never counts for having had the old one', async () => {
+  it('must first release a set that was deleted and recreated, and does not count as updated because of the old one', async () => {
     await cluster.addPool('worker');
     await cluster.addSet('release', 'worker');
     await cluster.addNode('n1', 'worker');
@@ -187,12 +187,12 @@ describe('a machine', () => {
     await untilCounts('worker', counts(1, 1));
   });
 
-  it('waits for its turn where its pool lets only so many pull', async () => {
+  it('waits for a slot if its pool limits concurrent pulls', async () => {
     await cluster.addPool('worker');
     await cluster.patchPool('worker', { metadata: { annotations: { [maxPullingAnnotation]: '1' } } });
     for (const name of ['n1', 'n2', 'n3']) await cluster.addNode(name, 'worker');
     run();
-    // The first turn is that of the first machine that is known: the three are, before there is something to pull.
+    // The first known machine gets the first slot: all three must be known before there is anything to pull.
     for (const name of ['n1', 'n2', 'n3']) await untilAssigned(name);
     await cluster.addSet('release', 'worker');
     const turns = (...names: string[]) =>
@@ -216,7 +216,7 @@ describe('a machine', () => {
 });
 
 describe('the status of a pool', () => {
-  it('says how far its machines are, and names those that fail', async () => {
+  it('reports the progress of its machines, and names those that fail', async () => {
     await cluster.addPool('worker');
     await cluster.addSet('release', 'worker');
     for (const name of ['n1', 'n2', 'n3']) await cluster.addNode(name, 'worker');
@@ -248,7 +248,7 @@ describe('the status of a pool', () => {
       await untilCondition('worker', type, { status: 'False', reason: 'AsExpected' });
   });
 
-  it('says nothing of images before the gate is on, and all goes when it is turned off', async () => {
+  it('reports no images before the gate is on, and removes everything when it is turned off', async () => {
     await cluster.addPool('worker', { pinnedImageSets: [{ name: 'mine' }] });
     await cluster.addSet('mine', 'nobody');
     await cluster.addSet('release', 'worker');
@@ -276,7 +276,7 @@ describe('the status of a pool', () => {
 });
 
 describe('the controllers', () => {
-  it('that start with the gate off take back what others have left behind, and not what a person has put there', async () => {
+  it('that start with the gate off remove what earlier ones left behind, but not what a user added', async () => {
     await cluster.addPool('worker', { pinnedImageSets: [{ name: 'mine' }] });
     await cluster.addSet('mine', 'nobody');
     await cluster.addSet('release', 'worker');
@@ -294,7 +294,7 @@ describe('the controllers', () => {
     });
   });
 
-  it('write nothing without a precondition, and another takes over where one that led has stopped', async () => {
+  it('write nothing without a precondition, and another process takes over from a stopped leader', async () => {
     await cluster.addPool('worker');
     await cluster.addSet('release', 'worker');
     await cluster.addNode('n1', 'worker');
@@ -314,7 +314,7 @@ describe('the controllers', () => {
     expect(first.log() + second.log()).not.toMatch(/SLW_KUBE_NO_PRECONDITION|this is a bug/);
   });
 
-  it('that are killed between any two of their writes go on where they stood', async () => {
+  it('that are killed between any two of their writes continue where they stopped', async () => {
     let deaths = 0;
     for (let isKilled = true; isKilled; deaths += isKilled ? 1 : 0) {
       await cluster.addPool('worker');
@@ -332,7 +332,7 @@ describe('the controllers', () => {
       await stopAll();
       await cluster.clear();
     }
-    // The MachineConfigNode and what it is told, the sets of the pool, its summary and its status.
+    // The MachineConfigNode and its assignment, the sets of the pool, its summary and its status.
     expect(deaths).toBeGreaterThanOrEqual(5);
   });
 });

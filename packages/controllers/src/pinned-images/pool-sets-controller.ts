@@ -1,17 +1,17 @@
-// Keeps in each pool the PinnedImageSets that match it by label, beside those that a person put there.
+// Lists in each pool the PinnedImageSets that match it by label, in addition to those that a user added.
 import { addedImageSetsAnnotation, type MachineConfigPool, machineConfigPools } from '@slipway/api';
 import { readAddedSets, encodeAddedSets, nextPoolSets, listSetNames } from '@slipway/fleet';
 import { type Context, type ControllerDef, done, type Gate, type Stored } from '@slipway/kube';
 import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
 import { everyPool, imageSets, listImageSets } from '../sources.ts';
 
-/** Of all controllers of pinned images. */
+/** Shared by all controllers of pinned images. */
 export const FIELD_MANAGER = 'slipway-pinned-images';
 
-/** A decision looks at every machine: while hundreds of them report in a second, several reports are answered at once. */
+/** A decision reads every machine: while hundreds report per second, one run handles several reports. */
 export const computeRunInterval = (machines: number): number => Math.min(500, Math.floor(machines / 2));
 
-/** What a person put into a pool stays. */
+/** Sets that a user added to a pool stay. */
 const withdrawSets: Gate['whenOff'] = async (context) => {
   for await (const pool of context.client.list(machineConfigPools, { signal: context.signal })) {
     if (pool.metadata.annotations?.[addedImageSetsAnnotation] === undefined) continue;
@@ -35,7 +35,7 @@ export const poolSetsController: ControllerDef = {
 
 type DesiredSets = Pick<ReturnType<typeof nextPoolSets>, 'names' | 'added'>;
 
-/** The names and the memory of who put them there change in one write: else a person's and ours could be mixed up. */
+/** Names and their origin change in one write, so that a user's sets are never mistaken for ours. */
 async function writeSets(
   pool: Stored<MachineConfigPool>,
   { names, added }: DesiredSets,
@@ -54,7 +54,7 @@ async function writeSets(
       added: names.filter((name) => !before.includes(name)),
       removed: before.filter((name) => !names.includes(name)),
     },
-    'the pinned image sets of a pool have changed',
+    'updated the PinnedImageSets of a pool',
   );
 }
 

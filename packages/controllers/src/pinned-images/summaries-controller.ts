@@ -1,5 +1,5 @@
-// Sums up for each pool how far its machines are with their images. The rollout controller, which alone writes the status of a
-// pool, takes it from there.
+// Summarizes for each pool how far its machines are with their images. The rollout controller, the only writer of a
+// pool's status, reads the summary.
 import { type MachineConfigPool, machineConfigPools, nodes, pinSummaryAnnotation } from '@slipway/api';
 import {
   decodeSummary,
@@ -18,9 +18,9 @@ import { computeRunInterval, FIELD_MANAGER } from './pool-sets-controller.ts';
 
 type Pool = Stored<MachineConfigPool>;
 
-/** While machine after machine gets done. That something is wrong, or right again, is told at once. */
+/** Limits writes while machines finish one after another. New and resolved problems are written immediately. */
 const MIN_SUMMARY_INTERVAL_MS = 1000;
-/** A set that was only just named may be on its way to us. */
+/** A set that was referenced a moment ago may not be in the cache yet. */
 const MISSING_AFTER_MS = 5000;
 
 export function summariesController(metrics?: Pick<Metrics, 'registry'>): ControllerDef {
@@ -63,10 +63,10 @@ const withdrawSummaries: Gate['whenOff'] = async ({ client, write, signal }) => 
   }
 };
 
-/** By pool and set. Only for pacing, so that it may be forgotten in a restart. */
+/** By pool and set. Only a delay, so a restart may lose it. */
 type MissingSince = Map<string, ReadonlyMap<string, number>>;
 
-/** The view without sets that are missing only since a moment, and how long until they count as missing. */
+/** The view without sets that went missing a moment ago, and the time until they count as missing. */
 function withoutFresh(
   view: PinView,
   name: string,
@@ -104,7 +104,7 @@ async function writeSummary(pool: Pool, summary: PinSummary | null, { write }: C
   await write.patchThrottled(machineConfigPools, pool, body, { minIntervalMs: isUrgent ? 0 : MIN_SUMMARY_INTERVAL_MS });
 }
 
-/** Whether a condition of the pool becomes true or false by it. */
+/** Whether the summary changes a condition of the pool. */
 const changesConditions = (before: PinSummary | null, next: PinSummary | null): boolean =>
   readConditionStates(before).some((holds, index) => holds !== readConditionStates(next)[index]);
 
@@ -121,7 +121,7 @@ export interface PinMetrics {
 function createPinMetrics({ registry }: Pick<Metrics, 'registry'>): PinMetrics {
   const machines = new Gauge({
     name: 'slipway_pinned_image_nodes',
-    help: 'Machines of a pool that hold all its pinned images, that fail to, and that are on their way.',
+    help: 'Machines of a pool by the state of their pinned images: updated, degraded or progressing.',
     labelNames: ['pool', 'state'] as const,
     registers: [registry],
   });

@@ -21,8 +21,8 @@ const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' };
 const REQUEUE_MS = 3_600_000;
 
 /**
- * Keeps the kubeconfig that new machines join with, and the bootstrap tokens in it, on clusters that have no way of
- * their own. A token is in kube-system before any kubeconfig names it, and leaves it only when it has expired.
+ * Maintains the kubeconfig that new machines join with, and its bootstrap tokens, on clusters that provide none. A
+ * token is in kube-system before any kubeconfig contains it, and is deleted only after it expired.
  */
 export function bootstrapKubeconfigController(options: FirstBootOptions): ControllerDef {
   const { namespace } = options;
@@ -89,8 +89,8 @@ async function findApiServer(client: Client, options: FirstBootOptions): Promise
 function reportMissing(missing: 'address' | 'CA', { log }: Context) {
   const remediation =
     missing === 'address'
-      ? 'Give the controller --api-server-url https://HOST:PORT'
-      : `Publish it in ConfigMap ${ROOT_CA_NAME} of our namespace, or in kube-public/cluster-info`;
+      ? 'Start the controller with --api-server-url https://HOST:PORT'
+      : `Publish it in ConfigMap ${ROOT_CA_NAME} in Slipway's namespace, or in kube-public/cluster-info`;
   log.warn(
     `new machines get no kubeconfig: the API server's ${missing} is not known. ${remediation}, or make Secret ${serverSecrets.kubeconfig} with the keys kubeconfig and ca.crt yourself`,
   );
@@ -112,12 +112,15 @@ async function findTokens(client: Client, namespace: string): Promise<StoredToke
 async function makeToken({ write, log, now }: Context, options: FirstBootOptions): Promise<BootstrapToken> {
   const token = mintBootstrapToken(now(), options.bootstrapTokenLifetime);
   await putSecret(write, undefined, buildTokenSecret(token, options.namespace));
-  // The id is public: it is part of the Secret's name.
-  log.info({ id: token.id, expires: new Date(token.expires).toISOString() }, 'made a bootstrap token for new machines');
+  // The id is not secret: it is part of the Secret's name.
+  log.info(
+    { id: token.id, expires: new Date(token.expires).toISOString() },
+    'created a bootstrap token for new machines',
+  );
   return token;
 }
 
-/** Also those that nobody can read: what is damaged lets no machine in. Kubernetes' own cleaner may be faster. */
+/** Also deletes unreadable tokens, which admit no machine. Kubernetes' token cleaner may delete them first. */
 async function removeTokens(write: Writer, { stored, tokens }: StoredTokens, { remove }: BootstrapStep): Promise<void> {
   const good = new Set(tokens.filter(({ id }) => !remove.includes(id)).map(({ id }) => formatSecretName(id)));
   for (const each of stored.filter(({ metadata }) => !good.has(metadata.name))) {
@@ -125,11 +128,11 @@ async function removeTokens(write: Writer, { stored, tokens }: StoredTokens, { r
   }
 }
 
-// The tokens in it.
+// The bootstrap tokens.
 
-/** One of our tokens by which a kubelet introduces itself to the API server. */
+/** A token of ours that a kubelet authenticates with to the API server. */
 export interface BootstrapToken {
-  /** Six characters, public; also in the Secret's name. */
+  /** Six characters, not secret; also in the Secret's name. */
   id: string;
   /** Sixteen characters. */
   secret: string;
@@ -138,15 +141,15 @@ export interface BootstrapToken {
 }
 
 export interface BootstrapStep {
-  /** The one for machines that come now; undefined: make a new one. */
+  /** The token for machines that join now; undefined: create one. */
   use: BootstrapToken | undefined;
-  /** The ids of those that nobody can use any more. */
+  /** The ids of expired tokens. */
   remove: string[];
-  /** When to look again; a new token counts for itself. */
+  /** When to run next, including for a token that is created now. */
   due: number;
 }
 
-/** A new one at half of its life: a machine always gets one that is good for at least half a lifetime. */
+/** Creates a token at half its lifetime, so that every machine gets one that is valid for at least that long. */
 export function nextBootstrapTokens(kept: readonly BootstrapToken[], now: number, lifetime: number): BootstrapStep {
   const valid = kept.filter(({ expires }) => expires > now).toSorted((a, b) => b.expires - a.expires);
   const [newest] = valid;
@@ -161,14 +164,14 @@ export function nextBootstrapTokens(kept: readonly BootstrapToken[], now: number
   };
 }
 
-/** Where kube-apiserver looks for them, and what it asks of their names. */
+/** Where kube-apiserver reads them, and the names it requires. */
 const BOOTSTRAP_NAMESPACE = 'kube-system';
 const PREFIX = 'bootstrap-token-';
 const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Whose tokens they are: the namespace of ours that they were made for. */
+/** The value is Slipway's namespace that the tokens belong to. */
 const BOOTSTRAP_TOKEN_LABEL = 'slipway.dev/bootstrap-token-of';
-/** What RBAC binds to: who comes with such a token may ask for a node's certificate, and nothing else. */
+/** RBAC binds to this group: its members may request a node certificate, and nothing else. */
 const BOOTSTRAP_GROUP = 'system:bootstrappers:slipway';
 
 const formatSecretName = (id: string): string => `${PREFIX}${id}`;
@@ -176,7 +179,7 @@ const formatSecretName = (id: string): string => `${PREFIX}${id}`;
 function mintBootstrapToken(now: Date, lifetime: number): BootstrapToken {
   const draw = (length: number): string =>
     Array.from({ length }, () => CHARACTERS[randomInt(CHARACTERS.length)]).join('');
-  // The API keeps whole seconds.
+  // The API stores whole seconds.
   return { id: draw(6), secret: draw(16), expires: Math.ceil((now.getTime() + lifetime) / 1000) * 1000 };
 }
 
@@ -185,7 +188,7 @@ const buildTokenSecret = ({ id, secret, expires }: BootstrapToken, namespace: st
   type: 'bootstrap.kubernetes.io/token',
   labels: { [BOOTSTRAP_TOKEN_LABEL]: namespace },
   data: {
-    description: `By which new machines join, made by slipway in ${namespace}. It is replaced before it expires.`,
+    description: `New machines join with this token. Created by Slipway in namespace ${namespace}, and replaced before it expires.`,
     'token-id': id,
     'token-secret': secret,
     expiration: `${new Date(expires).toISOString().slice(0, 19)}Z`,
@@ -197,7 +200,7 @@ const buildTokenSecret = ({ id, secret, expires }: BootstrapToken, namespace: st
 
 const form = { id: /^[a-z0-9]{6}$/, secret: /^[a-z0-9]{16}$/ };
 
-/** Undefined where kube-apiserver would not take it either. */
+/** Undefined if kube-apiserver would not accept it either. */
 function readBootstrapToken(stored: Secret): BootstrapToken | undefined {
   const fields = ['token-id', 'token-secret', 'expiration', 'usage-bootstrap-authentication'] as const;
   const data = textsIn(stored, fields);

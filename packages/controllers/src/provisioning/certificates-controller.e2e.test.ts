@@ -67,7 +67,7 @@ async function storedServing(): Promise<Record<'tls.crt' | 'tls.key', string>> {
   return { 'tls.crt': data['tls.crt'] ?? '', 'tls.key': data['tls.key'] ?? '' };
 }
 
-/** The CA, once the server's certificate is by it. */
+/** The CA, once it has issued the server's certificate. */
 const untilInStep = (): Promise<Authority> =>
   until(async () => {
     const [authority, read] = [await storedAuthority(), readServing(await storedServing())];
@@ -95,7 +95,7 @@ async function secretNames(): Promise<string[]> {
   return found.map(({ metadata }) => metadata.name).sort();
 }
 
-/** What one that believes only `ca` hears from a server with this certificate. */
+/** The response of a server with this certificate to a client that trusts only `ca`. */
 async function greeting(data: Record<'tls.crt' | 'tls.key', string>, ca: string): Promise<string> {
   const server = await startTlsServer(data);
   try {
@@ -106,7 +106,7 @@ async function greeting(data: Record<'tls.crt' | 'tls.key', string>, ca: string)
 }
 
 describe('the certificates of the server', () => {
-  it('are made where there are none, and a second start changes nothing', async () => {
+  it('are created if there are none, and a second start changes nothing', async () => {
     const first = run();
     const authority = await untilInStep();
     expect(await secretNames()).toEqual([serverSecrets.authority, serverSecrets.serving]);
@@ -115,18 +115,18 @@ describe('the certificates of the server', () => {
     await first.stop();
 
     const again = run();
-    // It has looked once it answers to a change that came later.
+    // It has checked once it reacts to a later change.
     await client.delete(secrets, { namespace, name: serverSecrets.serving }, {});
     await untilInStep();
     expect(again.writes).toEqual([`create Secret ${namespace}/${serverSecrets.serving}`]);
     expect((await storedAuthority()).certificate).toBe(authority.certificate);
   });
 
-  it('rotate under machines that boot all the time: a stub is good until its CA expires', async () => {
+  it('rotate while machines boot all the time: a stub is valid until its CA expires', async () => {
     run({ caValidity: 9 * SECOND, caRefresh: 3 * SECOND, servingValidity: 4 * SECOND, servingRefresh: 2 * SECOND });
     await untilInStep();
     const server = await startTlsServer(await storedServing());
-    /** The bundle of each stub that was ever handed out, and when the newest CA in it ends. */
+    /** The bundle of every stub so far, and when the newest CA in it expires. */
     const stubs = new Map<string, number>();
     const [failures, certificates] = [new Set<string>(), new Set<string>()];
     let [boots, afterTheEnd]: [number, string] = [0, ''];
@@ -141,7 +141,7 @@ describe('the certificates of the server', () => {
         const authority = await storedAuthority();
         stubs.set(buildCaBundle(authority), new X509Certificate(authority.certificate).validToDate.getTime());
         for (const [bundle, end] of stubs) {
-          // Around its end nobody can tell which side of it a handshake is on.
+          // Close to its expiry, a handshake may be on either side of it.
           if (end - Date.now() > SECOND) await boot(bundle, 'a stub');
           else if (Date.now() - end > SECOND) afterTheEnd = await readGreeting(server.port, bundle, HOST);
         }
@@ -180,27 +180,29 @@ describe('the certificates of the server', () => {
     expect((await storedAuthority()).certificate).toBe(certificate);
   });
 
-  it('wait, with a CA made already, where nobody has said what the server is called', async () => {
+  it('wait, with the CA already created, if the address of the server is unknown', async () => {
     const started = run({ serverUrl: undefined });
     await until(() => expect(started.log()).toMatch(/gets no certificate.*--server-url/));
     expect(await secretNames()).toEqual([serverSecrets.authority]);
   });
 });
 
-describe('a Secret that somebody has damaged', () => {
-  it('is made anew where the CA’s key is lost, with a loud warning to those who have old stubs', async () => {
+describe('a damaged Secret', () => {
+  it('is recreated if the CA’s key is lost, with a warning about machines with old stubs', async () => {
     run();
     const before = await untilInStep();
     await edit(serverSecrets.authority, { 'tls.key': 'oops' });
     const event = await untilEvent(serverSecrets.authority, 'AuthorityLost');
     expect(event).toMatchObject({ type: 'Warning' });
-    expect(event.message).toMatch(/tls\.key: expected the private key of tls\.crt.*do not boot until they get a stub/);
+    expect(event.message).toMatch(
+      /tls\.key: expected the private key of tls\.crt.*do not boot until they get the current stub/,
+    );
     const after = await untilInStep();
     expect(after.certificate).not.toBe(before.certificate);
     expect(await greeting(await storedServing(), after.certificate)).toBe('hello');
   });
 
-  it('is repaired where certificate and key are there: the CA stays', async () => {
+  it('is repaired if certificate and key are there: the CA stays', async () => {
     run();
     const before = await untilInStep();
     await edit(serverSecrets.authority, { 'ca-bundle.crt': 'oops' });
@@ -210,7 +212,7 @@ describe('a Secret that somebody has damaged', () => {
     expect(stored === undefined ? '' : textIn(stored, 'ca-bundle.crt')).toBe(before.certificate);
   });
 
-  it('is made anew where it is only the server’s certificate: the CA stays', async () => {
+  it('is recreated if only the server’s certificate is damaged: the CA stays', async () => {
     run();
     const before = await untilInStep();
     await edit(serverSecrets.serving, { 'tls.crt': 'oops' });
@@ -223,20 +225,17 @@ describe('a Secret that somebody has damaged', () => {
 });
 
 describe('a controller that dies between two writes', () => {
-  it.each([1, 2])(
-    'of its first start (before write %i) leaves something that the next one completes',
-    async (write) => {
-      const dying = run({}, write);
-      await until(() => expect(dying.log()).toContain('the process is dead'));
-      await dying.stop();
-      run();
-      const authority = await untilInStep();
-      expect(await secretNames()).toEqual([serverSecrets.authority, serverSecrets.serving]);
-      expect(await greeting(await storedServing(), authority.certificate)).toBe('hello');
-    },
-  );
+  it.each([1, 2])('of its first start (before write %i) leaves a state that the next one completes', async (write) => {
+    const dying = run({}, write);
+    await until(() => expect(dying.log()).toContain('the process is dead'));
+    await dying.stop();
+    run();
+    const authority = await untilInStep();
+    expect(await secretNames()).toEqual([serverSecrets.authority, serverSecrets.serving]);
+    expect(await greeting(await storedServing(), authority.certificate)).toBe('hello');
+  });
 
-  it.each([1, 2])('of a rotation (before write %i) leaves a server that old and new stubs believe', async (write) => {
+  it.each([1, 2])('of a rotation (before write %i) leaves a server that old and new stubs trust', async (write) => {
     const old = await makeAuthority(new Date(Date.now() - 9 * YEAR), 10 * YEAR);
     const { authority: authorityName, serving: servingName } = serverSecrets;
     const writer = createWriter(client, { fieldManager: 'test' });

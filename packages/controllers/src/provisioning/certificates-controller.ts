@@ -40,12 +40,12 @@ import { readInfrastructure } from './infrastructure.ts';
 const CERTIFICATES = 'certificates';
 
 /**
- * Keeps the CA and the certificate of the machine config server. The CA's Secret is the truth and is written first;
- * the certificate follows from it. Stopped between the two, the server goes on with a certificate of the CA before,
- * which every stub still trusts.
+ * Maintains the CA and the certificate of the machine config server. The CA's Secret is the source of truth and is
+ * written first; the certificate is derived from it. After a stop between the two writes, the server continues with a
+ * certificate of the previous CA, which every stub still trusts.
  *
- * Secrets are read live and watched by their metadata only: they change a few times a year, and no cache of ours then
- * holds the key of the CA.
+ * Secrets are read live and watched by metadata only: they change a few times a year, and this way no cache contains
+ * the CA's key.
  */
 export function certificatesController(settings: FirstBootSettings): ControllerDef {
   const options = firstBootOptions(settings);
@@ -68,7 +68,7 @@ export function certificatesController(settings: FirstBootSettings): ControllerD
       let due = authorityDue(authority, context.now().getTime(), options.authority);
       if (address === undefined) {
         context.log.warn(
-          'the machine config server gets no certificate: nobody has said where it is (--server-url), and there is no Infrastructure cluster with an apiServerInternalURI',
+          'the machine config server gets no certificate, because its address is unknown. Start the controller with --server-url https://HOST:22623 (on OpenShift the default is status.apiServerInternalURI of Infrastructure cluster)',
         );
       } else {
         due = Math.min(due, await keepServing(context, namespace, authority, address.hosts, options.serving));
@@ -79,8 +79,8 @@ export function certificatesController(settings: FirstBootSettings): ControllerD
 }
 
 /**
- * The CA of now, made or rotated where it is time. Everything about a CA is in one Secret and so in one write: there is
- * no moment at which a new key exists without the signatures that old machines need.
+ * The current CA, created or rotated when due. Everything about a CA is in one Secret, so one write changes it: a new
+ * key never exists without the signatures that old machines need.
  */
 async function keepAuthority(context: Context, namespace: string, policy: Lifetime): Promise<Authority> {
   const { client, write, events, log } = context;
@@ -102,7 +102,7 @@ async function keepAuthority(context: Context, namespace: string, policy: Lifeti
   return authority;
 }
 
-/** When something about this CA is due. */
+/** When this CA needs work next. */
 function authorityDue(authority: Authority, now: number, policy: Lifetime): number {
   const step = nextAuthority(usable(authority, false), now, policy);
   return step.do === 'keep' ? step.until : now;
@@ -138,32 +138,36 @@ async function executeStep(
 }
 
 const CUT_OFF =
-  'Machines whose stub was made before trust only the CA that is gone: they do not boot until they get a stub of now (Secrets <pool>-user-data-managed)';
+  'Machines with an older stub trust only the lost CA. They do not boot until they get the current stub (Secrets <pool>-user-data-managed)';
 
 function buildAuthorityEvent(step: AuthorityStep, secret: string, read: ReadAuthority | undefined): EventInput {
   if (step.do === 'rotate') {
     return {
       type: 'Normal',
       reason: 'AuthorityRotated',
-      message: `${secret}: a new CA was made and signed by the old one. Machines with the old stub still boot until the old CA expires`,
+      message: `${secret}: Slipway rotated the CA. The old CA signed the new one. Machines with the old stub still boot until the old CA expires`,
     };
   }
   if (step.do !== 'make') {
     return {
       type: 'Normal',
       reason: 'AuthorityPutInOrder',
-      message: `${secret}: the CA stays; its bundle of CAs and signatures was put in order`,
+      message: `${secret}: Slipway cleaned up the bundle of CAs and signatures. The CA did not change`,
     };
   }
   if (step.why === 'absent') {
-    return { type: 'Normal', reason: 'AuthorityMade', message: `${secret} did not exist: a new CA was made` };
+    return { type: 'Normal', reason: 'AuthorityMade', message: `${secret} did not exist. Slipway created a new CA` };
   }
   const why =
     read?.ok === false ? `${read.field}: ${read.problem}, found something else` : 'tls.crt: the CA has expired';
-  return { type: 'Warning', reason: 'AuthorityLost', message: `${secret}: ${why}. A new CA was made. ${CUT_OFF}` };
+  return {
+    type: 'Warning',
+    reason: 'AuthorityLost',
+    message: `${secret}: ${why}. Slipway created a new CA. ${CUT_OFF}`,
+  };
 }
 
-/** Keeps the server's certificate in step with its CA and its hosts; returns when it is to be renewed. */
+/** Keeps the server's certificate consistent with its CA and hosts; returns when to renew it. */
 async function keepServing(
   context: Context,
   namespace: string,
@@ -215,15 +219,15 @@ function buildServingEvent(
   return {
     type: damage === '' ? 'Normal' : 'Warning',
     reason: 'ServingCertificateRenewed',
-    message: `${secret}: the server's certificate for ${hosts.join(', ')} was renewed, because ${reasons[why]}${damage}`,
+    message: `${secret}: Slipway renewed the server's certificate for ${hosts.join(', ')}, because ${reasons[why]}${damage}`,
   };
 }
 
 const reasons = {
   absent: 'there was none',
-  unusable: 'what was there cannot be used',
-  authority: 'the CA is a new one',
-  hosts: 'the names of the server have changed',
-  age: 'of its age',
-  intermediates: 'the CAs that it leads to have changed',
+  unusable: 'the stored one is not usable',
+  authority: 'the CA changed',
+  hosts: 'the names of the server changed',
+  age: 'it was due for renewal',
+  intermediates: 'its chain of CAs changed',
 } as const;

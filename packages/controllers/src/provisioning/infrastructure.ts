@@ -1,7 +1,7 @@
 import { type Infrastructure, infrastructures, SINGLETON_NAME } from '@slipway/api';
 import { type Client, isKubeError } from '@slipway/kube';
 
-/** Plain Kubernetes has no such kind. */
+/** Undefined on plain Kubernetes, which does not have the kind. */
 export async function readInfrastructure(client: Client): Promise<Infrastructure | undefined> {
   try {
     return await client.find(infrastructures, { name: SINGLETON_NAME });

@@ -10,7 +10,7 @@ const nothing: ApiServerHints = {
   connection: undefined,
 };
 
-describe('the API server that new machines are sent to', () => {
+describe('the API server for new machines', () => {
   let [root, other]: string[] = [];
   let clusterInfo: string;
   beforeAll(async () => {
@@ -19,12 +19,12 @@ describe('the API server that new machines are sent to', () => {
     clusterInfo = `apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: ${btoa(other)}\n    server: https://public.example.com:6443\n  name: ""\nkind: Config\n`;
   });
 
-  it('is the one that was said, by the cluster’s own CA', () => {
+  it('is the configured one, with the cluster’s CA', () => {
     const hints = { ...nothing, apiServerUrl: 'https://said:6443', clusterInfo, rootCa: root };
     expect(resolveApiServer(hints)).toEqual({ ok: true, apiServer: { url: 'https://said:6443', ca: root } });
   });
 
-  it('is else the one that the cluster publishes', () => {
+  it('is otherwise the one that the cluster publishes', () => {
     expect(resolveApiServer({ ...nothing, clusterInfo, connection: { server: 'https://10.0.0.1', ca: root } })).toEqual(
       {
         ok: true,
@@ -33,7 +33,7 @@ describe('the API server that new machines are sent to', () => {
     );
   });
 
-  it('is else the one that this process talks to', () => {
+  it('is otherwise the one that this process uses', () => {
     const connection = { server: 'https://10.0.0.1:6443', ca: other };
     expect(resolveApiServer({ ...nothing, connection })).toEqual({
       ok: true,
@@ -43,18 +43,14 @@ describe('the API server that new machines are sent to', () => {
 
   it.each([
     ['nothing is known', {}, 'address'],
-    ['what the cluster publishes is damaged', { clusterInfo: 'clusters: [' }, 'address'],
-    [
-      'this process talks to it without TLS',
-      { connection: { server: 'http://127.0.0.1:8001', ca: undefined } },
-      'address',
-    ],
+    ['the published address is damaged', { clusterInfo: 'clusters: [' }, 'address'],
+    ['this process uses no TLS', { connection: { server: 'http://127.0.0.1:8001', ca: undefined } }, 'address'],
     ['there is no CA', { apiServerUrl: 'https://said:6443', rootCa: 'nonsense' }, 'CA'],
-  ])('is not known where %s', (_, hints, missing) => {
+  ])('is unknown if %s', (_, hints, missing) => {
     expect(resolveApiServer({ ...nothing, ...hints })).toEqual({ ok: false, missing });
   });
 
-  it('stands in the kubeconfig with its CA and the token', () => {
+  it('is in the kubeconfig with its CA and the token', () => {
     const text = formatJoiningKubeconfig(
       { url: 'https://said:6443', ca: 'PEM' },
       { id: 'abcdef', secret: '0123456789abcdef' },

@@ -9,9 +9,9 @@ export interface ApiServer {
 }
 
 export interface ApiServerHints {
-  /** What a person said. */
+  /** What a user configured. */
   apiServerUrl: string | undefined;
-  /** The key `kubeconfig` of ConfigMap kube-public/cluster-info, where clusters say how they are reached. */
+  /** The key `kubeconfig` of ConfigMap kube-public/cluster-info, where clusters publish how to reach them. */
   clusterInfo: string | undefined;
   /** The key `ca.crt` of ConfigMap kube-root-ca.crt. */
   rootCa: string | undefined;
@@ -61,7 +61,7 @@ function hasCertificate(pem: string): boolean {
   }
 }
 
-/** What a kubelet starts with: enough to ask for a certificate of its own. */
+/** What a kubelet starts with: enough to request a client certificate. */
 export const formatJoiningKubeconfig = ({ url, ca }: ApiServer, token: { id: string; secret: string }): string =>
   stringify({
     apiVersion: 'v1',

@@ -8,8 +8,8 @@ const table: [string, ObservedStub | undefined, StubStep][] = [
   ['none', undefined, 'create'],
   ['ours, as it should be', ours, 'keep'],
   ['ours, from before a rotation', { ...ours, current: false }, 'renew'],
-  ['ours, changed by somebody', { ...ours, intact: false, current: false }, 'put back'],
-  ['ours, emptied by somebody', { managed: true, intact: false, current: false, pointsAtPool: false }, 'put back'],
+  ['ours, changed by a user', { ...ours, intact: false, current: false }, 'put back'],
+  ['ours, emptied by a user', { managed: true, intact: false, current: false, pointsAtPool: false }, 'put back'],
   ['another operator’s', { managed: false, intact: false, current: false, pointsAtPool: true }, 'take over'],
   ['something else', { managed: false, intact: false, current: false, pointsAtPool: false }, 'leave alone'],
 ];
@@ -28,7 +28,7 @@ describe('a stub of a pool', () => {
     ['of spec 3', JSON.stringify({ ignition: { version: '3.2.0', config: { merge: [{ source: SOURCE }] } } })],
     ['of spec 2', JSON.stringify({ ignition: { version: '2.2.0', config: { append: [{ source: SOURCE }] } } })],
     ['that replaces', JSON.stringify({ ignition: { version: '3.2.0', config: { replace: { source: SOURCE } } } })],
-  ])('is known by where it points: %s', (_, text) => {
+  ])('is recognised by the URL it references: %s', (_, text) => {
     expect(pointsAt(text, 'worker')).toBe(true);
     expect(pointsAt(text, 'master')).toBe(false);
   });

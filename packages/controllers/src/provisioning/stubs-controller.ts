@@ -28,20 +28,20 @@ import { bootstrapKubeconfigController } from './bootstrap-kubeconfig-controller
 import { readInfrastructure } from './infrastructure.ts';
 import { tokensController, wantsTokens } from './tokens-controller.ts';
 
-/** Everything a new machine is given to find, believe and be let in by the machine config server, and to join with. */
+/** Everything that a new machine needs to find and trust the machine config server, to be admitted, and to join. */
 export function provisioningControllers(settings: FirstBootSettings): ControllerDef[] {
   const options = firstBootOptions(settings);
   return [tokensController(options), stubsController(options), bootstrapKubeconfigController(options)];
 }
 
 const SUFFIX = '-user-data-managed';
-/** What we wrote last, so that a change of ours can be told from somebody else's. */
+/** The digest of what we wrote last, to detect changes by other clients. */
 const DIGEST_ANNOTATION = 'slipway.dev/stub-digest';
 
-/** Keeps the stub of every pool in the machine namespaces: what new machines of the pool are started with. */
+/** Maintains the stub of every pool in the machine namespaces: the user data that new machines start with. */
 function stubsController(options: FirstBootOptions): ControllerDef {
   const machineNamespaces = [...new Set([options.machineApiNamespace, options.clusterApiNamespace])];
-  /** Pools about which it was said that no address is known: once is enough for one run of the program. */
+  /** Pools whose missing server address was reported: once per process is enough. */
   const reported = new Set<string>();
   return {
     name: 'stubs',
@@ -86,7 +86,7 @@ function listSources(namespace: string, machineNamespaces: readonly string[]): S
   return [...ingredients, ...places];
 }
 
-/** The stub's text; `waiting` for the CA or the token, which wake us when they are there. */
+/** The stub's text; `waiting` for the CA or the token, whose arrival triggers the next reconcile. */
 async function buildDesiredStub(
   pool: string,
   options: FirstBootOptions,
@@ -112,7 +112,7 @@ async function findNewestToken(client: Client, namespace: string, pool: string):
 
 type StubData = Record<string, string>;
 
-/** As the machine controllers of that namespace read it. Both forms where one namespace is both. */
+/** In the format of the namespace's machine controllers. Both formats if the two APIs share the namespace. */
 const buildStubData = (text: string, namespace: string, options: FirstBootOptions): StubData => ({
   ...(namespace === options.machineApiNamespace ? { userData: text, disableTemplating: 'true' } : {}),
   ...(namespace === options.clusterApiNamespace ? { value: text, format: 'ignition' } : {}),
@@ -140,15 +140,15 @@ async function keepStub(pool: string, place: StubLocation, data: StubData, conte
   events.record(secrets, written, event);
 }
 
-/** What is there under the name of a stub. */
+/** The Secret that has the name of a stub. */
 export interface ObservedStub {
   /** It has our label. */
   managed: boolean;
   /** Its data is what we wrote last. */
   intact: boolean;
-  /** Its data is what it should be now. */
+  /** Its data is up to date. */
   current: boolean;
-  /** It is a stub of this pool, whoever made it. */
+  /** It is a stub of this pool, by any writer. */
   pointsAtPool: boolean;
 }
 
@@ -166,13 +166,13 @@ function observeStub(existing: Secret, data: StubData, pool: string): ObservedSt
 export type StubStep =
   | 'create'
   | 'keep'
-  /** The CA, the token or the address has changed. */
+  /** The CA, the token or the address changed. */
   | 'renew'
-  /** Somebody has changed it. */
+  /** Another client changed it. */
   | 'put back'
-  /** Another operator's stub of this pool: it becomes ours, with a copy of what it was. */
+  /** Another operator's stub of this pool: Slipway takes it over, with a copy of the old data. */
   | 'take over'
-  /** Something else of that name: not ours to touch. */
+  /** An unrelated Secret with that name: ignored. */
   | 'leave alone';
 
 export function nextStub(kept: ObservedStub | undefined): StubStep {
@@ -184,7 +184,7 @@ export function nextStub(kept: ObservedStub | undefined): StubStep {
 
 const limits = { size: 64 * 1024, depth: 50, values: 2000 };
 
-/** Whether this is an Ignition config whose contents are fetched from some server's /config/<pool>. */
+/** Whether this is an Ignition config that references the path /config/<pool> of any server. */
 export function pointsAt(text: string, pool: string): boolean {
   const { config } = parse(text, limits);
   const sources = config === null ? [] : mergedSources(config);
@@ -204,7 +204,7 @@ function mergedSources({ ignition }: AnyConfig): string[] {
 const computeStubDigest = (data: StubData): string =>
   sha256(JSON.stringify(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 
-/** Nothing can be made in a namespace that is not there, or is about to go. */
+/** Nothing can be created in a namespace that does not exist, or is terminating. */
 async function isUsable(client: Client, name: string): Promise<boolean> {
   const namespace = await client.find(namespaces, { name });
   return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
@@ -212,7 +212,7 @@ async function isUsable(client: Client, name: string): Promise<boolean> {
 
 const formatCopyName = (name: string): string => `${name}-before-slipway`;
 
-/** The first copy counts: one that is there is from a run that was stopped between the two writes. */
+/** The first copy counts: an existing one is from a run that stopped between the two writes. */
 async function keepCopy(write: Writer, { metadata, type, data }: Stored<Secret>, name: string): Promise<void> {
   const copy = {
     metadata: { name, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
@@ -222,7 +222,7 @@ async function keepCopy(write: Writer, { metadata, type, data }: Stored<Secret>,
   await write.createIfAbsent(secrets, copy);
 }
 
-/** The stub of a pool that is gone would lead machines to a server that knows no such pool. */
+/** The stub of a deleted pool would send machines to a server that does not serve the pool. */
 async function removeStub(place: StubLocation, { client, write }: Context): Promise<void> {
   const existing = await client.find(secrets, place);
   if (existing !== undefined && isManaged(existing)) await write.remove(secrets, existing);
@@ -231,33 +231,37 @@ async function removeStub(place: StubLocation, { client, write }: Context): Prom
 function buildStubEvent(step: Exclude<StubStep, 'keep'>, pool: string, { namespace, name }: StubLocation): EventInput {
   const stub = `Secret ${namespace}/${name}`;
   const texts: Record<typeof step, EventInput> = {
-    create: { type: 'Normal', reason: 'StubMade', message: `${stub}: made for new machines of pool ${pool}` },
+    create: {
+      type: 'Normal',
+      reason: 'StubMade',
+      message: `${stub}: Slipway created it for new machines of pool ${pool}`,
+    },
     renew: {
       type: 'Normal',
       reason: 'StubRenewed',
-      message: `${stub}: brought to the CA, token and address of now`,
+      message: `${stub}: Slipway updated it to the current CA, token and address`,
     },
     'put back': {
       type: 'Warning',
       reason: 'StubPutBack',
-      message: `${stub}: somebody had changed it; it was put back. For machines with other user data, refer to a Secret of another name`,
+      message: `${stub}: another client changed it, and Slipway restored it. For machines with other user data, use a Secret with another name`,
     },
     'take over': {
       type: 'Normal',
       reason: 'StubTakenOver',
-      message: `${stub}: another operator's stub of pool ${pool} became ours; what it was is in Secret ${namespace}/${formatCopyName(name)}`,
+      message: `${stub}: Slipway took over another operator's stub of pool ${pool}. The old data is in Secret ${namespace}/${formatCopyName(name)}`,
     },
     'leave alone': {
       type: 'Warning',
       reason: 'StubNotOurs',
-      message: `${stub}: expected a stub of pool ${pool}, found something that neither is one nor has our label. It was left alone. To get a stub there, delete it or rename it`,
+      message: `${stub}: expected a stub of pool ${pool}, found a Secret that is not a stub and does not have Slipway's label. Slipway does not change it. To get a stub, delete this Secret`,
     },
   };
   return texts[step];
 }
 
 function reportNoAddress({ name, uid }: { name: string; uid: string }, { events, log }: Context): void {
-  const message = `MachineConfigPool ${name}: new machines get no stub, because nobody has said where the machine config server is. Give the controller --server-url https://HOST:22623 (on OpenShift it is taken from Infrastructure cluster, status.apiServerInternalURI)`;
+  const message = `MachineConfigPool ${name}: new machines get no stub, because the address of the machine config server is unknown. Start the controller with --server-url https://HOST:22623 (on OpenShift the default is status.apiServerInternalURI of Infrastructure cluster)`;
   log.warn({ pool: name }, message);
   events.record(
     machineConfigPools,

@@ -9,12 +9,12 @@ import { readInfrastructure } from './infrastructure.ts';
 const ALL_TOKENS = 'tokens';
 const name = serverSecrets.tokens;
 
-/** Whether machines need a token here. */
+/** Whether machines need a token in this cluster. */
 export async function wantsTokens(options: FirstBootOptions, client: Parameters<typeof readInfrastructure>[0]) {
   return options.tokens ?? !isOpenShift(await readInfrastructure(client));
 }
 
-/** Keeps the provisioning tokens of every pool in one Secret, which the server and the stubs read. */
+/** Maintains the provisioning tokens of every pool in one Secret, which the server and the stubs read. */
 export function tokensController(options: FirstBootOptions): ControllerDef {
   const { namespace, tokenLifetime } = options;
   return {
@@ -47,7 +47,7 @@ export function tokensController(options: FirstBootOptions): ControllerDef {
       }
       const written = await putSecret(write, stored, { name: { namespace, name }, type: 'Opaque', data });
       for (const pool of damaged) {
-        const message = `Secret ${namespace}/${name}: ${pool}: expected a JSON list of tokens, found something else. A new token was made; machines of the pool that were started with an earlier one are refused until they get a stub of now`;
+        const message = `Secret ${namespace}/${name}: ${pool}: expected a JSON list of tokens, found something else. Slipway created a new token. The server rejects machines of the pool with an earlier token until they get the current stub`;
         log.warn({ pool }, message);
         events.record(secrets, written, { type: 'Warning', reason: 'TokensDamaged', message });
       }

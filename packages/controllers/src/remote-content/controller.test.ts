@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { createKeyedQueue } from './controller.ts';
 
-it('work on one thing goes one after the other, on others beside it, and a failure stops nobody', async () => {
+it('work on one key runs in order, on other keys concurrently, and a failure blocks nothing', async () => {
   const inTurn = createKeyedQueue();
   const order: string[] = [];
   const first = Promise.withResolvers<void>();
   const failing = inTurn('a', async () => {
-    order.push('first begins');
+    order.push('first starts');
     await first.promise;
     order.push('first fails');
     throw new Error('first');
@@ -16,5 +16,5 @@ it('work on one thing goes one after the other, on others beside it, and a failu
   first.resolve();
   await expect(failing).rejects.toThrow('first');
   await second;
-  expect(order).toEqual(['first begins', 'other', 'first fails', 'second']);
+  expect(order).toEqual(['first starts', 'other', 'first fails', 'second']);
 });

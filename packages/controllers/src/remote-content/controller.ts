@@ -1,4 +1,4 @@
-// What MachineConfigs name by URL is fetched once, kept in Secrets, and goes when no MachineConfig has a use for it.
+// Fetches the URLs of MachineConfigs once, stores the content in Secrets, and deletes what no MachineConfig needs.
 import {
   type MachineConfig,
   machineConfigs,
@@ -44,10 +44,10 @@ import {
 import { deleteSecret, storeChunks, writeIndex } from './snapshot-store.ts';
 
 export interface RemoteContentOptions {
-  /** Ours: where the snapshots are stored. */
+  /** Slipway's namespace, where the snapshots are stored. */
   namespace: string;
   fetch?: Fetcher | undefined;
-  /** Where contents may come from. By default any host, but no loopback, link-local or metadata address. */
+  /** Allowed sources of content. By default any host, except loopback, link-local and metadata addresses. */
   hosts?: HostPolicy | undefined;
   limits?: Partial<ResolveLimits> | undefined;
 }
@@ -60,7 +60,7 @@ interface Settings {
   inTurn: KeyedQueue;
 }
 
-/** What a run works on. */
+/** The input of one run. */
 interface Task {
   machineConfig: Stored<MachineConfig>;
   index: Stored<Secret> | undefined;
@@ -68,12 +68,12 @@ interface Task {
   settings: Settings;
 }
 
-/** One server that hangs must not hold the others. Each worker holds at most what the limits allow. */
+/** One hanging server must not block the others. Each worker's memory is bounded by the limits. */
 const WORKERS = 4;
-/** Beyond the fetch: to pack and to write what it brought. */
+/** The time to pack and write, in addition to the fetch. */
 const WRITING_MS = 60_000;
 
-/** Fetches what MachineConfigs name by URL, once, and keeps it in Secrets: nothing is fetched again unless its user asks for it. */
+/** Fetches the URLs of MachineConfigs once and stores the content. Fetches again only when a user requests it. */
 export function remoteContentController(options: RemoteContentOptions): ControllerDef {
   const { namespace, fetch = createFetcher(), hosts = {} } = options;
   const limits = { ...contentLimits, ...options.limits };
@@ -93,7 +93,7 @@ export function remoteContentController(options: RemoteContentOptions): Controll
   };
 }
 
-/** Itself, and the chunks that it remembers: when it remembers others, those may have become useless. */
+/** The MachineConfig, and the chunks that it references: when it references others, these may become unused. */
 function keysOfMachineConfig(machineConfig: MachineConfig): Key[] {
   const digest = remembered(machineConfig)?.digest;
   return [machineConfig.metadata.name, ...(digest === undefined ? [] : [formatChunksKey(digest)])];
@@ -130,7 +130,7 @@ async function takeStep(task: Task): Promise<Next> {
   }
 }
 
-/** Our cache may not have our own last write yet; to fetch for that reason would be a fetch that nobody asked for. */
+/** The cache may lack our last write, and that must not cause a fetch that no user requested. */
 async function takeLiveStep(task: Task): Promise<Next> {
   const { machineConfig, context, settings } = task;
   const name = indexName(machineConfig.metadata.uid);
@@ -139,7 +139,7 @@ async function takeLiveStep(task: Task): Promise<Next> {
   const step = decideStep(live);
   if (step.do === 'fetch') return fetchContent(live, step.attempt);
   if (step.do === 'restore') return restoreSnapshot(live, step.digest);
-  // What the cache lacked comes with a change, and with it the next run.
+  // The change that the cache lacked triggers the next run.
   return step.do === 'wait' ? again(step.ms) : done();
 }
 
@@ -162,7 +162,7 @@ async function remember(machineConfig: Stored<MachineConfig>, value: string | nu
 async function fetchContent(task: Task, attempt: number): Promise<Next> {
   const { machineConfig, context, settings } = task;
   const resolved = await resolveContent(machineConfig, settings, context.signal);
-  // A fetch that was broken off says nothing about the server.
+  // An aborted fetch is no evidence about the server.
   context.signal.throwIfAborted();
   const now = context.now();
   if (resolved.ok) {
@@ -172,7 +172,7 @@ async function fetchContent(task: Task, attempt: number): Promise<Next> {
       task,
       'Normal',
       'RemoteContentFetched',
-      `its remote content was fetched and stored as ${packed.digest}`,
+      `Slipway fetched its remote content and stored it as ${packed.digest}`,
     );
     return done();
   }
@@ -186,20 +186,20 @@ async function fetchContent(task: Task, attempt: number): Promise<Next> {
   return again(delay);
 }
 
-/** Out of its chunks, if only the index is gone; else out of what was rendered from it. */
+/** Restores from the chunks if only the index is lost, else from rendered configs. */
 async function restoreSnapshot(task: Task, digest: string): Promise<Next> {
   const { machineConfig, index, context, settings } = task;
   const chunks = countChunks(context.read(secrets), digest) ?? 1;
   const loaded = await loadSnapshot(context.client, settings.namespace, { digest, chunks });
   const state = readSnapshotState(machineConfig, index);
-  // All is there: our cache was behind.
+  // Nothing is missing: the cache was stale.
   if (loaded.ok && state.state === 'ready' && state.chunks === chunks) return done();
   const found = loaded.ok
     ? await packSnapshot(loaded.config)
     : await recoverSnapshot(machineConfig, digest, listRenderedConfigs(context));
   if (found !== undefined) {
     await saveSnapshot(task, found, { recoveredAt: context.now().toISOString() });
-    recordEvent(task, 'Normal', 'RemoteContentRecovered', `its lost remote content was recovered as ${digest}`);
+    recordEvent(task, 'Normal', 'RemoteContentRecovered', `Slipway recovered its lost remote content as ${digest}`);
   } else if (!loaded.ok) await reportLost(task, state, digest, loaded.message);
   return done();
 }
@@ -242,28 +242,28 @@ function recordEvent(
   context.log[type === 'Normal' ? 'info' : 'warn']({ reason }, text);
 }
 
-// Chunks that no MachineConfig has a use for go away.
+// Deletes chunks that no MachineConfig needs.
 
-/** To be called in the turn of the digest: whoever writes its chunks writes the index that refers to them in the same turn. */
+/** Call it queued by digest: chunks, and the index that references them, are written in the same slot of the queue. */
 async function collectChunks({ read, client, write, log }: Context, namespace: string, digest: string): Promise<void> {
   const store = read(secrets);
   const chunks = findChunks(store, digest);
   if (chunks.length === 0 || findIndexesByDigest(store, digest).length > 0) return;
   if ([...read(machineConfigs).values()].some((machineConfig) => remembers(machineConfig, digest))) return;
-  // The index may be newer than our cache.
+  // The index may be newer than the cache.
   for await (const index of client.list(secrets, { namespace, labelSelector: `${REMOTE_CONTENT_LABEL}=index` })) {
     if (hasDigest(index, digest)) return;
   }
   for (const chunk of chunks) await deleteSecret(write, chunk);
-  log.info({ digest, chunks: chunks.length }, 'deleted a snapshot of remote content that nothing refers to');
+  log.info({ digest, chunks: chunks.length }, 'deleted an unused snapshot of remote content');
 }
 
 const hasDigest = (secret: Secret, digest: string): boolean =>
   shortDigest(digestOf(secret) ?? '') === shortDigest(digest);
 
 /**
- * While a MachineConfig stays as it is, its last snapshot stays too, even if its index is gone or tells of a refresh that
- * failed: then the index can be made again, or the refresh taken back, with nothing fetched.
+ * While a MachineConfig is unchanged, its last snapshot stays, even if the index is lost or records a failed refresh:
+ * the index can then be rebuilt, or the refresh undone, without a fetch.
  */
 function remembers(machineConfig: MachineConfig, digest: string): boolean {
   const known = remembered(machineConfig);
@@ -274,9 +274,9 @@ function remembers(machineConfig: MachineConfig, digest: string): boolean {
 export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Work on one thing at a time, in the order it came. Two MachineConfigs with the same content share its chunks: while
- * one writes them and then the index that refers to them, they must not be collected for another that needs them no more.
- * One process at a time has the lease, so order within the process is order.
+ * Runs the work of one key in order, one at a time. Two MachineConfigs with the same content share its chunks: between
+ * the write of the chunks and the write of their index, they must not be deleted for another MachineConfig that no
+ * longer needs them. Only one process has the lease, so a queue in memory is enough.
  */
 export function createKeyedQueue(): KeyedQueue {
   const last = new Map<string, Promise<unknown>>();

@@ -1,5 +1,5 @@
-// The real fetcher behind `resolve`: http and https through undici. Every hop and every address is checked before a
-// connection is made, and the address that was checked is the one connected to, so a name cannot change its mind in between.
+// The real fetcher behind `resolve`: http and https through undici. Checks every hop and every address before it
+// connects, and connects to the address that it checked, so that a DNS answer cannot change in between.
 import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -29,13 +29,13 @@ export interface ResolvedAddress {
   family: number;
 }
 
-/** All addresses a name stands for. */
+/** All addresses that a name resolves to. */
 export type LookupAll = (hostname: string) => Promise<ResolvedAddress[]>;
 
 export interface NodeFetcherOptions {
-  /** Tries for one resource, the first included. */
+  /** Tries per resource, including the first. */
   attempts?: number;
-  /** The wait before the second try; it doubles up to five seconds, as the real client's does. */
+  /** The delay before the second try; doubles up to five seconds, as in the real client. */
   backoffMs?: number;
   lookup?: LookupAll;
 }
@@ -43,14 +43,14 @@ export interface NodeFetcherOptions {
 const MAX_BACKOFF_MS = 5000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Asked for by Ignition itself: no HTTP compression, and the newest spec this library reads. */
+/** The headers that Ignition sends: no HTTP compression, and the newest spec that this library supports. */
 const OWN_HEADERS: Readonly<Record<string, string>> = {
   'user-agent': 'slipway',
   accept: 'application/vnd.coreos.ignition+json;version=3.6.0, */*;q=0.1',
   'accept-encoding': 'identity',
 };
 
-/** An answer, or a reason to try again. */
+/** A result, or a reason to retry. */
 type Attempt = Fetched & { retry?: boolean };
 
 export function createFetcher(options: NodeFetcherOptions = {}): Fetcher {
@@ -72,20 +72,21 @@ export function createFetcher(options: NodeFetcherOptions = {}): Fetcher {
   };
 }
 
-/** One try: the request and the redirects it leads through. */
+/** One try: the request and its redirects. */
 async function follow(request: FetchRequest, lookup: LookupAll): Promise<Attempt> {
   let url = new URL(request.url);
-  // Only the first request carries the config's headers: the server that redirects must not choose who sees them.
+  // Only the first request has the config's headers: a redirecting server must not choose who receives them.
   let headers = headersFor(request, url);
   for (let hop = 0; ; hop++) {
     const refused = whyHostRefused(url.hostname, request.hosts);
-    if (refused !== null) return { ok: false, problem: `${via(hop)}the host ${url.hostname} is refused: ${refused}` };
+    if (refused !== null)
+      return { ok: false, problem: `${via(hop)}the host ${url.hostname} is not allowed: ${refused}` };
     const answer = await get(url, headers, request, lookup);
     if (!('location' in answer)) return answer;
     const next = redirectTarget(url, answer.location);
     if (typeof next === 'string') return { ok: false, problem: next };
     if (hop >= request.maxRedirects) {
-      return { ok: false, problem: `it redirects more often than the limit of ${request.maxRedirects} times` };
+      return { ok: false, problem: `it redirects more than ${request.maxRedirects} times, which is the limit` };
     }
     url = next;
     headers = { ...OWN_HEADERS };
@@ -98,19 +99,19 @@ function via(hop: number): string {
 
 function headersFor(request: FetchRequest, url: URL): Record<string, string> {
   const headers: Record<string, string> = { ...OWN_HEADERS };
-  // undici leaves out what stands before the @ of a URL; the real client sends it.
+  // undici drops the userinfo of a URL; the real client sends it.
   if (url.username !== '' || url.password !== '') {
     const credentials = `${unescapeUserinfo(url.username)}:${unescapeUserinfo(url.password)}`;
     headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`;
   }
   for (const { name, value } of request.headers) {
-    // The host is the URL's, as with the real client.
+    // The Host header is that of the URL, as in the real client.
     if (name.toLowerCase() !== 'host') headers[name.toLowerCase()] = value;
   }
   return headers;
 }
 
-/** A "%" that escapes nothing stands for itself. */
+/** A "%" that starts no escape is literal. */
 function unescapeUserinfo(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString());
 }
@@ -119,10 +120,10 @@ function redirectTarget(from: URL, location: string): URL | string {
   const target = URL.parse(location, from);
   if (target === null) return 'it redirects to something that is not a URL';
   if (target.protocol !== 'http:' && target.protocol !== 'https:') {
-    return `it redirects to a ${target.protocol} URL; only http and https are followed`;
+    return `it redirects to a ${target.protocol} URL; Slipway follows only http and https`;
   }
   if (from.protocol === 'https:' && target.protocol === 'http:') {
-    return `it redirects from https to http (${target.host}), which would lose the protection of https`;
+    return `it redirects from https to http (${target.host}), which would drop TLS`;
   }
   return target;
 }
@@ -146,35 +147,35 @@ async function get(
     if (request.signal.aborted) return { ok: false, problem: tooSlow(request) };
     return { ok: false, problem: describeFailure(failure, url), retry: isTransient(failure) };
   } finally {
-    // Also ends a body that nobody reads any further.
+    // Also aborts a body that is not read to its end.
     await connection?.destroy();
   }
 }
 
 async function readAnswer(response: Dispatcher.ResponseData, maxBytes: number): Promise<Attempt> {
   const { statusCode, body } = response;
-  if (statusCode >= 500) return { ok: false, problem: `the server answers ${statusCode}`, retry: true };
-  if (statusCode === 404) return { ok: false, problem: 'the server answers 404: there is no such file' };
-  if (statusCode !== 200 && statusCode !== 204) return { ok: false, problem: `the server answers ${statusCode}` };
+  if (statusCode >= 500) return { ok: false, problem: `the server returned ${statusCode}`, retry: true };
+  if (statusCode === 404) return { ok: false, problem: 'the server returned 404: there is no such file' };
+  if (statusCode !== 200 && statusCode !== 204) return { ok: false, problem: `the server returned ${statusCode}` };
   const bytes = await readBounded(body, maxBytes);
   if (bytes === null) return { ok: false, problem: `it is larger than the limit of ${maxBytes} bytes` };
   return { ok: true, bytes: new Uint8Array(bytes) };
 }
 
 function tooSlow(request: FetchRequest): string {
-  return `no complete answer within ${request.timeouts.totalMs / 1000} s`;
+  return `no complete response within ${request.timeouts.totalMs / 1000} s`;
 }
 
-/** False when the time was up before. */
+/** False if the time was up first. */
 async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
   return wait(ms, true, { signal }).catch(() => false);
 }
 
-// A connection that can only be made to allowed addresses, and trusts the system's and the config's authorities.
+// A connection that only reaches allowed addresses, and trusts the CAs of the system and the config.
 
 const systemLookup: LookupAll = (hostname) => lookup(hostname, { all: true });
 
-/** Thrown from inside a connect when a name stands for no allowed address. */
+/** Thrown during a connect if a name resolves to no allowed address. */
 class AddressRefused extends Error {
   readonly code: ControllerErrorCode = 'SLW_FETCH_ADDRESS';
 
@@ -182,9 +183,9 @@ class AddressRefused extends Error {
     const [first] = addresses;
     const why =
       first === undefined
-        ? 'stands for no address'
-        : `stands for ${first.address}, which is refused: ${whyAddressRefused(first.address, hosts)}`;
-    super(`the name ${hostname} ${why}`);
+        ? 'resolves to no address'
+        : `resolves to ${first.address}, which is not allowed: ${whyAddressRefused(first.address, hosts)}`;
+    super(`the host name ${hostname} ${why}`);
     this.name = 'AddressRefused';
   }
 }
@@ -192,7 +193,7 @@ class AddressRefused extends Error {
 const CONNECT_TIMEOUT_MS = 30_000;
 const IDLE_BODY_TIMEOUT_MS = 30_000;
 
-/** A dispatcher for one request, direct or through the proxy; or why there can be none. */
+/** A dispatcher for one request, direct or through the proxy; or why there is none. */
 function connectionTo(
   url: URL,
   proxy: string | null,
@@ -200,11 +201,11 @@ function connectionTo(
   lookupAll: LookupAll,
 ): Dispatcher | string {
   const { certificateAuthorities } = request;
-  // TLS passes over what it cannot read; a person who named an authority wants to be told.
+  // TLS ignores unreadable certificates; a user who configured a CA needs an error.
   if (inspectCertificates(certificateAuthorities.join('\n')).firstUnreadable !== null) {
-    return 'the certificate authorities of the config are not readable PEM certificates';
+    return 'ignition.security.tls.certificateAuthorities of the config are not valid PEM certificates';
   }
-  // That certificates are verified is said outright, so that no environment variable turns it off.
+  // Explicit, so that no environment variable turns verification off.
   const tls = { secureContext: trustAuthorities(certificateAuthorities), rejectUnauthorized: true };
   const connect = {
     lookup: checkedLookup(request.hosts, lookupAll),
@@ -220,20 +221,20 @@ function connectionTo(
   if (proxy === null) return new Agent({ ...options, connect });
   const refused = whyProxyRefused(proxy, request.hosts);
   if (refused !== null) return refused;
-  // The target's name is looked up by the proxy; what we connect to, and so check, is the proxy itself.
+  // The proxy resolves the target's name. Our connection is to the proxy, so that is what is checked.
   return new ProxyAgent({ ...options, uri: proxy, proxyTls: connect, requestTls: tls });
 }
 
 function whyProxyRefused(proxy: string, hosts: HostPolicy): string | null {
   const url = URL.parse(proxy);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    return 'the proxy of the config is not an http or https URL';
+    return 'ignition.proxy of the config is not an http or https URL';
   }
   const refused = whyHostRefused(url.hostname, hosts);
-  return refused === null ? null : `the proxy ${url.hostname} is refused: ${refused}`;
+  return refused === null ? null : `the proxy ${url.hostname} is not allowed: ${refused}`;
 }
 
-/** Gives a connect only the addresses that are allowed. Node calls it for names; addresses in URLs are checked before. */
+/** Passes only allowed addresses to a connect. Node calls it for names; literal addresses are checked before. */
 function checkedLookup(hosts: HostPolicy, lookupAll: LookupAll): LookupFunction {
   return (hostname, options, callback) => {
     const answer = async () => {
@@ -256,27 +257,27 @@ async function allowedAddresses(
     const [first, ...rest] = found.filter(({ address }) => whyAddressRefused(address, hosts) === null);
     return first === undefined ? new AddressRefused(hostname, found, hosts) : [first, ...rest];
   } catch (failure) {
-    return failure instanceof Error ? failure : new Error('the lookup failed');
+    return failure instanceof Error ? failure : new Error('the DNS lookup failed');
   }
 }
 
-// What went wrong on the network, in words, and whether trying again may help.
+// Network errors as sentences, and whether a retry may help.
 
 const UNTRUSTED =
-  'its certificate is not signed by a trusted authority; add the authority to ignition.security.tls.certificateAuthorities';
+  'its certificate is not signed by a trusted CA. Add the CA to ignition.security.tls.certificateAuthorities';
 
 const BY_CODE: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'the name of its host cannot be resolved',
-  EAI_AGAIN: 'the name of its host cannot be resolved at the moment',
+  ENOTFOUND: 'its host name does not resolve',
+  EAI_AGAIN: 'its host name does not resolve at the moment',
   ECONNREFUSED: 'its host refuses the connection',
-  ECONNRESET: 'the connection was closed before the answer was complete',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
-  UND_ERR_CONNECT_TIMEOUT: 'its host does not accept the connection in time',
-  UND_ERR_HEADERS_TIMEOUT: 'the server does not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the server stopped sending in the middle of its answer',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter or longer than it says',
-  UND_ERR_INVALID_ARG: 'a header of the request is not valid',
+  ECONNRESET: 'the connection was closed before the response was complete',
+  UND_ERR_SOCKET: 'the connection was closed before the response was complete',
+  UND_ERR_CONNECT_TIMEOUT: 'its host did not accept the connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'the server did not respond in time',
+  UND_ERR_BODY_TIMEOUT: 'the server stopped sending in the middle of its response',
+  UND_ERR_HEADERS_OVERFLOW: 'the response headers are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response is shorter or longer than its Content-Length',
+  UND_ERR_INVALID_ARG: 'a request header is invalid',
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,

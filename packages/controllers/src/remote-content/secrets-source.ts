@@ -1,4 +1,4 @@
-// The Secrets of all snapshots as the controller watches them: metadata alone, found by what they are about.
+// The Secrets of all snapshots, as the controller watches them: metadata only, indexed by what they belong to.
 import { type Secret, secrets } from '@slipway/api';
 import {
   chunkName,
@@ -17,7 +17,7 @@ const BY_MACHINE_CONFIG = 'remote-content-machine-config';
 const isIndex = ({ metadata }: Secret): boolean => metadata.labels?.[REMOTE_CONTENT_LABEL] === 'index';
 const isChunk = ({ metadata }: Secret): boolean => metadata.labels?.[REMOTE_CONTENT_LABEL] === 'chunk';
 
-/** A key that stands for the chunks of one digest; a MachineConfig's name has no slash. */
+/** The key of the chunks of one digest. It has a slash, which no MachineConfig name has. */
 const CHUNKS_PREFIX = 'chunks/';
 export const formatChunksKey = (digest: string): Key => `${CHUNKS_PREFIX}${shortDigest(digest)}`;
 export const parseChunksKey = (key: Key): string | undefined =>
@@ -45,7 +45,7 @@ function listMachineConfigNames(secret: Secret): string[] {
   return isIndex(secret) ? [secret.metadata.annotations?.[indexAnnotations.machineConfig] ?? ''] : [];
 }
 
-/** Its MachineConfig, and the chunks it refers to; for a chunk also the MachineConfigs that need it. */
+/** Its MachineConfig, and the chunks it references; for a chunk also the MachineConfigs that need it. */
 function keysOfSecret(secret: Secret, read: StoreReader): Key[] {
   const digests = listDigests(secret);
   const users = isChunk(secret) ? digests.flatMap((digest) => findIndexesByDigest(read(secrets), digest)) : [secret];
@@ -62,13 +62,13 @@ export const findIndexesByDigest = (store: Store<Secret>, digest: string): reado
 export const findChunks = (store: Store<Secret>, digest: string): readonly Stored<Secret>[] =>
   store.byIndex(BY_DIGEST, shortDigest(digest)).filter(isChunk);
 
-/** An index is written after its chunks and one watch brings both, so what is missing here has been deleted. */
+/** An index is written after its chunks, and one watch delivers both: a chunk that is missing here was deleted. */
 export function hasChunks(store: Store<Secret>, { digest, chunks }: Snapshot): boolean {
   const names = new Set(findChunks(store, digest).map(({ metadata }) => metadata.name));
   return Array.from({ length: chunks }, (_, number) => chunkName(digest, number)).every((name) => names.has(name));
 }
 
-/** In how many chunks a digest is stored, as those that are there say. */
+/** The number of chunks of a digest, according to the existing ones. */
 export const countChunks = (store: Store<Secret>, digest: string): number | undefined =>
   findChunks(store, digest)
     .map(readChunkCount)

@@ -1,4 +1,4 @@
-// How a snapshot gets into Secrets: its chunks first, its index last.
+// Writes a snapshot into Secrets: chunks first, index last.
 import { type MachineConfig, type Secret, secrets } from '@slipway/api';
 import type { PackedSnapshot } from '@slipway/fleet';
 import {
@@ -13,8 +13,8 @@ import {
 import { anyVersion, type Context, type Stored, type Writer } from '@slipway/kube';
 
 /**
- * Sees to it that the chunks are there. Another engine's gzip of the same content has other bytes, perhaps in another
- * number of chunks, and the two must not be mixed: a whole set that is there already (`known` says of how many) stays.
+ * Makes sure that the chunks exist. Another engine's gzip of the same content differs in bytes, perhaps also in the
+ * number of chunks, and the two must not be mixed: an existing complete set (of `known` chunks) stays.
  */
 export async function storeChunks(
   context: Pick<Context, 'client' | 'write'>,
@@ -42,7 +42,7 @@ export async function storeChunks(
   return { digest, chunks: chunks.length };
 }
 
-/** What has that name already is no part of a whole set: damaged, or left from a write that was never finished. */
+/** An existing Secret with that name is not part of a complete set: it is damaged, or from an unfinished write. */
 async function putChunk({ client, write }: Pick<Context, 'client' | 'write'>, chunk: Secret): Promise<void> {
   const { name, namespace = '' } = chunk.metadata;
   const before = await client.find(secrets, { name, namespace });
@@ -50,12 +50,12 @@ async function putChunk({ client, write }: Pick<Context, 'client' | 'write'>, ch
   await write.create(secrets, chunk);
 }
 
-/** What an index of before said, and says no more. */
+/** Annotations of the previous index that no longer apply. */
 const cleared: Record<string, null> = Object.fromEntries(Object.values(indexAnnotations).map((name) => [name, null]));
 
 /**
- * A merge patch and not server-side apply: an index is created and never applied, so that no version of it can exist
- * without our having read it, and what a create sets an apply would never remove.
+ * A merge patch, not server-side apply: an index is created and never applied, so that every version of it was read by
+ * us first, and an apply would never remove what a create set.
  */
 export async function writeIndex(
   write: Writer,
@@ -73,6 +73,6 @@ export async function writeIndex(
   await write.patch(secrets, found, { metadata: { labels, annotations: { ...cleared, ...annotations } } });
 }
 
-/** Whatever others have written to it since. */
+/** Deletes it whatever other clients wrote to it since. */
 export const deleteSecret = (write: Writer, { metadata }: Stored<Secret>): Promise<void> =>
   write.remove(secrets, anyVersion(metadata));

@@ -20,7 +20,7 @@ const FILES = 100;
 const formatName = (number: number): string => `50-file-${number}`;
 const buildSpec = (number: number, text: string) => ({ config: configWithFile(`/etc/file-${number}`, text) });
 
-/** A pool of a hundred MachineConfigs that was made this moment, at a virtual time in which views and answers are fast. */
+/** A new pool with a hundred MachineConfigs, in virtual time, with fast views and responses. */
 async function startPool() {
   const { api, time } = createCluster({
     seed: 1,
@@ -38,7 +38,7 @@ async function startPool() {
   const patchPool = (body: object, subresource?: string): unknown =>
     api.patch(machineConfigPools, { name: POOL }, { type: 'merge', body }, {}, subresource);
 
-  /** Digests are computed in other threads, whose time is the real one: they get some at each step. */
+  /** Digests are computed in other threads, in real time: each step yields to them. */
   async function pass(ms: number): Promise<void> {
     for (const end = time.now() + ms; time.now() < end;) {
       await time.runUntil(time.now() + 10);
@@ -51,7 +51,7 @@ async function startPool() {
   return {
     renderedCount,
     pass,
-    /** By a user. */
+    /** A write of a user. */
     edit: (number: number, text: string): unknown =>
       api.patch(
         machineConfigs,
@@ -60,12 +60,12 @@ async function startPool() {
       ),
     selectMore: (): unknown =>
       patchPool({ spec: { machineConfigSelector: { matchLabels: null, matchExpressions: [ofBothRoles] } } }),
-    /** As the rollout controller does it. */
+    /** A write of the rollout controller. */
     report: (machines: number): void => {
       patchPool({ status: { updatedMachineCount: machines } }, 'status');
       patchPool({ metadata: { annotations: { [rolloutStateAnnotation]: `${machines}` } } });
     },
-    /** Milliseconds until the pool points at another rendered config; each time `meanwhile` happens, a tenth of a second passes. */
+    /** Milliseconds until the pool points at a new rendered config. Each `meanwhile` takes a tenth of a second. */
     async untilRendered(meanwhile: (step: number) => void = () => {}): Promise<number> {
       const before = findPool().spec.configuration?.name;
       const start = time.now();
@@ -80,7 +80,7 @@ async function startPool() {
 }
 
 describe('edits', () => {
-  it('that come at once, a hundred of them, make one rendered config', async () => {
+  it('that arrive together, a hundred of them, produce one rendered config', async () => {
     const pool = await startPool();
     await pool.untilRendered();
     for (let number = 0; number < FILES; number += 1) {
@@ -92,7 +92,7 @@ describe('edits', () => {
     expect(pool.renderedCount()).toBe(2);
   });
 
-  it('of the pool and of its MachineConfigs that come together make one rendered config', async () => {
+  it('of the pool and of its MachineConfigs that arrive together produce one rendered config', async () => {
     const pool = await startPool();
     await pool.untilRendered();
     pool.selectMore();
@@ -103,7 +103,7 @@ describe('edits', () => {
     expect(pool.renderedCount()).toBe(2);
   });
 
-  it('without end are rendered all the same, after three seconds', async () => {
+  it('that never stop are rendered anyway, after three seconds', async () => {
     const pool = await startPool();
     await pool.untilRendered();
     const ms = await pool.untilRendered((step) => pool.edit(0, `text ${step}`));
@@ -112,15 +112,15 @@ describe('edits', () => {
   });
 });
 
-describe('one edit', () => {
-  it('is not felt to wait', async () => {
+describe('a single edit', () => {
+  it('is not delayed noticeably', async () => {
     const pool = await startPool();
     await pool.untilRendered();
     pool.edit(0, 'second');
     expect(await pool.untilRendered()).toBeLessThan(1000);
   });
 
-  it('does not wait for a pool that reports of its machines all the time', async () => {
+  it('is not delayed by status updates of the pool', async () => {
     const pool = await startPool();
     await pool.untilRendered();
     await pool.pass(1000);
@@ -129,7 +129,7 @@ describe('one edit', () => {
   });
 });
 
-it('a pool that has nothing yet is rendered at once, whatever else changes: its machines wait for it', async () => {
+it('of a pool without a config is rendered immediately, whatever else changes: its machines wait for it', async () => {
   const pool = await startPool();
   expect(await pool.untilRendered((step) => pool.edit(0, `text ${step}`))).toBeLessThan(1000);
 });

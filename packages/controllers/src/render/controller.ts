@@ -1,4 +1,4 @@
-// The MachineConfigs of a pool are merged into one rendered config, which is stored, and which the pool then points at.
+// Merges the MachineConfigs of a pool into one rendered config, stores it, and points the pool at it.
 import {
   generatedByAnnotation,
   inUseLabel,
@@ -14,6 +14,7 @@ import {
   sourcesAnnotation,
 } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
+import { count } from '@slipway/base/text';
 import {
   builtInMachineConfigs,
   canonicalJson,
@@ -31,7 +32,7 @@ import { type PoolOsOptions, resolvePoolOs, poolOsSources } from '../pool-os.ts'
 import { everyPool, sourceMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 
-/** Ours is the namespace where also the snapshots of remote content are. With the gate OSStreams on, a pool has the OS of its stream. */
+/** The namespace is also that of the snapshots. With the gate OSStreams on, a pool has the OS of its stream. */
 export interface RenderOptions extends PoolOsOptions {
   readonly controllerVersion: string;
 }
@@ -40,12 +41,11 @@ type Pool = Stored<MachineConfigPool>;
 type Rendered = Extract<RenderResult, { ok: true }>;
 
 /**
- * A hundred edits that come at once make one rendered config and not a hundred, of which ninety-nine would be stored, perhaps
- * begun to be rolled out, and collected again. Short enough that a single edit is not felt to wait, long enough for the next
- * one of a burst to come.
+ * A burst of a hundred edits must produce one rendered config, not a hundred that are stored, perhaps rolled out, and
+ * garbage-collected. Short enough that a single edit is not delayed noticeably, long enough to collect a burst.
  */
 const SETTLE_MS = 250;
-/** How soon to look again at a rendered config that is being deleted under a pool. */
+/** When to check a rendered config again that is being deleted while its pool needs it. */
 const DELETED_REQUEUE_MS = 1000;
 
 /** Merges the MachineConfigs of each pool into one static config and points the pool at it. */
@@ -76,7 +76,7 @@ export function renderController(options: RenderOptions): ControllerDef {
     owns: [{ resource: machineConfigs }, { resource: machineConfigPools }],
     workers: 2,
     dependsOnGates: [OS_STREAMS_GATE],
-    // New machines of a pool that has nothing yet wait for it.
+    // No delay for a pool without a config: its new machines wait for it.
     settleMs: (name, read) =>
       read(machineConfigPools).get(name)?.spec.configuration?.name === undefined ? 0 : SETTLE_MS,
     async reconcile(name, context) {
@@ -89,12 +89,12 @@ export function renderController(options: RenderOptions): ControllerDef {
       const { problems, waiting, request } = prepared;
       if (problems.length > 0) return reportProblems(pool, problems, context);
       if (waiting.length > 0) {
-        // What is waited for brings the pool back here when it comes.
-        log.info({ waiting }, 'waits for MachineConfigs that are being made or fetched');
+        // The missing object triggers the next reconcile when it arrives.
+        log.info({ waiting }, 'waiting for MachineConfigs that are being created or fetched');
         return done();
       }
       if (request === null) {
-        log.info({}, 'waits for the OS image stream of the pool');
+        log.info({}, 'waiting for the OS image stream of the pool');
         return done();
       }
       const result = await renderPool(request);
@@ -111,8 +111,8 @@ const keptAnnotations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a pool reports of its rollout and its machines changes all the time, and no render depends on it: it would only make
- * edits wait. Written to is the pool in the version that was read, also where nothing that is kept has changed.
+ * Drops the status of rollout and machines, which changes all the time: no render depends on it, and it would only
+ * delay edits. The resourceVersion stays, because writes apply to the version that was read.
  */
 function keepRenderFields({ metadata, spec }: Pool): Pool {
   const { name, uid, resourceVersion, deletionTimestamp, annotations = {} } = metadata;
@@ -141,12 +141,12 @@ async function reportProblems(
     metadata: { annotations: { [renderProblemsAnnotation]: annotation } },
   });
   const message = formatProblems(problems);
-  log.warn({ problems }, 'the MachineConfigs of the pool cannot be rendered; it keeps its last good config');
+  log.warn({ problems }, 'cannot render the MachineConfigs of the pool; the pool keeps its last good config');
   events.record(machineConfigPools, pool, { type: 'Warning', reason: 'RenderFailed', message });
   return done();
 }
 
-/** First the rendered config, then the pool that points at it: a pool never names what is not there. */
+/** Writes the rendered config before the pool that references it: a pool never names a config that does not exist. */
 async function applyRendered(
   pool: Pool,
   given: readonly Stored<MachineConfig>[],
@@ -171,7 +171,7 @@ async function applyRendered(
     spec: rendered.spec,
   };
   if (existing === undefined) await createRendered(manifest, context);
-  // Nobody changes a rendered config; where somebody did, the server has counted it.
+  // Rendered configs never change. If a user changed one anyway, its generation shows it.
   else if (existing.metadata.generation !== 1) await putBack(pool, manifest, context);
   if (existing !== undefined && usesStreams(gates)) await annotateStream(existing, rendered.osStream, context);
 
@@ -179,7 +179,7 @@ async function applyRendered(
   return done();
 }
 
-/** One write for both, so that a pool never shows a problem beside the config that has overcome it. */
+/** One write for both, so that a pool never shows a problem together with the config that resolves it. */
 async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { write, events, log }: Context): Promise<void> {
   const configuration = {
     apiVersion: formatApiVersion(machineConfigs),
@@ -198,7 +198,7 @@ async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { write, ev
   events.record(machineConfigPools, pool, {
     type: 'Normal',
     reason: 'RenderedConfigGenerated',
-    message: `${rendered.name} was generated from ${rendered.sources.length} MachineConfigs`,
+    message: `Slipway rendered ${rendered.name} from ${count(rendered.sources.length, 'MachineConfig')}`,
   });
   for (const { code, message } of warnings) {
     const reason = code === 'SLW_RENDER_OS_IMAGE' ? 'OSImageURLOverridden' : 'RenderWarning';
@@ -206,7 +206,7 @@ async function pointAt(pool: Pool, { rendered, warnings }: Rendered, { write, ev
   }
 }
 
-/** One from before streams, or from before the stream had this name: its spec is the same, and so is its own name. */
+/** For a config older than streams, or than this name of the stream: its spec and its name are the same. */
 async function annotateStream(
   existing: Stored<MachineConfig>,
   stream: string | null,
@@ -218,10 +218,10 @@ async function annotateStream(
 
 async function createRendered(manifest: MachineConfig, { client, write, log }: Context): Promise<void> {
   if ((await write.createIfAbsent(machineConfigs, manifest)) !== undefined) return;
-  // Our cache is behind, or it has lost the label by which we find it.
+  // The cache is stale, or the config lost the label that our watch selects by.
   const found = await client.get(machineConfigs, manifest.metadata);
   if (found.metadata.labels?.[poolLabel] === manifest.metadata.labels?.[poolLabel]) return;
-  log.warn({ rendered: manifest.metadata.name }, 'a rendered MachineConfig had lost its labels; they are put back');
+  log.warn({ rendered: manifest.metadata.name }, 'a rendered MachineConfig had lost its labels; restoring them');
   const { labels, annotations } = manifest.metadata;
   await write.patch(machineConfigs, found, { metadata: { labels, annotations } });
 }
@@ -233,17 +233,17 @@ async function putBack(pool: Pool, manifest: MachineConfig, { client, write, eve
   events.record(machineConfigPools, pool, {
     type: 'Warning',
     reason: 'RenderedConfigRestored',
-    message: `MachineConfig ${manifest.metadata.name} had been changed by hand and was put back; machines may have read it meanwhile`,
+    message: `MachineConfig ${manifest.metadata.name}: a user changed this rendered config, and Slipway restored it. Machines may have read it in between`,
   });
 }
 
-// Which MachineConfigs a rendered config was made from, and at which state each was: for a pool's history.
+// The MachineConfigs that a rendered config was merged from, and the state of each: for a pool's history.
 
-/** All annotations of an object have 256 KiB together. */
+/** The annotations of an object are limited to 256 KiB together. */
 const MAX_SOURCES_LENGTH = 64 * 1024;
 const DIGEST_LENGTH = 16;
 
-/** As it stands in the annotation; '' where there are too many to keep. The digest tells whether one changed, and nothing of what it says. */
+/** The annotation's value; '' if there are too many to store. The digest shows whether one changed, not its content. */
 function encodeRenderedFrom(machineConfigs: readonly MachineConfig[]): string {
   const from = machineConfigs.map(({ metadata, spec }): RenderedFrom => ({
     name: metadata.name,

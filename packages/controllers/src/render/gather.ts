@@ -1,4 +1,4 @@
-// What a pool's render starts from: its MachineConfigs in order, each made ready once and kept for as long as it is unchanged.
+// The input of a pool's render: its MachineConfigs in order, each parsed once and cached until it changes.
 import {
   generatedByAnnotation,
   type MachineConfig,
@@ -25,7 +25,9 @@ interface Ready {
   result: ReadInput;
 }
 
-/** By the object itself: a changed one is another object, and what was made from an old one goes with it. */
+/**
+ * Keyed by the object: a changed MachineConfig is a new object, and the result for the old one is collected with it.
+ */
 export type ReadyConfigs = WeakMap<Stored<MachineConfig>, Ready>;
 
 interface Sources {
@@ -34,12 +36,12 @@ interface Sources {
   namespace: string;
   signal: AbortSignal;
   ready: ReadyConfigs;
-  /** The operator's own MachineConfigs as this version brings them. */
+  /** The built-in MachineConfigs of this version. */
   builtIn: readonly MachineConfig[];
   controllerVersion: string;
 }
 
-/** `images`: null where nobody has said yet which ones. */
+/** `images`: null if not known yet. */
 export function prepare(
   pool: MachineConfigPool,
   images: RenderImages | null,
@@ -54,14 +56,14 @@ export function prepare(
   });
 }
 
-/** The pools that a MachineConfig concerns. */
+/** The pools that select a MachineConfig. */
 export function poolsSelecting(machineConfig: MachineConfig, read: StoreReader): string[] {
   return [...read(machineConfigPools).values()]
     .filter((pool) => selectMachineConfigs(pool, [machineConfig]).length > 0)
     .map(({ metadata }) => metadata.name);
 }
 
-/** Without its base a pool would lose what its machines cannot be without: for as long as it is being made, nothing is rendered. */
+/** Without its base, a pool would lose what its machines depend on: nothing is rendered until the base exists. */
 function missingBase(pool: MachineConfigPool, { read, builtIn }: Sources): string[] {
   const given = read(machineConfigs, { as: 'full' });
   const isThere = ({ metadata }: MachineConfig): boolean =>

@@ -1,4 +1,4 @@
-// Who names rendered configs: nodes and MachineSets, in their annotations, and in nothing else that we read.
+// The references to rendered configs: in annotations of nodes and MachineSets, and nowhere else that we read.
 import { clusterApiMachineSets, machineSets, type Node, nodeAnnotations, nodes } from '@slipway/api';
 import type { KubeObject, StoreReader, Resource, Source } from '@slipway/kube';
 import { fleetNodes } from '../sources.ts';
@@ -6,7 +6,7 @@ import { fleetNodes } from '../sources.ts';
 const INDEX = 'rendered config';
 const RENDERED_NAME = /^rendered-(.+)-[0-9a-f]{32}$/;
 
-/** A change of who names what concerns the pools of the named configs. */
+/** A changed reference affects the pools of the referenced configs. */
 export const referringSources: readonly Source[] = [
   {
     ...fleetNodes,
@@ -39,7 +39,7 @@ function namedByMachineSet({ metadata }: KubeObject): string[] {
   return Object.values(metadata.annotations ?? {}).filter((value) => RENDERED_NAME.test(value));
 }
 
-/** The pools that rendered configs are for, by their names. */
+/** The pools of rendered configs, by config name. */
 function parsePoolNames(names: readonly string[]): string[] {
   return names.flatMap((name) => RENDERED_NAME.exec(name)?.[1] ?? []);
 }

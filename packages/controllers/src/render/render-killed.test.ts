@@ -25,7 +25,7 @@ const NAMESPACE = 'ours';
 const CONTROLLER_VERSION = '1';
 const HOUR = 3_600_000;
 
-/** What a MachineConfig names by URL, stage by stage of its life; null: it is deleted. */
+/** The content that a MachineConfig references, stage by stage; null: it is deleted. */
 const STAGES = ['first', 'second', null] as const;
 type Stage = (typeof STAGES)[number];
 
@@ -40,16 +40,16 @@ interface Life {
   readonly starts: number;
   readonly writes: number;
   readonly violations: readonly string[];
-  /** Rendered configs, in the order in which they were created. */
+  /** Rendered configs, in order of creation. */
   readonly made: readonly string[];
-  /** What was there at the end of each stage. */
+  /** The objects at the end of each stage. */
   readonly ends: readonly object[];
   readonly fetches: number;
 }
 
 /**
- * A MachineConfig with remote content is rendered for a new pool, changed and deleted, and what is not needed any more is
- * collected; at one write of the controllers their process dies.
+ * A MachineConfig with remote content is rendered for a new pool, changed and deleted, and unused objects are
+ * collected. At one write of the controllers their process dies.
  */
 async function live(killAt: number, how: Fate): Promise<Life> {
   let fetches = 0;
@@ -79,7 +79,7 @@ async function live(killAt: number, how: Fate): Promise<Life> {
     for (const end = time.now() + HOUR; !isAtEnd(api, stage);) {
       if (time.now() > end) throw new Error(`killed at ${killAt} (${how}): the stage ${stage} did not come to its end`);
       await time.runUntil(time.now() + 1000);
-      // What is packed is packed in other threads, whose time is the real one.
+      // Packing runs in other threads, in real time.
       await new Promise((resolve) => void setTimeout(resolve, 0));
     }
     ends.push(readState(api));
@@ -97,7 +97,7 @@ function enter(api: MemoryApi, stage: Stage): void {
   }
 }
 
-/** A pool never names what is not there, and nothing is rendered twice. */
+/** A pool never names a config that does not exist, and nothing is rendered twice. */
 function watchRendered(api: MemoryApi, report: (what: string) => void): string[] {
   const made: string[] = [];
   api.onChange(({ resource, type, object }) => {
@@ -117,7 +117,7 @@ const renderedIn = (api: MemoryApi) =>
 const secretsIn = (api: MemoryApi, kind: 'index' | 'chunk'): Secret[] =>
   api.list(secrets).filter(({ metadata }) => metadata.labels?.[REMOTE_CONTENT_LABEL] === kind);
 
-/** The pool's only rendered config has what the stage fetched, and every write that leads there has been made. */
+/** The pool's only rendered config has the content of the stage, and every write up to it is done. */
 function isAtEnd(api: MemoryApi, stage: Stage): boolean {
   const [rendered, ...others] = renderedIn(api);
   const target = api.get(machineConfigPools, { name: POOL }).spec.configuration?.name;
@@ -126,14 +126,14 @@ function isAtEnd(api: MemoryApi, stage: Stage): boolean {
   return content === stage && (stage === null ? api.list(secrets).length === 0 : isRemembered(api));
 }
 
-/** The MachineConfig names the only snapshot there is. */
+/** The MachineConfig references the only snapshot. */
 function isRemembered(api: MemoryApi): boolean {
   const [digest, ...others] = secretsIn(api, 'chunk').map(digestOf);
   const { annotations = {} } = api.get(machineConfigs, { name: NAME }).metadata;
   return others.length === 0 && annotations[remoteContentAnnotation]?.endsWith(`/${digest}`) === true;
 }
 
-/** All that is left of a life, but for the times and UIDs in it. */
+/** Everything that is left at the end, without times and UIDs. */
 function readState(api: MemoryApi): object {
   const pool = api.get(machineConfigPools, { name: POOL });
   return {
@@ -154,13 +154,13 @@ function readState(api: MemoryApi): object {
   };
 }
 
-it('controllers killed between any two of their writes go on: each config is rendered once, none is lost, nothing is left over', async () => {
+it('controllers killed between any two of their writes continue: each config is rendered once, none is lost, nothing is left over', async () => {
   const whole = await live(0, 'lands');
   expect(whole).toMatchObject({ starts: 1, violations: [], fetches: 2 });
   expect(whole.made.length).toBe(STAGES.length);
   let kills = 0;
   for (const how of ['dies before', 'dies after'] as const) {
-    // The order of writes is not always the same, nor is their number: until no write is left to die at.
+    // The order and number of writes vary: repeat until no write is left to die at.
     for (let write = 1; ; write += 1) {
       const { starts, violations, made, ends, fetches } = await live(write, how);
       const outcome = { violations, made, ends, isFetchedTooOften: fetches > whole.fetches + 1 };

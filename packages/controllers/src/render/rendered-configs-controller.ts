@@ -13,11 +13,11 @@ import { renderedMachineConfigs } from '../sources.ts';
 import { isReferenced, referringSources } from './references.ts';
 
 export interface RetentionOptions {
-  /** How many rendered configs of a pool are kept for their own sake. */
+  /** How many unused rendered configs of a pool are kept. */
   keep: number;
 }
 
-/** Marks the rendered configs that are in use, so that nobody deletes one, and collects the old ones. */
+/** Marks the rendered configs that are in use, so that admission refuses to delete them, and collects the old ones. */
 export function renderedConfigsController({ keep }: RetentionOptions): ControllerDef {
   return {
     name: 'rendered-configs',
@@ -65,7 +65,7 @@ async function applyRetention(
   const { name } = config.metadata;
   if (remove.includes(name)) {
     await write.remove(machineConfigs, config);
-    log.info({ rendered: name }, 'collected an old rendered MachineConfig');
+    log.info({ rendered: name }, 'deleted an old rendered MachineConfig');
   } else if (mark.includes(name) || unmark.includes(name)) {
     const body = { metadata: { labels: { [inUseLabel]: mark.includes(name) ? '' : null } } };
     await write.patch(machineConfigs, config, body);

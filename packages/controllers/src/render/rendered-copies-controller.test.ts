@@ -13,15 +13,15 @@ const fact = (more: Partial<RenderedFacts>): RenderedFacts => ({
 
 describe('a copy of a rendered config', () => {
   it.each<[string, Partial<RenderedFacts>, object]>([
-    ['is made while nodes run what their pool has moved on from', {}, { copy: ['a'] }],
-    ['is made whole when it was begun', { copy: 'part' }, { copy: ['a'] }],
-    ['is not made for what the pool renders now', { canBeRendered: true }, {}],
-    ['is not made for what nobody runs', { isReferenced: false }, {}],
+    ['is made while nodes run a config that their pool no longer uses', {}, { copy: ['a'] }],
+    ['is completed if it was started', { copy: 'part' }, { copy: ['a'] }],
+    ['is not made for the pool’s current config', { canBeRendered: true }, {}],
+    ['is not made for an unused config', { isReferenced: false }, {}],
     ['stays while it may be needed', { copy: 'whole' }, {}],
-    ['brings back what was deleted', { exists: false, copy: 'whole' }, { restore: ['a'] }],
-    ['cannot bring back what it has only a part of', { exists: false, copy: 'part' }, {}],
-    ['goes when nobody runs it any more', { isReferenced: false, copy: 'whole' }, { drop: ['a'] }],
-    ['goes when the pool has come back to it', { canBeRendered: true, copy: 'part' }, { drop: ['a'] }],
+    ['restores a deleted config', { exists: false, copy: 'whole' }, { restore: ['a'] }],
+    ['cannot restore a config while it is incomplete', { exists: false, copy: 'part' }, {}],
+    ['is deleted when the config is no longer used', { isReferenced: false, copy: 'whole' }, { drop: ['a'] }],
+    ['is deleted when the pool uses the config again', { canBeRendered: true, copy: 'part' }, { drop: ['a'] }],
   ])('%s', (_, more, plan) => {
     expect(planCopies([fact(more)])).toEqual({ ...nothing, ...plan });
   });

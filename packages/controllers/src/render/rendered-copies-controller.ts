@@ -1,5 +1,5 @@
-// A rendered config that a pool has moved on from cannot be rendered again: its MachineConfigs have changed. While nodes
-// still run it, a copy is kept, so that it comes back when somebody breaks the glass and deletes it.
+// A rendered config that its pool no longer uses cannot be rendered again: its MachineConfigs changed. While nodes
+// still run it, Slipway keeps a copy, to restore it if a user deletes it with break-glass.
 import {
   generatedByAnnotation,
   inUseLabel,
@@ -62,7 +62,7 @@ export interface RenderedFacts {
   exists: boolean;
   /** By a node or a MachineSet. */
   isReferenced: boolean;
-  /** It is what the pool's MachineConfigs make now, so that the render controller makes it again by itself. */
+  /** It is the current config of the pool, so the render controller can recreate it. */
   canBeRendered: boolean;
   copy: 'none' | 'part' | 'whole';
 }
@@ -73,7 +73,7 @@ export interface CopyPlan {
   drop: string[];
 }
 
-/** Which rendered configs need a copy, which come back from theirs, and which copies have had their time. */
+/** Which rendered configs need a copy, which to restore, and which copies to delete. */
 export function planCopies(facts: readonly RenderedFacts[]): CopyPlan {
   const names = (isWanted: (fact: RenderedFacts) => boolean) => facts.filter(isWanted).map(({ name }) => name);
   const needsCopy = ({ isReferenced, canBeRendered }: RenderedFacts): boolean => isReferenced && !canBeRendered;
@@ -94,7 +94,7 @@ function readRenderedFacts(poolName: string, read: StoreReader): RenderedFacts[]
   const there = [...read(machineConfigs).values()]
     .filter(({ metadata }) => metadata.labels?.[poolLabel] === poolName)
     .map(({ metadata }) => metadata.name);
-  // One that is neither there nor copied is lost, whoever names it.
+  // A config that neither exists nor has a copy is lost, even if it is referenced.
   return [...new Set([...there, ...copied.keys()])].map((name) => ({
     name,
     exists: there.includes(name),
@@ -109,7 +109,7 @@ const listCopies = (read: StoreReader, pool: string): Stored<Secret>[] =>
 
 const formatPartName = (name: string, number: number): string => `copy-of-${name}-${number}`;
 
-/** The first part is written last: where it is, the copy is whole. */
+/** The first part is written last: if it exists, the copy is complete. */
 const isFirst = ({ metadata }: Secret): boolean => metadata.annotations?.[annotations.chunks] !== undefined;
 
 interface CopyTarget {
@@ -152,7 +152,7 @@ async function restoreFrom(
   if (spec === undefined) {
     log.error(
       { rendered: name },
-      'a rendered MachineConfig in use was deleted and its copy is damaged; its nodes keep what they have',
+      'a rendered MachineConfig in use was deleted and its copy is damaged; its nodes keep their current config',
     );
     return;
   }
@@ -166,11 +166,11 @@ async function restoreFrom(
   };
   const made = await write.createIfAbsent(machineConfigs, manifest);
   if (made === undefined) return;
-  log.warn({ rendered: name }, 'a rendered MachineConfig in use was deleted; it was made again');
+  log.warn({ rendered: name }, 'a rendered MachineConfig in use was deleted; restored it from its copy');
   events.record(machineConfigs, made, {
     type: 'Warning',
     reason: 'RenderedConfigRestored',
-    message: `${name} was deleted while nodes run it, and was made again from its copy`,
+    message: `${name} was deleted while nodes run it. Slipway restored it from its copy`,
   });
 }
 
@@ -192,7 +192,7 @@ async function readCopy(client: Client, namespace: string, name: string): Promis
   return { value: unpacked.config, version: said(annotations.version) };
 }
 
-/** The digest has said that it is what we wrote. */
+/** The digest proves that this is what we wrote. */
 const isSpec = (value: unknown): value is Copy['value'] => isRecord(value);
 
 async function dropCopy(name: string, { read, write }: Context): Promise<void> {

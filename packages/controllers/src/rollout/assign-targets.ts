@@ -1,4 +1,4 @@
-// Tells machines what to have next: one write each.
+// Assigns machines their next config: one write each.
 import {
   type MachineConfigPool,
   nodeAnnotations,
@@ -21,13 +21,13 @@ import {
 import type { Context } from '@slipway/kube';
 import type { Member } from '../fleet-index.ts';
 
-/** So that a stop or pause is seen soon, also where a thousand machines may change at once. */
+/** A small batch, so that a stop or pause takes effect soon, even if a thousand machines may update concurrently. */
 export const MAX_ASSIGNMENTS_PER_RUN = 100;
 const WRITERS = 16;
 
 type Assignment = RolloutDecision['give'][number];
 
-/** All of them were chosen together, so those in hand when one fails still land; no more are begun. */
+/** All of them were chosen together: when one write fails, those in progress complete, and no more start. */
 export async function assignTargets(
   give: readonly Assignment[],
   members: readonly Member[],
@@ -42,13 +42,13 @@ export async function assignTargets(
       [targetReasonAnnotation]: targetReason(context.now().getTime(), why),
     };
     await context.write.patch(nodes, node, { metadata: { annotations } });
-    context.log.info({ node: name, config, why }, 'a node has a new target');
+    context.log.info({ node: name, config, why }, 'assigned a config to a node');
   });
 }
 
-// What of a pool's annotations a decision changes: all in one write, so that a held target never stands without its reason.
+// Which annotations of a pool a decision changes: all in one write, so that a held target always has its reason.
 
-/** As in a merge patch: null takes an annotation away. */
+/** As in a merge patch: null removes an annotation. */
 export type AnnotationPatch = Readonly<Record<string, string | null>>;
 
 /** Null: nothing changes. */
@@ -69,7 +69,7 @@ export function buildDecisionPatch(
   return changed.length === 0 ? null : Object.fromEntries(changed);
 }
 
-/** The request goes with its answer. */
+/** Removes the request in the same write as its answer. */
 export const buildRequestPatch = (
   pool: MachineConfigPool,
   history: readonly RolloutRecord[],

@@ -1,5 +1,5 @@
-// Brings the machines of a pool to its config, a few at a time. What happens is decided by `decidePool`; this reads what it
-// is decided on, writes what comes of it, and keeps the pool's status.
+// Rolls a pool's config out to its machines, a few at a time. `decidePool` decides; this reads its input, writes the
+// result, and maintains the pool's status.
 import {
   type MachineConfigPool,
   machineConfigPools,
@@ -54,20 +54,22 @@ import {
 import { readRenderProblem, recordDecisionEvents, writeStatus } from './write-status.ts';
 
 export interface RolloutOptions {
-  /** The node that this program runs on: the last one to change. */
+  /** The node that this process runs on: updated last. */
   readonly ownNode?: string | undefined;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
-  /** With OSStreams on, the status says which stream a pool is on; with PinnedImages, how far its images are. Left out: they are off. */
+  /**
+   * With OSStreams on, the status reports the pool's stream; with PinnedImages, its images. Undefined: both are off.
+   */
   readonly gates?: Gates | undefined;
 }
 
 type Pool = Stored<MachineConfigPool>;
 
-/** Those that are left are given a target when those that were given one are seen; this is for one that changed in between. */
+/** The watch event of an assignment triggers the next batch. This covers nodes that changed in between. */
 const REMAINING_REQUEUE_MS = 500;
 /**
- * A decision looks at every machine, and while a thousand of them change there are hundreds of changes a second: several are
- * answered at once. A small fleet does not notice.
+ * A decision reads every machine, and a thousand updating machines cause hundreds of changes a second: one run handles
+ * several. Not noticeable in a small fleet.
  */
 const MAX_RUN_INTERVAL_MS = 500;
 const computeRunInterval = (machines: number): number => Math.min(MAX_RUN_INTERVAL_MS, Math.floor(machines / 2));
@@ -80,7 +82,7 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
     reads: [
       {
         resource: machineConfigPools,
-        // A pool that comes, goes or selects others takes nodes from the others, or leaves them to them.
+        // A new, deleted or changed pool moves nodes to or from other pools.
         keysOf: ({ metadata }, read) =>
           views.hasMoved(read) ? [...listPoolNames(read), metadata.name] : [metadata.name],
       },
@@ -89,7 +91,7 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
         keysOf: (node, read) => {
           const pool = views.poolOf(node, read);
           if (pool === undefined) return [];
-          // Masters and arbiters hold etcd together: one that is back makes room for one of the other pool.
+          // Masters and arbiters share etcd: one that is available again frees a slot for a node of the other pool.
           return isControlPlanePool(pool) ? listPoolNames(read).filter(isControlPlanePool) : [pool];
         },
       },
@@ -100,7 +102,7 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
       },
       {
         ...renderedMachineConfigs,
-        // One that is there may be told later which stream it is of.
+        // An existing config may get its stream annotation later.
         keysOf: ({ metadata }) => (usesStreams(gates) ? [metadata.labels?.[poolLabel] ?? ''] : []),
       },
       ...(gates === undefined ? [] : [{ ...osImageStreamSource, keysOf: everyPool }]),
@@ -111,7 +113,7 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
       { resource: nodes },
     ],
     dependsOnGates: [OS_STREAMS_GATE, PINNED_IMAGES_GATE],
-    // A decision on an old view could take a second machine out of service for one place.
+    // A decision on stale state could make a second machine unavailable for one slot.
     waitsForWritesOf: 'all',
     minIntervalMs: (_, read) => computeRunInterval(read(nodes).size),
     async reconcile(name, context) {
@@ -149,8 +151,8 @@ async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): P
       knownConfigs: listRenderedConfigNames(pool, context),
       now,
     });
-    context.log.info({ request, answer: answered.state?.answer }, 'answered a request');
-    // The pool's change brings it back here.
+    context.log.info({ request, answer: answered.state?.answer }, 'answered a rollout request');
+    // The change of the pool triggers the next reconcile.
     await patchAnnotations(pool, buildRequestPatch(pool, history, answered), context);
     return done();
   }
@@ -205,10 +207,10 @@ const listRenderedConfigNames = (pool: Pool, { read }: Context): ReadonlySet<str
       .map(({ metadata }) => metadata.name),
   );
 
-/** By the names that dashboards and alerts for such fleets ask for. */
+/** Under the names that existing dashboards and alerts use. */
 interface RolloutMetrics {
   observe(pool: string, counts: PoolStatus): void;
-  /** Machines that no pool has, or that several have. */
+  /** Machines in no pool, or in several. */
   homeless(nodes: readonly Pick<NodeFacts, 'name'>[]): void;
   forget(pool: string): void;
 }
@@ -218,9 +220,9 @@ function createRolloutMetrics({ registry }: Pick<Metrics, 'registry'>): RolloutM
     new Gauge({ name, help, labelNames, registers: [registry] });
   const counts = {
     machineCount: gauge('mco_machine_count', 'Machines of a pool.', ['pool']),
-    updatedMachineCount: gauge('mco_updated_machine_count', 'Machines that have their pool’s config.', ['pool']),
+    updatedMachineCount: gauge('mco_updated_machine_count', 'Machines that run their pool’s target config.', ['pool']),
     degradedMachineCount: gauge('mco_degraded_machine_count', 'Machines that could not apply their config.', ['pool']),
-    unavailableMachineCount: gauge('mco_unavailable_machine_count', 'Machines out of service.', ['pool']),
+    unavailableMachineCount: gauge('mco_unavailable_machine_count', 'Unavailable machines.', ['pool']),
   };
   const alert = gauge('mcc_pool_alert', '1 for a node that is in no pool, or in more than one.', ['node']);
   return {

@@ -1,4 +1,4 @@
-// Twenty of the hundred runs in rollout-blast-radius.slow.test.ts, others with each commit.
+// Twenty of the hundred runs in rollout-blast-radius.slow.test.ts, with other seeds on each commit.
 import { drawSample } from '@slipway/testing/sample';
 import { it } from 'vitest';
 import { listSeeds } from '../testing/simulation/seeds.ts';
@@ -11,7 +11,7 @@ it(
 );
 
 it(
-  'with automatic return the fleet ends on the last good config',
+  'with automatic rollback the fleet ends on the last good config',
   () => expectAllReturned(drawSample('all returned', listSeeds(100))),
   600_000,
 );

@@ -18,12 +18,12 @@ interface KilledRollout {
   readonly writes: number;
   readonly starts: number;
   readonly violations: readonly string[];
-  /** How often each machine was given the new config, and was drained for it. */
+  /** How often each machine was assigned the new config, and was drained for it. */
   readonly given: readonly number[];
   readonly drained: readonly number[];
 }
 
-/** Three machines with pods are drained, changed and booted; at one write of the controllers their process dies. */
+/** Three machines with pods are drained, updated and rebooted. At one write of the controllers their process dies. */
 async function rollOut(killAt: number, how: Fate): Promise<KilledRollout> {
   let isUnderWay = false;
   let writes = 0;
@@ -68,7 +68,7 @@ async function rollOut(killAt: number, how: Fate): Promise<KilledRollout> {
 
 const once = Array.from({ length: MACHINES }, () => 1);
 
-it('controllers killed between any two of their writes go on: no machine is lost, none is drained twice', async () => {
+it('controllers killed between any two of their writes continue: no machine is lost, none is drained twice', async () => {
   const whole = await rollOut(0, 'lands');
   expect(whole).toMatchObject({ starts: 1, violations: [], given: once, drained: once });
   for (let write = 1; write <= whole.writes; write += 1) {

@@ -9,8 +9,8 @@ const MINUTE = 60_000;
 const ZONES = ['a', 'b', 'c'];
 
 /**
- * Views that are seconds behind, and pools that change several times a second: decision after decision on what does not
- * show the targets of the one before.
+ * Views that lag by seconds, and pools that change several times a second: each decision is based on a view that does
+ * not show the targets of the previous one.
  */
 async function rollOutUnseen(seed: number): Promise<readonly string[]> {
   const cluster = createCluster({
@@ -37,6 +37,6 @@ async function rollOutUnseen(seed: number): Promise<readonly string[]> {
   return cluster.referee.violations;
 }
 
-it('a rollout counts the machines that it has taken out of service, also those that its view does not show yet', async () => {
+it('a rollout counts the machines that it made unavailable, even if its view does not show them yet', async () => {
   for (let seed = 1; seed <= RUNS; seed += 1) expect(await rollOutUnseen(seed), `seed ${seed}`).toEqual([]);
 }, 600_000);

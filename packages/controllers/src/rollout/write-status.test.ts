@@ -20,14 +20,14 @@ const wanted: PoolStatus = {
 };
 
 describe('the status of a pool', () => {
-  it('says since when each condition is so', () => {
+  it('has the time of each condition’s last transition', () => {
     expect(mergeStatus(undefined, wanted, now)?.conditions).toEqual([
       { ...wanted.conditions[0], lastTransitionTime: '2026-01-02T03:04:05Z' },
       { ...wanted.conditions[1], lastTransitionTime: '2026-01-02T03:04:05Z' },
     ]);
   });
 
-  it('is not written where it says so already, in whatever order the server has its fields', () => {
+  it('is not written without a change, whatever the order of the server’s fields', () => {
     const status = mergeStatus(undefined, wanted, now) ?? {};
     const stored = Object.fromEntries(Object.entries(status).toReversed());
     expect(mergeStatus(stored, wanted, later)).toBeNull();
@@ -41,14 +41,14 @@ describe('the status of a pool', () => {
     expect(next?.conditions?.[1]).toMatchObject({ message: 'two are', lastTransitionTime: '2026-01-02T03:04:05Z' });
   });
 
-  it('takes away what the configuration before had and this one has not', () => {
+  it('removes fields that only the previous configuration had', () => {
     const before = { configuration: { name: 'rendered-worker-2', source: [{ name: '00-worker' }] } };
     expect(buildStatusPatch(before, { configuration: { name: 'rendered-worker-1' } })).toEqual({
       configuration: { name: 'rendered-worker-1', source: null },
     });
   });
 
-  it('loses the stream and what is said of it when streams are not used any more', () => {
+  it('loses the stream and its conditions when streams are no longer used', () => {
     const deprecated = { type: 'OSStreamDeprecated', status: 'False', reason: 'AsExpected', message: '' } as const;
     const using = { ...wanted, osImageStream: { name: 'rhel-9' }, conditions: [...wanted.conditions, deprecated] };
     const before = mergeStatus(undefined, using, now) ?? {};
@@ -62,7 +62,7 @@ describe('the status of a pool', () => {
     expect(mergeStatus({ ...next, osImageStream: { name: 'rhel-9' } }, wanted, later)).not.toBeNull();
   });
 
-  it('loses what is said of pinned images when images are not pinned any more', () => {
+  it('loses the conditions of pinned images when images are no longer pinned', () => {
     const degraded = { type: 'PinnedImageSetsDegraded', status: 'False', reason: 'AsExpected', message: '' } as const;
     const counts = {
       poolSynchronizerType: 'PinnedImageSets',
@@ -90,20 +90,20 @@ describe('the status of a pool', () => {
     expect(buildStatusPatch(before, next)).toMatchObject({ poolSynchronizersStatus: null });
   });
 
-  it('keeps conditions that it knows nothing of', () => {
+  it('keeps conditions of other controllers', () => {
     const other = { type: 'PoolSynchronizerDegraded', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
     expect(mergeStatus({ conditions: [other] }, wanted, now)?.conditions).toContainEqual(other);
   });
 });
 
-describe('what is wrong with the render of a pool', () => {
+describe('the render problem of a pool', () => {
   const pool = (annotations: Record<string, string>) => ({ metadata: { name: 'worker', annotations }, spec: {} });
 
-  it('is nothing where the render controller has left nothing', () => {
+  it('is null without the render controller’s annotation', () => {
     expect(readRenderProblem(pool({}))).toBeNull();
   });
 
-  it('is each problem on its line, with its code', () => {
+  it('has each problem on one line, with its code', () => {
     const problems = [
       { code: 'SLW_RENDER_PARSE', message: 'MachineConfig 99-a: no JSON' },
       { code: 'SLW_RENDER_MODE', message: 'MachineConfig 99-b: mode' },
@@ -117,28 +117,28 @@ describe('what is wrong with the render of a pool', () => {
 
 const halted = { at: AT, node: 'worker-1', reason: 'web.service does not start' };
 const hold = { kind: 'return', instead: 'rendered-worker-3', at: AT, why: 'node worker-1 failed' } as const;
-const decision = { state, ended: null, summary: 'Begins with worker-1' };
+const decision = { state, ended: null, summary: 'Starting with worker-1' };
 
-describe('people hear', () => {
+describe('a rollout records an event', () => {
   it.each([
-    ['that a rollout begins', null, decision, ['Updating']],
-    ['nothing while it goes on', state, { ...decision, state: { ...state, wave: 2 } }, []],
-    ['nothing of one that changes no machine', null, { ...decision, state: { ...state, nodes: 0 } }, []],
-    ['that it is complete', state, { ...decision, state: { ...state, endedAt: AT }, ended: record }, ['Completed']],
+    ['when it starts', null, decision, ['Updating']],
+    ['but none while it progresses', state, { ...decision, state: { ...state, wave: 2 } }, []],
+    ['but none if it changes no machine', null, { ...decision, state: { ...state, nodes: 0 } }, []],
+    ['when it is complete', state, { ...decision, state: { ...state, endedAt: AT }, ended: record }, ['Completed']],
     [
-      'that another took its place',
+      'when another one supersedes it',
       state,
       { ...decision, ended: { ...record, outcome: 'superseded' as const } },
       ['RolloutEnded'],
     ],
-    ['that it halted, once', state, { ...decision, state: { ...state, halted } }, ['RolloutHalted']],
-    ['nothing new of a halt', { ...state, halted }, { ...decision, state: { ...state, halted } }, []],
-    ['that the target is held', state, { ...decision, state: { ...state, hold } }, ['RolloutHeld']],
+    ['when it halts, once', state, { ...decision, state: { ...state, halted } }, ['RolloutHalted']],
+    ['but none while it stays halted', { ...state, halted }, { ...decision, state: { ...state, halted } }, []],
+    ['when the target is held', state, { ...decision, state: { ...state, hold } }, ['RolloutHeld']],
   ])('%s', (_, before, after, reasons) => {
     expect(buildRolloutEvents(before, after).map(({ reason }) => reason)).toEqual(reasons);
   });
 
-  it('which node failed, and why', () => {
+  it('that names the failed node and the reason', () => {
     const [happening] = buildRolloutEvents(state, { ...decision, state: { ...state, halted } });
     expect(happening).toMatchObject({
       type: 'Warning',

@@ -1,6 +1,7 @@
-// The status of a pool: written when it changes, and not more than once a second while machine after machine gets done.
+// Writes the status of a pool on changes, and at most once a second while machines finish one after another.
 import { type MachineConfigPool, machineConfigPools, renderProblemsAnnotation } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
+import { count } from '@slipway/base/text';
 import {
   decodeProblems,
   fieldsWhileInUse,
@@ -17,7 +18,7 @@ type StoredStatus = NonNullable<MachineConfigPool['status']>;
 
 const MIN_STATUS_INTERVAL_MS = 1000;
 
-/** Nothing is written where the status says what is so. */
+/** Writes only a change. */
 export async function writeStatus(
   pool: Stored<MachineConfigPool>,
   status: PoolStatus,
@@ -25,7 +26,7 @@ export async function writeStatus(
 ): Promise<void> {
   const next = mergeStatus(pool.status, status, now());
   if (next === null) return;
-  // A merge patch puts a list whole in place of the old one, which is what the API says of conditions.
+  // A merge patch replaces lists as a whole, as the API specifies for conditions.
   await write.patchThrottled(
     machineConfigPools,
     pool,
@@ -34,7 +35,7 @@ export async function writeStatus(
   );
 }
 
-/** The fields that are ours, as they shall be; null: they are. Conditions of other jobs stay. */
+/** The desired values of our fields; null if they are current. Conditions of other controllers stay. */
 export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus, now: Date): StoredStatus | null {
   const reported = new Set<string>(wanted.conditions.map(({ type }) => type));
   const old = (before?.conditions ?? [])
@@ -54,7 +55,7 @@ export function mergeStatus(before: StoredStatus | undefined, wanted: PoolStatus
   return isSame ? null : next;
 }
 
-/** A merge patch would leave what the old configuration has and the new one has not, such as the sources of a held one. */
+/** A merge patch would keep fields that only the old configuration has, such as the sources of a held one. */
 export function buildStatusPatch(before: StoredStatus | undefined, next: StoredStatus): object {
   const passed = fieldsWhileInUse.filter((field) => before?.[field] !== undefined && next[field] === undefined);
   const patch = { ...next, ...Object.fromEntries(passed.map((field) => [field, null])) };
@@ -63,13 +64,13 @@ export function buildStatusPatch(before: StoredStatus | undefined, next: StoredS
   return { ...patch, configuration: { ...Object.fromEntries(gone), ...next.configuration } };
 }
 
-/** That something became true or false is told at once. */
+/** A changed condition is written immediately. */
 function changesCondition(before: StoredStatus | undefined, { conditions = [] }: StoredStatus): boolean {
   const old = new Map((before?.conditions ?? []).map(({ type, status }) => [type, status]));
   return conditions.some(({ type, status }) => old.get(type) !== status);
 }
 
-/** What the render controller found, in the pool's annotation. */
+/** The problem that the render controller stored in the pool's annotation. */
 export function readRenderProblem({ metadata }: MachineConfigPool): PoolStatusInput['renderProblem'] {
   const annotation = metadata.annotations?.[renderProblemsAnnotation];
   if (annotation === undefined) return null;
@@ -80,11 +81,11 @@ export function readRenderProblem({ metadata }: MachineConfigPool): PoolStatusIn
 
 type LooseCondition = NonNullable<StoredStatus['conditions']>[number];
 
-/** The schema of the kind leaves every field of a condition out if it likes; one without a type says nothing. */
+/** In the schema every field of a condition is optional; one without a type has no meaning. */
 const isCondition = (condition: LooseCondition): condition is LooseCondition & Condition =>
   condition.type !== undefined && condition.status !== undefined && typeof condition.lastTransitionTime === 'string';
 
-// What people hear of a rollout: events of its pool and lines in the log, when something begins or ends, not while it goes on.
+// Events and log lines of a rollout: when it starts or ends, not while it progresses.
 
 export function recordDecisionEvents(
   pool: Stored<MachineConfigPool>,
@@ -111,7 +112,7 @@ export function buildRolloutEvents(before: RolloutState | null, decision: Report
 
 function buildEndEvent({ ended }: ReportedDecision): EventInput | null {
   if (ended === null) return null;
-  const message = `${ended.config}: ${ended.outcome}, ${ended.nodes} machines. ${ended.why}`;
+  const message = `${ended.config}: rollout ${ended.outcome} (${count(ended.nodes, 'machine')}). ${ended.why}`;
   return { type: 'Normal', reason: ended.outcome === 'completed' ? 'Completed' : 'RolloutEnded', message };
 }
 
@@ -130,5 +131,5 @@ function buildHaltEvent(before: RolloutState | null, { state, summary }: Reporte
 function buildHoldEvent(before: RolloutState | null, { state }: ReportedDecision): EventInput | null {
   const hold = state?.hold ?? null;
   if (hold === null || hold.at === before?.hold?.at) return null;
-  return { type: 'Warning', reason: 'RolloutHeld', message: `held at ${state?.target}: ${hold.why}` };
+  return { type: 'Warning', reason: 'RolloutHeld', message: `The pool is held at ${state?.target}: ${hold.why}` };
 }

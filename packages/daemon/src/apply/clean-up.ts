@@ -1,4 +1,4 @@
-// The end of an update: what was kept for the other way goes, and then its journal.
+// The end of an update: removes backups or staged files, then the journal.
 import { posix } from 'node:path';
 import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
 import { STATE_DIRECTORY, UPDATE_DIRECTORY } from '../state-file.ts';
@@ -12,10 +12,10 @@ import {
   getTemporaryPath,
 } from './moves.ts';
 
-/** A journal under this name is none: it takes one rename for an update to be over. */
+/** A journal under this name no longer counts, so a single rename ends an update. */
 const RETIRED = `${STATE_DIRECTORY}/update-over`;
 
-/** The machine is old, be it that nothing was changed yet or that it was taken back. */
+/** The machine is at the old config: nothing was changed yet, or everything was rolled back. */
 export async function cleanUpOld(files: FileSystem, journal: Journal): Promise<void> {
   const touched = new Set<string>();
   for (const move of [...journal.moves, journal.commit]) {
@@ -27,7 +27,7 @@ export async function cleanUpOld(files: FileSystem, journal: Journal): Promise<v
   await retire(files);
 }
 
-/** The machine is new. All that was made ready is in its place by now. */
+/** The machine is at the new config. Everything staged is in place. */
 export async function cleanUpNew(files: FileSystem, journal: Journal): Promise<void> {
   const touched = new Set<string>();
   const kept = new Set(await files.list(BACKUP_DIRECTORY));
@@ -41,7 +41,7 @@ export async function cleanUpNew(files: FileSystem, journal: Journal): Promise<v
   await retire(files);
 }
 
-/** Only the directory of the journal is there, and nothing was made. */
+/** For a journal whose directory exists while nothing else was written. */
 export async function retire(files: FileSystem): Promise<void> {
   if ((await files.lookAt(UPDATE_DIRECTORY)) === null) return;
   await sweep(files);
@@ -50,7 +50,7 @@ export async function retire(files: FileSystem): Promise<void> {
   await sweep(files);
 }
 
-/** What a crash left of an update that was over. */
+/** Removes what a crash left of a finished update. */
 export async function sweep(files: FileSystem): Promise<void> {
   if ((await files.lookAt(RETIRED)) !== null) await removeTree(files, RETIRED);
 }
@@ -61,7 +61,7 @@ function listLeftovers(move: Move): string[] {
     : [getSiblingBackupPath(move)];
 }
 
-/** A file or a link, or directories with nothing but directories in them. What is not there is no matter. */
+/** Removes a file, a link, or a tree of empty directories. A missing path is fine. */
 async function discard(files: FileSystem, path: string, touched: Set<string>): Promise<void> {
   const kind = await readKind(files, path);
   if (kind === undefined) return;
@@ -82,7 +82,7 @@ async function removeEmpty(files: FileSystem, directory: string): Promise<void> 
   }
 }
 
-/** A directory that went, and that somebody put something in at the same moment, stays. */
+/** A removed directory is restored if another process wrote into it at the same moment. */
 async function restoreIfInUse(files: FileSystem, move: Move, touched: Set<string>): Promise<void> {
   if (move.held !== 'directory' || (await readKind(files, getSiblingBackupPath(move))) === undefined) return;
   if ((await readKind(files, move.path)) !== undefined) return;
@@ -90,7 +90,7 @@ async function restoreIfInUse(files: FileSystem, move: Move, touched: Set<string
   touched.add(posix.dirname(move.path));
 }
 
-/** Nearly all in it are files: to look at each first would cost as much again. */
+/** Nearly all entries are files, so removing first and checking later halves the number of calls. */
 async function removeTree(files: FileSystem, directory: string): Promise<void> {
   for (const name of await files.list(directory)) {
     const path = posix.join(directory, name);
@@ -104,5 +104,5 @@ async function removeTree(files: FileSystem, directory: string): Promise<void> {
   await files.removeDirectory(directory);
 }
 
-/** Linux says the first, POSIX the second. */
+/** Linux returns the first, POSIX specifies the second. */
 const IS_DIRECTORY: ReadonlySet<string | undefined> = new Set(['EISDIR', 'EPERM']);

@@ -1,4 +1,4 @@
-// An update of 20 files and 3 units that is taken back, because a service does not start with its new files.
+// An update of 20 files and 3 units that is rolled back, because a service does not start with its new files.
 import { sampleSeed } from '@slipway/testing/sample';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { disturbances } from './testing/crash.ts';
@@ -6,10 +6,10 @@ import { expectExact } from './testing/expect-exact.ts';
 import { makeSample, type Sample } from './testing/sample.ts';
 
 const LONG = 120_000;
-/** Every fifth call; at which one it begins follows from the commit. All of them are in crash.slow.test.ts. */
+/** Every fifth call. The commit determines the first one. crash.slow.test.ts covers all of them. */
 const STEP = 5;
 
-describe('a rollback that is disturbed at any call leaves the machine exactly old', () => {
+describe('a rollback that is disturbed at any call leaves the machine exactly at the old config', () => {
   let sample: Sample;
   beforeAll(async () => {
     sample = await makeSample('update that fails');

@@ -52,7 +52,7 @@ async function diskWithJournal(change: (bytes: Uint8Array) => Uint8Array = (byte
 }
 
 describe('the journal of an update', () => {
-  it('is read as it was written, with its log', async () => {
+  it('reads back what was written, including its log', async () => {
     const { files, open } = await diskWithJournal();
     await open.write({ state: 'changing', attempt: 1, bootId: 'one' });
     await open.write({ state: 'changed' });
@@ -63,7 +63,7 @@ describe('the journal of an update', () => {
     });
   });
 
-  it('is for root alone: the old password hash is in it', async () => {
+  it('is readable by root only, because it contains the old password hash', async () => {
     const { files } = await diskWithJournal();
     expect(await files.lookAt(UPDATE_DIRECTORY)).toMatchObject({ mode: 0o700 });
     for (const name of ['configs.json', 'log']) {
@@ -71,16 +71,16 @@ describe('the journal of an update', () => {
     }
   });
 
-  it('is nothing where there is none', async () => {
+  it('does not exist before an update', async () => {
     expect(await openJournal(await disk())).toEqual({ found: 'nothing' });
   });
 
-  it('that is not whole and has no log was only begun', async () => {
+  it('that is incomplete and has no log counts as just started', async () => {
     const { files } = await diskWithJournal((bytes) => bytes.subarray(0, bytes.length - 1));
     expect(await openJournal(files)).toEqual({ found: 'beginning' });
   });
 
-  it('that is damaged while the machine was changing cannot be used, and says which update it was', async () => {
+  it('that was damaged while the machine was changing cannot be used, and the result names the update', async () => {
     const { files, open } = await diskWithJournal((bytes) => bytes.with(bytes.length - 2, 0));
     await open.write({ state: 'changing', attempt: 1, bootId: 'one' });
     expect(await openJournal(files)).toMatchObject({
@@ -91,7 +91,7 @@ describe('the journal of an update', () => {
     });
   });
 
-  it.each([[0], [1]])('of a newer program cannot be used, with %i records in its log', async (count) => {
+  it.each([[0], [1]])('written by a newer version cannot be used, with %i records in its log', async (count) => {
     const newer = (bytes: Uint8Array) => Buffer.from(Buffer.from(bytes).toString().replace('"format":1', '"format":2'));
     const { files, open } = await diskWithJournal(newer);
     if (count > 0) await open.write({ state: 'changing', attempt: 1, bootId: 'one' });
@@ -104,16 +104,16 @@ describe('the journal of an update', () => {
     ['no JSON', 'x', ''],
     ['null', 'null', ''],
     ['a list', '[1]', ''],
-    ['a format that is no number', '{"format":"2","sha256":"","to":"b"}', ''],
-    ['a checksum that is no text', '{"format":2,"sha256":[],"to":"b"}', ''],
-    ['names that are no texts', '{"format":2,"sha256":"","program":7,"from":["a"],"to":{"name":"b"}}', ''],
+    ['a format that is not a number', '{"format":"2","sha256":"","to":"b"}', ''],
+    ['a checksum that is not a string', '{"format":2,"sha256":[],"to":"b"}', ''],
+    ['names that are not strings', '{"format":2,"sha256":"","program":7,"from":["a"],"to":{"name":"b"}}', ''],
     ['no names', '{"format":2,"sha256":""}', ''],
     ['names', '{"format":2,"sha256":"","to":"b"}', 'b'],
-  ])('with a first line that has %s names its update as far as that can be read', (_, line, to) => {
+  ])('with a first line that has %s names its update as far as it can be parsed', (_, line, to) => {
     expect(decodeJournal(Buffer.from(`${line}\n{}`))).toMatchObject({ ok: false, from: '', to });
   });
 
-  it('is refused at every byte that differs from what was written', () => {
+  it('is rejected if any byte changed', () => {
     const bytes = encodeJournal(journal, '1.2.3');
     const header = bytes.indexOf(10);
     for (let at = header + 1; at < bytes.length; at += 1) {
@@ -149,7 +149,7 @@ function write(log: Uint8Array, all: readonly LogRecord[]): number {
 }
 
 describe('the log of an update', () => {
-  it('is read as it was written', () => {
+  it('reads back what was written', () => {
     fc.assert(
       fc.property(records, (all) => {
         const log = new Uint8Array(LOG_BYTES);
@@ -159,7 +159,7 @@ describe('the log of an update', () => {
     );
   });
 
-  it('loses at most the record during whose writing the power was cut, and the next one takes its place', () => {
+  it('loses at most the record that a power cut interrupted, and the next record replaces it', () => {
     fc.assert(
       fc.property(records, recordOf, recordOf, fc.nat(), (all, torn, next, cut) => {
         const log = new Uint8Array(LOG_BYTES);
@@ -174,7 +174,7 @@ describe('the log of an update', () => {
     );
   });
 
-  it('ends where a byte is not what was written', () => {
+  it('ends at the first damaged record', () => {
     fc.assert(
       fc.property(records, fc.nat(), (all, at) => {
         fc.pre(all.length > 0);
@@ -187,7 +187,7 @@ describe('the log of an update', () => {
     );
   });
 
-  it('is empty where nothing was written', () => {
+  it('is empty if nothing was written', () => {
     expect(decodeLog(new Uint8Array(LOG_BYTES))).toEqual({ records: [], end: 0 });
     expect(decodeLog(new Uint8Array())).toEqual({ records: [], end: 0 });
   });

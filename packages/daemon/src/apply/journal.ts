@@ -1,5 +1,5 @@
-// The record of an update that is under way: what it is, written once before anything is touched, and a log of how far it
-// is. Both are on the disk when a promise of this file resolves.
+// The journal of an update in progress: a description, written once before the machine is touched, and a log of its
+// progress. When a promise of this file resolves, the data is on the disk.
 import { createHash, hash } from 'node:crypto';
 import { decode, type Decoder, number, object, string, withFallback } from '@slipway/base/codec';
 import type { Change, NodeAction } from '@slipway/fleet';
@@ -11,30 +11,30 @@ import type { StoredConfig } from '../stored-config.ts';
 import type { Move, Put } from './moves.ts';
 import type { UnitStep } from './steps.ts';
 
-/** All that is needed to go on or back, also for a program that was upgraded meanwhile. */
+/** Everything needed to continue or roll back, even by a newer version of the program. */
 export interface Journal {
-  /** Without its Ignition config: the way back takes files from what is kept of them. */
+  /** Without its Ignition config: a rollback restores files from their backups. */
   readonly from: StoredConfig;
   readonly to: StoredConfig;
   readonly changes: readonly Change[];
   readonly actions: readonly NodeAction[];
   readonly moves: readonly Move[];
-  /** The new `currentconfig`: in place only when all the rest is. */
+  /** The new `currentconfig`, moved into place last. */
   readonly commit: Put;
-  /** Directories that had to be made on the way, from the top down. */
+  /** Parent directories created for this update, top down. */
   readonly madeDirectories: readonly string[];
-  /** Files below orig and noorig that were made for this update; and those that have no use after it. */
+  /** Files below orig and noorig that this update created, and those it makes obsolete. */
   readonly madeOriginals: readonly string[];
   readonly endedOriginals: readonly string[];
   readonly units: readonly UnitStep[];
-  /** The hash that the user core had, where the update changes it. Secret. */
+  /** The previous hash of the user core, if the update changes it. Secret. */
   readonly oldPasswordHash: string | null;
-  /** The deployment that the machine ran before, where the update changes the OS. */
+  /** The deployment that was booted before, if the update changes the OS. */
   readonly oldOS: string | null;
 }
 
 export interface OpenJournal extends Journal {
-  /** The version of the program that began the update. */
+  /** The version of the program that started the update. */
   readonly program: string;
   readonly records: readonly LogRecord[];
   write(record: LogRecord): Promise<void>;
@@ -44,9 +44,9 @@ const CONFIGS = `${UPDATE_DIRECTORY}/configs.json`;
 const LOG = `${UPDATE_DIRECTORY}/log`;
 const FORMAT = 1;
 
-/** Two configs of at most 1.5 MB, as text in text, and the list of changes: far less. */
+/** Two configs of at most 1.5 MB, as JSON strings, and the list of changes need far less. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of its first line: names of objects, and a digest. */
+/** The first line has object names and a digest. */
 const MAX_HEADER = 4096;
 
 export async function createJournal(files: FileSystem, journal: Journal, programVersion: string): Promise<OpenJournal> {
@@ -64,13 +64,13 @@ async function createSynced(files: FileSystem, path: string, bytes: Uint8Array):
 
 export type OpenJournalResult =
   | { readonly found: 'nothing' }
-  /** It was cut off before it said all that it was to say, and so before anything else was made. */
+  /** It was interrupted before the journal was complete, so nothing else was written. */
   | { readonly found: 'beginning' }
   | { readonly found: 'journal'; readonly journal: OpenJournal }
-  /** `from` and `to` are '' where even that is not to be read. */
+  /** `from` and `to` are '' if they cannot be read. */
   | { readonly found: 'unusable'; readonly from: string; readonly to: string; readonly why: string };
 
-/** Rejects with the error of the operating system where the disk cannot be read. */
+/** Rejects with the error of the operating system if the disk cannot be read. */
 export async function openJournal(files: FileSystem): Promise<OpenJournalResult> {
   if ((await files.lookAt(UPDATE_DIRECTORY)) === null) return { found: 'nothing' };
   const log = await readOr(files, LOG, LOG_BYTES);
@@ -110,11 +110,11 @@ interface Header {
   readonly program: string;
   readonly from: string;
   readonly to: string;
-  /** Of all after the first line. */
+  /** Covers everything after the first line. */
   readonly sha256: string;
 }
 
-/** A line that programs of all versions can read, then what only those that know the format can. */
+/** The first line can be parsed by every version. The rest needs a version that knows the format. */
 export function encodeJournal(journal: Journal, program: string): Uint8Array {
   const body = JSON.stringify(journal);
   const header: Header = {
@@ -125,7 +125,7 @@ export function encodeJournal(journal: Journal, program: string): Uint8Array {
     sha256: hash('sha256', body),
   };
   const line = `${JSON.stringify(header)}\n`;
-  // The body is some megabytes at most: it is written where it stays, not joined from copies.
+  // The body can be megabytes: it is written in place instead of being concatenated from copies.
   const bytes = Buffer.alloc(Buffer.byteLength(line) + Buffer.byteLength(body));
   bytes.write(body, bytes.write(line));
   return bytes;
@@ -135,7 +135,7 @@ export type DecodedJournal =
   | { readonly ok: true; readonly program: string; readonly journal: Journal }
   | {
       readonly ok: false;
-      /** Not whole, in difference to one of another program. */
+      /** Truncated or corrupted, as opposed to written by another version. */
       readonly damaged: boolean;
       readonly from: string;
       readonly to: string;
@@ -145,23 +145,23 @@ export type DecodedJournal =
 export function decodeJournal(bytes: Uint8Array): DecodedJournal {
   const end = bytes.indexOf(NEWLINE);
   const header = decode(headerDecoder, textIn(bytes.subarray(0, Math.max(0, end))), { maxChars: MAX_HEADER });
-  if (!header.ok) return { ok: false, damaged: true, from: '', to: '', why: damaged('its first line') };
+  if (!header.ok) return { ok: false, damaged: true, from: '', to: '', why: damaged('the first line') };
   const { format, program, from, to, sha256 } = header.value;
   if (format !== FORMAT) {
-    const why = `${CONFIGS} was written by version ${program} of the program in format ${format}; this one knows format ${FORMAT}. Let that version, or a newer one, end the update. ${LEFT_ALONE}`;
+    const why = `${CONFIGS} was written by version ${program} in format ${format}; this version supports format ${FORMAT}. Run that version or a newer one to finish the update. ${LEFT_ALONE}`;
     return { ok: false, damaged: false, from, to, why };
   }
   const body = bytes.subarray(end + 1);
-  if (hash('sha256', body) !== sha256) return { ok: false, damaged: true, from, to, why: damaged('its contents') };
+  if (hash('sha256', body) !== sha256) return { ok: false, damaged: true, from, to, why: damaged('the contents') };
   return { ok: true, program, journal: JSON.parse(textIn(body)) as Journal };
 }
 
 const NEWLINE = 10;
 const textIn = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-const LEFT_ALONE = 'The machine is left as it is';
+const LEFT_ALONE = 'The daemon leaves the machine unchanged';
 
 const damaged = (part: string): string =>
-  `${CONFIGS}: expected ${part} as the daemon wrote them, found other bytes (the checksum differs), so how the machine was before is not known. ${LEFT_ALONE}: install it anew`;
+  `${CONFIGS}: expected ${part} as written by the daemon, found other bytes (the checksum differs). The previous state of the machine is therefore unknown. ${LEFT_ALONE}. Reinstall it`;
 
 const nameOrNone = withFallback(string(), '');
 const headerDecoder: Decoder<Header> = object({
@@ -173,35 +173,34 @@ const headerDecoder: Decoder<Header> = object({
 });
 
 export type LogRecord =
-  /** All is staged; from here on the machine changes. The first try is 1. */
+  /** Everything is staged, and the machine is being changed. The first attempt is 1. */
   | { readonly state: 'changing'; readonly attempt: number; readonly bootId: string }
-  /** The disk is new; services are told. */
+  /** The disk is at the new config. Services are being reloaded or restarted. */
   | { readonly state: 'changed' }
-  /** `staged`: the next boot is to bring another deployment of the OS. */
+  /** `staged`: the next boot uses another OS deployment. */
   | { readonly state: 'rebooting'; readonly bootId: string; readonly staged: boolean }
-  /** It failed: the machine goes back. */
+  /** The update failed and is being rolled back. */
   | { readonly state: 'back'; readonly problem: Problem }
-  /** The disk is old again. `mark`: the deployment of the OS that the machine then ran. */
+  /** The disk is at the old config again. `mark`: the OS deployment that was running at that time. */
   | { readonly state: 'rebooting back'; readonly bootId: string; readonly mark: string }
   | { readonly state: 'returned' }
   | { readonly state: 'done' };
 
 export interface DecodedLog {
   readonly records: readonly LogRecord[];
-  /** Where the next record belongs: what is there, if anything, is one that was not written to its end. */
+  /** The offset of the next record. Anything already there is an incomplete record. */
   readonly end: number;
 }
 
 const SECTOR = 512;
 const CHECKSUM_LENGTH = 16;
 
-/** A disk that goes wrong again and again writes few records, and messages in them are cut: it never gets full. */
+/**
+ * Even a disk that fails repeatedly produces few records, and their messages are truncated, so this is never exceeded.
+ */
 export const LOG_BYTES = 64 * 1024;
 
-/**
- * One line of JSON with a checksum, in sectors of its own, so that a write that the power cuts off damages no record but its
- * own.
- */
+/** One line of JSON with a checksum, in separate sectors, so that an interrupted write damages no other record. */
 export function encodeRecord(record: LogRecord, index: number): Uint8Array {
   const text = JSON.stringify({ index, ...record });
   const line = new TextEncoder().encode(`${checksum(text)} ${text}\n`);
@@ -223,7 +222,7 @@ export function decodeLog(bytes: Uint8Array): DecodedLog {
   return { records, end };
 }
 
-/** Null: not written, or not to its end. */
+/** Null: missing or incomplete. */
 function decodeLine(bytes: Uint8Array, index: number): LogRecord | null {
   const line = new TextDecoder().decode(bytes);
   const text = line.slice(CHECKSUM_LENGTH + 1);

@@ -1,4 +1,4 @@
-// What holds for any two configs, on a simulated machine in memory.
+// Laws for any two configs, on a simulated machine in memory.
 import {
   type DiskEntry,
   buildDiskPlan,
@@ -14,7 +14,7 @@ import type { Host } from '../host/host.ts';
 import { dataUrl, machineOn, makeSmallMachine, named, type Spec, textAt } from './testing/small-machine.ts';
 import { differences, type Snapshot, takeSnapshot } from './testing/snapshot.ts';
 
-// Some are above others: what is a file in one config may be a directory of files in the next. Some the OS has too.
+// Some are parents of others: a file in one config may be a directory in the next. Some exist in the OS too.
 const paths = fc.constantFrom(
   '/etc/a',
   '/etc/a/b',
@@ -77,7 +77,7 @@ async function machineAt(spec: Spec): Promise<ReturnType<typeof makeSmallMachine
   return machine;
 }
 
-/** Directories above files of a config are not the config's own: they may stay when those go. */
+/** Parent directories of a config's files do not belong to the config: they may stay when the files are removed. */
 function withoutDirectories(snapshot: Snapshot): Snapshot {
   return new Map([...snapshot].filter(([, what]) => !what.startsWith('directory')));
 }
@@ -86,7 +86,7 @@ const check = (numRuns: number, property: (a: Spec, b: Spec) => Promise<void>) =
   fc.assert(fc.asyncProperty(specs, specs, property), { numRuns });
 
 describe('for any two configs, on a simulated machine', () => {
-  it('the update makes the disk that the second says, and nothing else', async () => {
+  it('the update produces exactly the disk that the second config describes', async () => {
     const fresh = await takeSnapshot((await makeSmallMachine(OS)).files);
     await check(40, async (a, b) => {
       const machine = await machineAt(a);
@@ -95,7 +95,7 @@ describe('for any two configs, on a simulated machine', () => {
     });
   });
 
-  it('the disk is the same as of a machine that never had the first', async () => {
+  it('the disk is the same as on a machine that never had the first config', async () => {
     await check(40, async (a, b) => {
       const [machine, other] = [await machineAt(a), await makeSmallMachine(OS)];
       await machine.update(named('b', b));
@@ -105,7 +105,7 @@ describe('for any two configs, on a simulated machine', () => {
     });
   });
 
-  it('the way there and back again ends at the first', async () => {
+  it('an update followed by its reverse ends at the first config', async () => {
     await check(40, async (a, b) => {
       const machine = await machineAt(a);
       const before = await takeSnapshot(machine.files);
@@ -125,7 +125,7 @@ describe('for any two configs, on a simulated machine', () => {
     ],
     ['the OS', (host) => ({ ...host, os: { ...host.os, stage: fail } })],
     ['the reboot', (host) => ({ ...host, reboot: fail })],
-  ])('one that fails at %s leaves exactly the first, directories too', async (what, broken) => {
+  ])('one that fails at %s leaves exactly the first config, including directories', async (what, broken) => {
     const isPostAction = what.includes('post action');
     let failed = 0;
     await check(30, async (a, b) => {
@@ -142,7 +142,7 @@ describe('for any two configs, on a simulated machine', () => {
     expect(failed).toBeGreaterThan(3);
   });
 
-  it('the update to what is there already changes nothing but the name', async () => {
+  it('an update to an equal config changes nothing but the name', async () => {
     await check(30, async (a) => {
       const machine = await machineAt(a);
       const before = await takeSnapshot(machine.files);
@@ -153,7 +153,7 @@ describe('for any two configs, on a simulated machine', () => {
   });
 });
 
-/** The name of the config is another one; and the order in which a machine has its kernel arguments is not the config's. */
+/** The name of the config differs, and the config does not define the order of all kernel arguments. */
 function isOfConfig(difference: string): boolean {
   return !/^\/etc\/machine-config-daemon\/|^\/var\/lib\/slipway-simulated\//.test(difference);
 }
@@ -165,7 +165,7 @@ const SERVICE_ACTIONS: Actions = [
   { type: 'Restart', restart: { serviceName: 'kubelet.service' } },
 ];
 
-/** The same for all that changes, but for the OS. */
+/** The same actions for every change except the OS. */
 function buildPolicy(actions: Actions): NodeDisruptionPolicy {
   const units = ['a.service', 'b.service', 'crio.service'].map((name) => ({ name, actions }));
   return { files: [{ path: '/', actions }], units, sshkey: { actions } };
@@ -181,7 +181,7 @@ function failOnce(enable: Host['systemd']['enable']): Host['systemd']['enable'] 
   };
 }
 
-/** From the config itself, not by way of an updater: what the OS has, and over it what the config says. */
+/** Computed from the config itself, without the updater: the files of the OS, overlaid with those of the config. */
 async function expectDisk(files: FileSystem, fresh: Snapshot, spec: Spec): Promise<void> {
   const read = readMachineConfig({ metadata: { name: 'b' }, spec });
   if (!read.ok) throw new Error('the config cannot be read');

@@ -1,5 +1,5 @@
-// One thing that changes on the disk, so that it can be done again and undone without needing space: what comes is made
-// ready beside its place, what goes has a second name.
+// One change on the disk that can be repeated and reverted without needing space: new entries are staged next to their
+// destination, old ones are kept under a second name.
 import { posix } from 'node:path';
 import { forEachLimit } from '@slipway/base/concurrency';
 import { DaemonError } from '../errors.ts';
@@ -9,7 +9,7 @@ import { NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../state-file.ts';
 export type Move = Put | Drop;
 
 interface MoveTarget {
-  /** Tells names of this move from those of others. */
+  /** Makes the temporary names of this move unique. */
   readonly number: number;
   readonly path: string;
 }
@@ -17,36 +17,36 @@ interface MoveTarget {
 export interface Put extends MoveTarget {
   readonly kind: 'put';
   readonly what: 'entry' | 'directory';
-  /** Where it was made ready: beside its place, unless that is in a directory which is itself only made ready. */
+  /** Next to its destination, or in a staged directory if the destination's directory is staged too. */
   readonly stagedAt: string;
-  /** What the machine had there: a file or a link, or a directory in which nothing is left by then. */
+  /** What the machine has there: a file or a link, or a directory that is empty by then. */
   readonly held: 'nothing' | 'entry' | 'directory';
 }
 
-/** A directory goes only if nothing is left in it. */
+/** A directory is removed only if it is empty. */
 export interface Drop extends MoveTarget {
   readonly kind: 'drop';
   readonly held: 'entry' | 'directory';
 }
 
-/** In the directory of the place itself: there a file gets the type that the policy of the host has for new ones. */
+/** In the destination directory, where the host's SELinux policy gives new files the right type. */
 export function getTemporaryPath({ path, number }: MoveTarget): string {
   return posix.join(posix.dirname(path), `.slipway-new-${number}`);
 }
 
 export const BACKUP_DIRECTORY = `${UPDATE_DIRECTORY}/old`;
 
-/** The second name of what was there. */
+/** The second name of the old entry. */
 export function getBackupPath({ number }: MoveTarget): string {
   return `${BACKUP_DIRECTORY}/${number}`;
 }
 
-/** The same, for directories and for what is on another file system than the daemon's own directory. */
+/** The same for directories, and for entries on another file system than the daemon's state directory. */
 export function getSiblingBackupPath({ path, number }: MoveTarget): string {
   return posix.join(posix.dirname(path), `.slipway-old-${number}`);
 }
 
-/** Needs no space, as taking it back; and doing either again changes nothing. */
+/** Applying and reverting need no space and are idempotent. */
 export async function applyMove(files: FileSystem, move: Move): Promise<void> {
   return move.kind === 'put' ? applyPut(files, move) : applyDrop(files, move);
 }
@@ -67,7 +67,7 @@ async function applyPut(files: FileSystem, move: Put): Promise<void> {
   try {
     await files.rename(temporary, move.path);
   } catch (error) {
-    // It was done before. To look first would cost as much again, for every file of every update.
+    // The move was done before. Checking first would double the calls for every file of every update.
     if (!isNoDirectory(error)) throw error;
   }
 }
@@ -78,13 +78,13 @@ async function applyDrop(files: FileSystem, move: Drop): Promise<void> {
     if (kind === 'file' || kind === 'link') await files.remove(move.path);
     return;
   }
-  // Renamed, not removed: to make it again on the way back would need space.
+  // Renamed, not removed: recreating it in a rollback would need space.
   if (kind === 'directory' && (await files.list(move.path)).length === 0) {
     await moveAside(files, move);
   }
 }
 
-/** That nothing is left in it is on the disk first: else a power cut could bring its contents back under the other name. */
+/** Syncs the empty directory first. Otherwise a power cut could restore its contents under the new name. */
 async function moveAside(files: FileSystem, move: Move): Promise<void> {
   await files.syncDirectory(move.path);
   await files.rename(move.path, getSiblingBackupPath(move));
@@ -99,7 +99,7 @@ async function revertPut(files: FileSystem, move: Put): Promise<void> {
   if (isOut) await restoreBackup(files, move);
 }
 
-/** Away with what the move brought. A directory may have got contents since: it is moved, with them. */
+/** Removes what the move created. A directory may have contents by now: it is moved with them. */
 async function clear(files: FileSystem, { path, what }: Put, temporary: string): Promise<void> {
   const kind = await readKind(files, path);
   if (what === 'directory') {
@@ -117,7 +117,7 @@ async function restoreBackup(files: FileSystem, move: Move): Promise<void> {
   await restore(files, getSiblingBackupPath(move), move.path);
 }
 
-/** Where both are names of the same file still, both stay. */
+/** If both names still refer to the same file, the rename changes nothing. */
 async function restore(files: FileSystem, kept: string, path: string): Promise<void> {
   if (await pathExists(files, kept)) await files.rename(kept, path);
 }
@@ -126,7 +126,7 @@ async function pathExists(files: FileSystem, path: string): Promise<boolean> {
   return (await readKind(files, path)) !== undefined;
 }
 
-/** Undefined: nothing. Where a file stands, or again stands, in the place of a directory, there is nothing below it. */
+/** Undefined: nothing is there. This includes paths below a file that is in the place of a directory. */
 export async function readKind(files: FileSystem, path: string): Promise<FileInfo['kind'] | undefined> {
   try {
     return (await files.lookAt(path))?.kind;
@@ -136,30 +136,30 @@ export async function readKind(files: FileSystem, path: string): Promise<FileInf
   }
 }
 
-/** There is no such directory, or something else in its place. */
+/** The directory does not exist, or something else is there. */
 function isNoDirectory(error: unknown): boolean {
   if (error instanceof DaemonError) return error.code === 'SLW_DAEMON_PATH';
   return systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ENOTDIR';
 }
 
-/** As many as Node's pool has threads: host/disk.ts says so. */
+/** The number of threads in Node's pool; see host/disk.ts. */
 export const SYNCS_AT_ONCE = 16;
 
-/** The names that came to and went from these directories are on the disk. */
+/** Flushes the entries that were added to and removed from these directories. */
 export async function syncDirectories(files: FileSystem, directories: Iterable<string>): Promise<void> {
   await forEachLimit(new Set(directories), SYNCS_AT_ONCE, async (directory) => {
     try {
       await files.syncDirectory(directory);
     } catch (error) {
-      // It went away itself, which its own parent knows.
+      // The directory was removed, which the sync of its parent covers.
       if (!isNoDirectory(error)) throw error;
     }
   });
 }
 
 /**
- * What the OS had at a path before a config put something there, kept for as long as a config has that path. Files and names
- * are those that users know. `unknown`: it was the first boot that put the config's file there, and nobody took note.
+ * What the OS had at a path before a config replaced it, stored while a config has that path. The layout is the one
+ * that users know. `unknown`: the file was written at first boot, and the original was not recorded.
  */
 export type Original = { readonly at: string } | 'nothing' | 'unknown';
 
@@ -167,7 +167,7 @@ export function originalPath(path: string): string {
   return `${ORIGINALS}${path}.mcdorig`;
 }
 
-/** An empty file: there was nothing. */
+/** An empty file here means that the OS had nothing. */
 export function noOriginalPath(path: string): string {
   return `${NO_ORIGINALS}${path}.mcdnoorig`;
 }
@@ -185,7 +185,7 @@ async function isKept(files: FileSystem, path: string): Promise<boolean> {
   return found?.kind === 'file' || found?.kind === 'link';
 }
 
-/** Hosts built with ostree keep the image's own /etc, untouched, below /usr. */
+/** Hosts based on ostree have a pristine copy of the image's /etc below /usr. */
 function toImagePath(path: string): string | null {
   return path.startsWith('/etc/') ? `/usr${path}` : null;
 }

@@ -20,7 +20,7 @@ interface Case {
   readonly machine?: (files: FileSystem) => Promise<void>;
 }
 
-/** What is found, and whether that is also the reason why an update leaves the machine as it was. */
+/** The obstacle, and whether an update also stops because of it and leaves the machine unchanged. */
 async function found({ from = {}, to, machine = () => Promise.resolve() }: Case) {
   const { files, host } = await makeSmallMachine();
   await machine(files);
@@ -35,10 +35,10 @@ async function found({ from = {}, to, machine = () => Promise.resolve() }: Case)
 
 const user = (rest: object) => ignition({ passwd: { users: [{ name: 'core', ...rest }] } });
 
-describe('what is in the way of an update is found before anything is touched:', () => {
+describe('preflight finds before anything is touched:', () => {
   it.each<[string, Case, string, RegExp]>([
     [
-      'a path that leads out of the root through a link',
+      'a path that leaves the root through a link',
       {
         to: withFiles(file('/etc/out/passwd', 'x')),
         machine: (files) => make.link(files, '/etc/out', '../../../etc'),
@@ -53,7 +53,7 @@ describe('what is in the way of an update is found before anything is touched:',
       /file \/etc\/a\/b: expected \/etc\/a to be a directory, found a file/,
     ],
     [
-      'a directory where a file must be, with things of others in it',
+      'a directory where a file must be, with user-managed contents',
       {
         to: withFiles(file('/etc/a', 'x')),
         machine: async (files) => {
@@ -62,49 +62,49 @@ describe('what is in the way of an update is found before anything is touched:',
         },
       },
       'SLW_DAEMON_PREFLIGHT',
-      /file \/etc\/a: expected a file or nothing, found a directory with \/etc\/a\/theirs in it/,
+      /file \/etc\/a: expected a file or nothing, found a directory that contains \/etc\/a\/theirs/,
     ],
     [
-      'an owner that is not on the machine',
+      'an owner that does not exist on the machine',
       { to: withFiles(file('/etc/a', 'x', { user: { name: 'nobody-here' } })) },
       'SLW_DAEMON_ACCOUNT',
       /file \/etc\/a: .*nobody-here/,
     ],
     [
-      'a path of the daemon’s own',
+      'a path that the daemon uses',
       { to: withFiles(file(CURRENT_CONFIG, 'x')) },
       'SLW_DAEMON_PREFLIGHT',
-      /file \/etc\/machine-config-daemon\/currentconfig: .*daemon’s own/,
+      /file \/etc\/machine-config-daemon\/currentconfig: .*the daemon uses this path/,
     ],
     [
-      'a link of the user in the way of their keys',
+      'a link of the user in the path of their keys',
       {
         to: user({ sshAuthorizedKeys: ['ssh-ed25519 A'] }),
         machine: (files) => make.link(files, '/home/core/.ssh', '/etc'),
       },
       'SLW_DAEMON_PREFLIGHT',
-      /ssh keys of the user core: expected \/home\/core\/.ssh to be a directory, found a link/,
+      /ssh keys of user core: expected \/home\/core\/.ssh to be a directory, found a link/,
     ],
     [
-      'keys for a user that is not there',
+      'keys for a user that does not exist',
       { to: user({ sshAuthorizedKeys: ['ssh-ed25519 A'] }), machine: (files) => files.remove('/etc/passwd') },
       'SLW_DAEMON_PREFLIGHT',
-      /ssh keys of the user core: expected the user core on the machine, found none/,
+      /ssh keys of user core: expected the user core on the machine, found none/,
     ],
     [
-      'a password for a user that is not there',
+      'a password for a user that does not exist',
       { to: user({ passwordHash: '$6$secret' }), machine: (files) => files.remove('/etc/shadow') },
       'SLW_DAEMON_PREFLIGHT',
-      /password of the user core: expected the user core on the machine, found none/,
+      /password of user core: expected the user core on the machine, found none/,
     ],
     [
-      'what cannot be done on a running machine',
+      'a change that a running machine cannot make',
       { to: ignition({ storage: { directories: [{ path: '/etc/d' }] } }) },
       'SLW_UPDATE_IRRECONCILABLE',
       /storage.directories\[\/etc\/d\]/,
     ],
     [
-      'a file of the OS that is to come back where a directory must be',
+      'a file of the OS to restore where a directory must be',
       {
         from: withFiles(file('/etc/a', 'x')),
         to: withFiles(file('/etc/a/b', 'x')),
@@ -126,13 +126,13 @@ describe('what is in the way of an update is found before anything is touched:',
     expect(isLeftOver).toBe(false);
   });
 
-  it('nothing, where there is nothing', async () => {
+  it('nothing, if nothing is in the way', async () => {
     const { checked, result } = await found({ to: withFiles(file('/usr/local/etc/a', 'x')) });
     expect(checked).toMatchObject({ type: 'passed' });
     expect(result).toMatchObject({ outcome: 'new' });
   });
 
-  it('all of it, but not more than a person reads', async () => {
+  it('every obstacle, but lists only a few', async () => {
     const files = Array.from({ length: 30 }, (_, index) => file(`/etc/a/${index}`, 'x'));
     const { checked, result } = await found({ to: withFiles(...files), machine: (disk) => make.file(disk, '/etc/a') });
     expect(checked.type === 'refused' && checked.problem.message.split('; ')).toHaveLength(10);

@@ -1,5 +1,5 @@
-// Whether an update can be carried out on this machine, found out before anything is touched, and before a drain. This is
-// the only place that asks: who carries the update out is handed what was found.
+// Checks whether an update can be applied to this machine, before a drain and before anything is touched. This is the
+// only check: its result is passed to the code that applies the update.
 import type { Irreconcilable } from '@slipway/fleet';
 import { type DesiredMachine, loadDesiredMachine } from '../desired-machine.ts';
 import { describeDrifts, type Drift } from '../drift/drift.ts';
@@ -10,7 +10,7 @@ import { type Survey, surveyUpdate } from './survey.ts';
 
 export type Preflight = PassedPreflight | FailedPreflight;
 
-/** As far as can be seen, it can; and what it comes to. */
+/** Nothing is in the way. Includes the findings of the survey. */
 export interface PassedPreflight {
   readonly type: 'passed';
   readonly survey: Survey;
@@ -18,13 +18,13 @@ export interface PassedPreflight {
 }
 
 export type FailedPreflight =
-  /** A running machine cannot follow. */
+  /** A running machine cannot make these changes. */
   | { readonly type: 'irreconcilable'; readonly problem: Problem; readonly changes: readonly Irreconcilable[] }
-  /** The machine is not what the update would start from, or something on it is in the way. */
+  /** The machine has drifted from its current config, or something on it is in the way. */
   | { readonly type: 'refused'; readonly cause: 'drift' | 'machine'; readonly problem: Problem };
 
 export interface PreflightOptions {
-  /** Differences between the machine and the config that it has, looked for before the machine is surveyed. */
+  /** Lists the drift of the machine from its current config. Called before the survey. */
   readonly verify?: () => Promise<readonly Drift[]>;
 }
 

@@ -13,42 +13,47 @@ const often = (record: LogRecord, times: number): LogRecord[] => Array.from({ le
 const step = (records: readonly LogRecord[], now: Partial<InterruptedUpdate> = {}) =>
   nextStep({ records, bootId: 'one', runsOldOS: false, mark: '', ...now });
 
-describe('an update that was cut off', () => {
+describe('an interrupted update', () => {
   it.each<[string, readonly LogRecord[], Partial<InterruptedUpdate>, object]>([
-    ['before anything was changed is forgotten', [], {}, { step: 'discard' }],
-    ['while files changed goes on', [changing()], {}, { step: 'go forward', attempt: 2 }],
-    ['while files changed, by the power, goes on too', [changing()], { bootId: 'two' }, { step: 'go forward' }],
-    ['in a post action goes on', [changing(), changed], {}, { step: 'go forward', attempt: 2 }],
-    ['for the third time goes on', [...often(changing(), MAX_RESUMPTIONS)], {}, { step: 'go forward', attempt: 4 }],
+    ['before anything was changed is discarded', [], {}, { step: 'discard' }],
+    ['while files changed continues', [changing()], {}, { step: 'go forward', attempt: 2 }],
+    ['while files changed, by a power cut, continues too', [changing()], { bootId: 'two' }, { step: 'go forward' }],
+    ['in a post action continues', [changing(), changed], {}, { step: 'go forward', attempt: 2 }],
+    ['for the third time continues', [...often(changing(), MAX_RESUMPTIONS)], {}, { step: 'go forward', attempt: 4 }],
     [
-      'more than three times goes back, and says so',
+      'more than three times rolls back, and reports that',
       [...often(changing(), MAX_RESUMPTIONS + 1), changed],
       {},
       { step: 'go back', problem: { code: 'SLW_DAEMON_INTERRUPTED' } },
     ],
-    ['when it was to reboot, reboots', [changing(), rebooting()], {}, { step: 'reboot' }],
+    ['before its reboot reboots', [changing(), rebooting()], {}, { step: 'reboot' }],
     ['by its own reboot is confirmed', [changing(), rebooting()], { bootId: 'two' }, { step: 'confirm' }],
     [
-      'by the power before its reboot was in order, so that the OS is the old one, goes on',
+      'by a power cut before a clean reboot, so that the OS is the old one, continues',
       [changing(), rebooting()],
       { bootId: 'two', runsOldOS: true },
       { step: 'go forward', attempt: 2 },
     ],
     [
-      'by its own reboot is confirmed where the OS was to stay, and did',
+      'by its own reboot is confirmed if the OS does not change',
       [changing(), rebooting(false)],
       { bootId: 'two', runsOldOS: true },
       { step: 'confirm' },
     ],
     [
-      'by the power before each of its reboots goes back',
+      'by a power cut before each of its reboots rolls back',
       [...often(changing(), MAX_RESUMPTIONS + 1), rebooting()],
       { bootId: 'two', runsOldOS: true },
       { step: 'go back', problem: { code: 'SLW_DAEMON_INTERRUPTED' } },
     ],
-    ['on its way back goes on back, with the reason it had', [changing(), back], {}, { step: 'go back', problem }],
     [
-      'when it was to reboot into the old, reboots',
+      'during its rollback continues to roll back, for the same reason',
+      [changing(), back],
+      {},
+      { step: 'go back', problem },
+    ],
+    [
+      'before its reboot into the old config reboots',
       [changing(), rebooting(), back, rebootingBack()],
       { bootId: 'two' },
       { step: 'reboot back', problem },
@@ -66,25 +71,25 @@ describe('an update that was cut off', () => {
       { step: 'clean up old', problem },
     ],
     [
-      'by its reboot into an OS that is the old one in another order of arguments is over',
+      'by its reboot into the old OS with another order of arguments is over',
       [changing(), rebooting(), back, rebootingBack('two', 'new OS')],
       { bootId: 'three', mark: 'old OS, more or less' },
       { step: 'clean up old', problem },
     ],
     [
-      'by the power before its reboot into the old OS stages that again',
+      'by a power cut before its reboot into the old OS stages that again',
       [changing(), rebooting(), back, rebootingBack('two', 'new OS')],
       { bootId: 'three', mark: 'new OS' },
       { step: 'go back', problem },
     ],
     [
-      'and never gets back to the old OS is given up',
+      'that never reaches the old OS again is given up',
       [changing(), rebooting(), back, ...often(rebootingBack('two', 'new OS'), MAX_RESUMPTIONS + 1)],
       { bootId: 'three', mark: 'new OS' },
       { step: 'give up', problem },
     ],
     [
-      'after it was back is cleaned up',
+      'after the rollback is cleaned up',
       [changing(), back, { state: 'returned' }],
       {},
       { step: 'clean up old', problem },

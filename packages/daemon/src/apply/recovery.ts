@@ -1,13 +1,14 @@
-// How an update ended, or where one goes on that was cut off: decided from what its log says and from the machine as it is now.
+// The result of an update, and the next step of an interrupted one: decided from its log and the machine's current
+// state.
 import { type Problem, appendToProblem } from '../problem.ts';
 import type { Journal, LogRecord } from './journal.ts';
 
 export type UpdateResult =
-  /** recover(): nothing was under way, or nothing of the machine was changed yet. */
+  /** recover(): no update was in progress, or it had not changed the machine yet. */
   | { readonly outcome: 'none' }
-  /** The machine is exactly at it, verified, and `currentconfig` says so. */
+  /** The machine was verified to match it, and `currentconfig` names it. */
   | { readonly outcome: 'new'; readonly config: string }
-  /** The process will end with the machine. */
+  /** The process ends when the machine goes down. */
   | { readonly outcome: 'rebooting'; readonly config: string }
   | {
       readonly outcome: 'old';
@@ -16,10 +17,10 @@ export type UpdateResult =
       readonly problem: Problem;
       readonly rebooting: boolean;
     }
-  /** Neither way can be gone on now; recover() tries again. Names are '' where even those are not to be read. */
+  /** The update can neither continue nor roll back now. recover() tries again. Names are '' if they cannot be read. */
   | { readonly outcome: 'stuck'; readonly from: string; readonly to: string; readonly problem: Problem };
 
-/** The machine is settled, and at this config. */
+/** The machine is at this config, and no reboot is pending. */
 export function isAt(result: UpdateResult, config: string): boolean {
   if (result.outcome === 'none') return true;
   if (result.outcome === 'old') return result.config === config && !result.rebooting;
@@ -39,34 +40,36 @@ export function toStuckResult({ from, to }: ConfigNames, problem: Problem): Upda
 export function toStuckRollbackResult(names: ConfigNames, failed: Problem, cause: Problem): UpdateResult {
   return toStuckResult(
     names,
-    appendToProblem(failed, `The update was on its way back, since this had failed: ${cause.message}`),
+    appendToProblem(failed, `The rollback was in progress because the update had failed: ${cause.message}`),
   );
 }
 
 export interface InterruptedUpdate {
   readonly records: readonly LogRecord[];
   readonly bootId: string;
-  /** The update changes the OS, and the machine runs the one that it had before. */
+  /** The update changes the OS, and the machine still runs the previous one. */
   readonly runsOldOS: boolean;
-  /** The deployment of the OS that the machine runs. */
+  /** The OS deployment that the machine runs. */
   readonly mark: string;
 }
 
 export type NextStep =
-  /** Nothing of the machine was changed yet: what was made ready is removed. */
+  /** Nothing was changed on the machine yet: staged files are removed. */
   | { readonly step: 'discard' }
   | { readonly step: 'go forward'; readonly attempt: number }
   | { readonly step: 'reboot' }
-  /** The machine was booted into the new: is it what it should be? */
+  /** The machine booted into the new config and must be verified. */
   | { readonly step: 'confirm' }
   | { readonly step: 'go back'; readonly problem: Problem }
   | { readonly step: 'reboot back'; readonly problem: Problem }
   | { readonly step: 'give up'; readonly problem: Problem }
-  /** The machine is old again, all but what was kept for that. */
+  /** The machine is at the old config again. Only the backups are left to remove. */
   | { readonly step: 'clean up old'; readonly problem: Problem }
   | { readonly step: 'clean up new' };
 
-/** After a first try: then something about this update ends the daemon, and more tries will not help. */
+/**
+ * After more interruptions than this, the update itself probably crashes the daemon, and further attempts do not help.
+ */
 export const MAX_RESUMPTIONS = 3;
 
 export function nextStep(now: InterruptedUpdate): NextStep {
@@ -95,14 +98,14 @@ function resume(records: readonly LogRecord[]): NextStep {
   if (attempts <= MAX_RESUMPTIONS) return { step: 'go forward', attempt: attempts + 1 };
   const message =
     records.at(-1)?.state === 'rebooting'
-      ? `the machine booted ${attempts} times with its old OS, though another one was staged, and the update was taken back. Why it was not taken is in the log of the boot before: journalctl -b -1 -u ostree-finalize-staged.service; often /boot is full`
-      : `the update was cut off ${attempts} times, by a crash of the daemon or the power, and was taken back. What ended it is in the log of the daemon and of the kernel (journalctl -k); then let the node have another target, or force this one`;
+      ? `the machine booted ${attempts} times into its old OS although another one was staged, and the update was rolled back. Find the reason with journalctl -b -1 -u ostree-finalize-staged.service; often /boot is full`
+      : `the update was interrupted ${attempts} times, by crashes of the daemon or power cuts, and was rolled back. See the logs of the daemon and the kernel (journalctl -k). Then assign another config to the node, or force this one`;
   return { step: 'go back', problem: { code: 'SLW_DAEMON_INTERRUPTED', message } };
 }
 
 function afterReboot({ bootId, staged }: Logged<'rebooting'>, now: InterruptedUpdate): NextStep {
   if (bootId === now.bootId) return { step: 'reboot' };
-  // The power was cut before the machine was down in order, and with it went what was staged.
+  // The power was cut before a clean shutdown, and the staged deployment was lost with it.
   return staged && now.runsOldOS ? resume(now.records) : { step: 'confirm' };
 }
 
@@ -119,6 +122,9 @@ function afterRebootBack({ bootId, mark }: Logged<'rebooting back'>, now: Interr
 function findRecordedProblem(records: readonly LogRecord[]): Problem {
   const back = records.findLast((record) => record.state === 'back');
   return (
-    back?.problem ?? { code: 'SLW_DAEMON_JOURNAL', message: 'the log of the update does not say why it went back' }
+    back?.problem ?? {
+      code: 'SLW_DAEMON_JOURNAL',
+      message: 'the update was rolled back, but its log does not contain the reason',
+    }
   );
 }

@@ -1,4 +1,4 @@
-// A kill at every call that changes something, in a process of its own each time.
+// A kill at every call that changes something, each in a separate process.
 import { expect, it } from 'vitest';
 import { expectExactAfterKills, makeKilledMachine } from './testing/killed.ts';
 import { sampleNames } from './testing/sample-update.ts';
@@ -7,7 +7,7 @@ const VERY_LONG = 1_800_000;
 
 for (const name of sampleNames)
   it(
-    `a daemon that is killed at any call of an ${name} leaves the machine exactly old or exactly new`,
+    `a daemon that is killed at any call of an ${name} leaves the machine exactly at the old or the new config`,
     { timeout: VERY_LONG },
     async () => {
       const machine = await makeKilledMachine(name);
@@ -30,7 +30,7 @@ for (const name of sampleNames)
     },
   );
 
-it('after fifty daemons were killed in their update, every machine is exactly old or exactly new', async () => {
+it('after fifty daemons were killed during updates, every machine is exactly at the old or the new config', async () => {
   const machine = await makeKilledMachine('update with reboot');
   try {
     await expectExactAfterKills(machine, 50, 6);

@@ -1,4 +1,4 @@
-// Real processes, real signals, a real disk. Fifty kills, and one at every call, are in sigkill.slow.test.ts.
+// Real processes, real signals, a real disk. sigkill.slow.test.ts has fifty kills, and one at every call.
 import { sampleSeed } from '@slipway/testing/sample';
 import { afterAll, beforeAll, it } from 'vitest';
 import { expectExactAfterKills, type KilledMachine, makeKilledMachine } from './testing/killed.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => machine.remove());
 
 it(
-  'after ten daemons were killed in their update, every machine is exactly old or exactly new',
+  'after ten daemons were killed during updates, every machine is exactly at the old or the new config',
   { timeout: LONG },
   () => expectExactAfterKills(machine, 10, sampleSeed()),
 );

@@ -1,5 +1,5 @@
-// Makes everything ready that an update needs, beside what the machine uses, so that the update itself needs no space and the
-// way back neither. Nothing that the machine uses changes.
+// Stages everything that an update needs next to what the machine uses, so that neither the update nor its rollback
+// needs space. Nothing that the machine uses changes.
 import { posix } from 'node:path';
 import { forEachLimit } from '@slipway/base/concurrency';
 import type { UpdatePlan } from '@slipway/fleet';
@@ -30,16 +30,16 @@ export interface UpdateRequest {
   readonly from: StoredConfig;
   readonly to: StoredConfig;
   readonly plan: Pick<UpdatePlan, 'changes' | 'actions' | 'irreconcilable'>;
-  /** Of this very moment: what the machine has at a path must still be there. Left out: the machine is looked at now. */
+  /** Taken right before this call: its findings must still be true. Left out: the machine is checked now. */
   readonly preflight?: PassedPreflight;
 }
 
 export type StageResult =
   | { readonly ok: true; readonly journal: OpenJournal }
-  /** `isLeftOver`: what was made ready could not be removed. The machine itself is untouched. */
+  /** `isLeftOver`: staged files could not be removed. The machine itself is untouched. */
   | { readonly ok: false; readonly problem: Problem; readonly isLeftOver: boolean };
 
-/** From a request to an update that is staged, or the reason why not. */
+/** Returns the staged update, or the reason why it could not be staged. */
 export async function stageUpdate(host: Host, request: UpdateRequest, programVersion: string): Promise<StageResult> {
   const { files } = host;
   const found = request.preflight ?? (await preflight(host, request));
@@ -50,7 +50,7 @@ export async function stageUpdate(host: Host, request: UpdateRequest, programVer
     await makeUpdateDirectory(files);
     return { ok: true, journal: await stage(files, journal, found.survey, programVersion) };
   } catch (error) {
-    const problem = toProblem(error, `making the update to ${request.to.name} ready`);
+    const problem = toProblem(error, `staging the update to ${request.to.name}`);
     return { ok: false, problem, isLeftOver: journal !== null && !(await isCleanedUp(files, journal)) };
   }
 }
@@ -59,7 +59,7 @@ async function isCleanedUp(files: FileSystem, journal: Journal): Promise<boolean
   return (await runSteps([{ name: 'cleaning up', act: () => cleanUpOld(files, journal) }])) === null;
 }
 
-/** What is to be done, as it will stand in the journal: from here on the plan is not asked again. */
+/** The complete description of the update. From here on the plan is not used. */
 async function buildJournal(
   host: Host,
   { from, to, plan: { changes, actions } }: UpdateRequest,
@@ -83,7 +83,7 @@ async function buildJournal(
   };
 }
 
-/** Its files and `currentconfig` itself are kept as they are. */
+/** Without contents: backups exist of its files and of `currentconfig`. */
 function withoutContents({ name, spec: { config: _config, ...settings } }: StoredConfig): StoredConfig {
   return { name, spec: settings };
 }
@@ -104,7 +104,7 @@ export async function makeUpdateDirectory(files: FileSystem): Promise<void> {
   await files.syncDirectory(STATE_DIRECTORY);
 }
 
-/** The update directory is there. What was made before a failure is in the journal, and the caller removes it. */
+/** Expects the update directory to exist. After a failure, the caller removes what the journal lists. */
 async function stage(
   files: FileSystem,
   journal: Journal,
@@ -122,7 +122,7 @@ async function stage(
   return opened;
 }
 
-/** Second names of files that come themselves are made when those are. */
+/** Hard links to staged files are created after those files. */
 async function stageMoves(files: FileSystem, moves: readonly SurveyedMove[]): Promise<void> {
   const puts = moves.flatMap(({ move, make }) => (move.kind === 'put' && make !== null ? [{ move, make }] : []));
   const staged = new Map(puts.map(({ move }) => [move.path, move.stagedAt]));
@@ -157,7 +157,7 @@ async function stageEntry(
   }
 }
 
-/** What the machine has gets a second name, so that the first can be given away. */
+/** Gives the existing entry a second name before its first one is reused. */
 async function backUpEntry(files: FileSystem, move: Move): Promise<void> {
   if (move.held !== 'entry') return;
   try {
@@ -192,7 +192,7 @@ async function createEmpty(files: FileSystem, path: string): Promise<void> {
   await files.createFile(path, { ...ownOwners(), mode: 0o600, bytes: new Uint8Array() });
 }
 
-/** Originals of files that only root may read are among them. */
+/** Private, because originals include files that only root may read. */
 async function makeParents(files: FileSystem, directory: string, made: Set<string>): Promise<void> {
   if (made.has(directory)) return;
   await makeParents(files, posix.dirname(directory), made);
@@ -218,7 +218,7 @@ async function copy(
   await files.syncFile(to);
 }
 
-/** A name that is only ever ours: what is there was left by an update whose journal is lost. */
+/** Only the daemon uses this name: an existing entry is left over from an update whose journal was lost. */
 async function createFresh(files: FileSystem, path: string, make: (path: string) => Promise<void>): Promise<void> {
   try {
     await make(path);

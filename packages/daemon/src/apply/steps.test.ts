@@ -18,13 +18,13 @@ async function both(from: Spec, to: Spec) {
   return { there: computeOSChange(changes, from, to), back: computeOSChange(computeRollback({ changes }), to, from) };
 }
 
-describe('what an update asks of the OS, and what its rollback asks', () => {
+describe('the OS change of an update, and of its rollback', () => {
   it.each<[string, Spec, Spec, object | null, object | null]>([
     ['the same config: nothing', { osImageURL: 'os@1' }, { osImageURL: 'os@1' }, null, null],
     ['another image', { osImageURL: 'os@1' }, { osImageURL: 'os@2' }, { image: 'os@2' }, { image: 'os@1' }],
-    ['no image any more: the machine keeps the one it has', { osImageURL: 'os@1' }, {}, null, { image: 'os@1' }],
+    ['no image: the machine keeps its current one', { osImageURL: 'os@1' }, {}, null, { image: 'os@1' }],
     [
-      'kernel arguments, back in their order',
+      'kernel arguments, restored in order',
       { kernelArguments: ['a', 'b', 'c'] },
       { kernelArguments: ['a', 'd'] },
       {
@@ -43,21 +43,21 @@ describe('what an update asks of the OS, and what its rollback asks', () => {
       },
     ],
     [
-      'extensions: all that are wanted in the end, and where they come from',
+      'extensions: the complete list, and their source',
       { extensions: ['usbguard'], baseOSExtensionsContainerImage: 'ext@1' },
       { extensions: ['usbguard', 'ipsec'], baseOSExtensionsContainerImage: 'ext@1' },
       { extensions: { before: ['usbguard'], after: ['usbguard', 'ipsec'] }, extensionsImage: 'ext@1' },
       { extensions: { before: ['usbguard', 'ipsec'], after: ['usbguard'] }, extensionsImage: 'ext@1' },
     ],
     [
-      'another kernel comes from the extensions image, and goes with it',
+      'another kernel from the extensions image, and its removal',
       { baseOSExtensionsContainerImage: 'ext@1' },
       { kernelType: 'realtime', baseOSExtensionsContainerImage: 'ext@1' },
       { kernelType: { before: 'default', after: 'realtime' }, extensionsImage: 'ext@1' },
       { kernelType: { before: 'realtime', after: 'default' }, extensionsImage: 'ext@1' },
     ],
     [
-      'another extensions image: nothing where nothing comes from it',
+      'another extensions image: nothing if no packages come from it',
       { baseOSExtensionsContainerImage: 'ext@1' },
       { baseOSExtensionsContainerImage: 'ext@2' },
       null,
@@ -75,7 +75,7 @@ describe('what an update asks of the OS, and what its rollback asks', () => {
   });
 });
 
-it('the same packages from another extensions image make another deployment of the OS', () => {
+it('the same packages from another extensions image are another deployment', () => {
   const deployment = { image: 'os@1', digest: '', version: '9.6', kernelArguments: [], packages: ['libreswan'] };
   expect(computeMark({ ...deployment, checksum: 'one' })).not.toBe(computeMark({ ...deployment, checksum: 'two' }));
 });
@@ -90,7 +90,7 @@ const step = (changes: Partial<UnitStep>): UnitStep => ({
   ...changes,
 });
 
-/** What happens to the one unit, there and back: `first → then`. */
+/** What happens to the unit, forward and back: `first → then`. */
 function listOrders(changes: Partial<UnitStep>): [there: string, back: string] {
   const steps = [step(changes)];
   const way = (first: readonly string[], then: ReturnType<typeof decideUnitOrders>) =>
@@ -107,50 +107,50 @@ function listOrders(changes: Partial<UnitStep>): [there: string, back: string] {
 describe('a unit in an update', () => {
   it.each<[string, Partial<UnitStep>, string, string]>([
     [
-      'that is rewritten and enabled loses the links of its old [Install] first',
+      'that is rewritten and enabled loses the links of its old [Install] section first',
       { before: 'enabled', after: 'enabled' },
       'disable, enable',
       'disable, enable',
     ],
     [
-      'that is enabled from now on, with the same file, is only enabled, and disabled on the way back',
+      'that becomes enabled, with the same file, is only enabled, and disabled in a rollback',
       { rewritten: false, was: 'disabled', before: 'disabled', after: 'enabled' },
       'enable',
       'disable',
     ],
     [
-      'that is disabled from now on is enabled again on the way back',
+      'that becomes disabled is enabled again in a rollback',
       { rewritten: false, before: 'enabled', after: 'disabled' },
       'disable',
       'enable',
     ],
     [
-      'that is new and of which the config says no more is as the OS presets it',
+      'that is new and otherwise unspecified follows the preset of the OS',
       { was: 'not-found' },
       'preset',
       'disable, disable',
     ],
     [
-      'of which the config has no say any more is as the OS presets it',
+      'that the config no longer specifies follows the preset of the OS',
       { rewritten: false, before: 'enabled', after: 'preset' },
       'preset',
       'enable',
     ],
-    ['that somebody else enabled, and that gets a drop-in, stays enabled', {}, 'disable, enable', 'disable, enable'],
+    ['that an administrator enabled, and that gets a drop-in, stays enabled', {}, 'disable, enable', 'disable, enable'],
     [
-      'that somebody else disabled, and that gets a drop-in, stays disabled',
+      'that an administrator disabled, and that gets a drop-in, stays disabled',
       { was: 'disabled' },
       '',
       'disable, disable',
     ],
     [
-      'that is masked from now on is not enabled, though the config says so',
+      'that becomes masked is not enabled, although the config enables it',
       { before: 'enabled', after: 'enabled', masked: true },
       'disable',
       'disable, enable',
     ],
-    ['that was masked and no longer is: as the OS presets it', { was: 'masked' }, 'preset', 'disable, disable'],
-    ['whose links are not made by enabling keeps them', { was: 'indirect' }, '', ''],
+    ['that is no longer masked follows the preset of the OS', { was: 'masked' }, 'preset', 'disable, disable'],
+    ['whose links are not created by enabling keeps them', { was: 'indirect' }, '', ''],
   ])('%s', (_, changes, there, back) => {
     expect(listOrders(changes)).toEqual([there, back]);
   });

@@ -1,4 +1,5 @@
-// All of an update that changes the machine, there and back: files, units, password, OS, services. Every part may be done again.
+// The steps of an update that change the machine, forward and back: files, units, password, OS, services. Every step is
+// idempotent.
 import { posix } from 'node:path';
 import { type Change, type NodeAction, computeRollback, UNIT_DIRECTORY } from '@slipway/fleet';
 import { type DesiredEntry, loadDesiredMachine } from '../desired-machine.ts';
@@ -9,13 +10,13 @@ import type { Journal } from './journal.ts';
 import { applyMove, syncDirectories, revertMove } from './moves.ts';
 import { NO_PASSWORD } from './survey-core-user.ts';
 
-/** By its name its failure is told. */
+/** The name appears in the message if the step fails. */
 export interface ApplyStep {
   readonly name: string;
   act(): Promise<void>;
 }
 
-/** Null: all parts were done. What comes after a failure is not begun. */
+/** Null: all steps succeeded. Stops at the first failure. */
 export async function runSteps(steps: readonly ApplyStep[]): Promise<Problem | null> {
   for (const step of steps) {
     try {
@@ -31,7 +32,7 @@ export function buildForwardSteps(host: Host, journal: Journal): ApplyStep[] {
   const { files, systemd, os, accounts } = host;
   const { moves, units, changes, from, to } = journal;
   return [
-    { name: 'disabling units that are rewritten', act: () => disable(host, selectUnitsToDisableFirst(units)) },
+    { name: 'disabling units whose files change', act: () => disable(host, selectUnitsToDisableFirst(units)) },
     {
       name: 'changing files',
       async act() {
@@ -41,7 +42,7 @@ export function buildForwardSteps(host: Host, journal: Journal): ApplyStep[] {
     },
     { name: 'enabling and disabling units', act: () => applyUnitOrders(systemd, decideUnitOrders(units)) },
     {
-      name: 'setting the password of the user core',
+      name: 'setting the password of user core',
       async act() {
         if (journal.oldPasswordHash === null) return;
         const { core } = await loadDesiredMachine(to);
@@ -52,7 +53,8 @@ export function buildForwardSteps(host: Host, journal: Journal): ApplyStep[] {
       name: 'staging the OS',
       async act() {
         const change = computeOSChange(changes, from.spec, to.spec);
-        // Changes are made to what is booted: in a machine that has booted into them already they would be made twice.
+        // Changes are relative to the booted deployment. If the machine already runs the new one, they would be applied
+        // twice.
         if (change !== null && (await runsOldOS(host, journal))) await os.stage(change);
       },
     },
@@ -63,26 +65,29 @@ export function buildRollbackSteps(host: Host, journal: Journal): ApplyStep[] {
   const { files, systemd, os, accounts } = host;
   const { moves, commit, units, changes, from, to } = journal;
   return [
-    { name: 'disabling units that were rewritten', act: () => disable(host, selectUnitsToDisableOnRollback(units)) },
     {
-      name: 'putting files back',
+      name: 'disabling units whose files are restored',
+      act: () => disable(host, selectUnitsToDisableOnRollback(units)),
+    },
+    {
+      name: 'restoring files',
       async act() {
         for (const move of [...moves, commit].toReversed()) await revertMove(files, move);
         await syncDirectories(files, [...listMovedDirectories(journal), posix.dirname(commit.path)]);
       },
     },
     {
-      name: 'bringing units back to what they were',
+      name: 'restoring the state of units',
       act: () => applyUnitOrders(systemd, decideRollbackUnitOrders(units)),
     },
     {
-      name: 'setting the old password of the user core',
+      name: 'restoring the password of user core',
       async act() {
         if (journal.oldPasswordHash !== null) await accounts.setPasswordHash('core', journal.oldPasswordHash);
       },
     },
     {
-      name: 'bringing the OS back',
+      name: 'rolling back the OS',
       async act() {
         const change = computeOSChange(computeRollback({ changes }), to.spec, from.spec);
         if (change === null) return;
@@ -93,12 +98,12 @@ export function buildRollbackSteps(host: Host, journal: Journal): ApplyStep[] {
   ];
 }
 
-/** The update changes the OS, and the machine still, or again, runs the one from before. */
+/** The update changes the OS, and the machine runs the previous one, either still or again. */
 export async function runsOldOS({ os }: Host, { oldOS }: Journal): Promise<boolean> {
   return oldOS !== null && computeMark((await os.state()).booted) === oldOS;
 }
 
-/** The services that the plan names, told in its order. */
+/** Reloads and restarts, in the order of the plan. */
 export function buildActionSteps({ systemd }: Host, actions: readonly NodeAction[]): ApplyStep[] {
   return actions.flatMap((action) => {
     switch (action.type) {
@@ -110,7 +115,7 @@ export function buildActionSteps({ systemd }: Host, actions: readonly NodeAction
         return { name: `restarting ${action.unit}`, act: () => systemd.restart(action.unit) };
       case 'Drain':
       case 'Reboot':
-        // Not for services: the one comes before the first change, the other is a step of its own.
+        // The drain happens before the first change, and the reboot is a separate step.
         return [];
     }
   });
@@ -130,18 +135,16 @@ function* listMovedDirectories({ moves }: Journal): Generator<string> {
   for (const { path } of moves) yield posix.dirname(path);
 }
 
-/**
- * Whether a unit is enabled, disabled or preset, before files change and after, on the way there and on the way back.
- */
+/** Whether a unit is enabled, disabled or preset: before and after the files change, forward and in a rollback. */
 export interface UnitStep {
   readonly unit: string;
-  /** Its file, mask or a drop-in changes, and with it perhaps what it is wanted by. */
+  /** Its file, mask or a drop-in changes, and with it possibly its [Install] section. */
   readonly rewritten: boolean;
-  /** As the service manager said it before the update. */
+  /** The state that systemd reported before the update. */
   readonly was: string;
   readonly before: DesiredEnablement;
   readonly after: DesiredEnablement;
-  /** The config masks it: then it is not enabled, whatever else is said of it. */
+  /** The config masks the unit, so it is not enabled whatever else the config specifies. */
   readonly masked: boolean;
 }
 
@@ -171,7 +174,7 @@ export async function planUnitSteps(
   return steps;
 }
 
-/** The links that a unit's old [Install] asked for are found by its old file only, so they go first. */
+/** The links of a unit's old [Install] section can be removed only while its old file is present. */
 export function selectUnitsToDisableFirst(steps: readonly UnitStep[]): string[] {
   return steps.filter(({ rewritten, was }) => rewritten && was === 'enabled').map(({ unit }) => unit);
 }
@@ -180,13 +183,13 @@ export function decideUnitOrders(steps: readonly UnitStep[]): UnitOrders {
   return collect(steps, ({ masked, before, after, was }) => {
     if (masked) return 'nothing';
     if (after !== 'preset') return after === 'enabled' ? 'enable' : 'disable';
-    // The config has no say, and had none: what somebody else made of the unit stays.
+    // Neither config specifies the state, so an administrator's choice stays.
     if (before === 'preset' && !NOT_THERE.has(was)) return was === 'enabled' ? 'enable' : 'nothing';
     return 'preset';
   });
 }
 
-/** Links that the new files asked for go before the old files are back; but none that could not be made again. */
+/** Links of the new [Install] section are removed before the old files return, unless they could not be recreated. */
 export function selectUnitsToDisableOnRollback(steps: readonly UnitStep[]): string[] {
   const isKnown = (was: string) => was === 'enabled' || WITHOUT_LINKS.has(was);
   return steps.filter(({ rewritten, was }) => rewritten && isKnown(was)).map(({ unit }) => unit);
@@ -214,8 +217,8 @@ function collect(steps: readonly UnitStep[], orderFor: (step: UnitStep) => keyof
 type Spec = StoredConfig['spec'];
 
 /**
- * What an update asks of the OS itself, in either direction: for the way back, the changes of the way back and the configs
- * exchanged. Null: nothing of the OS changes.
+ * The OS change of an update. For a rollback, pass the rollback's changes and swap the configs. Null: the OS does not
+ * change.
  */
 export function computeOSChange(changes: readonly Change[], from: Spec, to: Spec): OSChange | null {
   const parts = changes.map((change) => toOSChange(change, from, to));
@@ -255,12 +258,12 @@ function toSettingChange(
 ): OSChange {
   switch (setting) {
     case 'osImageURL':
-      // A config that names no image leaves the machine the one it has.
+      // If the config names no image, the machine keeps its current one.
       return after === '' ? {} : { image: after };
     case 'kernelType':
       return { kernelType: { before, after } };
     case 'baseOSExtensionsContainerImage':
-      // The same packages, of another version.
+      // The same packages in another version.
       return usesPackages(to) ? toExtensionsChange(from, to) : {};
     case 'fips':
       return {};
@@ -275,7 +278,7 @@ function usesPackages({ extensions = [], kernelType = '' }: Spec): boolean {
   return extensions.length > 0 || (kernelType !== '' && kernelType !== 'default');
 }
 
-/** Two deployments with the same mark are the same to a machine. */
+/** Deployments with the same mark are equivalent for a machine. */
 export function computeMark({ image, digest, version, checksum = '', kernelArguments, packages }: Deployment): string {
   return JSON.stringify([image, digest, version, checksum, kernelArguments, packages]);
 }

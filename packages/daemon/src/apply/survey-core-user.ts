@@ -1,13 +1,13 @@
-// Keys and password of the user core.
+// SSH keys and password of the user core.
 import { posix } from 'node:path';
 import type { PasswordChange, SshKeys, SshKeysChange } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import type { Accounts } from '../host/host.ts';
 import type { SurveyContext } from './survey.ts';
 
-/** The file that the keys of configs have for themselves, so that those of others are left alone. */
+/** Keys from configs have a separate file, so that other keys are not touched. */
 const KEYS = '.ssh/authorized_keys.d/ignition';
-/** There is no password: not the empty one, with which anybody could log in. */
+/** No password. An empty one would let anyone log in. */
 export const NO_PASSWORD = '*';
 
 export async function surveySshKeys(context: SurveyContext, { user, after }: SshKeysChange): Promise<void> {
@@ -15,7 +15,7 @@ export async function surveySshKeys(context: SurveyContext, { user, after }: Ssh
   if (home !== undefined) return surveyKeysIn(context, home, after === null ? null : context.desired.core.sshKeys);
   if (after === null) return undefined;
   throw refusal(
-    `expected the user ${user} on the machine, found none: install the machine anew, or take the keys back`,
+    `expected the user ${user} on the machine, found none: reinstall the machine, or remove the keys from the config`,
   );
 }
 
@@ -41,15 +41,15 @@ async function surveyKeysIn(context: SurveyContext, home: Home, keys: SshKeys | 
 
 type Home = NonNullable<Awaited<ReturnType<Accounts['home']>>>;
 
-/** All of it is the user's to change: a link in it would let them choose where root writes. */
+/** The user owns these directories, so a symbolic link there could redirect writes of root. */
 async function mustBeDirectories({ files }: SurveyContext, home: string): Promise<void> {
-  if ((await files.lookAt(home)) === null) throw refusal(`expected the home directory ${home}, found none: make it`);
+  if ((await files.lookAt(home)) === null) throw refusal(`expected the home directory ${home}, found none: create it`);
   for (const path of [posix.join(home, '.ssh'), posix.join(home, posix.dirname(KEYS))]) {
     const found = await files.lookAt(path);
     if (found === null) return;
     if (found.kind !== 'directory') {
       throw refusal(
-        `expected ${path} to be a directory, found a ${found.kind}: put one there that belongs to the user`,
+        `expected ${path} to be a directory, found a ${found.kind}: replace it with a directory that the user owns`,
       );
     }
   }
@@ -59,7 +59,7 @@ export async function surveyPassword(context: SurveyContext, { user, after }: Pa
   const hash = await context.accounts.passwordHash(user);
   if (hash === undefined && after === 'set') {
     throw refusal(
-      `expected the user ${user} on the machine, found none: install the machine anew, or take the password back`,
+      `expected the user ${user} on the machine, found none: reinstall the machine, or remove the password from the config`,
     );
   }
   context.notes.oldPasswordHash = hash ?? null;

@@ -1,4 +1,4 @@
-// What an update comes to on this machine: looked at before anything is touched. Whatever is in the way is found here.
+// Surveys what an update changes on this machine, before anything is touched. Every obstacle is found here.
 import { posix } from 'node:path';
 import { truncate } from '@slipway/base/text';
 import { type Change, type PathChange, type PathState, UNIT_DIRECTORY } from '@slipway/fleet';
@@ -18,25 +18,25 @@ export interface Survey extends Readonly<SurveyFindings> {
 
 export interface SurveyedMove {
   readonly move: Put | Drop;
-  /** Null for what goes. */
+  /** Null for removals. */
   readonly make: EntrySource | null;
 }
 
-/** How what is put somewhere is made. */
+/** How a new entry is created. */
 export type EntrySource =
   | (Owners & { readonly kind: 'file'; readonly mode: number; readonly bytes: () => Promise<Uint8Array> })
   | (Owners & { readonly kind: 'link'; readonly target: string })
-  /** A second name of what is, or is to be, at a path. */
+  /** A hard link to an existing or staged entry. */
   | { readonly kind: 'hard link'; readonly target: string }
   | { readonly kind: 'original'; readonly at: string }
-  /** One of those that are made on the way. */
+  /** A parent directory that is missing. */
   | { readonly kind: 'directory' };
 
 interface SurveyFindings {
   readonly moves: SurveyedMove[];
-  /** Of paths that come into the config: whether the OS has something there. */
+  /** Paths that are new in the config, and whether the OS has something there. */
   readonly originals: { readonly path: string; readonly isThere: boolean }[];
-  /** Files of originals that have no use once the update is done. */
+  /** Stored originals that are obsolete after the update. */
   readonly endedOriginals: string[];
   oldPasswordHash: string | null;
 }
@@ -53,7 +53,7 @@ export interface SurveyContext {
   put(path: string, held: Put['held'], make: EntrySource, place: string): void;
 }
 
-/** One file in the way tells enough; a hundred fill a condition. */
+/** A few obstacles are enough; a hundred would fill the condition. */
 const MAX_PROBLEMS = 10;
 
 export async function surveyUpdate(
@@ -88,7 +88,7 @@ async function surveyChange(context: SurveyContext, change: Change): Promise<voi
     case 'kernel arguments':
     case 'extensions':
     case 'setting':
-      // Of the OS: os-change.ts has them.
+      // OS changes: see computeOSChange in steps.ts.
       return undefined;
   }
 }
@@ -108,7 +108,7 @@ function describeChange(change: Change): string {
       return `unit ${change.unit}`;
     case 'ssh keys':
     case 'password':
-      return `${change.kind} of the user ${change.user}`;
+      return `${change.kind} of user ${change.user}`;
     case 'setting':
       return change.setting;
     case 'kernel arguments':
@@ -117,7 +117,7 @@ function describeChange(change: Change): string {
   }
 }
 
-/** A machine while it is looked at for an update, and what is noted on the way. */
+/** The state of a survey: the machine, and the findings so far. */
 function createSurveyContext(
   { files, accounts }: Pick<Host, 'files' | 'accounts'>,
   desired: DesiredMachine,
@@ -149,14 +149,14 @@ function createSurveyContext(
   return { files, accounts, desired, notes, parents, drop, put, isDropped, hasMove: (path) => moved.has(path) };
 }
 
-/** Of what the OS has in a file that stays. */
+/** Limit for existing contents of a file that stays. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const MAX_LISTED = 10_000;
 const ROOT = { id: 0 };
 
-/** What is there, what comes in its place, what goes back to the OS. */
+/** Records what is there, what replaces it, and what is restored to the OS's version. */
 async function surveyPath(context: SurveyContext, change: PathChange): Promise<void> {
-  if (isOwn(change.path)) throw refusal('the path is the daemon’s own: choose another one');
+  if (isOwn(change.path)) throw refusal('the daemon uses this path for its own state: choose another one');
   const entry = context.desired.entries.get(change.path);
   if (change.after === null || entry === undefined) return surveyRemoval(context, change);
   return surveyEntry(context, change, entry);
@@ -167,7 +167,7 @@ function isOwn(path: string): boolean {
   return path === CURRENT_CONFIG || [UPDATE_DIRECTORY, ORIGINALS, NO_ORIGINALS].some(below);
 }
 
-/** Back to what the OS has at this path, else nothing. */
+/** Restores what the OS had at this path, or removes the entry. */
 async function surveyRemoval(context: SurveyContext, { path, before }: PathChange): Promise<void> {
   const { files, notes } = context;
   const found = await files.lookAt(path);
@@ -183,14 +183,14 @@ async function surveyRemoval(context: SurveyContext, { path, before }: PathChang
   if (held === 'entry' && !belongsToOS(original, before)) context.drop(path, 'entry');
 }
 
-/** What the config never had contents for is the OS's own, as far as anybody knows. */
+/** If the config never had contents for the file, it is assumed to belong to the OS. */
 function belongsToOS(original: 'nothing' | 'unknown', before: PathState | null): boolean {
   return original === 'unknown' && before?.kind === 'file' && before.keepsExisting;
 }
 
 async function surveyEntry(context: SurveyContext, { path, before }: PathChange, entry: DesiredEntry): Promise<void> {
   const parent = await findStagingDirectory(context, path);
-  // In a directory that is not there yet nothing can be found.
+  // A directory that does not exist yet has no entries.
   const found = parent === posix.dirname(path) ? await context.files.lookAt(path) : null;
   const make = await decideEntrySource(context, entry, found);
   if (make === null) return;
@@ -215,7 +215,7 @@ function classifyHeld(found: FileInfo | null): Put['held'] {
   return found.kind === 'directory' ? 'directory' : 'entry';
 }
 
-/** Null: what is there is right as it is. */
+/** Null: the existing entry is already right. */
 async function decideEntrySource(
   context: SurveyContext,
   entry: DesiredEntry,
@@ -231,15 +231,15 @@ async function decideEntrySource(
       return { kind: 'hard link', target: entry.target };
     case 'directory':
       throw refusal(
-        'a directory of a config is made when a machine is installed: take it back, or install the machine anew',
+        'directories of a config are created only at installation: remove it from the config, or reinstall the machine',
       );
   }
 }
 
-/** What is in the file stays, and so do mode and owners where the config does not name them. */
+/** Existing contents stay, and so do mode and owners unless the config names them. */
 async function keepExisting(context: SurveyContext, entry: DesiredFile, found: FileInfo): Promise<EntrySource | null> {
   if (found.kind !== 'file')
-    throw refusal(`expected a file, found a ${found.kind}: remove it, or give the file contents`);
+    throw refusal(`expected a file, found a ${found.kind}: remove it, or specify contents for the file`);
   const { leaves } = entry;
   const owners = await resolveOwners(context, entry);
   const mode = leaves.has('mode') ? found.mode : entry.mode;
@@ -258,7 +258,7 @@ async function resolveOwners(
   return accounts.owners(user, group);
 }
 
-/** A file takes the place of a directory only if all in it goes with the update. */
+/** A file replaces a directory only if the update removes everything in it. */
 async function mustBecomeEmpty(context: SurveyContext, path: string): Promise<void> {
   const ahead = [path];
   let seen = 0;
@@ -266,7 +266,7 @@ async function mustBecomeEmpty(context: SurveyContext, path: string): Promise<vo
     for (const name of await context.files.list(directory)) {
       const inside = posix.join(directory, name);
       seen += 1;
-      if (seen > MAX_LISTED) throw notEmpty(`more than ${MAX_LISTED} things`);
+      if (seen > MAX_LISTED) throw notEmpty(`more than ${MAX_LISTED} entries`);
       if ((await context.files.lookAt(inside))?.kind === 'directory') ahead.push(inside);
       else if (!context.isDropped(inside)) throw notEmpty(inside);
     }
@@ -275,10 +275,10 @@ async function mustBecomeEmpty(context: SurveyContext, path: string): Promise<vo
 
 const notEmpty = (what: string): DaemonError =>
   refusal(
-    `expected a file or nothing, found a directory with ${what} in it, which is not the config’s: remove it from the machine`,
+    `expected a file or nothing, found a directory that contains ${what}, which is not part of the config: remove it from the machine`,
   );
 
-/** A second name of a file that is replaced would stay one of the old file. */
+/** When a file is replaced, its hard links must be recreated, or they would still refer to the old file. */
 async function surveyHardLinks(context: SurveyContext): Promise<void> {
   for (const entry of context.desired.entries.values()) {
     if (entry.kind !== 'hard link' || context.hasMove(entry.path) || !context.hasMove(entry.target)) continue;
@@ -297,25 +297,25 @@ interface NewDirectory extends Owners {
 }
 
 interface Parents {
-  /** Where what belongs in a directory can be made ready: there, or where the directory itself is. */
+  /** Where the contents of a directory can be staged: in the directory, or where it is staged. */
   placeFor(directory: string, making: Omit<NewDirectory, 'path'>): Promise<string>;
-  /** From the top down. */
+  /** Top down. */
   readonly made: readonly NewDirectory[];
 }
 
 interface ParentsOptions {
   readonly files: FileSystem;
-  /** Whether a file or link at the path goes before anything comes. */
+  /** Whether the update removes the file or link at the path first. */
   readonly isDropped: (path: string) => boolean;
-  /** Registers the move that brings a directory to the place of what goes. */
+  /** Registers a move that puts a directory where the removed entry was. */
   readonly replace: (path: string) => Put;
 }
 
 const MAX_LINKS = 40;
 
 /**
- * The directories that things to come belong in: those that are there, those to be made, and those that a file still stands
- * in the place of. The latter are made ready beside it, with all that belongs in them, and take its place in one rename.
+ * The parent directories of new entries: existing ones, missing ones, and those whose path is still taken by a file.
+ * The last are staged next to that file with all their contents, and replace it in one rename.
  */
 function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
   const places = new Map<string, string>();
@@ -339,7 +339,8 @@ function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
     if (found.kind === 'directory') return place;
     if (isDropped(directory)) return make(getTemporaryPath(replace(directory)), making);
     if (found.kind !== 'link') throw notDirectory(directory);
-    if (links >= MAX_LINKS) throw new DaemonError('SLW_DAEMON_PATH', `${directory} leads in a ring of links: break it`);
+    if (links >= MAX_LINKS)
+      throw new DaemonError('SLW_DAEMON_PATH', `${directory} is part of a loop of symbolic links: break the loop`);
     await placeFor(posix.resolve(above, found.target), making, links + 1);
     return place;
   }
@@ -355,6 +356,6 @@ function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
 function notDirectory(directory: string): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_PREFLIGHT',
-    `expected ${directory} to be a directory, found a file that is not the config’s: remove it from the machine, or choose another path`,
+    `expected ${directory} to be a directory, found a file that is not part of the config: remove it from the machine, or choose another path`,
   );
 }

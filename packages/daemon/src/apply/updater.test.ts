@@ -35,7 +35,7 @@ async function machineAt(spec: Spec, options: Parameters<typeof makeSmallMachine
 }
 
 describe('files of a config', () => {
-  it('get contents, mode and owner, in directories that are made on the way, and nothing is left beside them', async () => {
+  it('get contents, mode and owner in newly created directories, and no temporary files remain', async () => {
     const { files } = await machineAt(withFiles(file('/etc/new/dir/a.conf', 'one\n', { mode: 0o640 })));
     expect(await textAt(files, '/etc/new/dir/a.conf')).toBe('one\n');
     expect(await files.lookAt('/etc/new/dir/a.conf')).toMatchObject({ mode: 0o640 });
@@ -45,7 +45,7 @@ describe('files of a config', () => {
     expect(await files.list(STATE_DIRECTORY)).toEqual(['currentconfig', 'noorig']);
   });
 
-  it('that leave the config give way to what the OS had there, or to nothing', async () => {
+  it('that leave the config are replaced by what the OS had, or removed', async () => {
     const os = { files: { '/etc/motd': 'of the OS\n' } };
     const machine = await machineAt(withFiles(file('/etc/motd', 'x'), file('/etc/other', 'y')), os);
     const { files } = machine;
@@ -60,7 +60,7 @@ describe('files of a config', () => {
     expect(await files.lookAt(`${STATE_DIRECTORY}/noorig/etc/other.mcdnoorig`)).toBeNull();
   });
 
-  it('that the first boot wrote give way to what the image has below /usr/etc', async () => {
+  it('that the first boot wrote are replaced by those of the image below /usr/etc', async () => {
     const machine = await makeSmallMachine({ files: { '/etc/a': 'of the config', '/usr/etc/a': 'of the image' } });
     const start = named('first', withFiles(file('/etc/a', 'of the config')));
     const { files } = machine;
@@ -69,7 +69,7 @@ describe('files of a config', () => {
     expect(await textAt(files, '/etc/a')).toBe('of the image');
   });
 
-  it('without contents keep those of the OS, and take only what the config names', async () => {
+  it('without contents keep those of the OS, and change only what the config names', async () => {
     const machine = await makeSmallMachine({ files: { '/etc/kept': 'of the OS\n' } });
     const { files } = machine;
     expect(await machine.update(named('a', withFiles({ path: '/etc/kept' })))).toMatchObject({ outcome: 'new' });
@@ -83,7 +83,7 @@ describe('files of a config', () => {
     expect(await textAt(files, '/etc/kept')).toBe('of the OS\n');
   });
 
-  it('take the place of directories of files, and the other way round', async () => {
+  it('replace directories of files, and vice versa', async () => {
     const machine = await machineAt(withFiles(file('/etc/a/b/c', 'deep'), file('/etc/x', 'flat')));
     const { files } = machine;
     const other = withFiles(file('/etc/a', 'flat'), file('/etc/x/y/z', 'deep'));
@@ -97,7 +97,7 @@ describe('files of a config', () => {
     expect(await textAt(files, '/etc/x')).toBe('flat');
   });
 
-  it('that have a second name in the config keep it when they change', async () => {
+  it('keep the hard links of the config when they change', async () => {
     const both = (text: string) =>
       ignition({
         storage: { files: [file('/etc/a', text)], links: [{ path: '/etc/b', target: '/etc/a', hard: true }] },
@@ -110,7 +110,7 @@ describe('files of a config', () => {
     expect((await machine.files.list('/etc')).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it('a directory that leaves the config goes if it is empty, and stays if others put things in it', async () => {
+  it('a directory that leaves the config is removed if it is empty, and stays otherwise', async () => {
     const machine = await makeSmallMachine();
     const { files } = machine;
     const owners = { ...ownOwners(), mode: 0o755 };
@@ -125,7 +125,7 @@ describe('files of a config', () => {
 });
 
 describe('units of a config', () => {
-  it('lose the links of their old [Install], and get those of the new', async () => {
+  it('lose the links of their old [Install] section, and get those of the new one', async () => {
     const unit = (wantedBy: string) =>
       withUnits({ name: 'app.service', enabled: true, contents: service('/bin/app', wantedBy) });
     const machine = await machineAt(unit('multi-user.target'));
@@ -137,7 +137,7 @@ describe('units of a config', () => {
     expect(await link('graphical.target')).toMatchObject({ kind: 'link' });
   });
 
-  it('that are not to be masked lose a mask that somebody else made', async () => {
+  it('that must not be masked lose a mask of another client', async () => {
     const machine = await makeSmallMachine();
     const { files } = machine;
     await files.makeLink('/etc/systemd/system/crio.service', { ...ownOwners(), target: '/dev/null' });
@@ -152,7 +152,7 @@ describe('units of a config', () => {
 describe('the user core', () => {
   const user = (rest: object) => ignition({ passwd: { users: [{ name: 'core', ...rest }] } });
 
-  it('gets keys in a file of their own, and loses them', async () => {
+  it('gets keys in a separate file, and loses them', async () => {
     const machine = await machineAt(user({ sshAuthorizedKeys: ['ssh-ed25519 A'] }));
     const { files } = machine;
     const keys = '/home/core/.ssh/authorized_keys.d/ignition';
@@ -163,7 +163,7 @@ describe('the user core', () => {
     expect(await files.lookAt(keys)).toBeNull();
   });
 
-  it('has no password any more, and not the empty one, when the config sets none', async () => {
+  it('has no password, rather than an empty one, when the config sets none', async () => {
     const machine = await machineAt(user({ passwordHash: '$6$one' }));
     expect(await machine.host.accounts.passwordHash('core')).toBe('$6$one');
     expect(await machine.update(named('b'))).toMatchObject({ outcome: 'new' });
@@ -171,8 +171,8 @@ describe('the user core', () => {
   });
 });
 
-describe('a config with nothing new', () => {
-  it('changes nothing but the name on the disk', async () => {
+describe('a config without changes', () => {
+  it('changes only the name on the disk', async () => {
     const machine = await machineAt(withFiles(file('/etc/a', 'one')));
     const before = await takeSnapshot(machine.files);
     expect(await machine.update(named('b', withFiles(file('/etc/a', 'one'))))).toEqual({
@@ -189,7 +189,7 @@ describe('a config with nothing new', () => {
 describe('an update that fails', () => {
   const app = (start: string) => withUnits({ name: 'app.service', enabled: true, contents: service(start) });
 
-  it('at a unit that does not start leaves the old files, units and keys, and says which unit', async () => {
+  it('because a unit does not start restores the old files, units and keys, and names the unit', async () => {
     const machine = await machineAt(app('/usr/bin/app'));
     const before = await takeSnapshot(machine.files);
     const result = await machine.update(named('b', app('/usr/bin/false')), RESTART_APP);
@@ -209,7 +209,7 @@ describe('an update that fails', () => {
     ]);
   });
 
-  it('tells if a unit does not start with its old files either', async () => {
+  it('reports if a unit does not start with its old files either', async () => {
     const machine = await machineAt(app('/usr/bin/false'));
     const result = await machine.update(named('b', withFiles(file('/etc/a', 'x'))), RESTART_APP);
     expect(result).toMatchObject({
@@ -218,10 +218,10 @@ describe('an update that fails', () => {
     });
   });
 
-  it('because the machine is not what the config says afterwards goes back, also from another boot and OS', async () => {
+  it('verification is rolled back, even from another boot and OS', async () => {
     const machine = await machineAt(withFiles(file('/etc/a', 'one')), { kernelArguments: ['quiet'] });
     const before = await takeSnapshot(machine.files);
-    // Something on the machine writes the file at every boot.
+    // A program on the machine writes the file at every boot.
     const meddling = machineOn(machine.files, machine.at(), (host) => ({
       ...host,
       async reboot(why) {
@@ -241,7 +241,7 @@ describe('an update that fails', () => {
     expect(await machine.recover()).toEqual({ outcome: 'none' });
   });
 
-  it('says nothing of a password', async () => {
+  it('does not reveal a password', async () => {
     const users = (hash: string) => ignition({ passwd: { users: [{ name: 'core', passwordHash: hash }] } });
     const machine = await machineAt(users('$6$old'));
     const broken = machineOn(machine.files, machine.at(), (host) => ({
@@ -262,7 +262,7 @@ describe('an update that fails', () => {
 });
 
 describe('an update that needs a reboot', () => {
-  it('is verified in the next boot, and the machine then runs the new OS', async () => {
+  it('is verified after the boot, and the machine then runs the new OS', async () => {
     const machine = await machineAt(withFiles(file('/etc/a', 'one')), { kernelArguments: ['quiet'] });
     const bootId = await machine.host.bootId();
     const to = named('b', { ...withFiles(file('/etc/a', 'two')), kernelArguments: ['nosmt'] });
@@ -272,7 +272,7 @@ describe('an update that needs a reboot', () => {
     expect(machine.steps.map(({ step }) => step)).toEqual(['staged', 'files', 'os', 'reboot', 'going on', 'verified']);
   });
 
-  it('asks for the reboot again if the machine did not go down', async () => {
+  it('requests the reboot again if the machine did not go down', async () => {
     const machine = await machineAt(withFiles(file('/etc/a', 'one')));
     let asked = 0;
     const deaf = machineOn(machine.files, machine.at(), (host: Host) => ({
@@ -287,8 +287,8 @@ describe('an update that needs a reboot', () => {
   });
 });
 
-describe('an update that another version of the program began', () => {
-  it('goes on by what that one wrote down, and says so', async () => {
+describe('an update that another version of the program started', () => {
+  it('continues from the journal of that version, and reports it', async () => {
     const machine = await machineAt(withFiles(file('/etc/a', 'one')));
     const path = `${UPDATE_DIRECTORY}/configs.json`;
     const upgraded = machineOn(machine.files, machine.at(), (host) => ({
@@ -305,13 +305,13 @@ describe('an update that another version of the program began', () => {
     expect(result).toMatchObject({ outcome: 'new', config: 'rendered-worker-b' });
     expect(upgraded.steps).toContainEqual({
       step: 'going on',
-      text: 'going on with the update to rendered-worker-b, which version 0.9 of the program began; this is test',
+      text: 'resuming the update to rendered-worker-b, which version 0.9 started; this is version test',
     });
   });
 });
 
 describe('a machine with /var on another file system', () => {
-  /** As Linux has it also for two mounts of the same one: no second names and no renames across. */
+  /** As in Linux even between two mounts of the same file system: no hard links and no renames across. */
   const isVar = (path: string) => /^\/(var|home|usr\/local)\//.test(path);
   const withVar = (host: Host): Host => {
     const { files } = host;
@@ -344,7 +344,7 @@ describe('a machine with /var on another file system', () => {
     return machineOn(machine.files, machine.at(), withVar);
   };
 
-  it('is brought to its config, and nothing is left beside the files', async () => {
+  it('reaches its config, and no temporary files remain', async () => {
     const machine = await start();
     const { files } = machine;
     expect(await machine.update(named('b', after('/bin/app')), RESTART_APP)).toMatchObject({ outcome: 'new' });
@@ -355,7 +355,7 @@ describe('a machine with /var on another file system', () => {
     expect(await textAt(files, '/var/lib/os')).toBe('of the OS');
   });
 
-  it('goes back to exactly its old files', async () => {
+  it('rolls back to exactly its old files', async () => {
     const machine = await start();
     const snapshot = await takeSnapshot(machine.files);
     const result = await machine.update(named('b', after('/bin/false')), RESTART_APP);
@@ -365,7 +365,7 @@ describe('a machine with /var on another file system', () => {
 });
 
 describe('a journal that cannot be used', () => {
-  it('of a newer program leaves the machine alone, and says so, also to who wants another update', async () => {
+  it('of a newer version leaves the machine unchanged and blocks other updates, with an explanation', async () => {
     const machine = await machineAt(withFiles(file('/etc/a', 'one')));
     const { files } = machine;
     await files.makeDirectory(UPDATE_DIRECTORY, { ...ownOwners(), mode: 0o700 });

@@ -1,5 +1,5 @@
-// Brings a machine from one config to another, or back, and goes on where it was cut off. Whatever happens, the machine ends
-// exactly old or exactly new, and the result says which.
+// Updates a machine from one config to another, rolls back on failure, and resumes after an interruption. The machine
+// always ends exactly at the old or the new config, and the result reports which.
 import { listNames } from '@slipway/base/text';
 import { needsReboot, type NodeAction } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
@@ -34,13 +34,13 @@ export interface UpdaterOptions {
   readonly host: Host;
   readonly programVersion: string;
   readonly onStep?: (step: UpdateStep) => void | Promise<void>;
-  /** Differences between the machine and a config; none: it is exactly that. */
+  /** Differences between the machine and a config. Empty: they match. */
   readonly verify: (config: StoredConfig) => Promise<readonly { readonly message: string }[]>;
 }
 
 export interface Updater {
   apply(request: UpdateRequest): Promise<UpdateResult>;
-  /** Ends what an earlier run was cut off in. */
+  /** Finishes an interrupted update. */
   recover(): Promise<UpdateResult>;
 }
 
@@ -51,15 +51,15 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     const { from, to, preflight, ...rest } = request;
     const before = await recover();
     if (!isAt(before, from.name)) return before;
-    // What was found before a recovery that changed something says nothing of the machine after it.
+    // If the recovery changed the machine, the preflight result is outdated.
     const found = before.outcome === 'none' && preflight !== undefined ? { preflight } : {};
     const prepared = await stageUpdate(host, { from, to, ...rest, ...found }, programVersion);
     if (prepared.ok) {
-      await reportStep({ step: 'staged', text: `${prepared.journal.moves.length} changes of the disk are ready` });
+      await reportStep({ step: 'staged', text: `staged ${prepared.journal.moves.length} changes on the disk` });
       try {
         return await rollForward(prepared.journal, 1);
       } catch (error) {
-        return toStuckResult({ from, to }, toProblem(error, 'carrying out the update'));
+        return toStuckResult({ from, to }, toProblem(error, 'applying the update'));
       }
     }
     const { problem, isLeftOver } = prepared;
@@ -85,21 +85,26 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
           return await resumeUpdate(found.journal);
       }
     } catch (error) {
-      return { outcome: 'stuck', from: '', to: '', problem: toProblem(error, 'reading the record of the last update') };
+      return {
+        outcome: 'stuck',
+        from: '',
+        to: '',
+        problem: toProblem(error, 'reading the journal of the last update'),
+      };
     }
   }
 
   async function resumeUpdate(journal: OpenJournal): Promise<UpdateResult> {
     const { records, program, to } = journal;
     const begunBy =
-      program === programVersion ? '' : `, which version ${program} of the program began; this is ${programVersion}`;
-    await reportStep({ step: 'going on', text: `going on with the update to ${to.name}${begunBy}` });
+      program === programVersion ? '' : `, which version ${program} started; this is version ${programVersion}`;
+    await reportStep({ step: 'going on', text: `resuming the update to ${to.name}${begunBy}` });
     try {
       const mark = journal.oldOS === null ? '' : computeMark((await host.os.state()).booted);
       const runsOld = await runsOldOS(host, journal);
       return await executeStep(journal, nextStep({ records, mark, runsOldOS: runsOld, bootId: await host.bootId() }));
     } catch (error) {
-      return toStuckResult(journal, toProblem(error, 'going on with an update that was cut off'));
+      return toStuckResult(journal, toProblem(error, 'resuming an interrupted update'));
     }
   }
 
@@ -118,7 +123,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
       case 'go back':
         return rollBack(journal, next.problem);
       case 'reboot back':
-        await host.reboot(`back to ${journal.from.name}`);
+        await host.reboot(`rollback to ${journal.from.name}`);
         return toOldResult(journal, next.problem, true);
       case 'give up':
         return toStuckResult(journal, next.problem);
@@ -134,23 +139,23 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
   async function rollForward(journal: OpenJournal, attempt: number): Promise<UpdateResult> {
     const problem = await runSteps([
       {
-        name: 'noting that the update begins',
+        name: 'recording the start of the update',
         act: async () => journal.write({ state: 'changing', attempt, bootId: await host.bootId() }),
       },
       ...buildForwardSteps(host, journal),
     ]);
     if (problem !== null) return rollBack(journal, problem);
-    await reportStep({ step: 'files', text: `the disk is as ${journal.to.name} has it` });
+    await reportStep({ step: 'files', text: `the files of ${journal.to.name} are in place` });
     if (journal.oldOS !== null) await reportStep({ step: 'os', text: 'the OS is staged for the next boot' });
     return needsReboot(journal.actions) ? reboot(journal) : runPostActions(journal);
   }
 
   async function reboot(journal: OpenJournal): Promise<UpdateResult> {
     const { to } = journal;
-    await reportStep({ step: 'reboot', text: `the machine reboots into ${to.name}` });
+    await reportStep({ step: 'reboot', text: `rebooting into ${to.name}` });
     const problem = await runSteps([
       {
-        name: 'noting that the machine reboots',
+        name: 'recording the reboot',
         async act() {
           const staged = journal.oldOS !== null && (await host.os.state()).staged !== null;
           await journal.write({ state: 'rebooting', bootId: await host.bootId(), staged });
@@ -165,7 +170,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     const { actions } = journal;
     if (actions.length === 0) return confirm(journal);
     const problem = await runSteps([
-      { name: 'noting that services are told', act: () => journal.write({ state: 'changed' }) },
+      { name: 'recording that files are in place', act: () => journal.write({ state: 'changed' }) },
       ...buildActionSteps(host, actions),
     ]);
     if (problem !== null) return rollBack(journal, problem);
@@ -178,7 +183,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     const problem = await runSteps([
       { name: `verifying ${to.name}`, act: async () => mustBeNone(await verify(to)) },
       {
-        name: 'noting the new config',
+        name: 'recording the new config',
         async act() {
           await applyMove(files, commit);
           await files.syncDirectory(STATE_DIRECTORY);
@@ -187,7 +192,7 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
       },
     ]);
     if (problem !== null) return rollBack(journal, problem);
-    await reportStep({ step: 'verified', text: `the machine is exactly as ${to.name} has it` });
+    await reportStep({ step: 'verified', text: `the machine matches ${to.name}` });
     const left = await runSteps([{ name: 'cleaning up', act: () => cleanUpNew(files, journal) }]);
     return left === null
       ? { outcome: 'new', config: to.name }
@@ -200,12 +205,12 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     let hasRun = false;
     const failed = await runSteps([
       {
-        name: 'noting that the update is taken back',
+        name: 'recording the start of the rollback',
         act: () => (isNoted ? Promise.resolve() : journal.write({ state: 'back', problem })),
       },
       ...buildRollbackSteps(host, journal),
       {
-        name: 'finding out what has run with the new files',
+        name: 'checking whether the new files were in use',
         async act() {
           hasRun = hasRunNewFiles(journal.records, await host.bootId());
         },
@@ -220,18 +225,18 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
   async function rebootForRollback(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
     const failed = await runSteps([
       {
-        name: 'noting that the machine reboots back',
+        name: 'recording the reboot of the rollback',
         async act() {
           const mark = journal.oldOS === null ? '' : computeMark((await host.os.state()).booted);
           await journal.write({ state: 'rebooting back', bootId: await host.bootId(), mark });
         },
       },
-      { name: 'rebooting back', act: () => host.reboot(`back to ${journal.from.name}`) },
+      { name: 'rebooting for the rollback', act: () => host.reboot(`rollback to ${journal.from.name}`) },
     ]);
     return failed === null ? toOldResult(journal, problem, true) : toStuckRollbackResult(journal, failed, problem);
   }
 
-  /** As good as it can be done: the disk is old whether or not a service takes it. */
+  /** Best effort: the disk is at the old config whether or not a service restarts. */
   async function rerunPostActions({ actions, units }: Journal, problem: Problem): Promise<Problem> {
     const reload: NodeAction[] = units.some(({ rewritten }) => rewritten) ? [{ type: 'DaemonReload' }] : [];
     const failures: string[] = [];
@@ -241,23 +246,23 @@ export function createUpdater({ host, programVersion, verify, onStep = () => {} 
     }
     return failures.length === 0
       ? problem
-      : appendToProblem(problem, `With the old files back, too: ${failures.join('; ')}`);
+      : appendToProblem(problem, `After the rollback, this failed too: ${failures.join('; ')}`);
   }
 
   async function finishRollback(journal: OpenJournal, problem: Problem): Promise<UpdateResult> {
     const left = await runSteps([
-      { name: 'noting that the machine is back', act: () => journal.write({ state: 'returned' }) },
+      { name: 'recording the end of the rollback', act: () => journal.write({ state: 'returned' }) },
       { name: 'cleaning up', act: () => cleanUpOld(files, journal) },
     ]);
     return left === null ? toOldResult(journal, problem, false) : toStuckRollbackResult(journal, left, problem);
   }
 
-  /** Whoever listens may fail, the API may be away: the update goes on. */
+  /** The listener may fail, for example while the API server is down. The update continues. */
   async function reportStep(step: UpdateStep): Promise<void> {
     try {
       await onStep(step);
     } catch {
-      // Told by who listens.
+      // The listener logs its failures.
     }
   }
 
@@ -272,7 +277,7 @@ function mustBeNone(differences: readonly { readonly message: string }[]): void 
   const listed = listNames(messages, { max: MAX_REPORTED, separator: '; ' });
   throw new DaemonError(
     'SLW_DAEMON_VERIFY',
-    `the machine is not what the config says: ${listed}. Something else on the machine writes there, or refused it: see its log`,
+    `the machine does not match the config: ${listed}. Another program on the machine changed it or prevented the change; see its log`,
   );
 }
 

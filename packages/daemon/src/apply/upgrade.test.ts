@@ -15,12 +15,12 @@ function programOn(files: FileSystem, programVersion: string) {
   return { steps, ...createUpdater({ host, programVersion, onStep, verify: (config) => verifyMachine(host, config) }) };
 }
 
-describe('a program that is upgraded in the middle of an update', () => {
-  it('goes on with the journal of the one before, and says so', { timeout: 30_000 }, async () => {
+describe('a program that is upgraded during an update', () => {
+  it('continues from the journal of the previous version, and reports it', { timeout: 30_000 }, async () => {
     const sample = await makeSample('update');
     const told = new Set<string>();
     const ends = { old: 0, new: 0, 'a mix': 0 };
-    // Every fifth call is enough: every one of them is tried with the same program.
+    // Every fifth call is enough: other tests cover every call with the same version.
     for (let at = 0; ; at += 5) {
       const files = createMemoryDisk(copyImage(sample.image));
       const cut = createFaultyDisk(files, { at, of: 'changes', fault: { kind: 'stop', when: 'before' } });
@@ -34,6 +34,6 @@ describe('a program that is upgraded in the middle of an update', () => {
     }
     expect(ends).toMatchObject({ 'a mix': 0 });
     expect(ends.new).toBeGreaterThan(3);
-    expect([...told].join('\n')).toContain('which version 1.0.0 of the program began; this is 2.0.0');
+    expect([...told].join('\n')).toContain('which version 1.0.0 started; this is version 2.0.0');
   });
 });

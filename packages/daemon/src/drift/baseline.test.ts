@@ -15,14 +15,14 @@ import { verifyMachine } from './verify-machine.ts';
 const empty = sampleConfig('rendered-worker-2', {});
 
 describe('a baseline', () => {
-  it('is private, and says for which config it is', async () => {
+  it('is private, and names its config', async () => {
     const { host, at } = await sampleMachine();
     await recordBaseline(host, null, empty);
     expect(statSync(at(BASELINE)).mode & 0o777).toBe(0o600);
     expect(await readBaseline(host.files)).toEqual({ config: 'rendered-worker-2', tolerated: [], absent: [] });
   });
 
-  it('does not ask for the absence of what the OS has at a path that an earlier config had', async () => {
+  it('does not expect a path of an earlier config to be absent if the OS has it', async () => {
     const { host } = await sampleMachine();
     const before = await bringTo(
       host,
@@ -33,7 +33,7 @@ describe('a baseline', () => {
     expect((await readBaseline(host.files))?.absent).toEqual(['/home/core/.ssh/authorized_keys.d/ignition']);
   });
 
-  it('keeps the newest paths when there are too many', async () => {
+  it('keeps the newest paths if there are too many', async () => {
     const { host, at } = await sampleMachine();
     const many = (prefix: string) => {
       const names = Array.from({ length: 400 }, (_, index) => `/etc/${prefix}/${index}${'x'.repeat(200)}`);
@@ -50,10 +50,10 @@ describe('a baseline', () => {
   it.each([
     ['damaged', '{"format":1,"config":"a","toler'],
     ['of another format', '{"format":2,"config":"a","tolerated":[],"absent":[]}'],
-    ['with something else in it', '{"format":1,"config":"a","tolerated":[1],"absent":[]}'],
-    ['with a path that is none', '{"format":1,"config":"a","tolerated":[],"absent":["../x"]}'],
+    ['with unexpected contents', '{"format":1,"config":"a","tolerated":[1],"absent":[]}'],
+    ['with an invalid path', '{"format":1,"config":"a","tolerated":[],"absent":["../x"]}'],
     ['far too large', ' '.repeat(2 * 1024 * 1024)],
-  ])('that is %s counts as none', async (_, text) => {
+  ])('that is %s counts as missing', async (_, text) => {
     const { host, at } = await sampleMachine();
     await recordBaseline(host, null, empty);
     writeFileSync(at(BASELINE), text);
@@ -73,7 +73,7 @@ describe('a file where none should be', () => {
     return machine;
   }
 
-  it('is one that an earlier config had', async () => {
+  it('is reported if an earlier config had it', async () => {
     const { host, at } = await movedOn();
     expect(await verifyMachine(host, after)).toEqual([]);
     writeFileSync(at('/etc/old.conf'), 'y\n');
@@ -84,7 +84,7 @@ describe('a file where none should be', () => {
     expect(() => lstatSync(at('/etc/old.conf'))).toThrow('ENOENT');
   });
 
-  it('is remembered over the configs that follow', async () => {
+  it('is remembered across later configs', async () => {
     const { host, at } = await movedOn();
     const third = sampleConfig('rendered-worker-3', {});
     await bringTo(host, third, after);
@@ -92,7 +92,7 @@ describe('a file where none should be', () => {
     expect(await verifyMachine(host, third)).toMatchObject([{ kind: 'extra', name: '/etc/old.conf' }]);
   });
 
-  it('cannot be below what has become a file, and nothing fails for that', async () => {
+  it('cannot exist below a path that became a file, and nothing fails', async () => {
     const { host, at } = await sampleMachine();
     const deep = sampleConfig('rendered-worker-1', { files: [sampleFile('/etc/deep/a', 'x\n')] });
     const named = sampleConfig('rendered-worker-2', { units: [{ name: 'crio.service' }] });
@@ -105,7 +105,7 @@ describe('a file where none should be', () => {
     await recordBaseline(host, named, { ...named, name: 'rendered-worker-3' });
   });
 
-  it('is told by its name without what would disturb a terminal', async () => {
+  it('is reported without control characters in its name', async () => {
     const { host, at } = await movedOn();
     writeAt(at('/etc/systemd/system/crio.service.d/\u001b[2Jx.conf'), '[Service]\n');
     const [drift] = await verifyMachine(host, after);
@@ -113,13 +113,13 @@ describe('a file where none should be', () => {
     expect(`${drift?.message}${drift?.diff}`).not.toContain('\u001b');
   });
 
-  it('is none that another config has again', async () => {
+  it('is accepted if another config has it again', async () => {
     const { host } = await movedOn();
     await bringTo(host, before, after);
     expect(await verifyMachine(host, before)).toEqual([]);
   });
 
-  it('is not what other programs had put there before the config was reached', async () => {
+  it('is accepted if another program put it there before the config was reached', async () => {
     const { host, at } = await sampleMachine();
     writeAt(at('/etc/systemd/system/crio.service.d/50-vendor.conf'), '[Service]\n');
     await bringTo(host, after);
@@ -128,7 +128,7 @@ describe('a file where none should be', () => {
     expect(await verifyMachine(host, after)).toMatchObject([{ name: expect.stringContaining('60-mine.conf') }]);
   });
 
-  it('is not known while no baseline of this config was recorded', async () => {
+  it('is unknown without a baseline of this config', async () => {
     const { host, at } = await movedOn();
     writeFileSync(at('/etc/old.conf'), 'y\n');
     writeAt(at('/etc/systemd/system/crio.service.d/60-mine.conf'), '[Service]\n');

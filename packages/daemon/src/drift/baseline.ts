@@ -1,4 +1,4 @@
-// What was on the machine when it reached its config: only what comes after that is drift.
+// What was on the machine when it reached its config. Only later changes are drift.
 import { array, object, stateFileCodec, string } from '@slipway/base/codec';
 import { UNIT_DIRECTORY } from '@slipway/fleet';
 import { CORE, type DesiredMachine, loadDesiredMachine } from '../desired-machine.ts';
@@ -9,18 +9,18 @@ import { readStateFile, STATE_DIRECTORY, writeStateFile } from '../state-file.ts
 import type { StoredConfig } from '../stored-config.ts';
 
 export interface Baseline {
-  /** The config it was taken at. For another one it says nothing. */
+  /** The config at which it was recorded. It does not apply to another one. */
   readonly config: string;
-  /** Files of units that others put beside those of the config, before us. */
+  /** Files of other programs next to the config's unit files, present before the daemon. */
   readonly tolerated: readonly string[];
-  /** Paths that earlier configs had, and where nothing was left. */
+  /** Paths of earlier configs that are empty now. */
   readonly absent: readonly string[];
 }
 
 export const BASELINE = `${STATE_DIRECTORY}/baseline.json`;
 const MAX_BASELINE_BYTES = 1024 * 1024;
 
-/** Of each list, so that both fit however long the paths are and whatever has to be escaped in them. */
+/** Applies to each list, so that both fit even if every character is escaped. */
 const MAX_LIST_CHARS = 64 * 1024;
 
 const paths = array(string({ pattern: /^\// }));
@@ -30,7 +30,7 @@ const baselineFile = stateFileCodec<Baseline>({
   decoder: object({ config: string(), tolerated: paths, absent: paths }),
 });
 
-/** To be called when the machine has reached a config. `previous` is the one it had before; null: none. */
+/** Call this when the machine has reached a config. `previous`: the config before. Null: none. */
 export async function recordBaseline(host: Host, previous: StoredConfig | null, config: StoredConfig): Promise<void> {
   const desired = await loadDesiredMachine(config);
   const earlier = await readBaseline(host.files);
@@ -45,12 +45,12 @@ export async function recordBaseline(host: Host, previous: StoredConfig | null, 
   await writeStateFile(host.files, BASELINE, `${baselineFile.encode(baseline)}\n`);
 }
 
-/** Null: there is none that this program can read. */
+/** Null: there is none, or this version cannot read it. */
 export async function readBaseline(files: FileSystem): Promise<Baseline | null> {
   return readStateFile(files, BASELINE, baselineFile, MAX_BASELINE_BYTES);
 }
 
-/** All but directories: others put their things there too, and one that is made again harms nothing. */
+/** Excludes directories: other programs use them too, and a recreated one does no harm. */
 async function listPaths(host: Host, { entries, core: { sshKeys } }: DesiredMachine): Promise<string[]> {
   const home = sshKeys === null ? undefined : await host.accounts.home(CORE);
   const keys = home === undefined || sshKeys === null ? [] : [`${home.path}/${sshKeys.paths[0]}`];
@@ -66,21 +66,21 @@ async function listAbsent(files: FileSystem, paths: readonly string[]): Promise<
   return absent;
 }
 
-/** The first ones, which are the newest. */
+/** The first paths, which are the newest. */
 function limitPaths(paths: readonly string[]): string[] {
   let room = MAX_LIST_CHARS;
   return paths.filter((path) => (room -= path.length + 3) >= 0);
 }
 
 /**
- * Files that change a unit of the config, and that the config does not have: paths, sorted. Only of units that the config
- * names: others are not its business.
+ * Sorted paths of files that change a unit of the config but are not part of the config. Units that the config does not
+ * name are ignored.
  */
 export async function findUnitExtras(files: FileSystem, { units, entries }: DesiredMachine): Promise<string[]> {
   const extras: string[] = [];
   for (const { name, unmasked } of units) {
     const path = `${UNIT_DIRECTORY}/${name}`;
-    // A mask of a unit that must not be masked is told as such.
+    // Masks of units that must not be masked are reported by compareUnit.
     if (!entries.has(path) && (await replacesUnit(files, path, unmasked))) extras.push(path);
     const dropIns = (await listExtras(files, `${path}.d`)).filter(isDropIn);
     extras.push(...dropIns.map((each) => `${path}.d/${each}`).filter((each) => !entries.has(each)));
@@ -88,7 +88,7 @@ export async function findUnitExtras(files: FileSystem, { units, entries }: Desi
   return extras.sort();
 }
 
-/** Null also where a file stands in place of a directory on the way: then nothing is at the path. */
+/** Null also if a parent of the path is a file. */
 export async function findExtra(files: FileSystem, path: string): Promise<FileInfo | null> {
   return files.lookAt(path).catch((error: unknown) => orNothing(error, null));
 }
@@ -102,12 +102,12 @@ function orNothing<T>(error: unknown, nothing: T): T {
   throw error;
 }
 
-/** Hidden ones are not read by the service manager: such as what a write that was cut off left there. */
+/** systemd ignores hidden files, for example those left by an interrupted write. */
 function isDropIn(name: string): boolean {
   return name.endsWith('.conf') && !name.startsWith('.');
 }
 
-/** Other links are aliases: the service manager makes them itself, when a unit is enabled. */
+/** Other links are aliases that systemd creates when a unit is enabled. */
 async function replacesUnit(files: FileSystem, path: string, unmasked: boolean): Promise<boolean> {
   const found = await findExtra(files, path);
   if (found?.kind === 'link') return found.target === '/dev/null' && !unmasked;

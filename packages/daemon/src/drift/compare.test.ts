@@ -32,36 +32,36 @@ const cases: readonly Case[] = [
   { name: 'the same', kinds: [] },
   { name: 'another image', found: { image: `quay.example/os@${B}`, digest: B }, kinds: ['os image'] },
   { name: 'the same digest from a mirror', found: { image: `mirror.example/os@${A}` }, kinds: [] },
-  { name: 'a tag with the wanted digest', found: { image: 'quay.example/os:9.6' }, kinds: [] },
+  { name: 'a tag with the desired digest', found: { image: 'quay.example/os:9.6' }, kinds: [] },
   { name: 'a tag with another digest', found: { image: 'quay.example/os:9.6', digest: B }, kinds: ['os image'] },
-  { name: 'an OS that is from no image', found: { image: '', digest: '' }, kinds: [] },
+  { name: 'an OS that is not from an image', found: { image: '', digest: '' }, kinds: [] },
   { name: 'a config that names no image', wanted: { image: '' }, kinds: [] },
-  { name: 'a kernel argument that is not there', wanted: { kernelArguments: ['y'] }, kinds: ['kernel arguments'] },
+  { name: 'a kernel argument that is missing', wanted: { kernelArguments: ['y'] }, kinds: ['kernel arguments'] },
   {
-    name: 'one that is there once and wanted twice',
+    name: 'one that is present once and desired twice',
     wanted: { kernelArguments: ['x=1', 'x=1'] },
     kinds: ['kernel arguments'],
   },
-  { name: 'arguments that the config says nothing of', found: { kernelArguments: ['quiet', 'x=1', 'z'] }, kinds: [] },
-  { name: 'an argument that must not be', wanted: { noKernelArguments: ['quiet'] }, kinds: ['kernel arguments'] },
-  { name: 'a host that does not know its arguments', found: { kernelArguments: [] }, kinds: [] },
+  { name: 'arguments that the config does not mention', found: { kernelArguments: ['quiet', 'x=1', 'z'] }, kinds: [] },
+  { name: 'an argument that must be absent', wanted: { noKernelArguments: ['quiet'] }, kinds: ['kernel arguments'] },
+  { name: 'a host that does not report its arguments', found: { kernelArguments: [] }, kinds: [] },
   {
-    name: 'an extension whose packages are there',
+    name: 'an extension whose packages are installed',
     wanted: { extensions: ['kerberos'] },
     found: { packages: ['krb5-workstation', 'libkadm5'] },
     kinds: [],
   },
   {
-    name: 'an extension of which one is missing',
+    name: 'an extension with a missing package',
     wanted: { extensions: ['kerberos'] },
     found: { packages: ['libkadm5'] },
     kinds: ['extensions'],
   },
-  { name: 'another kernel, as wanted', wanted: { kernelType: 'realtime' }, found: { packages: realtime }, kinds: [] },
-  { name: 'not the wanted kernel', wanted: { kernelType: 'realtime' }, kinds: ['kernel type'] },
-  { name: 'another kernel though the default is wanted', found: { packages: realtime }, kinds: ['kernel type'] },
-  { name: 'FIPS that is on and must not be', fips: true, kinds: ['fips'] },
-  { name: 'FIPS of which the machine says nothing', wanted: { fips: true }, fips: undefined, kinds: [] },
+  { name: 'another kernel, as desired', wanted: { kernelType: 'realtime' }, found: { packages: realtime }, kinds: [] },
+  { name: 'another kernel than desired', wanted: { kernelType: 'realtime' }, kinds: ['kernel type'] },
+  { name: 'another kernel although the default is desired', found: { packages: realtime }, kinds: ['kernel type'] },
+  { name: 'FIPS that is on and must be off', fips: true, kinds: ['fips'] },
+  { name: 'FIPS mode that the machine does not report', wanted: { fips: true }, fips: undefined, kinds: [] },
 ];
 
 describe('the OS', () => {
@@ -83,7 +83,7 @@ describe('a unit', () => {
     ['enabled', true, ['disabled', ...GONE]],
     ['disabled', false, ['enabled', 'enabled-runtime']],
     ['as the OS has it', null, []],
-  ])('that is to be %s', (_, enabled, refused) => {
+  ])('that must be %s', (_, enabled, refused) => {
     const told = [...STATES, ...GONE].filter((enablement) => {
       const unit = { name: 'a.service', enabled, unmasked: false };
       return compareUnit(unit, { enablement, isMasked: false }).length > 0;
@@ -103,15 +103,15 @@ describe('a unit', () => {
         kind: 'unit',
         name: 'a.service',
         canHeal,
-        message: `unit a.service: expected it enabled, found it ${enablement}`,
+        message: `unit a.service: expected it to be enabled, found it ${enablement}`,
       },
     ]);
   });
 
-  it('that must not be masked is told as masked, and not as not enabled too', () => {
+  it('that must not be masked is reported only as masked, not also as disabled', () => {
     const unit = { name: 'a.service', enabled: true, unmasked: true };
     expect(compareUnit(unit, { enablement: 'masked', isMasked: true })).toMatchObject([
-      { message: 'unit a.service: expected it not to be masked, found it masked', canHeal: true },
+      { message: 'unit a.service: expected it to be unmasked, found it masked', canHeal: true },
     ]);
   });
 });

@@ -1,4 +1,4 @@
-// A machine against its config: paths, units, the running OS. What the host does not know is not compared.
+// Compares a machine with its config: paths, units, the running OS. What the host cannot report is not compared.
 import { truncate } from '@slipway/base/text';
 import type { DesiredDirectory, DesiredEntry, DesiredFile, DesiredOS, DesiredUnit } from '../desired-machine.ts';
 import type { FileInfo, Owners } from '../host/file-system.ts';
@@ -6,21 +6,21 @@ import type { Deployment } from '../host/host.ts';
 import { parseDigest, listExtensionPackages, listKernelPackages } from '../host/os/deployment.ts';
 import { type Drift, type DriftKind, sanitizeName } from './drift.ts';
 
-/** Without the diff, which costs a second look. */
+/** Without the diff, which needs a second read. */
 export type Difference = Omit<Drift, 'diff'>;
 
-/** What was found at the path of an entry. */
+/** What was observed at the path of an entry. */
 export interface EntryFacts {
   readonly found: FileInfo | null;
-  /** Of a file: whether it has the bytes of the config; at its end, where what is before is not the config's. */
+  /** Whether a file has the bytes of the config, or ends with them if it keeps existing contents. */
   readonly hasContents: boolean;
-  /** The owners that the entry should have, as numbers; null where the config leaves them. */
+  /** The desired owners as numbers. Null: the config does not specify them. */
   readonly owners: { readonly uid: number | null; readonly gid: number | null };
-  /** Of a hard link: which file it is a name of. */
+  /** The inode of the target of a hard link. */
   readonly targetInode: number | null;
 }
 
-/** As much of it as is compared. */
+/** The fields that are compared. */
 export type ComparedEntry = Exclude<DesiredEntry, DesiredFile> | ComparedFile;
 export type ComparedFile = Omit<DesiredFile, 'bytes' | 'of'>;
 
@@ -46,7 +46,7 @@ function compareFile(entry: ComparedFile, found: Extract<FileInfo, { kind: 'file
   if (facts.hasContents) return rights;
   const { size } = entry.contents;
   const text = entry.keepsExisting
-    ? `expected the config's ${size} bytes at its end, found others among ${found.size} bytes`
+    ? `expected the config's ${size} bytes at its end, found other contents (${found.size} bytes in total)`
     : `expected contents of ${size} bytes, found other contents of ${found.size} bytes`;
   return [entryDifference('file', entry, text, !entry.keepsExisting), ...rights];
 }
@@ -76,7 +76,7 @@ function compareTarget(entry: Extract<ComparedEntry, { kind: 'link' }>, found: s
     entryDifference(
       'link',
       entry,
-      `expected it to lead to ${sanitizeName(entry.target)}, found ${sanitizeName(found)}`,
+      `expected a link to ${sanitizeName(entry.target)}, found a link to ${sanitizeName(found)}`,
     ),
   ];
 }
@@ -91,12 +91,12 @@ function compareHardLink(
     entryDifference(
       'link',
       entry,
-      `expected a second name of ${sanitizeName(entry.target)}, found ${describeKind(found)} of its own`,
+      `expected a hard link to ${sanitizeName(entry.target)}, found ${describeKind(found)} that is not linked to it`,
     ),
   ];
 }
 
-/** The part before the config's own bytes came with the OS: nobody here knows it. */
+/** Existing contents before the config's bytes belonged to the OS, and the daemon has no copy of them. */
 function isMissing(entry: ComparedEntry): Difference {
   const canHeal = entry.kind !== 'file' || !entry.keepsExisting;
   return entryDifference('missing', entry, `expected a ${entry.kind}, found nothing`, canHeal);
@@ -122,24 +122,24 @@ function entryDifference(
 }
 
 export interface UnitFacts {
-  /** As `systemctl is-enabled` says it; '' where it was not asked. */
+  /** The output of `systemctl is-enabled`. '' if it was not queried. */
   readonly enablement: string;
-  /** A link to /dev/null is in place of its file. */
+  /** A link to /dev/null replaces its unit file. */
   readonly isMasked: boolean;
 }
 
 const NOT_ENABLED: ReadonlySet<string> = new Set(['disabled', 'masked', 'masked-runtime', 'not-found']);
 const NOT_DISABLED: ReadonlySet<string> = new Set(['enabled', 'enabled-runtime']);
 
-/** What a link or its removal below /etc does not change. */
+/** States that do not depend on links below /etc. */
 const OUT_OF_REACH: ReadonlySet<string> = new Set(['masked-runtime', 'not-found', 'enabled-runtime']);
 
 export function compareUnit({ name, enabled, unmasked }: DesiredUnit, facts: UnitFacts): Difference[] {
-  if (unmasked && facts.isMasked) return [unitDifference(name, 'expected it not to be masked, found it masked', true)];
+  if (unmasked && facts.isMasked) return [unitDifference(name, 'expected it to be unmasked, found it masked', true)];
   if (enabled === null) return [];
   const refused = enabled ? NOT_ENABLED : NOT_DISABLED;
   if (!refused.has(facts.enablement)) return [];
-  const text = `expected it ${enabled ? 'enabled' : 'disabled'}, found it ${facts.enablement}`;
+  const text = `expected it to be ${enabled ? 'enabled' : 'disabled'}, found it ${facts.enablement}`;
   return [unitDifference(name, text, !OUT_OF_REACH.has(facts.enablement))];
 }
 
@@ -165,14 +165,14 @@ export function compareOS(expected: DesiredOS, { booted, fips }: OSFacts): Diffe
   return wrong;
 }
 
-/** The same digest is the same OS, from whichever registry it came. */
+/** The same digest is the same OS, whichever registry it was pulled from. */
 function isImage(wanted: string, { image, digest }: Deployment): boolean {
   if (wanted === '' || image === '' || wanted === image) return true;
   const wantedDigest = parseDigest(wanted);
   return wantedDigest !== '' && [digest, parseDigest(image)].includes(wantedDigest);
 }
 
-/** No kernel starts without any argument: an empty list is one that is not known. */
+/** Every kernel has arguments, so an empty list means unknown. */
 function compareArguments(expected: DesiredOS, found: readonly string[]): Difference[] {
   if (found.length === 0) return [];
   const left = [...found];
@@ -194,7 +194,7 @@ function comparePackages(expected: DesiredOS, found: readonly string[]): Differe
   const wrong: Difference[] = [];
   const lacks = (packages: readonly string[]) => packages.some((name) => !found.includes(name));
   const extensions = expected.extensions.filter((name) => lacks(listExtensionPackages([name])));
-  const installed = found.join(' ') || 'no packages beside those of the image';
+  const installed = found.join(' ') || 'no packages in addition to those of the image';
   if (extensions.length > 0) wrong.push(osDifference('extensions', 'extensions', extensions.join(' '), installed));
   const others = ['realtime', '64k-pages'].filter((kernelType) => kernelType !== expected.kernelType);
   const hasOther = others.some((kernelType) => !lacks(listKernelPackages(kernelType)));
@@ -206,7 +206,7 @@ function comparePackages(expected: DesiredOS, found: readonly string[]): Differe
 
 const MAX_VALUE_CHARS = 500;
 
-/** None of it changes without a boot, so none can be put back by writing. */
+/** The OS changes only with a reboot, so the daemon cannot heal these. */
 function osDifference(kind: DriftKind, field: string, expected: string, found: string): Difference {
   const message = `spec.${field}: expected ${truncate(expected, MAX_VALUE_CHARS)}, the machine runs with ${truncate(found, MAX_VALUE_CHARS)}`;
   return { kind, name: field, message, canHeal: false };

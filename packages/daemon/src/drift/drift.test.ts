@@ -5,16 +5,16 @@ function drift(message: string): Drift {
   return { kind: 'file', name: '/etc/a', message, diff: '', canHeal: true };
 }
 
-describe('drift for people', () => {
-  it('names the config, what differs, and the ways out', () => {
+describe('the text about drift', () => {
+  it('names the config, the differences, and what to do', () => {
     expect(describeDrifts('rendered-worker-1', [drift('file /etc/a: expected mode 0644, found 0600')])).toBe(
-      '1 thing on this machine is not as rendered-worker-1 says: file /etc/a: expected mode 0644, found 0600. ' +
-        'Undo it on the machine, or say it in a MachineConfig, or let it be put back: ' +
-        'annotation slipway.dev/drift-policy=heal on the MachineConfiguration cluster',
+      '1 item on this machine differs from rendered-worker-1: file /etc/a: expected mode 0644, found 0600. ' +
+        'Revert it on the machine, add it to a MachineConfig, or have the daemon revert it: ' +
+        'set annotation slipway.dev/drift-policy=heal on MachineConfiguration cluster',
     );
   });
 
-  it('is nothing where there is none', () => {
+  it('is empty without drift', () => {
     expect(describeDrifts('rendered-worker-1', [])).toBe('');
   });
 
@@ -28,7 +28,7 @@ describe('drift for people', () => {
     );
   });
 
-  it('is about one thing where contents and mode of a file differ', () => {
+  it('counts contents and mode of a file as one item', () => {
     const of = (kind: Drift['kind'], name: string) => buildItemKey({ kind, name });
     expect(of('file', '/etc/a')).toBe(of('permission', '/etc/a'));
     expect(of('password', 'core')).not.toBe(of('ssh keys', 'core'));

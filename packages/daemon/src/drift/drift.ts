@@ -1,4 +1,4 @@
-// One thing on the machine that is not as its config says.
+// One difference between the machine and its config.
 import { truncate } from '@slipway/base/text';
 import { driftPolicyAnnotation } from '@slipway/api/names';
 
@@ -23,38 +23,39 @@ export interface Drift {
   readonly kind: DriftKind;
   /** The path, the unit, the user, or the field of the MachineConfig. */
   readonly name: string;
-  /** For people: what it is about, what was expected, what was found. No secrets. */
+  /** Human-readable: the item, what was expected, what was observed. No secrets. */
   readonly message: string;
-  /** Unified, bounded, masked: `-` is what the config says, `+` what is there. '' where there is none to show. */
+  /** Unified, bounded, masked: `-` is the config, `+` the machine. '' if nothing can be shown. */
   readonly diff: string;
-  /** Whether it can be put back by writing, without a reboot and without guessing. */
+  /** Whether writing to the disk repairs it, without a reboot and without guessing. */
   readonly canHeal: boolean;
 }
 
-/** Drifts of the same thing have the same one: contents and mode of a file, for example. */
+/** Drifts of the same item share a key, for example contents and mode of a file. */
 export function buildItemKey({ kind, name }: Pick<Drift, 'kind' | 'name'>): string {
   return name.startsWith('/') ? name : `${kind} ${name}`;
 }
 
 const MAX_NAME_CHARS = 200;
 
-/** A path or a name as it may stand in a text for people: names on a disk may hold anything. */
+/** Makes a path or a name printable: names on a disk may contain anything. */
 export function sanitizeName(name: string): string {
   const safe = name.replaceAll(/\p{Cc}/gu, '\uFFFD');
   return truncate(safe, MAX_NAME_CHARS);
 }
 
-/** An event's message holds 1,024 bytes. */
+/** The message of an event is limited to 1,024 bytes. */
 const MAX_MESSAGE_CHARS = 900;
 const REMEDIATION =
-  'Undo it on the machine, or say it in a MachineConfig, or let it be put back: ' +
-  `annotation ${driftPolicyAnnotation}=heal on the MachineConfiguration cluster`;
+  'Revert it on the machine, add it to a MachineConfig, or have the daemon revert it: ' +
+  `set annotation ${driftPolicyAnnotation}=heal on MachineConfiguration cluster`;
 
-/** All of them for people, in a text that fits into an annotation or an event. '' where there are none. */
+/** One human-readable text for all drifts, short enough for an annotation or an event. '' for none. */
 export function describeDrifts(config: string, drifts: readonly Drift[]): string {
   if (drifts.length === 0) return '';
-  const count = drifts.length === 1 ? '1 thing on this machine is' : `${drifts.length} things on this machine are`;
-  const start = `${count} not as ${config} says: `;
+  const count =
+    drifts.length === 1 ? '1 item on this machine differs' : `${drifts.length} items on this machine differ`;
+  const start = `${count} from ${config}: `;
   const room = MAX_MESSAGE_CHARS - start.length - REMEDIATION.length;
   return `${start}${listWithin(
     room,

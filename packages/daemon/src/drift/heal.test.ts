@@ -22,7 +22,7 @@ const config = sampleConfig('rendered-worker-1', {
 
 const hostOn = (files: FileSystem): Host => createSimulatedHost({ root: '/', files });
 
-/** At the config, and then not: a file, a link and a unit are others, two are gone with their directories. */
+/** At the config, then drifted: a file, a link and a unit differ, two files are gone with their directories. */
 async function driftedImage(): Promise<DiskImage> {
   const image = emptyImage(owners);
   const files = createMemoryDisk(image);
@@ -53,7 +53,7 @@ async function healAll(host: Host): Promise<string[]> {
   return problems.map(({ message }) => message);
 }
 
-/** Whole, and not a part of either. */
+/** Complete, and not a mix of both. */
 async function expectOldOrNew(files: FileSystem): Promise<void> {
   expect(['theirs\n', 'of the config\n']).toContain(await readText(files, '/etc/a.conf', 100));
   expect([SERVICE, `${SERVICE}\n# theirs\n`]).toContain(await readText(files, UNIT, 1000));
@@ -78,9 +78,9 @@ const FAULTS: readonly Fault[] = [
   { kind: 'from there on', code: 'EROFS' },
 ];
 
-describe('putting drift back', () => {
+describe('healing', () => {
   it.each(FAULTS)(
-    'leaves each thing old or new when it is cut off anywhere by %j, and can be done again',
+    'leaves each item either drifted or healed when it is interrupted anywhere by %j, and can be repeated',
     async (fault) => {
       const image = await driftedImage();
       const drifts = await verifyMachine(hostOn(createMemoryDisk(copyImage(image))), config);
@@ -99,7 +99,7 @@ describe('putting drift back', () => {
     },
   );
 
-  it('leaves each thing old or new, and whole, when the power goes', async () => {
+  it('leaves each item complete, either drifted or healed, after a power cut', async () => {
     const image = await driftedImage();
     const notes: Note[] = [];
     const disk = createMemoryDisk(copyImage(image), (note) => notes.push(note));
@@ -114,34 +114,34 @@ describe('putting drift back', () => {
     expect(disks).toBeGreaterThan(20);
   });
 
-  it('tells what it could not put back, and puts back the rest', async () => {
+  it('reports what it could not heal, and heals the rest', async () => {
     const { files, host } = await drifted();
     await files.remove('/etc/link');
-    // In the way, with something in it that is not ours to delete.
+    // In the way, with user-managed contents.
     await makeDirectories(files, '/etc/link/theirs', owners);
     expect(await healAll(host)).toEqual([
       expect.stringMatching(
-        /^link \/etc\/link: expected a link, found a directory; it cannot be put back: .*ENOTEMPTY/,
+        /^link \/etc\/link: expected a link, found a directory; it could not be reverted: .*ENOTEMPTY/,
       ),
     ]);
     expect((await verifyMachine(host, config)).map(({ name }) => name)).toEqual(['/etc/link']);
   });
 
-  it('reloads the unit files when one was put back, and restarts nothing', async () => {
+  it('reloads the unit files when it healed one, and restarts nothing', async () => {
     const { files, host } = await drifted();
     const before = (await listRecordedActions(files)).length;
     await healAll(host);
     expect((await listRecordedActions(files)).slice(before).map(({ what }) => what)).toEqual(['daemon-reload']);
   });
 
-  it('writes no ssh keys to where a link of the user leads', async () => {
+  it('does not write ssh keys through a link of the user', async () => {
     const { files, host } = await drifted();
     await files.makeLink(SSH, { ...owners, target: '/etc' });
     expect(await healAll(host)).toEqual([expect.stringContaining(`${SSH}: expected a directory`)]);
     expect(await files.lookAt('/etc/authorized_keys.d')).toBeNull();
   });
 
-  it('writes no ssh keys to the file that people write to as well', async () => {
+  it('does not write ssh keys to the file that users edit', async () => {
     const { files, host } = await drifted();
     await makeDirectories(files, SSH, owners);
     await put(files, `${SSH}/authorized_keys`, 'ssh-ed25519 BBBB mine\n');

@@ -1,4 +1,4 @@
-// Puts back what has drifted: each thing on its own is as it was or as the config has it, so no journal is needed.
+// Reverts drift. Each item is either unchanged or repaired after a crash, so no journal is needed.
 import { posix } from 'node:path';
 import { truncate } from '@slipway/base/text';
 import { type DiskEntry, type SshKeys, UNIT_DIRECTORY } from '@slipway/fleet';
@@ -11,11 +11,14 @@ import { type Drift, buildItemKey } from './drift.ts';
 
 export interface HealProblem {
   readonly drift: Drift;
-  /** For people. */
+  /** Human-readable. */
   readonly message: string;
 }
 
-/** What could not be put back; the rest is on the disk. Nothing is restarted: only a reload of the unit files follows. */
+/**
+ * Returns what could not be reverted; everything else is on the disk. Nothing is restarted: only the unit files are
+ * reloaded.
+ */
 export async function heal(host: Host, config: StoredConfig, drifts: readonly Drift[]): Promise<HealProblem[]> {
   const desired = await loadDesiredMachine(config);
   const problems: HealProblem[] = [];
@@ -25,7 +28,7 @@ export async function heal(host: Host, config: StoredConfig, drifts: readonly Dr
         await act(drift);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        problems.push({ drift, message: `${drift.message}; it cannot be put back: ${truncate(reason, 500)}` });
+        problems.push({ drift, message: `${drift.message}; it could not be reverted: ${truncate(reason, 500)}` });
       }
     }
   };
@@ -49,7 +52,7 @@ function onePerItem(drifts: readonly Drift[]): Drift[] {
 
 const ORDER: readonly (DesiredEntry['kind'] | undefined)[] = [undefined, 'directory', 'file', 'link', 'hard link'];
 
-/** What must not be there first, then directories before what is in them, and files before their second names. */
+/** Removals first, then directories before their contents, and files before their hard links. */
 function inOrder(drifts: readonly Drift[], { entries }: DesiredMachine): Drift[] {
   const rank = ({ name }: Drift) => ORDER.indexOf(entries.get(name)?.kind);
   return drifts.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
@@ -65,7 +68,7 @@ async function healDrift(
   if (entry === undefined) return removeExtra(host.files, name);
   const kinds = all.filter((drift) => drift.name === name).map(({ kind }) => kind);
   const onlyRights = kinds.every((kind) => kind === 'permission' || kind === 'owner');
-  // Contents of the OS that the config adds to are not ours to write, but mode and owner are.
+  // Contents that belong to the OS are not rewritten; mode and owner are.
   return onlyRights ? healRights(host, entry) : healEntry(host, entry);
 }
 
@@ -73,7 +76,7 @@ async function healEntry(host: Host, entry: DesiredEntry): Promise<void> {
   return healPath(host, entry.kind === 'file' ? { ...entry, bytes: await entry.bytes() } : entry);
 }
 
-/** A file that was replaced has lost its second names to the one before. */
+/** The hard links of a replaced file still refer to the old one. */
 async function linkAgain(host: Host, { entries }: DesiredMachine, path: string): Promise<void> {
   for (const entry of entries.values()) {
     if (entry.kind === 'hard link' && entry.target === path) await healPath(host, entry);
@@ -100,7 +103,7 @@ async function healCore(host: Host, { core }: DesiredMachine, { kind }: Drift): 
 
 const ROOT = { id: 0 };
 
-/** In one step: after a crash it is as it was, or as the config has it. */
+/** Atomic: after a crash, the path is either unchanged or matches the config. */
 export async function healPath({ files, accounts }: Host, entry: DiskEntry): Promise<void> {
   const { path } = entry;
   await makeDirectories(files, posix.dirname(path), await accounts.owners(ROOT, ROOT));
@@ -117,7 +120,7 @@ export async function healPath({ files, accounts }: Host, entry: DiskEntry): Pro
   }
 }
 
-/** Mode and owner alone, and of these only what the config names: the rest is left to what is there. */
+/** Sets only the mode and owners that the config names. */
 async function healRights({ files, accounts }: Host, entry: DesiredEntry): Promise<void> {
   const found = await files.lookAt(entry.path);
   if (found === null || found.kind === 'other' || entry.kind === 'hard link') return;
@@ -127,7 +130,7 @@ async function healRights({ files, accounts }: Host, entry: DesiredEntry): Promi
     uid: leaves('user') ? found.uid : uid,
     gid: leaves('group') ? found.gid : gid,
   });
-  // After the owner, whose change may take bits of the mode away.
+  // After the owner, because a change of owner may clear bits of the mode.
   if (entry.kind !== 'link' && !leaves('mode')) await files.setMode(entry.path, entry.mode);
   if (entry.kind === 'file') await files.syncFile(entry.path);
   await files.syncDirectory(entry.kind === 'directory' ? entry.path : posix.dirname(entry.path));
@@ -147,19 +150,19 @@ async function replaceWith(files: FileSystem, path: string, make: (beside: strin
   await files.syncDirectory(posix.dirname(path));
 }
 
-/** An empty directory in place of a file goes; one with something in it is not ours to delete, and this rejects. */
+/** Removes an empty directory in the place of a file. Rejects if it has contents, which are user-managed. */
 async function clearPath(files: FileSystem, path: string): Promise<void> {
   if ((await files.lookAt(path))?.kind === 'directory') await files.removeDirectory(path);
 }
 
 async function healDirectory(files: FileSystem, path: string, directory: Owners & { mode: number }): Promise<void> {
-  // Only where nothing is, or what is no directory: one that is there keeps what is in it.
+  // Reached only if nothing or another kind of entry is there: an existing directory keeps its contents.
   if ((await files.lookAt(path)) !== null) await files.remove(path);
   await files.makeDirectory(path, directory);
   await files.syncDirectory(posix.dirname(path));
 }
 
-/** To the file that is the config's alone, and not to the one that people write to as well. */
+/** Writes the file that only configs use, not the one that users edit. */
 export async function healSshKeys(host: Host, { paths, mode, bytes }: SshKeys): Promise<void> {
   const { files } = host;
   const home = await host.accounts.home(CORE);
@@ -168,7 +171,7 @@ export async function healSshKeys(host: Host, { paths, mode, bytes }: SshKeys): 
   const path = `${home.path}/${paths[0]}`;
   for (const directory of directoriesBetween(home.path, path)) {
     const found = await files.lookAt(directory);
-    // The user may put a link there that leads to a directory which is not theirs to write in.
+    // A link of the user could lead to a directory that the user may not write to.
     if (found !== null && found.kind !== 'directory') throw noDirectory(directory);
     if (found === null) await files.makeDirectory(directory, { ...owners, mode: 0o700 });
     await files.syncDirectory(posix.dirname(directory));
@@ -176,7 +179,7 @@ export async function healSshKeys(host: Host, { paths, mode, bytes }: SshKeys): 
   await replaceFile(files, path, { ...owners, bytes, mode, replaces: path });
 }
 
-/** From the top down, without the first. */
+/** Top down, without the home directory. */
 function directoriesBetween(home: string, path: string): string[] {
   const names = path
     .slice(home.length + 1)
@@ -188,6 +191,6 @@ function directoriesBetween(home: string, path: string): string[] {
 function noDirectory(path: string): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_PATH',
-    `${path}: expected a directory for the ssh keys of ${CORE}, found something else. Remove it, and the keys are put back`,
+    `${path}: expected a directory for the ssh keys of ${CORE}, found something else. Remove it, and the daemon writes the keys again`,
   );
 }

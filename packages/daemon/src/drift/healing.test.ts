@@ -29,39 +29,33 @@ function facts(more: Partial<HealingFacts>): HealingFacts {
 
 const after10 = { type: 'heal', afterMs: 10 * MINUTE } as const;
 
-describe('what is put back', () => {
+describe('healing', () => {
   it.each([
-    ['nothing, where drift is left', facts({ policy: { type: 'leave' } }), [], [], null],
-    ['all of it, where it is healed at once', facts({}), [a, b], [], null],
-    ['what has lasted long enough; the rest waits', facts({ policy: after10 }), [a], [], 7 * MINUTE],
+    ['does nothing under the policy leave', facts({ policy: { type: 'leave' } }), [], [], null],
+    ['covers everything under the policy heal', facts({}), [a, b], [], null],
+    ['covers what has lasted long enough; the rest waits', facts({ policy: after10 }), [a], [], 7 * MINUTE],
+    ['waits the whole time for what was just found', facts({ policy: after10, since: new Map() }), [], [], 10 * MINUTE],
+    ['excludes what writing cannot repair', facts({ drifts: [drift('/etc/a', { canHeal: false }), b] }), [b], [], null],
     [
-      'what was only just found waits the whole time',
-      facts({ policy: after10, since: new Map() }),
-      [],
-      [],
-      10 * MINUTE,
-    ],
-    ['not what writing cannot put back', facts({ drifts: [drift('/etc/a', { canHeal: false }), b] }), [b], [], null],
-    [
-      'not what was put back five times in ten minutes',
+      'excludes what was healed five times in ten minutes',
       facts({ healedAt: new Map([['/etc/a', [1, 2, 3, 4, 9].map((minutes) => NOW - minutes * MINUTE)]]) }),
       [b],
       [a],
       null,
     ],
     [
-      'still what was put back five times in a longer time',
+      'includes what was healed five times over a longer time',
       facts({ healedAt: new Map([['/etc/a', [1, 2, 3, 4, 10].map((minutes) => NOW - minutes * MINUTE)]]) }),
       [a, b],
       [],
       null,
     ],
-    ['no more what was given up', facts({ givenUp: new Set(['/etc/a']) }), [b], [], null],
+    ['excludes what was given up', facts({ givenUp: new Set(['/etc/a']) }), [b], [], null],
   ])('%s', (_, given, heal, giveUp, waitMs) => {
     expect(decideHealing(given)).toEqual({ heal, giveUp, waitMs });
   });
 
-  it('is never both put back and given up, and never waits for the past', () => {
+  it('is never both attempted and given up, and never waits for the past', () => {
     const name = fc.constantFrom('/a', '/b', '/c');
     const time = fc.integer({ min: 0, max: NOW });
     const any = fc.record({
@@ -99,7 +93,7 @@ describe('a drift policy', () => {
     ['heal-after=1m', { type: 'heal', afterMs: 60_000 }],
     ['heal-after=90s', { type: 'heal', afterMs: 90_000 }],
     ['heal-after=24h', { type: 'heal', afterMs: 86_400_000 }],
-  ])('%j is understood', (text, policy) => {
+  ])('%j is valid', (text, policy) => {
     expect(parseDriftPolicy(text)).toEqual({ ok: true, policy });
   });
 
@@ -109,11 +103,11 @@ describe('a drift policy', () => {
     ['heal-after=10', 'expected leave, heal, or heal-after=10m, found "heal-after=10"'],
     ['heal-after=-1m', 'expected leave, heal, or heal-after=10m'],
     ['heal-after=1d', 'expected leave, heal, or heal-after=10m'],
-    ['heal-after=59s', 'expected a time from 1m to 24h after heal-after=, found "heal-after=59s"'],
-    ['heal-after=0m', 'expected a time from 1m to 24h'],
-    ['heal-after=1441m', 'expected a time from 1m to 24h'],
+    ['heal-after=59s', 'expected a duration from 1m to 24h after heal-after=, found "heal-after=59s"'],
+    ['heal-after=0m', 'expected a duration from 1m to 24h'],
+    ['heal-after=1441m', 'expected a duration from 1m to 24h'],
     ['x'.repeat(5000), `found "${'x'.repeat(79)}…"`],
-  ])('%.20j is none: drift is left as it is until it is corrected', (text, problem) => {
+  ])('%.20j is invalid: drift is only reported until it is corrected', (text, problem) => {
     const parsed = parseDriftPolicy(text);
     expect(parsed).toMatchObject({ ok: false, policy: { type: 'leave' }, problem: expect.stringContaining(problem) });
     expect(JSON.stringify(parsed)).toContain('MachineConfiguration cluster, annotation slipway.dev/drift-policy');

@@ -1,18 +1,17 @@
-// What is done about drift: the policy of the MachineConfiguration `cluster`, and which drifts are put back now, which later, and
-// which no more.
+// The drift policy of MachineConfiguration `cluster`, and the decision which drifts are healed now, later or no longer.
 import { quote } from '@slipway/base/text';
 import { driftPolicyAnnotation } from '@slipway/api/names';
 import { type Drift, buildItemKey } from './drift.ts';
 
 export type DriftPolicy =
-  /** It is told, and nothing is done. */
+  /** Drift is reported only. */
   | { readonly type: 'leave' }
-  /** Put back when it has lasted this long; 0: at once. */
+  /** Healed once it has lasted this long. 0: immediately. */
   | { readonly type: 'heal'; readonly afterMs: number };
 
 export type ParsedDriftPolicy =
   | { readonly ok: true; readonly policy: DriftPolicy }
-  /** `problem` is for people. Until it is corrected, drift is left as it is. */
+  /** `problem` is human-readable. Until it is corrected, drift is reported only. */
   | { readonly ok: false; readonly policy: DriftPolicy; readonly problem: string };
 
 export const LEAVE: DriftPolicy = { type: 'leave' };
@@ -20,7 +19,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 const MIN_HEAL_DELAY_MS = 60_000;
 const MAX_HEAL_DELAY_MS = 24 * 3_600_000;
 
-/** `text` is the value of the annotation; undefined: there is none. */
+/** `text`: the value of the annotation. Undefined: not set. */
 export function parseDriftPolicy(text: string | undefined): ParsedDriftPolicy {
   const value = text?.trim() ?? '';
   if (value === '' || value === 'leave') return { ok: true, policy: LEAVE };
@@ -31,41 +30,41 @@ export function parseDriftPolicy(text: string | undefined): ParsedDriftPolicy {
   return { ok: false, policy: LEAVE, problem: describeInvalidPolicy(value, Number.isNaN(afterMs)) };
 }
 
-/** NaN where there is none. */
+/** NaN if it cannot be parsed. */
 function parseDelay(value: string): number {
   const [, number = '', unit = ''] = /^heal-after=(\d{1,6})([smh])$/.exec(value) ?? [];
   return Number(number) * (UNITS[unit] ?? Number.NaN);
 }
 
 function describeInvalidPolicy(found: string, isNoPolicy: boolean): string {
-  const expected = isNoPolicy ? 'leave, heal, or heal-after=10m' : 'a time from 1m to 24h after heal-after=';
+  const expected = isNoPolicy ? 'leave, heal, or heal-after=10m' : 'a duration from 1m to 24h after heal-after=';
   return (
     `MachineConfiguration cluster, annotation ${driftPolicyAnnotation}: expected ${expected}, ` +
-    `found ${quote(found, 80)}. Until it is corrected or removed, drift is told and left as it is`
+    `found ${quote(found, 80)}. Until it is corrected or removed, the daemon reports drift but does not revert it`
   );
 }
 
 export interface HealingFacts {
   readonly policy: DriftPolicy;
   readonly drifts: readonly Drift[];
-  /** By item: since when it has drifted without a pause. */
+  /** By item: the start of its current drift. */
   readonly since: ReadonlyMap<string, number>;
-  /** By item: when it was put back. */
+  /** By item: the times at which it was healed. */
   readonly healedAt: ReadonlyMap<string, readonly number[]>;
-  /** Items that were given up before. */
+  /** Items that are no longer healed. */
   readonly givenUp: ReadonlySet<string>;
   readonly now: number;
 }
 
 export interface HealingDecision {
   readonly heal: readonly Drift[];
-  /** Somebody else writes them again and again: from now on they are only told. */
+  /** Another program keeps changing them: from now on they are only reported. */
   readonly giveUp: readonly Drift[];
-  /** When to decide again, from now on; null: nothing waits. */
+  /** When to decide again, in milliseconds from now. Null: nothing is pending. */
   readonly waitMs: number | null;
 }
 
-/** Putting a thing back this often in this time shows that it does not hold. */
+/** An item that was healed this often within this time does not stay healed. */
 export const MAX_HEALS = 5;
 export const HEALS_WITHIN_MS = 10 * 60_000;
 
@@ -88,13 +87,12 @@ function mayHealAgain(healedAt: readonly number[], now: number): boolean {
   return healedAt.filter((at) => now - at < HEALS_WITHIN_MS).length < MAX_HEALS;
 }
 
-/** Since when things have drifted, and how often they were put back. In memory: a restart of the daemon begins anew. */
+/** When items drifted, and how often they were healed. In memory: a restart of the daemon resets it. */
 export interface HealingHistory extends Pick<HealingFacts, 'since' | 'healedAt' | 'givenUp'> {
-  /** What a check has found. */
   noteDrifts(drifts: readonly Drift[], now: number): void;
   noteHeals(drifts: readonly Drift[], now: number): void;
   noteGivenUp(drifts: readonly Drift[]): void;
-  /** For another config all begins anew. */
+  /** For a new config. */
   clear(): void;
 }
 

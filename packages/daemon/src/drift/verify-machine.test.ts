@@ -16,7 +16,7 @@ import { verifyMachine } from './verify-machine.ts';
 
 const cases: readonly DriftCase[] = [
   {
-    name: 'a file with another line in it',
+    name: 'a file with a changed line',
     change: (at) => writeFileSync(at('/etc/chrony.conf'), 'server a\nserver x\nserver c\n'),
     expected: {
       kind: 'file',
@@ -35,7 +35,7 @@ const cases: readonly DriftCase[] = [
     },
   },
   {
-    name: 'compressed content, compared unpacked',
+    name: 'compressed contents, compared after decompression',
     change: (at) => writeFileSync(at('/etc/packed.txt'), 'line 1\nline 3\n'),
     expected: { kind: 'file', name: '/etc/packed.txt', diff: expect.stringContaining('-line 2') },
   },
@@ -77,25 +77,25 @@ const cases: readonly DriftCase[] = [
     expected: { kind: 'file', message: 'file /etc/packed.txt: expected a file, found a directory' },
   },
   {
-    name: 'a link that leads elsewhere',
+    name: 'a link with another target',
     change: (at) => {
       rmSync(at('/etc/localtime'));
       symlinkSync('/tmp', at('/etc/localtime'));
     },
     expected: {
       kind: 'link',
-      message: 'link /etc/localtime: expected it to lead to ../usr/share/zoneinfo/UTC, found /tmp',
+      message: 'link /etc/localtime: expected a link to ../usr/share/zoneinfo/UTC, found a link to /tmp',
     },
   },
   {
-    name: 'a second name that has become a file of its own',
+    name: 'a hard link that became a separate file',
     change: (at) => {
       rmSync(at('/etc/second'));
       writeFileSync(at('/etc/second'), 'one\n');
     },
     expected: {
       kind: 'link',
-      message: 'hard link /etc/second: expected a second name of /etc/first, found a file of its own',
+      message: 'hard link /etc/second: expected a hard link to /etc/first, found a file that is not linked to it',
     },
   },
   {
@@ -128,7 +128,7 @@ const cases: readonly DriftCase[] = [
     },
   },
   {
-    name: 'a new unit in place of that of the OS',
+    name: 'a new unit that replaces one of the OS',
     change: (at) => writeAt(at('/etc/systemd/system/crio.service'), SERVICE),
     expected: { kind: 'extra', name: '/etc/systemd/system/crio.service' },
   },
@@ -140,12 +140,12 @@ const cases: readonly DriftCase[] = [
   {
     name: 'a unit that is masked and must not be',
     change: (at) => symlinkSync('/dev/null', at('/etc/systemd/system/chronyd.service')),
-    expected: { kind: 'unit', message: 'unit chronyd.service: expected it not to be masked, found it masked' },
+    expected: { kind: 'unit', message: 'unit chronyd.service: expected it to be unmasked, found it masked' },
   },
   {
     name: 'a unit that is no longer enabled',
     change: (at) => rmSync(at('/etc/systemd/system/multi-user.target.wants/sample.service')),
-    expected: { kind: 'unit', message: 'unit sample.service: expected it enabled, found it disabled' },
+    expected: { kind: 'unit', message: 'unit sample.service: expected it to be enabled, found it disabled' },
   },
   {
     name: 'a unit that is enabled and must not be',
@@ -154,7 +154,7 @@ const cases: readonly DriftCase[] = [
         '/usr/lib/systemd/system/sshd.service',
         at('/etc/systemd/system/multi-user.target.wants/sshd.service'),
       ),
-    expected: { kind: 'unit', message: 'unit sshd.service: expected it disabled, found it enabled' },
+    expected: { kind: 'unit', message: 'unit sshd.service: expected it to be disabled, found it enabled' },
   },
   {
     name: 'other ssh keys',
@@ -162,7 +162,7 @@ const cases: readonly DriftCase[] = [
     expected: { kind: 'ssh keys', name: 'core' },
   },
   {
-    name: 'ssh keys that others may read',
+    name: 'ssh keys that other users may read',
     change: (at) => chmodSync(at('/var/home/core/.ssh/authorized_keys.d/ignition'), 0o644),
     expected: { kind: 'ssh keys', message: expect.stringContaining('expected mode 0600, found 0644') },
   },
@@ -171,33 +171,33 @@ const cases: readonly DriftCase[] = [
     change: (at) => writeFileSync(at('/etc/shadow'), 'root:*:::::::\ncore:$6$other$thing:::::::\n'),
     expected: {
       kind: 'password',
-      message: 'user core: expected the password hash of the config in /etc/shadow, found another one',
+      message: 'user core: expected the config’s password hash in /etc/shadow, found another one',
       diff: '',
     },
   },
 ];
 
-describe('a machine that is as its config says', () => {
+describe('a machine that matches its config', () => {
   it('has no drift', async () => {
     const { check } = await machineAtConfig();
     expect(await check()).toEqual([]);
   });
 
-  it('has none either when a file was rewritten with the same bytes', async () => {
+  it('has none after a file was rewritten with the same bytes', async () => {
     const { at, check } = await machineAtConfig();
     writeFileSync(at('/etc/chrony.conf'), readFileSync(at('/etc/chrony.conf')));
     utimesSync(at('/etc/chrony.conf'), 1, 1);
     expect(await check()).toEqual([]);
   });
 
-  it('may have anything before what the config appends to a file of the OS', async () => {
+  it('may have anything before the part that the config appends to a file of the OS', async () => {
     const { at, check } = await machineAtConfig();
     writeFileSync(at('/etc/hostname'), 'another beginning\nworker\n');
     expect(await check()).toEqual([]);
   });
 });
 
-describe('drift is told, and can be put back', () => {
+describe('drift is reported, and can be healed', () => {
   for (const drifting of cases) {
     const { isSkipped, note } = howToRun(drifting);
     it.skipIf(isSkipped)(`${drifting.name}${note}`, async () => {
@@ -212,7 +212,7 @@ describe('drift is told, and can be put back', () => {
     });
   }
 
-  it('tells contents and mode of one file each', async () => {
+  it('reports contents and mode of a file separately', async () => {
     const { at, check, healAll } = await machineAtConfig();
     writeFileSync(at('/etc/chrony.conf'), '');
     chmodSync(at('/etc/chrony.conf'), 0o600);
@@ -221,7 +221,7 @@ describe('drift is told, and can be put back', () => {
     expect(await check()).toEqual([]);
   });
 
-  it('gives a file that is put back its second names again', async () => {
+  it('recreates the hard links of a healed file', async () => {
     const { at, check, healAll } = await machineAtConfig();
     rmSync(at('/etc/first'));
     expect((await check()).map(({ name }) => name)).toEqual(['/etc/first', '/etc/second']);
@@ -234,15 +234,16 @@ describe('drift is told, and can be put back', () => {
   });
 });
 
-describe('what cannot be put back by writing', () => {
-  it('is a line that the config appends to a file of the OS, whose beginning nobody knows', async () => {
+describe('drift that cannot be healed by writing', () => {
+  it('is a line that the config appends to a file of the OS, because the rest of the file is unknown', async () => {
     const { at, check } = await machineAtConfig();
     rmSync(at('/etc/hostname'));
     expect(await check()).toMatchObject([{ kind: 'missing', name: '/etc/hostname', canHeal: false }]);
     writeFileSync(at('/etc/hostname'), 'another\n');
     expect(await check()).toMatchObject([
       {
-        message: "file /etc/hostname: expected the config's 7 bytes at its end, found others among 8 bytes",
+        message:
+          "file /etc/hostname: expected the config's 7 bytes at its end, found other contents (8 bytes in total)",
         diff: '',
         canHeal: false,
       },
@@ -276,8 +277,8 @@ describe('what cannot be put back by writing', () => {
   });
 });
 
-describe('a path that cannot be looked at', () => {
-  it('is drift with the reason: a link that leads out of the machine', async () => {
+describe('a path that cannot be read', () => {
+  it('is drift with the reason: a link out of the machine', async () => {
     const { host, at } = await sampleMachine();
     const config = sampleConfig('rendered-worker-1', { files: [sampleFile('/etc/a/b.conf', 'x\n')] });
     symlinkSync('../../../../../../../../../../tmp', at('/etc/a'));
@@ -285,7 +286,7 @@ describe('a path that cannot be looked at', () => {
     expect(drift).toMatchObject({ kind: 'file', name: '/etc/a/b.conf', canHeal: false });
   });
 
-  it('is drift with the reason: an owner who is not on the machine', async () => {
+  it('is drift with the reason: an owner that does not exist on the machine', async () => {
     const { host } = await sampleMachine();
     const config = sampleConfig('rendered-worker-1', {
       files: [sampleFile('/etc/a.conf', 'x\n', { user: { name: 'nobody-here' } })],
@@ -294,7 +295,7 @@ describe('a path that cannot be looked at', () => {
     expect(drift?.message).toContain('nobody-here');
   });
 
-  it('is an error that names the config, where the config itself cannot be read', async () => {
+  it('is an error that names the config, if the config itself cannot be read', async () => {
     const { host } = await sampleMachine();
     const config = { name: 'rendered-worker-9', spec: { config: { ignition: { version: '9.9.9' } } } };
     await expect(verifyMachine(host, config)).rejects.toMatchObject({
@@ -313,14 +314,14 @@ describe('a diff', () => {
     expect(JSON.stringify(drift)).not.toMatch(/hunter|sha256|[0-9a-f]{32}/);
   });
 
-  it('shows nothing of a file that was secret and can now be read by all', async () => {
+  it('shows nothing of a file that was secret and is now world-readable', async () => {
     const { at, check } = await machineAtConfig();
     writeFileSync(at('/etc/secret.conf'), 'password=hunter3\n');
     chmodSync(at('/etc/secret.conf'), 0o644);
     expect(JSON.stringify(await check())).not.toContain('hunter');
   });
 
-  it('has the sizes of binary files', async () => {
+  it('shows the sizes of binary files', async () => {
     const { at, check } = await machineAtConfig();
     writeFileSync(at('/etc/image.bin'), Buffer.from([0, 1, 2, 3]));
     expect((await check())[0]?.diff).toContain('contents (binary): 3 bytes');

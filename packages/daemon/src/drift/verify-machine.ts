@@ -1,4 +1,4 @@
-// The machine against a config: reads what the pure comparisons ask for.
+// Compares the machine with a config: reads what the pure comparisons need.
 import { truncate } from '@slipway/base/text';
 import { isSecretFile, type Owner, UNIT_DIRECTORY } from '@slipway/fleet';
 import { type AnyConfig, diffConfigs, encodeDataUrl, formatDiff } from '@slipway/ignition';
@@ -27,11 +27,11 @@ import { type Drift, sanitizeName } from './drift.ts';
 import { createVerifyMemory, type VerifyMemory } from './verify-memory.ts';
 
 export interface VerifyOptions {
-  /** From check to check: what did not change is then not read again. */
+  /** Shared by successive checks, so that unchanged files are not read again. */
   readonly memory?: VerifyMemory;
 }
 
-/** Empty: the machine is exactly that. Rejects where the config cannot be read, or a part of the host gives no answer. */
+/** Empty: the machine matches. Rejects if the config cannot be read, or a part of the host does not respond. */
 export async function verifyMachine(host: Host, config: StoredConfig, options: VerifyOptions = {}): Promise<Drift[]> {
   const { memory = createVerifyMemory() } = options;
   const desired = await loadDesiredMachine(config);
@@ -52,7 +52,7 @@ async function checkAll(context: VerifyContext, entries: Iterable<DesiredEntry>)
   return differences;
 }
 
-/** Only against a baseline of this very config: what was there when it was reached is not known otherwise. */
+/** Needs a baseline of this config: otherwise it is unknown what was there when the config was reached. */
 async function verifyExtras({ host: { files } }: VerifyContext, desired: DesiredMachine): Promise<Difference[]> {
   const baseline = await readBaseline(files);
   if (baseline?.config !== desired.config) return [];
@@ -64,13 +64,10 @@ async function verifyExtras({ host: { files } }: VerifyContext, desired: Desired
   }
   return [
     ...extras.map((path) =>
-      extraDifference(path, 'expected nothing there, since the config has no such file for this unit; found one'),
+      extraDifference(path, 'expected nothing there because the config has no such file for this unit, found one'),
     ),
     ...back.map((path) =>
-      extraDifference(
-        path,
-        'expected nothing there, since an earlier config had it and this one has not; found something',
-      ),
+      extraDifference(path, 'expected nothing there because only an earlier config had this path, found something'),
     ),
   ];
 }
@@ -95,7 +92,7 @@ async function verifyCore(context: VerifyContext, { sshKeys, passwordHash }: Des
   const differences: Difference[] = [];
   if (sshKeys !== null) differences.push(...(await verifyKeys(context, sshKeys)));
   if (passwordHash !== null && (await context.host.accounts.passwordHash(CORE)) !== passwordHash) {
-    const message = `user ${CORE}: expected the password hash of the config in /etc/shadow, found another one`;
+    const message = `user ${CORE}: expected the config’s password hash in /etc/shadow, found another one`;
     differences.push({ kind: 'password', name: CORE, message, canHeal: true });
   }
   return differences;
@@ -104,7 +101,7 @@ async function verifyCore(context: VerifyContext, { sshKeys, passwordHash }: Des
 async function verifyKeys(context: VerifyContext, keys: NonNullable<DesiredUser['sshKeys']>): Promise<Difference[]> {
   const home = await context.host.accounts.home(CORE);
   if (home === undefined) {
-    const message = `user ${CORE}: expected ssh keys in its home directory, found no such user`;
+    const message = `user ${CORE}: expected ssh keys in the home directory, found no such user`;
     return [{ kind: 'ssh keys', name: CORE, message, canHeal: false }];
   }
   const checkAt = (path: string) => {
@@ -123,10 +120,10 @@ async function verifyKeys(context: VerifyContext, keys: NonNullable<DesiredUser[
   const [fragment, whole] = keys.paths.map((path) => `${home.path}/${path}`);
   const differences = await checkAt(fragment ?? '');
   const isMissing = differences.some(({ kind }) => kind === 'missing');
-  // A client that is built without fragments has written them to the file that people write to as well.
+  // An Ignition built without fragments writes the keys to the file that users edit.
   if (isMissing && (await checkAt(whole ?? '')).length === 0) return [];
   return differences.map(({ message, canHeal }) => {
-    return { kind: 'ssh keys', name: CORE, message: `user ${CORE}: ssh keys, ${message}`, canHeal };
+    return { kind: 'ssh keys', name: CORE, message: `user ${CORE}: ssh keys: ${message}`, canHeal };
   });
 }
 
@@ -135,11 +132,11 @@ async function readOSFacts({ os }: Host) {
   return { booted, fips: await os.fips() };
 }
 
-/** One round over the machine. */
+/** The state of one check. */
 interface VerifyContext {
   readonly host: Host;
   readonly memory: VerifyMemory;
-  /** By name, since looking one up reads a file of the machine. */
+  /** Cached by name, because each lookup reads a file of the machine. */
   readonly owners: Map<string, number>;
 }
 
@@ -150,7 +147,7 @@ async function checkEntry(context: VerifyContext, entry: ComparedEntry): Promise
     if (error instanceof DaemonError) return [unreadable(entry, error.message)];
     const code = systemErrorCode(error);
     if (code === undefined) throw error;
-    return [unreadable(entry, `it cannot be looked at: ${code}`)];
+    return [unreadable(entry, `it cannot be read: ${code}`)];
   }
 }
 
@@ -178,7 +175,7 @@ async function hasContents(
 
 const ROOT: Owner = { id: 0 };
 
-/** Null: the config leaves it. Also numbers are asked for: a simulated machine may have other ones. */
+/** Null: not specified by the config. Numbers are resolved too, because a simulated machine may map them. */
 async function resolveOwnerId(
   { host, owners }: VerifyContext,
   kind: 'user' | 'group',
@@ -195,7 +192,7 @@ async function resolveOwnerId(
   return number;
 }
 
-/** A path that leads elsewhere, an owner that is not there, a sector that cannot be read: the machine is not as it should be. */
+/** A path that leads elsewhere, an owner that does not exist, a bad sector: all of these are drift. */
 function unreadable(entry: ComparedEntry, text: string): Difference {
   return {
     kind: entry.kind === 'hard link' ? 'link' : entry.kind,
@@ -205,7 +202,7 @@ function unreadable(entry: ComparedEntry, text: string): Difference {
   };
 }
 
-/** To make and to read: who has more than these wants no more of them. */
+/** More diffs cost time and help no reader. */
 const MAX_DIFFS = 20;
 const MAX_DIFFED_BYTES = 1024 * 1024;
 
@@ -224,7 +221,7 @@ async function withDiffs(
 }
 
 async function diffFile({ files }: Host, path: string, entry: DesiredEntry | undefined): Promise<string> {
-  // What the OS has before the config's own bytes would stand there as if somebody had added it.
+  // The diff would show the OS's part of the file as an addition.
   if (entry?.kind === 'file' && entry.keepsExisting) return '';
   try {
     const found = await files.lookAt(path);
@@ -232,7 +229,7 @@ async function diffFile({ files }: Host, path: string, entry: DesiredEntry | und
     const expected = entry?.kind === 'file' ? { bytes: await entry.bytes(), mode: entry.mode } : null;
     return await diffContents(path, expected, { bytes: await files.read(path, MAX_DIFFED_BYTES), mode: found.mode });
   } catch {
-    // It changed while it was being looked at: the next check has it.
+    // It changed during the check. The next check reports it.
     return '';
   }
 }
@@ -246,7 +243,7 @@ const MAX_DIFF_LINES = 60;
 const MAX_DIFF_CHARS = 4000;
 const INDENT = '    ';
 
-/** Unified, masked, bounded. `expected` null: the config has no such file. '' where nothing can be shown. */
+/** Unified, masked, bounded. `expected` null: the config has no such file. '' if nothing can be shown. */
 async function diffContents(path: string, expected: DiffSide | null, found: DiffSide): Promise<string> {
   const secret = [expected, found].some((side) => side !== null && isSecretFile(path, side.mode));
   const { items } = await diffConfigs(configWith(path, expected), configWith(path, found), {

@@ -6,7 +6,7 @@ import { verifyMachine } from './verify-machine.ts';
 import { createVerifyMemory } from './verify-memory.ts';
 
 describe('a second check', () => {
-  it('reads none of 1,000 files that did not change, and takes well under a second', { timeout: 20_000 }, async () => {
+  it('reads none of 1,000 unchanged files, and takes far less than a second', { timeout: 20_000 }, async () => {
     let reads = 0;
     const wrap = (files: FileSystem): FileSystem => ({
       ...files,
@@ -20,12 +20,12 @@ describe('a second check', () => {
     const text = (name: string) => `${name}\n`.repeat(200);
     for (const name of names) writeAt(at(name), text(name));
     const config = sampleConfig('rendered-worker-1', { files: names.map((name) => sampleFile(name, text(name))) });
-    // As if a while had passed: what has just changed is not trusted.
+    // As if time had passed: recent changes are not trusted.
     const memory = createVerifyMemory(() => Date.now() + 60_000);
     expect(await verifyMachine(host, config, { memory })).toEqual([]);
     expect(reads).toBeGreaterThanOrEqual(1000);
     reads = 0;
-    // Of the processor, so that what else runs on this machine plays no part.
+    // CPU time, so that other programs on this machine do not matter.
     const start = process.cpuUsage();
     expect(await verifyMachine(host, config, { memory })).toEqual([]);
     const { user, system } = process.cpuUsage(start);
@@ -38,10 +38,10 @@ describe('a second check', () => {
     expect(reads).toBe(2);
   });
 
-  it('does not trust a file that changed just before it was read', async () => {
+  it('does not trust a file that changed right before it was read', async () => {
     const { host, at } = await sampleMachine();
     const config = await bringTo(host, sampleConfig('rendered-worker-1', { files: [sampleFile('/etc/a', 'a')] }));
-    // The clock of the file system stands still, as it does for some milliseconds.
+    // The clock of the file system does not advance, as for some milliseconds on a real one.
     const { changedMs } = expectFile(await host.files.lookAt('/etc/a'));
     const frozen = {
       ...host,

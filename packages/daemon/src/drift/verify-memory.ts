@@ -1,4 +1,4 @@
-// What is known from earlier checks, so that a check of a machine that did not change reads no file and asks nobody.
+// Results of earlier checks, so that checking an unchanged machine reads no files and runs no commands.
 import { type Contents, hashContents } from '../desired-machine.ts';
 import type { FileSystem, FileInfo } from '../host/file-system.ts';
 import type { OSFacts } from './compare.ts';
@@ -9,18 +9,18 @@ export interface VerifyMemory {
   /** Of the whole file, or of its last `tail` bytes. */
   contents(files: FileSystem, path: string, found: RegularFileInfo, tail?: number): Promise<Contents>;
   enablement(unit: string, query: (unit: string) => Promise<string>): Promise<string>;
-  /** It stays the same until the next boot, and with it this process ends. */
+  /** Cached for good: the OS changes only with a reboot, which also ends this process. */
   os(query: () => Promise<OSFacts>): Promise<OSFacts>;
-  /** Something was said to have happened to this path. */
+  /** A watch reported a change of this path. */
   forget(path: string): void;
   forgetUnits(): void;
 }
 
-/** Far above what a rendered config can hold. */
+/** Far above the size of a rendered config. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /**
- * A file that changed this short a time before it was read may change again within the same tick of the file system's
- * clock, and would look the same.
+ * A file that was modified this shortly before it was read may change again within the same clock tick of the file
+ * system, and would appear unchanged.
  */
 const TICK_MS = 100;
 

@@ -42,7 +42,7 @@ interface Watched extends SampleMachine {
   readonly config: StoredConfig;
   readonly watch: DriftWatch;
   readonly reports: DriftReport[];
-  /** The first report, from now on, that is like this. */
+  /** The next report that matches. */
   readonly next: (is: (report: DriftReport) => boolean, withinMs?: number) => Promise<DriftReport>;
 }
 
@@ -84,7 +84,7 @@ async function watched(options: Partial<DriftWatchOptions> = {}): Promise<Watche
   return { ...machine, config, watch, reports, next };
 }
 
-/** And the first check is done: the machine is as it should be. */
+/** Resolves after the first check: the machine matches. */
 async function watchedQuietly(options: Partial<DriftWatchOptions> = {}): Promise<Watched> {
   const machine = await watched(options);
   if (machine.reports.length === 0) await machine.next(() => true);
@@ -124,7 +124,7 @@ const cases: readonly DriftCase[] = [
     },
   },
   {
-    name: 'drop-in, in a directory that is new',
+    name: 'drop-in in a new directory',
     change: (at) => writeAt(at('/etc/systemd/system/sample.service.d/99-b.conf'), '[Service]\nNice=1\n'),
     expected: { kind: 'extra', name: '/etc/systemd/system/sample.service.d/99-b.conf' },
   },
@@ -139,7 +139,7 @@ const cases: readonly DriftCase[] = [
     expected: { kind: 'unit', name: 'sample.service' },
   },
   {
-    name: 'compressed content',
+    name: 'compressed contents',
     change: (at) => writeFileSync(at('/etc/packed.txt'), 'line 1\nline 3\n'),
     expected: { kind: 'file', name: '/etc/packed.txt', diff: expect.stringContaining('-line 2\n+line 3\n') },
   },
@@ -149,7 +149,7 @@ const cases: readonly DriftCase[] = [
     expected: { kind: 'extra', name: '/etc/old/gone.conf', diff: expect.stringContaining('+back') },
   },
   {
-    name: 'file in a directory that was replaced',
+    name: 'file in a replaced directory',
     change(at) {
       renameSync(at('/etc/deep'), at('/etc/deep.old'));
       writeAt(at('/etc/deep/er/file.conf'), 'y\n');
@@ -158,7 +158,7 @@ const cases: readonly DriftCase[] = [
   },
 ];
 
-describe('drift is found within 2 s and told, and put back where the policy says so', { timeout: 20_000 }, () => {
+describe('drift is reported within 2 s, and healed if the policy allows', { timeout: 20_000 }, () => {
   for (const drifting of cases) {
     const { isSkipped, note } = howToRun(drifting);
     it.skipIf(isSkipped)(`${drifting.name}${note}`, async () => {
@@ -168,7 +168,7 @@ describe('drift is found within 2 s and told, and put back where the policy says
       const told = await next(({ drifts }) => drifts.length > 0, FOUND_WITHIN_MS);
       expect(told.drifts).toHaveLength(1);
       expect(told.drifts[0]).toMatchObject(expected);
-      expect(told.text).toContain(`not as ${config.name} says`);
+      expect(told.text).toContain(`differs from ${config.name}: `);
       watch.setPolicy(HEAL);
       const healed = await next((report) => report.healed.length > 0);
       expect(healed.drifts).toEqual([]);
@@ -180,7 +180,7 @@ describe('drift is found within 2 s and told, and put back where the policy says
 describe('a directory that is new, or was replaced', () => {
   it('is watched from then on', { timeout: 20_000 }, async () => {
     const { at, next } = await watchedQuietly();
-    // All as it should be, but in other directories than those that were watched.
+    // Everything matches, but in directories other than the watched ones.
     renameSync(at('/etc/deep'), at('/etc/deep.old'));
     writeAt(at('/etc/deep/er/file.conf'), 'x\n');
     mkdirSync(at('/etc/systemd/system/sample.service.d'));
@@ -194,7 +194,7 @@ describe('a directory that is new, or was replaced', () => {
   });
 });
 
-describe('what is no drift', () => {
+describe('no drift', () => {
   it('is a file that is rewritten with the same bytes', async () => {
     const { at, next, reports } = await watchedQuietly();
     writeFileSync(at('/etc/chrony.conf'), readFileSync(at('/etc/chrony.conf')));
@@ -203,7 +203,7 @@ describe('what is no drift', () => {
     expect(reports.flatMap(({ drifts }) => drifts).map(({ name }) => name)).toEqual(['/etc/packed.txt']);
   });
 
-  it('is what an update itself writes', async () => {
+  it('is a write of an update', async () => {
     const { at, host, config, watch, next, reports } = await watchedQuietly({ policy: HEAL });
     await watch.pause();
     const updated = sampleConfig('rendered-worker-2', { files: [sampleFile('/etc/chrony.conf', 'server z\n')] });
@@ -214,7 +214,7 @@ describe('what is no drift', () => {
     expect(readFileSync(at('/etc/chrony.conf'), 'utf8')).toBe('server z\n');
   });
 
-  it('is anything that happens while it is paused, until it is resumed', async () => {
+  it('is any change while the watch is paused, until it resumes', async () => {
     const { at, config, watch, next, reports } = await watchedQuietly();
     await watch.pause();
     writeFileSync(at('/etc/chrony.conf'), 'half\n');
@@ -227,7 +227,7 @@ describe('what is no drift', () => {
 });
 
 describe('drift that ends', () => {
-  it('is told as ended when somebody puts it back by hand', async () => {
+  it('is reported as gone when a user reverts it', async () => {
     const { at, next } = await watchedQuietly();
     writeFileSync(at('/etc/chrony.conf'), 'x\n');
     await next(({ drifts }) => drifts.length > 0);
@@ -236,7 +236,7 @@ describe('drift that ends', () => {
   });
 });
 
-/** Time passes when the test says so, and what is under way has come to its end and waits. */
+/** Advances when the test requests it, until all pending work waits again. */
 function fakeClock() {
   const clock = createManualClock();
   const waits = () =>
@@ -255,7 +255,7 @@ const MINUTE = 60_000;
 const unseeing: DirectoryWatcher = { watch: () => ({ close() {} }) };
 
 describe('heal-after', () => {
-  it('leaves drift alone until it has lasted that long, and then puts it back', async () => {
+  it('ignores drift until it has lasted that long, and then heals it', async () => {
     const clock = fakeClock();
     const policy: DriftPolicy = { type: 'heal', afterMs: 10 * MINUTE };
     const { at, next, reports } = await watched({ clock, policy, watcher: unseeing });
@@ -274,8 +274,8 @@ describe('heal-after', () => {
   });
 });
 
-describe('a heal that does not hold', () => {
-  it('stops after five times, and says so', { timeout: 30_000 }, async () => {
+describe('healing that does not last', () => {
+  it('stops after five times, and reports that', { timeout: 30_000 }, async () => {
     const { at, next, reports, watch, config } = await watchedQuietly({ policy: HEAL });
     for (let times = 1; times <= 5; times += 1) {
       writeFileSync(at('/etc/chrony.conf'), 'theirs\n');
@@ -284,29 +284,29 @@ describe('a heal that does not hold', () => {
     writeFileSync(at('/etc/chrony.conf'), 'theirs\n');
     const given = await next(({ givenUp }) => givenUp.length > 0);
     expect(given).toMatchObject({ drifts: [{ name: '/etc/chrony.conf' }], healed: [] });
-    expect(given.text).toMatch(/^\/etc\/chrony.conf does not stay as the config says after 5 tries within 10 minutes/);
+    expect(given.text).toMatch(/^\/etc\/chrony.conf still differs from the config after 5 attempts within 10 minutes/);
     expect(reports.filter(({ healed }) => healed.length > 0)).toHaveLength(5);
-    // Other things are still put back.
+    // Other items are still healed.
     rmSync(at('/etc/packed.txt'));
     expect(await next(({ healed }) => healed.length > 0)).toMatchObject({
       healed: [{ name: '/etc/packed.txt' }],
       drifts: [{ name: '/etc/chrony.conf' }],
     });
-    // With another config, it begins anew.
+    // Another config resets the count.
     await watch.pause();
     watch.resume({ ...config, name: 'rendered-worker-2' });
     expect(await next(({ healed }) => healed.length > 0)).toMatchObject({ drifts: [], config: 'rendered-worker-2' });
   });
 
-  it('is tried again at the next look at everything where it failed', async () => {
+  it('is retried at the next full check if it failed', async () => {
     const clock = fakeClock();
     const { at, next } = await watched({ clock, watcher: unseeing, policy: HEAL });
     rmSync(at('/etc/chrony.conf'));
-    // What is in the way is not ours to delete.
+    // The conflicting entry is user-managed.
     writeAt(at('/etc/chrony.conf/theirs'), 'x\n');
     const failed = next(({ problems }) => problems.length > 0);
     await clock.advance(0);
-    expect((await failed).problems[0]?.message).toContain('it cannot be put back: ENOTEMPTY');
+    expect((await failed).problems[0]?.message).toContain('it could not be reverted: ENOTEMPTY');
     rmSync(at('/etc/chrony.conf'), { recursive: true });
     const healed = next((report) => report.healed.length > 0);
     await clock.advance(5 * MINUTE);
@@ -314,8 +314,8 @@ describe('a heal that does not hold', () => {
   });
 });
 
-describe('without notices from the operating system', () => {
-  it('everything is looked at every five minutes, and nothing in between', async () => {
+describe('without events from the operating system', () => {
+  it('everything is checked every five minutes, and nothing in between', async () => {
     const clock = fakeClock();
     const { at, next } = await watched({ clock, watcher: unseeing });
     const first = next(() => true);
@@ -329,7 +329,7 @@ describe('without notices from the operating system', () => {
     expect((await told).drifts.map(({ name }) => name)).toEqual(['/etc/chrony.conf', 'sample.service']);
   });
 
-  it('the machine is looked at every two seconds where there are no more watches, with a warning that says what to do', async () => {
+  it('the machine is checked every two seconds if no watches are available, with a warning that explains what to do', async () => {
     const clock = fakeClock();
     const lines: string[] = [];
     const watcher: DirectoryWatcher = {

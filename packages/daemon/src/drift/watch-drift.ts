@@ -1,4 +1,4 @@
-// Keeps an eye on the machine: drift is told within two seconds, and put back where the policy says so.
+// Watches the machine for drift: reports it within two seconds, and heals it if the policy allows.
 import { type Clock, systemClock } from '@slipway/base/clock';
 import { listNames, truncate } from '@slipway/base/text';
 import type { Log } from '@slipway/kube';
@@ -16,54 +16,54 @@ import { createWatches, type DirectoryWatcher, type WatchScope, buildWatchScope,
 export interface DriftWatchOptions {
   readonly host: Host;
   readonly watcher: DirectoryWatcher;
-  /** What the machine is to be like. Absent: it waits for `resume`. */
+  /** The desired config. Absent: wait for `resume`. */
   readonly config?: StoredConfig;
   readonly policy?: DriftPolicy;
-  /** After the first check, and whenever something else was found or done than the last time. */
+  /** Called after the first check, and whenever the result differs from the last one. */
   readonly onDrift: (report: DriftReport) => void | Promise<void>;
   readonly log: Log;
   readonly clock?: Pick<Clock, 'now' | 'setTimer'>;
 }
 
 export interface DriftWatch {
-  /** Resolves when nothing is read or written any more: an update may begin, and its changes are no drift. */
+  /** Resolves when no read or write is in progress. An update may then start, and its changes are not drift. */
   pause(): Promise<void>;
-  /** The machine has this config from now on. Everything is checked at once. */
+  /** The machine is at this config now. Everything is checked immediately. */
   resume(config: StoredConfig): void;
   setPolicy(policy: DriftPolicy): void;
   close(): Promise<void>;
 }
 
-/** What a check has found and done, for who tells it to people. */
+/** The result of a check. */
 export interface DriftReport {
-  /** The name of the config that the machine was compared with. */
+  /** The config that the machine was compared with. */
   readonly config: string;
-  /** What is not as it should be. None: the machine is as its config says. */
+  /** Differences from the config. Empty: the machine matches. */
   readonly drifts: readonly Drift[];
-  /** What was just put back. */
+  /** What was just reverted. */
   readonly healed: readonly Drift[];
-  /** Those of `drifts` that are put back no more, since they do not stay so. */
+  /** The `drifts` that are no longer healed, because another program keeps changing them. */
   readonly givenUp: readonly Drift[];
-  /** What could not be put back, and why. */
+  /** What could not be reverted, and why. */
   readonly problems: readonly HealProblem[];
-  /** All of it for people, in at most a thousand characters. */
+  /** A human-readable summary of at most a thousand characters. */
   readonly text: string;
 }
 
-/** Several changes that belong together, such as those of an editor, are looked at once. */
+/** Changes that belong together, such as those of an editor, are checked together. */
 const SETTLE_MS = 200;
 
-/** A check takes at most a tenth of the time, whoever writes how often; but drift is found within two seconds. */
+/** Checks take at most a tenth of the time however often files change, and drift is still found within two seconds. */
 const REST = 9;
 const MAX_GAP_MS = 500;
 
 /**
- * Notices can be lost when very many come at once, and a directory behind a link may be replaced unseen; so everything is
- * looked at from time to time. Five minutes cost less than a thousandth of a core.
+ * inotify can drop events under load, and a directory behind a link can be replaced unnoticed, so everything is checked
+ * periodically. Every five minutes costs less than a thousandth of a core.
  */
 const FULL_CHECK_MS = 5 * 60_000;
 
-/** Where the operating system gives no watches. */
+/** The interval of checks if the operating system provides no watches. */
 const WITHOUT_WATCHES_MS = 2000;
 const AFTER_ERROR_MS = 30_000;
 
@@ -80,7 +80,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
   let fullCheckAt = 0;
   let lastReported = '';
   let running: Promise<void> | null = null;
-  /** Something came while a check was under way, which may have been past it. */
+  /** An event arrived during a check, possibly too late for it. */
   let isDue = false;
   let timer: { readonly at: number; cancel(): void } | null = null;
   let notBefore = 0;
@@ -89,7 +89,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     if (!impact.check) return;
     if (impact.path !== null) memory.forget(impact.path);
     if (impact.units) memory.forgetUnits();
-    // Two at different places: all of them, which is rare and costs little.
+    // Two different directories: renew all watches, which is rare and cheap.
     if (impact.rewatch !== null) rewatch = rewatch === null || rewatch === impact.rewatch ? impact.rewatch : '/';
     schedule(SETTLE_MS);
   }
@@ -129,15 +129,12 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
       schedule(Math.max(0, fullCheckAt - clock.now()));
       if (isBlind) schedule(WITHOUT_WATCHES_MS);
     } catch (error) {
-      log.error(
-        { err: error, config: current.name },
-        'drift of the machine could not be looked for or told; trying again in 30 seconds',
-      );
+      log.error({ err: error, config: current.name }, 'could not check for drift or report it; retrying in 30 seconds');
       schedule(AFTER_ERROR_MS);
     }
   }
 
-  /** Watches come before the check: what happens after it is then not missed. */
+  /** Watches are set before the check, so that no later change is missed. */
   async function prepare(current: StoredConfig): Promise<void> {
     if (clock.now() >= fullCheckAt) {
       memory.forgetUnits();
@@ -169,7 +166,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     const decision = decideHealing({ ...history, policy, drifts: found, now });
     history.noteGivenUp(decision.giveUp);
     if (decision.waitMs !== null) schedule(decision.waitMs);
-    // An update waits: whatever is not right is its business now.
+    // An update is waiting and handles the differences.
     if (config !== current) return null;
     const { drifts, problems } =
       decision.heal.length === 0 ? { drifts: found, problems: [] } : await healDrifts(current, decision.heal);
@@ -190,7 +187,7 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     for (const { name } of drifts) memory.forget(name);
     const left = await verifyMachine(host, current, { memory });
     history.noteDrifts(left, clock.now());
-    // More may be possible now, such as to enable a unit whose file is there again. What failed waits for the next look.
+    // More can be healed now, for example a unit whose file was just restored. Failures wait for the next check.
     if (problems.length === 0 && left.length > 0) schedule(SETTLE_MS);
     return { drifts: left, problems };
   }
@@ -234,17 +231,17 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
 }
 
 const NO_WATCHES_WARNING =
-  'The operating system gives no more watches on directories, so the machine is looked at every 2 seconds, which costs ' +
-  'more. Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, or stop what uses them';
+  'No more inotify watches are available, so the daemon checks the machine every 2 seconds, which costs more CPU. ' +
+  'Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances, or stop the programs that use them';
 
-/** Files that the config's users are in; it does not name them by path. */
+/** Account files that the config affects without naming their paths. */
 async function listAccountFiles({ accounts }: Host): Promise<string[]> {
   const home = (await accounts.home(CORE))?.path;
   const keys = home === undefined ? [] : [`${home}/.ssh/authorized_keys.d/ignition`, `${home}/.ssh/authorized_keys`];
   return ['/etc/shadow', ...keys];
 }
 
-/** A line of a log is not the place for more. */
+/** Log lines must stay short. */
 const MAX_LOGGED_DIFFS = 5;
 
 function selectDiffs(drifts: readonly Drift[]): string[] {
@@ -267,12 +264,12 @@ function buildReport(parts: Omit<DriftReport, 'text'>): DriftReport {
 }
 
 function describeGivenUp({ name }: Drift): string {
-  const tries = `${MAX_HEALS} tries within ${HEALS_WITHIN_MS / 60_000} minutes`;
-  return `${sanitizeName(name)} does not stay as the config says after ${tries} to put it back: another program of this machine changes it, or it cannot be written. It is left as it is until the daemon starts again or the config changes; stop that program, or take this out of the MachineConfigs`;
+  const tries = `${MAX_HEALS} attempts within ${HEALS_WITHIN_MS / 60_000} minutes`;
+  return `${sanitizeName(name)} still differs from the config after ${tries} to revert it: another program on this machine changes it, or it cannot be written. The daemon stops reverting it until the daemon restarts or the config changes. Stop that program, or remove this item from the MachineConfigs`;
 }
 
 function describeHealed(config: string, healed: readonly Drift[]): string {
   if (healed.length === 0) return '';
   const names = [...new Set(healed.map(({ name }) => sanitizeName(name)))];
-  return `Put back as ${config} says: ${listNames(names, { max: 5 })}`;
+  return `Reverted to ${config}: ${listNames(names, { max: 5 })}`;
 }

@@ -14,8 +14,8 @@ const scope = buildWatchScope(await loadDesiredMachine(config), baseline, ['/etc
 const nothing: EventImpact = { check: false, path: null, units: false, rewatch: null };
 const UNITS = '/etc/systemd/system';
 
-describe('what is watched', () => {
-  it('is every directory on the way to what matters, and none else', () => {
+describe('the watched directories', () => {
+  it('are all parents of the relevant paths, and no others', () => {
     expect([...scope.directories].sort()).toEqual([
       '/',
       '/etc',
@@ -33,12 +33,12 @@ describe('what is watched', () => {
   });
 });
 
-describe('what happens on the machine', () => {
+describe('an event on the machine', () => {
   it.each([
     ['a file of the config is written', '/etc/a', 'change', 'b.conf', { check: true, path: '/etc/a/b.conf' }],
     ['it is replaced', '/etc/a', 'rename', 'b.conf', { check: true, path: '/etc/a/b.conf' }],
-    ['a file beside it is written', '/etc/a', 'change', 'c.conf', {}],
-    ['a file beside it comes', '/etc/a', 'rename', '.b.conf.swp', {}],
+    ['a file next to it is written', '/etc/a', 'change', 'c.conf', {}],
+    ['a file next to it appears', '/etc/a', 'rename', '.b.conf.swp', {}],
     [
       'the mode of a directory of the config changes',
       '/var/lib',
@@ -46,22 +46,28 @@ describe('what happens on the machine', () => {
       'mine',
       { check: true, path: '/var/lib/mine' },
     ],
-    ['the mode of a directory on the way changes', '/etc', 'change', 'a', {}],
-    ['a directory on the way is replaced', '/etc', 'rename', 'a', { check: true, rewatch: '/etc/a' }],
-    ['a watched directory itself goes', '/etc/a', 'rename', 'a', { check: true, rewatch: '/etc/a' }],
-    ['a path comes back that an earlier config had', '/opt', 'rename', 'gone', { check: true, path: '/opt/gone' }],
+    ['the mode of a parent directory changes', '/etc', 'change', 'a', {}],
+    ['a parent directory is replaced', '/etc', 'rename', 'a', { check: true, rewatch: '/etc/a' }],
+    ['a watched directory itself is removed', '/etc/a', 'rename', 'a', { check: true, rewatch: '/etc/a' }],
+    ['a path of an earlier config returns', '/opt', 'rename', 'gone', { check: true, path: '/opt/gone' }],
     ['passwords change', '/etc', 'rename', 'shadow', { check: true, path: '/etc/shadow' }],
     [
-      'a unit of the config comes',
+      'a unit of the config appears',
       UNITS,
       'rename',
       'crio.service',
       { check: true, path: `${UNITS}/crio.service`, units: true },
     ],
-    ['a unit that the config does not know comes', UNITS, 'rename', 'other.service', {}],
-    ['its first drop-in comes', UNITS, 'rename', 'crio.service.d', { check: true, rewatch: `${UNITS}/crio.service.d` }],
+    ['a unit that the config does not name appears', UNITS, 'rename', 'other.service', {}],
     [
-      'another drop-in comes',
+      'its first drop-in appears',
+      UNITS,
+      'rename',
+      'crio.service.d',
+      { check: true, rewatch: `${UNITS}/crio.service.d` },
+    ],
+    [
+      'another drop-in appears',
       `${UNITS}/crio.service.d`,
       'rename',
       'x.conf',
@@ -77,7 +83,7 @@ describe('what happens on the machine', () => {
       { check: true, units: true, rewatch: `${UNITS}/a.target.wants` },
     ],
     ['it is masked until the next boot', '/run/systemd/system', 'rename', 'crio.service', { check: true, units: true }],
-    ['nobody knows what', '/etc', 'rename', null, { check: true, units: true, rewatch: '/etc' }],
+    ['the change is unknown', '/etc', 'rename', null, { check: true, units: true, rewatch: '/etc' }],
   ] as const)('%s', (_, directory, type, name, expected) => {
     expect(interpretEvent(scope, directory, { type, name })).toEqual({ ...nothing, ...expected });
   });

@@ -1,5 +1,4 @@
-// The watches on all directories that matter for drift, kept in step with those that exist, and what it means when something
-// happens in one.
+// Watches on all directories that matter for drift, kept in sync with the existing ones, and what their events mean.
 import { watch } from 'node:fs';
 import { join, posix } from 'node:path';
 import { UNIT_DIRECTORY } from '@slipway/fleet';
@@ -8,11 +7,11 @@ import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
 import type { Baseline } from './baseline.ts';
 
 export interface DirectoryWatcher {
-  /** What happens to names in a directory of the machine, itself no link. Throws the error of the operating system. */
+  /** Reports changes of names in a directory, which must not be a link. Throws the error of the operating system. */
   watch(directory: string, onEvent: (event: DirectoryEvent) => void): { close(): void };
 }
 
-/** With inotify, one watch a directory. */
+/** Uses inotify, with one watch per directory. */
 export function createDirectoryWatcher({ root }: { readonly root: string }): DirectoryWatcher {
   return {
     watch(directory, onEvent) {
@@ -20,7 +19,7 @@ export function createDirectoryWatcher({ root }: { readonly root: string }): Dir
       watcher.on('change', (type, name) => {
         onEvent({ type: type === 'rename' ? 'rename' : 'change', name: typeof name === 'string' ? name : null });
       });
-      // It sees no more: who watches looks at everything and watches anew.
+      // The watch is dead: trigger a full check, which also renews the watches.
       watcher.on('error', () => onEvent({ type: 'rename', name: null }));
       return { close: () => watcher.close() };
     },
@@ -28,7 +27,7 @@ export function createDirectoryWatcher({ root }: { readonly root: string }): Dir
 }
 
 export interface Watches {
-  /** Makes watches anew at this directory and below. Rejects where the operating system gives no more of them. */
+  /** Recreates the watches at this directory and below. Rejects if the operating system provides no more. */
   renew(scope: WatchScope, at: string): Promise<void>;
   close(): void;
 }
@@ -52,7 +51,7 @@ export function createWatches(
       const watch = watcher.watch(real, (event) => onImpact(interpretEvent(scope, directory, event)));
       open.set(directory, watch);
     } catch (error) {
-      // It has just gone; the watch on its parent tells when it comes back.
+      // It was just removed. The watch on its parent reports when it returns.
       if (!['ENOENT', 'ENOTDIR'].includes(systemErrorCode(error) ?? '')) throw error;
     }
   }
@@ -81,7 +80,7 @@ async function listWatchedDirectories(files: FileSystem, { directories, units }:
   return [...directories, ...wants.map((name) => `${UNIT_DIRECTORY}/${name}`)];
 }
 
-/** Links resolved as the machine sees them, and not as the root is mounted; null: there is no such directory. */
+/** Resolves links relative to the machine's root, not to where it is mounted. Null: there is no such directory. */
 async function resolveDirectory(
   files: FileSystem,
   path: string,
@@ -109,45 +108,45 @@ async function followLink(
   return resolveDirectory(files, posix.resolve(posix.dirname(place), found.target), known, links + 1);
 }
 
-/** Which paths of a machine matter for drift. */
+/** The paths of a machine that matter for drift. */
 export interface WatchScope {
-  /** Whatever happens to these counts. */
+  /** Every change to these matters. */
   readonly paths: ReadonlySet<string>;
-  /** Directories in which every name counts. */
+  /** Directories in which every name matters. */
   readonly within: ReadonlySet<string>;
-  /** All that has to be watched, as far as it exists: also every directory on the way, for it may be replaced. */
+  /** All directories to watch if they exist, including every parent, because a parent may be replaced. */
   readonly directories: ReadonlySet<string>;
   readonly units: ReadonlySet<string>;
 }
 
 export interface DirectoryEvent {
-  /** `rename`: a name came or went. `change`: of contents, mode or owner. */
+  /** `rename`: a name appeared or disappeared. `change`: contents, mode or owner changed. */
   readonly type: 'rename' | 'change';
-  /** Null where the operating system does not say. */
+  /** Null if the operating system does not report it. */
   readonly name: string | null;
 }
 
 export interface EventImpact {
-  /** The machine has to be compared again. */
+  /** The machine must be compared again. */
   readonly check: boolean;
-  /** What is known of this path no longer counts. */
+  /** Cached results for this path are outdated. */
   readonly path: string | null;
   /** Units may have been enabled or disabled. */
   readonly units: boolean;
-  /** Watches at this directory and below are to be made anew. */
+  /** The directory at and below which watches must be recreated. */
   readonly rewatch: string | null;
 }
 
 const RUNTIME_UNITS = '/run/systemd/system';
 
-/** Where links are that enable a unit. */
+/** Directories of the links that enable a unit. */
 const WANTS = /\.(?:wants|requires|upholds)$/;
 
 function isWantsDirectory(name: string): boolean {
   return WANTS.test(name);
 }
 
-/** `keys` are the files with ssh keys and passwords, which the config does not name by path. */
+/** `keys`: the files with ssh keys and passwords, which the config does not name by path. */
 export function buildWatchScope(
   desired: DesiredMachine,
   baseline: Baseline | null,
@@ -189,7 +188,7 @@ function findReplacedDirectory({ directories }: WatchScope, directory: string, n
   const path = posix.join(directory, name);
   const isWants = directory === UNIT_DIRECTORY && isWantsDirectory(name);
   if (directories.has(path) || isWants) return path;
-  // A directory that goes is told by its parent, and by its own watch under its own name.
+  // A removed directory is reported by its parent, and by its watch under its name.
   return name === posix.basename(directory) ? directory : null;
 }
 

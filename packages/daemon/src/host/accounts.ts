@@ -1,4 +1,4 @@
-// Users and groups as the machine's own files have them. Hosts built with ostree keep those of the image below /usr/lib.
+// Users and groups from the machine's files. Hosts based on ostree have those of the image below /usr/lib.
 import type { Owner } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type Owners, readText } from './file-system.ts';
@@ -10,7 +10,7 @@ const PASSWD = ['/etc/passwd', '/usr/lib/passwd'];
 const GROUP = ['/etc/group', '/usr/lib/group'];
 const MAX_ACCOUNT_FILE_BYTES = 4 * 1024 * 1024;
 
-/** All of Accounts that only reads. */
+/** The read-only part of Accounts. */
 export function readAccounts(files: FileSystem): Omit<Accounts, 'setPasswordHash'> {
   return {
     async owners(user, group) {
@@ -30,7 +30,7 @@ export function readAccounts(files: FileSystem): Omit<Accounts, 'setPasswordHash
   };
 }
 
-/** The text of /etc/shadow with another hash for the user; undefined: there is no such user. */
+/** The text of /etc/shadow with a new hash for the user. Undefined: there is no such user. */
 export function withPasswordHash(shadow: string, user: string, hash: string): string | undefined {
   const lines = shadow.split('\n');
   const at = lines.findIndex((line) => line.startsWith(`${user}:`));
@@ -43,8 +43,8 @@ export function withPasswordHash(shadow: string, user: string, hash: string): st
 export function noSuchUser(user: string): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_ACCOUNT',
-    `This machine has no user ${user} in ${PASSWD.join(' or ')}, so nothing can belong to it and it has no password. ` +
-      'Expected one that the OS image or the first boot has made.',
+    `This machine has no user ${user} in ${PASSWD.join(' or ')}, so it cannot own files or have a password. ` +
+      'Expected one that the OS image or the first boot created.',
   );
 }
 
@@ -55,8 +55,8 @@ async function resolveId(files: FileSystem, sources: readonly string[], kind: st
   if (owner.name === 'root') return 0;
   throw new DaemonError(
     'SLW_DAEMON_ACCOUNT',
-    `This machine has no ${kind} ${owner.name}: looked for in ${sources.join(' and ')}. ` +
-      `Name one that the OS has, or give its number.`,
+    `This machine has no ${kind} ${owner.name} in ${sources.join(' or ')}. ` +
+      `Use one that the OS has, or its numeric ID.`,
   );
 }
 
@@ -80,11 +80,11 @@ function readOwners(user: string, fields: readonly string[]): Owners {
   if (Number.isInteger(uid) && Number.isInteger(gid)) return { uid, gid };
   throw new DaemonError(
     'SLW_DAEMON_ACCOUNT',
-    `The entry of the user ${user} in /etc/passwd has no numbers for user and group. Repair the line.`,
+    `The entry of user ${user} in /etc/passwd has no numeric user and group ID. Fix the line.`,
   );
 }
 
-// Of a real host.
+// The accounts of a real host.
 
 const SHORT_MS = 60_000;
 
@@ -97,12 +97,12 @@ export function createRealAccounts(files: FileSystem, run: Run): Accounts {
       if (before === undefined) throw noSuchUser(user);
       if (before === hash) return;
       if (/[:\s]/.test(hash))
-        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password hash of ${user} has a colon or a space in it.`);
-      // Not as an argument: those of every process can be seen by all users.
+        throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password hash of ${user} contains a colon or a space.`);
+      // Not as an argument: all users can see the arguments of every process.
       const set = await run({ program: 'chpasswd', args: ['-e'], input: `${user}:${hash}\n`, timeoutMs: SHORT_MS });
       if (set.status !== 0) {
         const said =
-          set.status === null ? 'there is no chpasswd on this machine' : shorten(set.stderr.replaceAll(hash, '…'), 500);
+          set.status === null ? 'this machine has no chpasswd' : shorten(set.stderr.replaceAll(hash, '…'), 500);
         throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password of ${user} could not be set: ${said}.`);
       }
       await files.syncFile(SHADOW);

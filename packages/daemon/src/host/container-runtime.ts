@@ -1,11 +1,11 @@
-// What the daemon asks of the container runtime of a machine.
+// What the daemon needs from a machine's container runtime.
 import type { SizedImage } from '@slipway/fleet';
 import type { FileSystem, Space } from './file-system.ts';
 
 export interface RuntimeImage {
-  /** As the runtime names it: of the image's config. */
+  /** The runtime's ID: the digest of the image's config. */
   readonly id: string;
-  /** registry/name@sha256:… by which it is known. */
+  /** Its references, registry/name@sha256:…. */
   readonly digests: readonly string[];
   readonly tags: readonly string[];
   readonly isPinned: boolean;
@@ -13,7 +13,7 @@ export interface RuntimeImage {
   readonly size: number;
 }
 
-/** The file system that images are on. */
+/** The file system that stores images. */
 export interface ImageStore extends Space {
   readonly path: string;
 }
@@ -24,46 +24,46 @@ export interface RegistryCredential {
 }
 
 export interface ContainerRuntime {
-  /** For people: `cri-o 1.34.0`. */
+  /** Human-readable, for example `cri-o 1.34.0`. */
   describe(signal: AbortSignal): Promise<string>;
   images(signal: AbortSignal): Promise<readonly RuntimeImage[]>;
   store(signal: AbortSignal): Promise<ImageStore>;
   /**
-   * Resolves when the image is there. Rejects with a DaemonError: SLW_PINNING_NO_SPACE where the disk is full,
-   * SLW_PINNING_RUNTIME where the runtime does not answer, SLW_PINNING_PULL for all else, with what the runtime said and
+   * Resolves when the image is present. Rejects with a DaemonError: SLW_PINNING_NO_SPACE if the disk is full,
+   * SLW_PINNING_RUNTIME if the runtime does not respond, SLW_PINNING_PULL otherwise, with the runtime's message and
    * without credentials.
    */
   pull(image: string, credential: RegistryCredential | null, signal: AbortSignal): Promise<void>;
   /**
-   * Keeps these images, and no others, from being deleted when space is freed: those that are there, and those that come. Resolves
-   * when the runtime says so of all that are there; doing it again goes on where it was cut off. Rejects with a DaemonError:
-   * SLW_PINNING_RUNTIME where the runtime does not answer, SLW_PINNING_NOT_PINNED where it was told and does not keep them.
+   * Protects exactly these images, present or future, from garbage collection. Resolves when the runtime reports all
+   * present ones as pinned. A repeated call continues an interrupted one. Rejects with a DaemonError:
+   * SLW_PINNING_RUNTIME if the runtime does not respond, SLW_PINNING_NOT_PINNED if it does not pin them.
    */
   pin(images: readonly string[], signal: AbortSignal): Promise<void>;
-  /** Whether it is set to pin these and no others. It may not go by that yet. */
+  /** Whether the runtime is configured to pin exactly these. It may not have applied that yet. */
   isSetToPin(images: readonly string[]): Promise<boolean>;
-  /** Only of a simulated one, whose images no registry has: for others, the registry says it. */
+  /** Only for a simulated runtime, whose images are in no registry. */
   readonly sizeOf?: (image: string) => SizedImage;
 }
 
 export interface RuntimeOptions {
   /** Where the machine's root is mounted. */
   readonly root: string;
-  /** The same machine's. */
+  /** The file system of the same machine. */
   readonly files: FileSystem;
-  /** Another socket than that below the root. */
+  /** A socket other than the one below the root. */
   readonly socket?: string;
-  /** As `systemctl reload UNIT` does it. */
+  /** Like `systemctl reload UNIT`. */
   readonly reload: (unit: string) => Promise<void>;
 }
 
-/** A runtime that the daemon can drive: a file in cri/, and a line in RUNTIMES of real-host.ts. */
+/** A runtime that the daemon supports: a file in cri/, and a line in RUNTIMES of real-host.ts. */
 export interface RuntimeDriver {
   isOn(files: FileSystem): Promise<boolean>;
   open(options: RuntimeOptions): ContainerRuntime;
 }
 
-/** Of the wanted images, those that the runtime has and does not keep. */
+/** The desired images that the runtime has but does not pin. */
 export function findUnpinned(wanted: readonly string[], images: readonly RuntimeImage[]): string[] {
   const unpinned = new Set(images.filter(({ isPinned }) => !isPinned).flatMap(({ digests }) => digests));
   return wanted.filter((image) => unpinned.has(image));

@@ -43,7 +43,7 @@ beforeEach(() => {
 afterEach(() => rmSync(outside, { recursive: true }));
 
 describe('the space of a disk', () => {
-  it('is that of the file system that a directory is on, or will be', async () => {
+  it('is that of the file system of a directory, or of its nearest parent', async () => {
     const { bavail, blocks, bsize } = statfsSync(root);
     const { freeBytes, sizeBytes } = await disk.space('/var/home');
     expect(sizeBytes).toBe(blocks * bsize);
@@ -51,16 +51,16 @@ describe('the space of a disk', () => {
     expect((await disk.space('/var/lib/containers/storage')).sizeBytes).toBe(sizeBytes);
   });
 
-  it('is found through links as the machine itself would', async () => {
+  it('follows links as on the machine', async () => {
     symlinkSync('/proc', join(root, 'var/elsewhere'));
-    // Not that of the computer, which has no blocks at all.
+    // Not the file system of this computer, which has no blocks there.
     expect((await disk.space('/var/elsewhere')).sizeBytes).toBe((await disk.space('/')).sizeBytes);
     await expect(disk.space('/var/../../x')).rejects.toMatchObject({ code: 'SLW_DAEMON_PATH' });
   });
 });
 
-describe('the way to a path', () => {
-  it('goes through links among the parents as the machine itself would', async () => {
+describe('resolving a path', () => {
+  it('follows links among the parents as on the machine', async () => {
     symlinkSync('/var/home', join(root, 'etc/homes'));
     await disk.createFile('/home/core/relative', newFile('1'));
     await disk.createFile('/usr/local/up', newFile('2'));
@@ -69,7 +69,7 @@ describe('the way to a path', () => {
     expect(readFileSync(join(root, 'var/usrlocal/up'), 'utf8')).toBe('2');
   });
 
-  it('lists and syncs a directory that is reached through a link', async () => {
+  it('lists and syncs a directory behind a link', async () => {
     await disk.createFile('/usr/local/a', newFile(''));
     await disk.syncDirectory('/usr/local');
     expect(await disk.list('/usr/local')).toEqual(['a']);
@@ -83,28 +83,28 @@ describe('the way to a path', () => {
     { link: '/etc/link', target: '../home/../../../secret', why: 'climbs out behind another link' },
   ];
   for (const { link, target, why } of escapes)
-    it(`is refused where a link ${why}, naming path and link`, async () => {
+    it(`fails if a link ${why}, and names path and link`, async () => {
       symlinkSync(target, join(root, link));
       for (const act of [disk.lookAt(`${link}/x`), disk.createFile(`${link}/x`, newFile(''))])
         await expect(act).rejects.toMatchObject({
           code: 'SLW_DAEMON_PATH',
-          message: expect.stringMatching(/^the path ".*link\/x" leads out of the machine’s root by the link \/.* → /),
+          message: expect.stringMatching(/^the path ".*link\/x" leads out of the machine’s root via the link \/.* → /),
         });
     });
 
-  it('stays below the root where an absolute link names a path that also exists outside of it', async () => {
+  it('stays below the root if an absolute link names a path that also exists outside', async () => {
     symlinkSync(outside, join(root, 'etc/link'));
     expect(await disk.lookAt('/etc/link/secret')).toBeNull();
     await expect(disk.createFile('/etc/link/x', newFile(''))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('is refused where the path itself climbs out, ends in “..”, is relative or has a zero byte', async () => {
+  it('fails if the path itself leaves the root, ends in “..”, is relative or contains a null byte', async () => {
     for (const path of ['/../secret', '/etc/../../secret', '/etc/..', 'etc/hosts', '/etc/a\0b'])
       await expect(disk.lookAt(path)).rejects.toMatchObject({ code: 'SLW_DAEMON_PATH' });
     expect(await disk.lookAt('/etc/../usr//./local')).toMatchObject({ kind: 'link' });
   });
 
-  it('is refused where a parent is a file, and says which', async () => {
+  it('fails if a parent is a file, and names it', async () => {
     await disk.createFile('/etc/hosts', newFile(''));
     for (const act of [
       disk.lookAt('/etc/hosts/x'),
@@ -113,23 +113,23 @@ describe('the way to a path', () => {
     ])
       await expect(act).rejects.toMatchObject({
         code: 'SLW_DAEMON_PATH',
-        message: expect.stringContaining('goes through /etc/hosts, which is no directory'),
+        message: expect.stringContaining('goes through /etc/hosts, which is not a directory'),
       });
   });
 
-  it('ends in a ring of links', async () => {
+  it('fails in a loop of links', async () => {
     symlinkSync('b', join(root, 'a'));
     symlinkSync('a', join(root, 'b'));
     await expect(disk.lookAt('/a/x')).rejects.toThrow('follows more than 40 links');
   });
 
-  it('follows 40 links one after the other', async () => {
+  it('follows a chain of 40 links', async () => {
     symlinkSync('etc', join(root, 'l1'));
     for (let n = 2; n <= 40; n += 1) symlinkSync(`l${n - 1}`, join(root, `l${n}`));
     expect(await disk.lookAt('/l40/app')).toMatchObject({ kind: 'directory' });
   });
 
-  it('does not go on through a directory that was swapped for a link', async () => {
+  it('does not follow a directory that was swapped for a link', async () => {
     await disk.createFile('/etc/app/a', newFile('1'));
     renameSync(join(root, 'etc/app'), join(root, 'etc/moved'));
     symlinkSync(outside, join(root, 'etc/app'));
@@ -160,17 +160,17 @@ describe('the way to a path', () => {
 });
 
 describe('a file', () => {
-  it('is made with mode, owner and contents, the bits above the permissions included', async () => {
+  it('is created with mode, owner and contents, including the bits above the permissions', async () => {
     await disk.createFile('/etc/tool', { bytes: toBytes('#!'), mode: 0o6755, uid: me.uid, gid: me.gid });
     expect(await disk.lookAt('/etc/tool')).toMatchObject({ kind: 'file', mode: 0o6755, size: 2, ...me });
   });
 
-  it.runIf(me.uid === 0)('belongs to whom it should', async () => {
+  it.runIf(me.uid === 0)('has the requested owner', async () => {
     await disk.createFile('/etc/key', { bytes: toBytes('k'), mode: 0o4640, uid: 1001, gid: 1002 });
     expect(await disk.lookAt('/etc/key')).toMatchObject({ mode: 0o4640, uid: 1001, gid: 1002 });
   });
 
-  it('is not made in place of anything, not even of a link to nothing', async () => {
+  it('is not created over an existing entry, not even over a dangling link', async () => {
     symlinkSync('nothing', join(root, 'etc/link'));
     await disk.createFile('/etc/a', newFile('old'));
     for (const path of ['/etc/a', '/etc/link'])
@@ -179,17 +179,17 @@ describe('a file', () => {
     expect(existsSync(join(root, 'etc/nothing'))).toBe(false);
   });
 
-  it('is read whole up to the limit and refused beyond it', async () => {
+  it('is read up to the limit and rejected beyond it', async () => {
     const contents = Buffer.alloc(50_000, 'abc');
     await disk.createFile('/etc/a', { ...newFile(''), bytes: contents });
     expect(contents.equals(await disk.read('/etc/a', 50_000))).toBe(true);
     await expect(disk.read('/etc/a', 49_999)).rejects.toMatchObject({
       code: 'SLW_DAEMON_FILE_SIZE',
-      message: expect.stringContaining('/etc/a has more than the 49999 bytes'),
+      message: expect.stringContaining('/etc/a is larger than the daemon’s limit of 49999 bytes'),
     });
   });
 
-  it('of /proc, which says it has no bytes, is read to its end', async () => {
+  it('in /proc, which reports a size of zero, is read to its end', async () => {
     const machine = createDisk({ root: '/' });
     expect(Buffer.from(await machine.read('/proc/sys/kernel/random/boot_id', 100)).toString()).toMatch(
       /^[-0-9a-f]{36}\n$/,
@@ -197,7 +197,7 @@ describe('a file', () => {
     expect((await machine.read('/proc/self/smaps', 10_000_000)).length).toBeGreaterThan(20_000);
   });
 
-  it('that is a link, a directory or a pipe is not read, and nobody waits for the pipe', async () => {
+  it('that is a link, a directory or a pipe is not read, and a pipe does not block', async () => {
     execFileSync('mkfifo', [join(root, 'etc/pipe')]);
     symlinkSync('../../secret', join(root, 'etc/link'));
     await expect(disk.read('/etc/link', 100)).rejects.toMatchObject({ code: 'ELOOP' });
@@ -213,7 +213,7 @@ describe('a file', () => {
     expect(readFileSync(join(root, 'etc/log'), 'utf8')).toBe('0000abc000');
   });
 
-  it('takes the place of another by rename, and keeps two names that are the same file', async () => {
+  it('replaces another by rename, and keeps two names of the same file', async () => {
     await disk.createFile('/etc/a', newFile('new'));
     await disk.createFile('/etc/b', newFile('old'));
     await disk.makeHardLink('/etc/kept', '/etc/b');
@@ -225,7 +225,7 @@ describe('a file', () => {
     expect(await disk.list('/etc')).toEqual(['app', 'b', 'c', 'kept']);
   });
 
-  it('changes mode and owner where it is, not where a link leads', async () => {
+  it('changes mode and owner in place, not at the target of a link', async () => {
     await disk.createFile('/etc/a', newFile('', 0o644));
     symlinkSync('a', join(root, 'etc/link'));
     await disk.setMode('/etc/a', 0o1600);
@@ -235,7 +235,7 @@ describe('a file', () => {
     expect(lstatSync(join(root, 'etc/a')).mode & 0o7777).toBe(0o1600);
   });
 
-  it('that cannot be made or written: the error has the path of the machine, not that of a handle', async () => {
+  it('that cannot be created or written: the error has the path of the machine, not that of a handle', async () => {
     const small = createDisk({ root: '/dev' });
     await expect(small.overwrite('/full', 0, toBytes('x'))).rejects.toThrow('/full');
     await expect(disk.createFile('/etc/none/a', newFile(''))).rejects.toMatchObject({
@@ -246,7 +246,7 @@ describe('a file', () => {
 });
 
 describe('directories and links', () => {
-  it('are made with mode and owner, and removed when empty', async () => {
+  it('are created with mode and owner, and removed when empty', async () => {
     await disk.makeDirectory('/etc/d', { mode: 0o1777, ...me });
     expect(await disk.lookAt('/etc/d')).toEqual({ kind: 'directory', mode: 0o1777, ...me });
     await disk.createFile('/etc/d/a', newFile(''));
@@ -256,7 +256,7 @@ describe('directories and links', () => {
     expect(await disk.lookAt('/etc/d')).toBeNull();
   });
 
-  it('are not followed where they are the thing itself', async () => {
+  it('are not followed at the last name', async () => {
     await disk.makeLink('/etc/mask', { target: '/dev/null', ...me });
     expect(await disk.lookAt('/etc/mask')).toEqual({ kind: 'link', target: '/dev/null', ...me });
     expect(readlinkSync(join(root, 'etc/mask'))).toBe('/dev/null');
@@ -264,7 +264,7 @@ describe('directories and links', () => {
     expect(await disk.list('/etc')).toEqual(['app']);
   });
 
-  it('that are not there look like nothing', async () => {
+  it('that do not exist are reported as absent', async () => {
     expect(await disk.lookAt('/no/such/thing')).toBeNull();
     expect(await disk.list('/no/such/thing')).toEqual([]);
     await expect(disk.remove('/no')).rejects.toMatchObject({ code: 'ENOENT' });

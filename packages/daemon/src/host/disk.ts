@@ -1,5 +1,5 @@
-// The machine's disk itself. Calls that end in memory are synchronous: a hundredth of a millisecond each, where a trip
-// through Node's pool of threads takes ten times that. Only fsync, which waits for the disk, goes there.
+// The machine's disk. Calls that stay in memory are synchronous: each takes a hundredth of a millisecond, a tenth of a
+// trip through Node's thread pool. Only fsync, which waits for the disk, uses the pool.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -37,7 +37,7 @@ const PERMISSIONS = 0o777;
 const ALL_BITS = 0o7777;
 const FIRST_READ = 16 * 1024;
 
-// Syncs that wait together cost a disk little more than one. Node reads this when its pool of threads is first used.
+// Concurrent syncs cost a disk little more than one. Node reads this variable when its thread pool is first used.
 process.env['UV_THREADPOOL_SIZE'] ??= '16';
 const syncToDisk = promisify(fsync);
 
@@ -47,7 +47,7 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
   const findLabel = (path: string | undefined) => (labels && path !== undefined ? atPath(path, readLabel) : undefined);
   return {
     lookAt: (path) =>
-      withMachineErrors('look at', path, () => orNothing(null, () => atPath(path, (place) => readFileInfo(place)))),
+      withMachineErrors('inspect', path, () => orNothing(null, () => atPath(path, (place) => readFileInfo(place)))),
     read: (path, limit) =>
       withMachineErrors('read', path, () => atPath(path, (place) => readWhole(place, path, limit))),
     list: (path) =>
@@ -55,7 +55,7 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
         orNothing([], () => atDirectory(path, (place) => readdirSync(place).toSorted())),
       ),
 
-    space: (path) => withMachineErrors('ask for the space at', path, () => spaceAt(path, atDirectory)),
+    space: (path) => withMachineErrors('get the free space at', path, () => spaceAt(path, atDirectory)),
 
     createFile: (path, file) =>
       withMachineErrors('create', path, () => {
@@ -72,9 +72,10 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
         sync(atDirectory(path, (place) => openSync(place, O_RDONLY | O_DIRECTORY))),
       ),
     makeDirectory: (path, { mode, uid, gid }) =>
-      withMachineErrors('make the directory', path, () =>
+      withMachineErrors('create the directory', path, () =>
         atPath(path, (place) => {
-          // One of our own has its mode from the start, for a crash may come before the next call; another's is closed first.
+          // A directory of this user has its mode from the start, because a crash may come before the next call. Others
+          // start private.
           const isOwn = uid === process.geteuid?.() && gid === process.getegid?.();
           mkdirSync(place, mode & (isOwn ? ALL_BITS : 0o700));
           withHandle(place, O_RDONLY | O_DIRECTORY, (handle) => {
@@ -84,7 +85,7 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
         }),
       ),
     makeLink: (path, { target, uid, gid }) =>
-      withMachineErrors('make the link', path, () =>
+      withMachineErrors('create the link', path, () =>
         atPath(path, (place) => {
           symlinkSync(target, place);
           lchownSync(place, uid, gid);
@@ -103,7 +104,7 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
       withMachineErrors('remove the directory', path, () => atPath(path, (place) => rmdirSync(place))),
     setMode: (path, mode) =>
       withMachineErrors('set the mode of', path, () =>
-        // Through a handle that is not a link's: chmod itself would follow one.
+        // Through a handle that cannot be a link's: chmod itself would follow one.
         atPath(path, (place) =>
           withHandle(place, O_PATH, (handle) => chmodSync(`/proc/self/fd/${handle}`, mode & ALL_BITS)),
         ),
@@ -113,7 +114,7 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
   };
 }
 
-/** Not to wait for the other end of a pipe that somebody put there. */
+/** O_NONBLOCK: opening a pipe must not wait for its other end. */
 const READ = O_RDONLY | O_NONBLOCK | O_NOFOLLOW;
 
 async function withMachineErrors<T>(operation: string, path: string, act: () => T | Promise<T>): Promise<T> {
@@ -124,7 +125,7 @@ async function withMachineErrors<T>(operation: string, path: string, act: () => 
   }
 }
 
-/** The same error, but with the path that people know in place of that of an open handle. */
+/** The same error with the machine's path instead of the path of an open handle. */
 function toMachineError(error: unknown, operation: string, path: string): unknown {
   if (error instanceof DaemonError || !(error instanceof Error) || !('errno' in error)) return error;
   const { errno } = error;
@@ -180,8 +181,8 @@ function readWhole(place: string, path: string, limit: number): Uint8Array {
   return withHandle(place, READ, (handle) => {
     const stats = fstatSync(handle);
     if (!stats.isFile())
-      throw new DaemonError('SLW_DAEMON_PATH', `${path} is no file: remove it, or choose another path`);
-    // Files of /proc and /sys say that they have no bytes: so to the end, whatever the size says.
+      throw new DaemonError('SLW_DAEMON_PATH', `${path} is not a regular file: remove it, or choose another path`);
+    // Files in /proc and /sys report a size of zero, so reading continues to the end.
     let bytes = Buffer.alloc(Math.min(stats.size === 0 ? FIRST_READ : stats.size, limit) + 1);
     let length = 0;
     for (;;) {
@@ -197,7 +198,7 @@ function readWhole(place: string, path: string, limit: number): Uint8Array {
 function tooLarge(path: string, limit: number): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_FILE_SIZE',
-    `${path} has more than the ${limit} bytes that are read of it: no config has so large a file there; make it smaller or remove it`,
+    `${path} is larger than the daemon’s limit of ${limit} bytes, which no config needs there: shrink or remove it`,
   );
 }
 
@@ -207,7 +208,7 @@ function create(place: string, { bytes, mode, uid, gid }: NewFile): void {
     fchownSync(handle, uid, gid);
     fchmodSync(handle, mode & PERMISSIONS);
     writeAll(handle, bytes, null);
-    // A change of owner or contents takes the bits above the permissions away.
+    // Changing owner or contents clears the bits above the permissions.
     if ((mode & ALL_BITS) !== (mode & PERMISSIONS)) fchmodSync(handle, mode & ALL_BITS);
   } catch (error) {
     unlinkSync(place);
@@ -229,19 +230,19 @@ function writeAll(handle: number, bytes: Uint8Array, offset: number | null): voi
     done += writeSync(handle, bytes, done, bytes.length - done, offset === null ? null : offset + done);
 }
 
-// A file that takes the place of another gets its SELinux label, from the moment it is made. Everything else gets what the
-// policy has for new files in that directory, which is right for what a config brings: units, drop-ins, settings.
+// A file that replaces another one is created with its SELinux label. Other files get what the policy specifies for new
+// files in that directory, which is right for units, drop-ins and settings.
 //
-// Never run on a host with SELinux: there was none to try it on.
+// Not tested on a host with SELinux.
 
-/** Of this thread: only what it makes itself, by synchronous calls, gets the label. */
+/** Per thread: applies only to files that this thread creates with synchronous calls. */
 const LABEL_OF_NEW_FILES = '/proc/thread-self/attr/fscreate';
 
 function hasSelinux(): boolean {
   return existsSync('/sys/fs/selinux/enforce');
 }
 
-/** Node cannot read extended attributes. `place` is that of this process; undefined: nothing is there. */
+/** Node cannot read extended attributes. `place` is a path of this process. Undefined: nothing is there. */
 function readLabel(place: string): string | undefined {
   const ours = place.replace('/proc/self/', `/proc/${process.pid}/`);
   try {
@@ -258,7 +259,7 @@ function makeWithLabel<T>(label: string | undefined, make: () => T): T {
   try {
     return make();
   } finally {
-    // An empty write: back to what the policy says.
+    // An empty write restores the default of the policy.
     writeFileSync(LABEL_OF_NEW_FILES, '\n');
   }
 }

@@ -1,6 +1,7 @@
-// The one way to the machine's disk. Paths are those of the machine ('/etc/hosts'), wherever its root is mounted, and no
-// path leads out of it, symbolic links included. Every method that changes something is one operation, so that a test can
-// count them, make each fail, and drop what was not synced. What takes several operations comes after the contract.
+// The only access to the machine's disk. Paths are those of the machine ('/etc/hosts'), wherever its root is mounted,
+// and no path leads out of it, even through symbolic links. Every method that changes something is a single operation,
+// so that tests can count operations, make each one fail, and drop what was not synced. Functions of several operations
+// follow the contract.
 import { posix } from 'node:path';
 
 export interface Owners {
@@ -11,22 +12,22 @@ export interface Owners {
 export type FileInfo =
   | (Owners & {
       readonly kind: 'file';
-      /** Of the permission bits and those above them: 0o7777. */
+      /** The permission bits and those above them: 0o7777. */
       readonly mode: number;
       readonly size: number;
-      /** Two names with the same one are the same file. */
+      /** Names with the same inode are the same file. */
       readonly inode: number;
-      /** Grows with every change of contents, mode or owner, as far as the file system tells. */
+      /** Increases with every change of contents, mode or owner that the file system records. */
       readonly changedMs: number;
     })
   | (Owners & { readonly kind: 'directory'; readonly mode: number })
   | (Owners & { readonly kind: 'link'; readonly target: string })
-  /** A device, a socket, a pipe. */
+  /** A device, a socket or a pipe. */
   | { readonly kind: 'other' };
 
-/** Of a whole file system. */
+/** The space of a whole file system. */
 export interface Space {
-  /** Without what is set aside for root. */
+  /** Without the blocks reserved for root. */
   readonly freeBytes: number;
   readonly sizeBytes: number;
 }
@@ -34,38 +35,42 @@ export interface Space {
 export interface NewFile extends Owners {
   readonly bytes: Uint8Array;
   readonly mode: number;
-  /** The path whose place it will take by `rename`: where the host has SELinux, it is made with the label of what is there. */
+  /**
+   * The path that it will replace by `rename`. On a host with SELinux, it is created with the label of the file there.
+   */
   readonly replaces?: string;
 }
 
-/** Rejects with a DaemonError where a path is none that may be used, else with the error of the operating system. */
+/** Rejects with a DaemonError if a path is not allowed, otherwise with the error of the operating system. */
 export interface FileSystem {
-  /** What is at the path itself, a symbolic link included; null: nothing, or no such directory. */
+  /** Does not follow a symbolic link at the path itself. Null: nothing is there, or the directory does not exist. */
   lookAt(path: string): Promise<FileInfo | null>;
-  /** Does not follow a link at the path itself. Rejects if there are more bytes than that. */
+  /** Does not follow a link at the path itself. Rejects if the file is larger than the limit. */
   read(path: string, limit: number): Promise<Uint8Array>;
-  /** Names in a directory, sorted; none where there is no such directory. A link that leads to one is followed. */
+  /** Sorted names in a directory; none if it does not exist. Follows a link to a directory. */
   list(path: string): Promise<string[]>;
-  /** Of the file system that a directory is on, or would be: where there is none yet, that of the nearest one above. */
+  /** The file system of a directory, or of its nearest existing parent. */
   space(path: string): Promise<Space>;
 
-  /** Only where nothing is yet; mode and owners are right before the first byte is in it. Not on the disk until synced. */
+  /**
+   * Rejects if the path exists. Mode and owners are set before the first byte is written. Not on the disk until synced.
+   */
   createFile(path: string, file: NewFile): Promise<void>;
-  /** In place, at an offset, within the size that the file has: needs no space. Not on the disk until synced. */
+  /** Writes in place within the file's current size, so it needs no space. Not on the disk until synced. */
   overwrite(path: string, offset: number, bytes: Uint8Array): Promise<void>;
-  /** Contents, mode and owners of a file are on the disk. Its name is when the directory was synced. */
+  /** Flushes contents, mode and owners of a file. Its name is flushed with its directory. */
   syncFile(path: string): Promise<void>;
-  /** Names that came to and went from this directory are on the disk. A link that leads to it is followed. */
+  /** Flushes the names that were added to and removed from this directory. Follows a link to it. */
   syncDirectory(path: string): Promise<void>;
   makeDirectory(path: string, directory: Owners & { readonly mode: number }): Promise<void>;
   makeLink(path: string, link: Owners & { readonly target: string }): Promise<void>;
-  /** A second name for a file, or for a link itself. Rejects with EXDEV where that is not on the same file system. */
+  /** Creates a hard link to a file, or to a symbolic link itself. Rejects with EXDEV on another file system. */
   makeHardLink(path: string, existing: string): Promise<void>;
-  /** Atomic, and in place of what is at `to`. Two names of the same file both stay, as POSIX has it. */
+  /** Atomic. Replaces what is at `to`. If both names refer to the same file, both stay, as POSIX requires. */
   rename(from: string, to: string): Promise<void>;
-  /** A file or a link. */
+  /** Removes a file or a link. */
   remove(path: string): Promise<void>;
-  /** An empty one. */
+  /** The directory must be empty. */
   removeDirectory(path: string): Promise<void>;
   setMode(path: string, mode: number): Promise<void>;
   setOwners(path: string, owners: Owners): Promise<void>;
@@ -73,7 +78,7 @@ export interface FileSystem {
 
 const MAX_LINKS = 8;
 
-/** The path that a file has once the links at its own name are followed; undefined: they lead nowhere, or in a circle. */
+/** The path after following links at its last name. Undefined: they lead nowhere, or in a loop. */
 export async function followLinks(files: FileSystem, path: string): Promise<string | undefined> {
   let at = path;
   for (let links = 0; links < MAX_LINKS; links += 1) {
@@ -84,7 +89,9 @@ export async function followLinks(files: FileSystem, path: string): Promise<stri
   return undefined;
 }
 
-/** A text file of the machine, links followed; undefined: there is none. Rejects if it is longer than the limit. */
+/**
+ * A text file of the machine; links are followed. Undefined: it does not exist. Rejects if it is longer than the limit.
+ */
 export async function readText(files: FileSystem, path: string, limit: number): Promise<string | undefined> {
   const at = await followLinks(files, path);
   if (at === undefined) return undefined;
@@ -93,7 +100,7 @@ export async function readText(files: FileSystem, path: string, limit: number): 
   return Buffer.from(await files.read(at, limit)).toString('utf8');
 }
 
-/** With all that are missing above it; each is on the disk before anything comes into it. */
+/** Creates missing parents too. Each directory is on the disk before anything is created in it. */
 export async function makeDirectories(files: FileSystem, path: string, owners: Owners): Promise<void> {
   if (path === '/' || (await files.lookAt(path)) !== null) return;
   const parent = posix.dirname(path);
@@ -102,7 +109,7 @@ export async function makeDirectories(files: FileSystem, path: string, owners: O
   await files.syncDirectory(parent);
 }
 
-/** All that is in it; the directory itself stays. Links are removed, not followed. */
+/** Removes everything in the directory, but not the directory. Links are removed, not followed. */
 export async function emptyDirectory(files: FileSystem, directory: string): Promise<void> {
   for (const name of await files.list(directory)) {
     const path = posix.join(directory, name);
@@ -114,7 +121,9 @@ export async function emptyDirectory(files: FileSystem, directory: string): Prom
   }
 }
 
-/** After it a crash leaves the old file or the new one, whole. A file that an earlier try left beside it is removed. */
+/**
+ * After a crash, either the old or the new file is there, complete. Removes the temporary file of an earlier attempt.
+ */
 export async function replaceFile(
   files: FileSystem,
   path: string,
@@ -128,14 +137,14 @@ export async function replaceFile(
     if (options.sync) await files.syncFile(beside);
     await files.rename(beside, path);
   } catch (error) {
-    // It may hold a secret, and nobody would come for it. A disk that refuses this too says so at the next call.
+    // It may contain a secret, and nothing else would remove it. If this fails too, the next call reports it.
     await files.remove(beside).catch(() => {});
     throw error;
   }
   if (options.sync) await files.syncDirectory(posix.dirname(path));
 }
 
-/** For who finds that nothing is to be replaced after all: what an earlier try left beside it may hold a secret. */
+/** For callers with nothing to replace: the temporary file of an earlier attempt may contain a secret. */
 export async function removeUnfinished(files: FileSystem, path: string): Promise<void> {
   const beside = toTemporaryPath(path);
   if ((await files.lookAt(beside)) !== null) await files.remove(beside);
@@ -145,12 +154,15 @@ function toTemporaryPath(path: string): string {
   return posix.join(posix.dirname(path), `.slipway-next-${posix.basename(path)}`);
 }
 
-/** Who runs this process: root on a machine. Who is not root can give files to nobody else, so all of a simulation is theirs. */
+/**
+ * The user of this process, which is root on a machine. Other users cannot give files away, so they own everything in a
+ * simulation.
+ */
 export function ownOwners(): Owners {
   return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
 
-/** Such as ENOSPC; undefined: not an error of the operating system. */
+/** For example ENOSPC. Undefined: not an error of the operating system. */
 export function systemErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('errno' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;

@@ -1,76 +1,84 @@
-// What the daemon does to a machine: one interface, for real hosts and for the simulated one.
+// What the daemon does to a machine: one interface for real and simulated hosts.
 import type { Owner } from '@slipway/fleet';
 import type { ContainerRuntime, ImageStore } from './container-runtime.ts';
 import type { FileSystem, Owners } from './file-system.ts';
 
 export interface Host {
-  /** For people: `rpm-ostree`, `bootc`, `simulated`. */
+  /** Human-readable: `rpm-ostree`, `bootc`, `simulated`. */
   readonly kind: string;
   readonly files: FileSystem;
   readonly systemd: Systemd;
   readonly os: OperatingSystem;
   readonly accounts: Accounts;
   readonly containers: ContainerRuntime;
-  /** Another one after every boot. */
+  /** Changes with every boot. */
   bootId(): Promise<string>;
-  /** Resolves when the machine has taken the request; it then goes down at any moment. Asking twice is harmless. */
+  /** Resolves when the request is accepted; the machine then goes down at any moment. A second request is harmless. */
   reboot(why: string): Promise<void>;
 }
 
-/** Each rejects with a DaemonError that says which unit, and what the service manager said. */
+/** Every method rejects with a DaemonError that names the unit and quotes systemd. */
 export interface Systemd {
-  /** As `systemctl is-enabled` says it: enabled, disabled, static, masked, …; `not-found` for a unit that is not there. */
+  /**
+   * The output of `systemctl is-enabled`: enabled, disabled, static, masked, …; `not-found` if the unit does not exist.
+   */
   enablement(unit: string): Promise<string>;
-  /** Doing one of these again changes nothing. Of units that are not there: `enable` rejects, the others do nothing. */
+  /** These are idempotent. If a unit does not exist, `enable` rejects and the others do nothing. */
   enable(units: readonly string[]): Promise<void>;
-  /** Removes every link to the units, also those that an earlier [Install] asked for. */
+  /** Removes every link to the units, including those of an earlier [Install] section. */
   disable(units: readonly string[]): Promise<void>;
   preset(units: readonly string[]): Promise<void>;
   daemonReload(): Promise<void>;
   reload(unit: string): Promise<void>;
-  /** Resolves when the unit is active, or has ended well where it is a oneshot. Rejects with its last lines of log. */
+  /** Resolves when the unit is active, or a oneshot has succeeded. Rejects with the last lines of its log. */
   restart(unit: string): Promise<void>;
 }
 
 /** One deployment of the OS. */
 export interface Deployment {
-  /** As osImageURL has it: without scheme and transport. '' where the OS did not come from an image. */
+  /** In the form of osImageURL: without scheme and transport. '' if the OS was not installed from an image. */
   readonly image: string;
-  /** sha256:…, where it is known. */
+  /** sha256:…, if it is known. */
   readonly digest: string;
   readonly version: string;
-  /** In their order; what the OS itself needs (root=…) included, but not ostree=…, which is another one after many a boot. */
+  /** In order, including those that the OS needs (root=…), but without ostree=…, which changes between boots. */
   readonly kernelArguments: readonly string[];
-  /** Asked for beside those of the image. */
+  /** Packages requested in addition to those of the image. */
   readonly packages: readonly string[];
-  /** Tells it from one with the same names, such as packages of another version; left out where the host has none. */
+  /**
+   * Distinguishes deployments with the same names, for example with packages of another version. Left out if the host
+   * has none.
+   */
   readonly checksum?: string;
 }
 
 export interface OSState {
   readonly booted: Deployment;
-  /** What the next boot brings, where it is another one. */
+  /** The deployment of the next boot, if it is another one. */
   readonly staged: Deployment | null;
 }
 
-/** What is to differ from what the machine is booted with. What is left out stays. */
+/** The differences from the booted deployment. Fields that are left out stay unchanged. */
 export interface OSChange {
   readonly image?: string;
-  /** Each of `removed` once, then `added` in their order. `all` are those of the configs, for a machine that takes only the whole set. */
+  /**
+   * Removes each of `removed` once, then appends `added`. `all` are those of the configs, for a machine that accepts
+   * only the whole set.
+   */
   readonly kernelArguments?: {
     readonly removed: readonly string[];
     readonly added: readonly string[];
     readonly all?: { readonly before: readonly string[]; readonly after: readonly string[] };
   };
-  /** All that are wanted in the end, as the MachineConfig names them (usbguard, kernel-devel, …), and those before. */
+  /** All desired extensions as the MachineConfig names them (usbguard, kernel-devel, …), and the previous ones. */
   readonly extensions?: { readonly before: readonly string[]; readonly after: readonly string[] };
   readonly kernelType?: { readonly before: string; readonly after: string };
-  /** Where packages of extensions and kernels come from; '' : none is needed. */
+  /** The source of packages for extensions and kernels. '': none is needed. */
   readonly extensionsImage?: string;
 }
 
 export interface Progress {
-  /** For people: one line. */
+  /** Human-readable, one line. */
   readonly text: string;
   readonly done?: number;
   readonly total?: number;
@@ -79,26 +87,32 @@ export interface Progress {
 export interface OperatingSystem {
   describe(): Promise<{ readonly name: string; readonly version: string }>;
   state(): Promise<OSState>;
-  /** undefined: the machine does not say. */
+  /** Undefined: unknown. */
   fips(): Promise<boolean | undefined>;
-  /** Those of the images that `prefetch` would download: none where the OS downloads for itself, when it changes. */
+  /** The images that `prefetch` would download. Empty if the OS tool downloads only during the change. */
   missing(images: readonly string[]): Promise<readonly string[]>;
   /** The file system that `prefetch` downloads to. */
   store(): Promise<ImageStore>;
-  /** Downloads what `stage` will need, and changes nothing else. An image that is there already costs nothing. */
+  /** Downloads what `stage` needs, and changes nothing else. Images that are present are skipped. */
   prefetch(images: readonly string[], onProgress: (progress: Progress) => void, signal: AbortSignal): Promise<void>;
-  /** For the next boot, from the booted deployment on: what was staged before is discarded. Doing it again is the same. */
+  /**
+   * Stages the change for the next boot, based on the booted deployment. Earlier staged changes are discarded.
+   * Idempotent.
+   */
   stage(change: OSChange): Promise<void>;
-  /** The next boot is as this one. Nothing staged: nothing happens. */
+  /** Makes the next boot the same as this one. Does nothing if nothing is staged. */
   discard(): Promise<void>;
 }
 
 export interface Accounts {
-  /** By number or by the machine's own files. Rejects with a DaemonError that names who is not there. */
+  /**
+   * Resolves numbers, or names from the machine's files. Rejects with a DaemonError that names the missing user or
+   * group.
+   */
   owners(user: Owner, group: Owner): Promise<Owners>;
-  /** undefined: there is no such user. */
+  /** Undefined: there is no such user. */
   home(user: string): Promise<(Owners & { readonly path: string }) | undefined>;
-  /** The second field of /etc/shadow; undefined: there is no such user. */
+  /** The second field of /etc/shadow. Undefined: there is no such user. */
   passwordHash(user: string): Promise<string | undefined>;
   setPasswordHash(user: string, hash: string): Promise<void>;
 }

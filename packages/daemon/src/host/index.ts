@@ -1,4 +1,4 @@
-// What another kind of host is built of, such as a simulated one: the contracts, and what does not depend on the machine.
+// For other kinds of hosts, such as a simulated one: the contracts, and the parts that do not depend on the machine.
 export { noSuchUser, readAccounts, SHADOW, withPasswordHash } from './accounts.ts';
 export type { ContainerRuntime, ImageStore, RuntimeImage } from './container-runtime.ts';
 export { type CalledRuntime, pullFailure, runtimeFailure } from './cri/call-failure.ts';

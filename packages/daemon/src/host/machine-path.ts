@@ -1,40 +1,42 @@
-// From a path of the machine to a name in an open directory below the root that the machine is mounted at.
+// Maps a path of the machine to a name in an open directory below the machine's mounted root.
 //
-// Every directory on the way is opened on its own and not through a link, and the next one through the handle of the one
-// before (/proc/self/fd/N/name: Node has no openat), so nobody can put a link in place of a directory between a check and
-// the use. Links among the parents are read and followed as the machine itself would: absolute ones from its root.
+// Every directory is opened separately, without following links, through the handle of the previous one
+// (/proc/self/fd/N/name: Node has no openat). So no process can replace a directory with a link between check and use.
+// Links among the parents are read and followed as on the machine: absolute ones start at its root.
 import { closeSync, constants, fstatSync, openSync, readlinkSync, statSync } from 'node:fs';
 import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from './file-system.ts';
 
-/** As many as the kernel follows. */
+/** The limit of the kernel. */
 const MAX_LINKS = 40;
-/** Linux has it on every architecture, Node has no name for it. The handle leads somewhere and reads nothing. */
+/**
+ * Node has no constant for it; Linux uses this value on every architecture. The handle cannot be read, only traversed.
+ */
 export const O_PATH = 0o10000000;
 const DIRECTORY = O_PATH | constants.O_DIRECTORY;
 
 interface OpenDirectory {
   readonly handle: number;
-  /** As the machine sees it, links resolved. */
+  /** As the machine sees it, with links resolved. */
   readonly path: string;
 }
 
 interface Walk {
-  /** What the caller asked for. */
+  /** The requested path. */
   readonly path: string;
-  /** From the root to where the walk is. */
+  /** From the root to the current directory. */
   readonly trail: OpenDirectory[];
-  /** Names still to go, the next one last. */
+  /** The remaining names, the next one last. */
   readonly ahead: string[];
-  /** For messages: the last link that was followed. */
+  /** The last link that was followed, for messages. */
   link: string;
   links: number;
 }
 
 export interface MachinePaths {
-  /** `act` gets a path that is good for as long as it runs, whose last name is the one thing that may still be a link. */
+  /** `act` gets a path that is valid while it runs. Only its last name may be a link. */
   readonly atPath: <T>(path: string, act: (place: string) => T) => T;
-  /** The same for a directory, which may also be reached through a link at the path itself: /usr/local is one. */
+  /** The same for a directory, which may be a link itself, such as /usr/local. */
   readonly atDirectory: <T>(path: string, act: (place: string) => T) => T;
 }
 
@@ -61,7 +63,7 @@ export function createMachinePaths(root: string): MachinePaths {
     atPath(path, act) {
       const names = parsePath(path);
       const last = names.pop() ?? '.';
-      if (last === '..') throw refusal(path, 'ends in “..”', 'name the file itself');
+      if (last === '..') throw refusal(path, 'ends in “..”', 'name the file');
       return inDirectory(path, names, (directory) => act(`${directory}/${last}`));
     },
     atDirectory: (path, act) => inDirectory(path, parsePath(path), (directory) => act(`${directory}/.`)),
@@ -78,20 +80,20 @@ function step(state: Walk, name: string): void {
 }
 
 function climb({ trail, path, link }: Walk): void {
-  if (trail.length === 1) throw refusal(path, `leads out of the machine’s root${link}`, 'name a path below the root');
+  if (trail.length === 1) throw refusal(path, `leads out of the machine’s root${link}`, 'use a path below the root');
   close(trail, trail.length - 1);
 }
 
 function follow(state: Walk, link: string, target: string): void {
   state.links += 1;
-  state.link = ` by the link ${link} → ${target}`;
+  state.link = ` via the link ${link} → ${target}`;
   if (state.links > MAX_LINKS)
-    throw refusal(state.path, `follows more than ${MAX_LINKS} links, the last one${state.link}`, 'break the ring');
+    throw refusal(state.path, `follows more than ${MAX_LINKS} links, most recently${state.link}`, 'break the loop');
   if (target.startsWith('/')) close(state.trail, 1);
   state.ahead.push(...splitPath(target).toReversed());
 }
 
-/** undefined: it is something else, perhaps a link. */
+/** Undefined: it is something else, perhaps a link. */
 function openDirectory(place: string): number | undefined {
   try {
     return openSync(place, DIRECTORY | constants.O_NOFOLLOW);
@@ -108,7 +110,7 @@ function linkTarget({ path, link }: Walk, place: string, at: string): string {
     if (systemErrorCode(error) !== 'EINVAL') throw error;
     throw refusal(
       path,
-      `goes through ${at}${link}, which is no directory`,
+      `goes through ${at}${link}, which is not a directory`,
       `remove ${at} from the machine, or choose another path`,
       error,
     );
@@ -128,8 +130,8 @@ function close(trail: OpenDirectory[], keep: number): void {
 }
 
 function parsePath(path: string): string[] {
-  if (!path.startsWith('/')) throw refusal(path, 'does not start with “/”', 'name it from the machine’s root');
-  if (path.includes('\0')) throw refusal(path, 'has a zero byte in it', 'take it out');
+  if (!path.startsWith('/')) throw refusal(path, 'does not start with “/”', 'start it at the machine’s root');
+  if (path.includes('\0')) throw refusal(path, 'contains a null byte', 'remove it');
   return splitPath(path);
 }
 
@@ -141,8 +143,8 @@ function refusal(path: string, why: string, remediation: string, cause?: unknown
   return new DaemonError('SLW_DAEMON_PATH', `the path ${JSON.stringify(path)} ${why}: ${remediation}`, { cause });
 }
 
-// Directories that are kept open while many paths in them are used in a row, which takes half the time of an update. Each use
-// asks again whether the path still leads there, and none stays open when the program has come to rest.
+// A cache of open directories for many paths in a row, which halves the time of an update. Each use checks that the
+// path still leads there, and all are closed when the program is idle.
 
 interface CachedDirectory {
   readonly handle: number;
@@ -150,13 +152,13 @@ interface CachedDirectory {
   readonly ino: number;
 }
 
-/** More are opened and closed each time. */
+/** Further directories are opened and closed each time. */
 const MAX_OPEN_DIRECTORIES = 64;
 
 export interface OpenDirectories {
-  /** undefined: not open, or the path leads elsewhere by now. */
+  /** Undefined: not open, or the path leads elsewhere now. */
   find(path: string): number | undefined;
-  /** False: it is the caller's to close. */
+  /** False: the caller must close it. */
   keep(path: string, handle: number): boolean;
 }
 
@@ -174,7 +176,7 @@ function createOpenDirectories(root: string): OpenDirectories {
       return known !== undefined && leadsTo(`${root}/${path}`, known) ? known.handle : undefined;
     },
     keep(path, handle) {
-      // One that leads elsewhere by now may be in use this moment, so it stays until all are closed.
+      // A directory that moved may be in use right now, so it stays open until all are closed.
       if (kept.size >= MAX_OPEN_DIRECTORIES || kept.has(path)) return false;
       if (kept.size === 0) setImmediate(closeAll);
       const { dev, ino } = fstatSync(handle);
@@ -184,7 +186,7 @@ function createOpenDirectories(root: string): OpenDirectories {
   };
 }
 
-/** Links are followed from this machine's root here: where that is not the root of the other, the answer is no. */
+/** This follows links from the root of this process. If the machine's root differs, the result is false. */
 function leadsTo(place: string, { dev, ino }: CachedDirectory): boolean {
   try {
     const found = statSync(place, { throwIfNoEntry: false });

@@ -1,5 +1,5 @@
-// What a real host asks of systemctl, systemd-run and chpasswd, and how it takes their answers. The programs are texts here, those
-// that systemd 252 and later ones print; the nodes of the end-to-end tests have the programs themselves.
+// How a real host calls systemctl, systemd-run and chpasswd, and handles their answers. The answers are those that
+// systemd 252 and later print. The nodes of the end-to-end tests run the real programs.
 import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ async function run(command: Command): Promise<CommandResult> {
 const open = (): Promise<Host> => createRealHost({ root, run, settle: { forMs: 20, everyMs: 10 } });
 const lines = () => calls.map(({ line }) => line);
 
-describe('enabled or not', () => {
+describe('the enablement of a unit', () => {
   it.each([
     ['enabled', { status: 0, stdout: 'enabled\n' }],
     ['disabled', { status: 1, stdout: 'disabled\n' }],
@@ -47,16 +47,16 @@ describe('enabled or not', () => {
     expect(await (await open()).systemd.enablement('a.service')).toBe(state);
   });
 
-  it('is not guessed where systemd cannot be asked', async () => {
+  it('is not guessed if systemd does not respond', async () => {
     answers.push(['systemctl is-enabled', { status: 1, stderr: 'Failed to connect to bus: Connection refused\n' }]);
     await expect((await open()).systemd.enablement('a.service')).rejects.toThrow(
-      /systemd does not answer.*Connection refused/,
+      /systemd does not respond.*Connection refused/,
     );
   });
 });
 
 describe('units', () => {
-  it('are enabled all at once, so that none is if one is bad', async () => {
+  it('are enabled together, so that none is if one is invalid', async () => {
     const { systemd } = await open();
     await systemd.enable(['a.service', 'b.service']);
     await systemd.enable([]);
@@ -66,7 +66,7 @@ describe('units', () => {
     await expect(systemd.enable(['c.service'])).rejects.toThrow(/did not enable c.service.*does not exist/);
   });
 
-  it('that are not there, or masked, need neither be disabled nor preset', async () => {
+  it('that do not exist or are masked need not be disabled or preset', async () => {
     const { systemd } = await open();
     answers.push([
       'systemctl --root=/ disable',
@@ -83,7 +83,7 @@ describe('units', () => {
     await expect(systemd.preset(['a.service'])).rejects.toThrow(/Read-only/);
   });
 
-  it('are restarted with the file that they have now', async () => {
+  it('are restarted with their current file', async () => {
     const { systemd } = await open();
     answers.push(['systemctl show --property=NeedDaemonReload', { stdout: 'NeedDaemonReload=yes\n' }]);
     answers.push(['systemctl show --property=Type', { stdout: 'Type=notify\nActiveState=active\nResult=success\n' }]);
@@ -94,7 +94,7 @@ describe('units', () => {
     ]);
   });
 
-  it('that end as soon as they have started are a failure, told with few lines of their log', async () => {
+  it('that exit right after their start are a failure, with a few lines of their log', async () => {
     const { systemd } = await open();
     const running = { stdout: 'Type=simple\nActiveState=active\nResult=success\nNRestarts=0\n' };
     const ended = { stdout: 'Type=simple\nActiveState=failed\nResult=exit-code\nNRestarts=0\n' };
@@ -106,7 +106,7 @@ describe('units', () => {
     expect(String(error).length).toBeLessThan(1000);
   });
 
-  it('that systemd does not restart are told with what it said', async () => {
+  it('that systemd does not restart are reported with its output', async () => {
     const { systemd } = await open();
     answers.push(['systemctl restart', { status: 1, stderr: 'Job for a.service failed.' }]);
     await expect(systemd.restart('a.service')).rejects.toThrow(/Job for a.service failed/);
@@ -114,7 +114,7 @@ describe('units', () => {
     await expect(systemd.reload('crio.service')).rejects.toThrow(/not active/);
   });
 
-  it('for certificates that the OS has not got are done by the program behind it', async () => {
+  it('for certificates that the OS lacks are replaced by the equivalent program', async () => {
     const { systemd } = await open();
     answers.push(['systemctl restart', { status: 5, stderr: 'Unit coreos-update-ca-trust.service not found.' }]);
     await systemd.restart('coreos-update-ca-trust.service');
@@ -123,7 +123,7 @@ describe('units', () => {
 });
 
 describe('a reboot', () => {
-  it('is a unit of its own, which first of all has the OS that is staged finished', async () => {
+  it('is a separate unit that first finalizes the staged OS', async () => {
     await (await open()).reboot('the config\nchanged');
     await writeFile(join(root, 'run/ostree-booted'), '');
     await (await open()).reboot('the config changed');
@@ -132,7 +132,7 @@ describe('a reboot', () => {
     expect(lines()).toEqual([`${unit} systemctl reboot`, `${unit} ${finished} systemctl reboot`]);
   });
 
-  it('that is under way need not be asked for again', async () => {
+  it('in progress need not be requested again', async () => {
     const stderr =
       'Failed to start transient service unit: Unit slipway-reboot.service was already loaded or has a fragment file.';
     answers.push(['systemd-run', { status: 1, stderr }]);
@@ -140,7 +140,7 @@ describe('a reboot', () => {
     expect(lines()).toHaveLength(1);
   });
 
-  it('goes without systemd-run too, and says so if it does not go at all', async () => {
+  it('works without systemd-run too, and fails with an explanation if nothing works', async () => {
     const host = await open();
     answers.push(['systemd-run', { status: null }]);
     await host.reboot('again');
@@ -151,7 +151,7 @@ describe('a reboot', () => {
 });
 
 describe('a password', () => {
-  it('goes to the program by its input, where nobody sees it, and only if it is another one', async () => {
+  it('is passed on stdin, where no other user sees it, and only if it changes', async () => {
     const { accounts } = await open();
     await accounts.setPasswordHash('core', '$6$old');
     expect(calls).toEqual([]);
@@ -159,7 +159,7 @@ describe('a password', () => {
     expect(calls).toEqual([{ line: 'chpasswd -e', input: 'core:$6$new\n' }]);
   });
 
-  it('is in no message', async () => {
+  it('appears in no message', async () => {
     const { accounts } = await open();
     answers.push(['chpasswd', { status: 1, stderr: 'chpasswd: line 1: core:$6$new: cannot lock' }]);
     const error: unknown = await accounts.setPasswordHash('core', '$6$new').catch((thrown: unknown) => thrown);
@@ -173,32 +173,32 @@ describe('a password', () => {
 describe('the container runtime', () => {
   const { signal } = new AbortController();
 
-  it('reads its configuration again by systemd when it is to pin something else', async () => {
+  it('reloads its configuration through systemd when pins change', async () => {
     await expect((await open()).containers.pin([], signal)).rejects.toMatchObject({ code: 'SLW_PINNING_RUNTIME' });
     expect(lines().at(-1)).toBe('systemctl reload -- crio.service');
   });
 
-  it('that does not run is one that does not answer', async () => {
+  it('that is not running counts as not responding', async () => {
     const { containers } = await open();
     answers.push(['systemctl reload', { status: 1, stderr: 'crio.service is not active, cannot reload.' }]);
     await expect(containers.pin([], signal)).rejects.toMatchObject({
       code: 'SLW_PINNING_RUNTIME',
-      message: expect.stringMatching(/configuration again.*crio.service is not active/),
+      message: expect.stringMatching(/did not reload its configuration.*crio.service is not active/),
     });
     const socket = join(root, 'run/crio/crio.sock');
     await expect(containers.images(signal)).rejects.toMatchObject({
       code: 'SLW_PINNING_RUNTIME',
-      message: expect.stringContaining(`does not answer at ${socket}`),
+      message: expect.stringContaining(`The container runtime at ${socket} did not respond`),
     });
   });
 
-  it('is not blamed where it is systemd that does not answer', async () => {
+  it('is not blamed if systemd does not respond', async () => {
     answers.push(['systemctl reload', { status: 1, stderr: 'Failed to connect to bus: Connection refused' }]);
     await expect((await open()).containers.pin([], signal)).rejects.toMatchObject({ code: 'SLW_DAEMON_SYSTEMD' });
   });
 });
 
-describe('what the kernel says', () => {
+describe('the kernel', () => {
   it('is that of the machine', async () => {
     const host = await open();
     expect(await host.bootId()).toBe((await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim());

@@ -13,19 +13,19 @@ import { createRunner, type Run, shorten } from './run-command.ts';
 
 const SHORT_MS = 60_000;
 const REBOOT_UNIT = 'slipway-reboot';
-/** The kernel's, whatever directory the machine's root is mounted at. */
+/** From the kernel, wherever the machine's root is mounted. */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 export interface RealHostOptions {
-  /** '/' on the machine itself; another one in a container that has the machine's root mounted. */
+  /** '/' on the machine itself, or the mount point of its root in a container. */
   readonly root: string;
-  /** Another way to that directory, such as one that tells what it does. */
+  /** Replaces the access to that directory, for example to trace it. */
   readonly files?: FileSystem;
-  /** Another way to run programs, for tests. */
+  /** Replaces the execution of programs, for tests. */
   readonly run?: Run;
   readonly os?: OSOptions;
   readonly settle?: NonNullable<RealSystemdOptions['settle']>;
-  /** A container runtime elsewhere than where machines have it. */
+  /** A container runtime in a non-standard place. */
   readonly containers?: Partial<Pick<RuntimeOptions, 'socket' | 'reload'>>;
 }
 
@@ -46,7 +46,7 @@ export async function createRealHost(options: RealHostOptions): Promise<Host> {
   };
 }
 
-/** The first of them that the machine has; where it has none, calls to the first one say what was expected. */
+/** The first one that the machine has is used. If it has none, calls fail with the name of the first. */
 const RUNTIMES: readonly [RuntimeDriver, ...RuntimeDriver[]] = [crioDriver];
 
 async function openRuntime(options: RuntimeOptions): Promise<ContainerRuntime> {
@@ -54,9 +54,9 @@ async function openRuntime(options: RuntimeOptions): Promise<ContainerRuntime> {
   return RUNTIMES[0].open(options);
 }
 
-/** By a unit with a name: a second request finds it there. It outlives this process, which the shutdown ends. */
+/** Uses a named unit, so that a second request finds it. The unit outlives this process, which the shutdown ends. */
 async function reboot(run: Run, why: string, finalizes: boolean): Promise<void> {
-  // What is staged is written to the boot loader when this service is stopped, so it has to be running.
+  // Staged changes are written to the boot loader when this service stops, so it must be running.
   const finalization = ['Requires', 'After'].flatMap((key) => ['-p', `${key}=ostree-finalize-staged.service`]);
   const description = `Slipway: ${printableLine(why, 200)}`;
   const asked = await run({
@@ -77,7 +77,7 @@ async function reboot(run: Run, why: string, finalizes: boolean): Promise<void> 
   if (plain.status === 0) return;
   throw new DaemonError(
     'SLW_DAEMON_HOST',
-    `The machine does not reboot: ${shorten(plain.stderr, 1000) || 'systemd said nothing'}. Reboot it by hand; the update ` +
-      'then goes on by itself.',
+    `The machine does not reboot: ${shorten(plain.stderr, 1000) || 'systemd gave no reason'}. Reboot it manually. The update ` +
+      'then continues automatically.',
   );
 }

@@ -1,5 +1,5 @@
-// systemd by its command line. What concerns links is done by systemctl itself, without the running systemd: that does the same
-// on every version, also of a unit whose file is gone, and needs no D-Bus.
+// systemd through its command line. systemctl changes links itself, without the running systemd. This works the same in
+// every version, even for a unit whose file is gone, and needs no D-Bus.
 import { posix } from 'node:path';
 import { systemClock } from '@slipway/base/clock';
 import { truncate } from '@slipway/base/text';
@@ -11,19 +11,19 @@ import { type CommandResult, type Run, shorten } from './run-command.ts';
 const UNIT_DIRECTORY = '/etc/systemd/system';
 const DEPENDENCIES = /\.(wants|requires|upholds)$/;
 const SHORT_MS = 60_000;
-/** A unit may take its TimeoutStartSec, and that of what it needs. */
+/** A unit may take its TimeoutStartSec, and that of its dependencies. */
 const START_MS = 10 * 60_000;
 const NOT_THERE = /does not exist|No such file or directory|not found|is masked|not-found/i;
 const LOG_LINES = 20;
 const MAX_LOG_CHARS = 2000;
 const MAX_LINE_CHARS = 200;
-/** A unit that systemd lacks on some hosts, and what does the same there. */
+/** Units that some hosts lack, with an equivalent program. */
 const INSTEAD: Readonly<Record<string, string>> = { 'coreos-update-ca-trust.service': 'update-ca-trust' };
 
 export interface RealSystemdOptions {
   readonly files: FileSystem;
   readonly run: Run;
-  /** How long a unit that counts as started at once is watched, and how often it is looked at. */
+  /** How long and how often to check a unit that systemd reports as started immediately. */
   readonly settle?: { readonly forMs: number; readonly everyMs: number };
 }
 
@@ -40,7 +40,7 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
 
   async function start(verb: 'reload' | 'restart', unit: string): Promise<void> {
     const { stdout } = await systemctl(['show', '--property=NeedDaemonReload', '--', unit]);
-    // Else it would run with the file from before, and systemd would only warn of that.
+    // Otherwise it would run with the old file, and systemd would only print a warning.
     if (parseProperties(stdout)['NeedDaemonReload'] === 'yes')
       expectDone(await systemctl(['daemon-reload']), 'reload', '');
     const result = await systemctl([verb, '--', unit], START_MS);
@@ -63,11 +63,11 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
       const { stdout, stderr } = await systemctl(['is-enabled', '--', unit]);
       const state = stdout.trim().split('\n')[0] ?? '';
       if (state !== '') return state;
-      // Before systemd 253 there is nothing on stdout.
+      // Before systemd 253, stdout is empty.
       if (NOT_THERE.test(stderr)) return 'not-found';
       throw new DaemonError(
         'SLW_DAEMON_UNIT',
-        `Cannot tell whether ${unit} is enabled: ${shorten(stderr, MAX_LOG_CHARS)}`,
+        `Cannot determine whether ${unit} is enabled: ${shorten(stderr, MAX_LOG_CHARS)}`,
       );
     },
 
@@ -108,11 +108,11 @@ function mustBeThere(result: CommandResult): CommandResult {
   if (result.status !== null) return result;
   throw new DaemonError(
     'SLW_DAEMON_HOST',
-    'This machine has no systemctl: expected a machine that runs systemd. Is the root directory that of the machine?',
+    'This machine has no systemctl: expected a machine that runs systemd. Check that the root directory is that of the machine',
   );
 }
 
-/** As while the machine goes down, or systemd starts itself anew: that says nothing of the unit. */
+/** During a shutdown or a restart of systemd itself. The unit is not the cause. */
 const NO_ANSWER =
   /Failed to connect to (?:system )?bus|Connection refused|Transport endpoint is not connected|Connection timed out|Connection reset by peer|Refusing .* shutting down|is shutting down/i;
 
@@ -120,7 +120,7 @@ function mustAnswer(result: CommandResult): CommandResult {
   if (result.status === 0 || !NO_ANSWER.test(result.stderr)) return result;
   throw new DaemonError(
     'SLW_DAEMON_SYSTEMD',
-    `systemd does not answer, as while the machine goes down: ${shorten(result.stderr, MAX_LOG_CHARS)}`,
+    `systemd does not respond; the machine may be shutting down: ${shorten(result.stderr, MAX_LOG_CHARS)}`,
   );
 }
 
@@ -128,11 +128,11 @@ function expectDone({ status, stderr }: CommandResult, verb: string, units: stri
   if (status === 0 || unless?.test(stderr) === true) return;
   throw new DaemonError(
     'SLW_DAEMON_UNIT',
-    `systemd did not ${verb} ${units}. It said: ${shorten(stderr, MAX_LOG_CHARS) || `nothing, status ${status}`}`,
+    `systemd did not ${verb} ${units}: ${shorten(stderr, MAX_LOG_CHARS) || `no output, status ${status}`}`,
   );
 }
 
-/** Units write what they like into their logs: few lines, and short ones. */
+/** Logs of units may contain anything, so only a few short lines are quoted. */
 async function buildUnitError(run: Run, verb: string, unit: string, why: string): Promise<DaemonError> {
   const args = ['--no-pager', '--output=cat', `--lines=${LOG_LINES}`, `--unit=${unit}`];
   const log = await run({ program: 'journalctl', args, timeoutMs: SHORT_MS }).catch(() => undefined);
@@ -142,12 +142,12 @@ async function buildUnitError(run: Run, verb: string, unit: string, why: string)
     .map((line) => truncate(line, MAX_LINE_CHARS));
   return new DaemonError(
     'SLW_DAEMON_UNIT',
-    `Cannot ${verb} ${unit}: ${shorten(why, 500)} Its last lines of log, of which \`journalctl -u ${unit}\` on the machine ` +
-      `has all:\n${shorten(lines.join('\n'), MAX_LOG_CHARS) || '(none)'}`,
+    `Cannot ${verb} ${unit}: ${shorten(why, 500)} The last lines of its log follow; for all of it, run \`journalctl -u ${unit}\` on the ` +
+      `machine:\n${shorten(lines.join('\n'), MAX_LOG_CHARS) || '(none)'}`,
   );
 }
 
-/** systemctl makes links and does not wait until they are on the disk. */
+/** systemctl creates links without syncing them. */
 async function syncLinks(files: FileSystem): Promise<void> {
   const names = await files.list(UNIT_DIRECTORY);
   for (const name of names.filter((name) => DEPENDENCIES.test(name))) {
@@ -157,7 +157,7 @@ async function syncLinks(files: FileSystem): Promise<void> {
   if ((await files.lookAt(UNIT_DIRECTORY))?.kind === 'directory') await files.syncDirectory(UNIT_DIRECTORY);
 }
 
-/** Lines of `systemctl show`. */
+/** Parses the output of `systemctl show`. */
 export function parseProperties(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     text
@@ -169,23 +169,23 @@ export function parseProperties(text: string): Readonly<Record<string, string>> 
 
 export type RestartVerdict =
   | { readonly kind: 'done' }
-  /** It runs, but of such a unit systemd says so as soon as there is a process. */
+  /** systemd reports such a unit as running as soon as it has a process. */
   | { readonly kind: 'perhaps' }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Types of which systemd knows when they are ready; it has then waited for that. */
+/** Types whose readiness systemd knows and has waited for. */
 const READINESS_TYPES = new Set(['notify', 'notify-reload', 'dbus', 'forking', 'oneshot']);
 
-/** What became of a unit after `systemctl restart` has said that all is well. */
+/** The state of a unit after `systemctl restart` has succeeded. */
 export function judgeRestart(properties: Readonly<Record<string, string>>): RestartVerdict {
   const readProperty = (name: string) => properties[name] ?? '';
   if (readProperty('ActiveState') === 'failed' || !['', 'success'].includes(readProperty('Result'))) {
     return { kind: 'failed', why: `it failed (${readProperty('Result')}).` };
   }
   if (readProperty('SubState').startsWith('auto-restart') || Number(readProperty('NRestarts')) > 0) {
-    return { kind: 'failed', why: 'it ends as soon as it has started, and systemd starts it again and again.' };
+    return { kind: 'failed', why: 'it exits right after its start, and systemd keeps restarting it.' };
   }
-  // Ended, and well: there was nothing more to do for it. What is no service (a socket, a timer) has no type.
+  // It exited successfully, so nothing is left to do. Other unit types (a socket, a timer) have no type property.
   const isReady =
     readProperty('ActiveState') === 'inactive' ||
     readProperty('Type') === '' ||

@@ -1,4 +1,5 @@
-// The one way to run a program of the machine: no shell, a bound on time and output, texts in English whatever the machine speaks.
+// The only way to run a program of the machine: no shell, limited time and output, messages in English whatever the
+// locale.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { truncateStart } from '@slipway/base/text';
@@ -7,43 +8,43 @@ import { DaemonError } from '../errors.ts';
 export interface Command {
   readonly program: string;
   readonly args: readonly string[];
-  /** For what must not be seen in the list of processes. */
+  /** For secrets that must not appear in the process list. */
   readonly input?: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Of stdout and stderr, as they come. */
+  /** Lines of stdout and stderr as they arrive. */
   readonly onLine?: (line: string) => void;
 }
 
 export interface CommandResult {
-  /** null: there is no such program on the machine. */
+  /** Null: the machine has no such program. */
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Rejects where the program did not end by itself: too slow, too much output, aborted. */
+/** Rejects if the program was stopped: it was too slow, printed too much, or was aborted. */
 export type Run = (command: Command) => Promise<CommandResult>;
 
 const MAX_OUTPUT_CHARS = 8 * 1024 * 1024;
-/** rpm-ostree cancels its transaction at SIGINT; killed, it would leave that running. */
+/** rpm-ostree cancels its transaction on SIGINT. If killed, it would leave the transaction running. */
 const GRACE_MS = 10_000;
-/** What proxies, registries and mirrors need to be found; nothing else of our own environment is theirs to see. */
+/** The variables for proxies. Programs see nothing else of the daemon's environment. */
 const PASSED_ON = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'];
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface RunnerOptions {
   readonly root: string;
-  /** Where programs are looked for. */
+  /** The search path for programs. */
   readonly path?: string;
-  /** How long a program that is to end may take to clean up. */
+  /** How long a stopped program may take to clean up. */
   readonly graceMs?: number;
 }
 
 export function createRunner(options: RunnerOptions): Run {
   const env: NodeJS.ProcessEnv = { PATH: options.path ?? PATH, LC_ALL: 'C', HOME: '/root' };
   for (const name of PASSED_ON) if (process.env[name] !== undefined) env[name] = process.env[name];
-  // systemctl does nothing, and says that it went well, where it thinks that it is in a chroot of something else.
+  // In what it takes for a chroot, systemctl does nothing and reports success.
   if (options.root !== '/') env['SYSTEMD_IGNORE_CHROOT'] = '1';
   return async (command) => {
     const argv = [command.program, ...command.args];
@@ -65,7 +66,7 @@ function runToEnd(child: ChildProcess, command: Command, graceMs: number): Promi
   };
   let killer: NodeJS.Timeout | undefined;
   const timer = setTimeout(() => end(`it took longer than ${command.timeoutMs / 1000} s`), command.timeoutMs);
-  const onAbort = () => end('it was called off');
+  const onAbort = () => end('it was cancelled');
   command.signal?.addEventListener('abort', onAbort, { once: true });
 
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -76,7 +77,7 @@ function runToEnd(child: ChildProcess, command: Command, graceMs: number): Promi
     const { onLine } = command;
     if (onLine !== undefined && child[stream]) createInterface({ input: child[stream] }).on('line', onLine);
   }
-  // A program that ends without reading its input closes the pipe: that is its own affair, and its status tells.
+  // A program that exits without reading its input closes the pipe. Its exit status is what counts.
   child.stdin?.on('error', () => undefined).end(command.input ?? '');
   if (command.signal?.aborted === true) onAbort();
 
@@ -100,23 +101,23 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // It has exited meanwhile.
   }
 }
 
 function notEnded(command: Command, why: string, stderr: string): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_HOST',
-    `${command.program} ${command.args[0] ?? ''} was ended because ${why}. It had said: ${shorten(stderr, 1000) || 'nothing'}`,
+    `${command.program} ${command.args[0] ?? ''} was stopped because ${why}. Its output: ${shorten(stderr, 1000) || 'none'}`,
   );
 }
 
-/** Else it would look as if none of the programs were there. */
+/** Otherwise every program would appear to be missing. */
 function mustEnter({ status, stderr }: CommandResult, root: string): void {
   if (root === '/' || status !== 125 || !stderr.startsWith('chroot: cannot change root directory')) return;
   throw new DaemonError(
     'SLW_DAEMON_HOST',
-    `Programs of the machine cannot be run: expected its root directory at ${root}, and the right to go there. ${shorten(stderr, 300)}`,
+    `Cannot run programs of the machine: expected its root directory at ${root}, and permission to enter it. ${shorten(stderr, 300)}`,
   );
 }
 
@@ -124,5 +125,5 @@ function isMissing({ status, stderr }: CommandResult, program: string): boolean 
   return status === 127 && stderr.includes('chroot: failed to run command') && stderr.includes(program);
 }
 
-/** The end of it, where the reason stands. */
+/** The end of the text, where the reason is. */
 export const shorten = (text: string, maxChars: number): string => truncateStart(text.trim(), maxChars);

@@ -2,20 +2,20 @@ import { drainBlockedAnnotation, nodeAnnotations } from '@slipway/api/names';
 import { describe, expect, it } from 'vitest';
 import { readNodeAnnotations, needsUncordon } from './cluster-view.ts';
 
-describe('a node that needs no drain asks for its pods back', () => {
+describe('a node that needs no drain requests to be uncordoned', () => {
   it.each<[string, string | null, string | null, boolean]>([
-    ['not where it was never drained', null, null, false],
-    ['when it was drained for what it now runs', 'drain-b', 'drain-b', true],
-    ['when its drain was asked for and is no longer needed', 'drain-c', null, true],
-    ['until it has them', 'uncordon-b', 'drain-b', true],
-    ['not when it has them', 'uncordon-b', 'uncordon-b', false],
-    ['not when it got them for an earlier config', 'uncordon-a', 'uncordon-a', false],
+    ['not if it was never drained', null, null, false],
+    ['if it was drained for its current config', 'drain-b', 'drain-b', true],
+    ['if its drain was requested and is no longer needed', 'drain-c', null, true],
+    ['until it is uncordoned', 'uncordon-b', 'drain-b', true],
+    ['not after it was uncordoned', 'uncordon-b', 'uncordon-b', false],
+    ['not if it was uncordoned for an earlier config', 'uncordon-a', 'uncordon-a', false],
   ])('%s', (_, desiredDrain, lastAppliedDrain, expected) => {
     expect(needsUncordon('b', { desiredDrain, lastAppliedDrain })).toBe(expected);
   });
 });
 
-describe('what the cluster says of a node', () => {
+describe('the annotations of a node', () => {
   const seen = (annotations?: Record<string, string>) =>
     readNodeAnnotations({
       node: { metadata: { name: 'n', ...(annotations !== undefined && { annotations }) } },
@@ -23,12 +23,12 @@ describe('what the cluster says of a node', () => {
       machineConfiguration: undefined,
     });
 
-  it('is nothing at first', () => {
+  it('are empty at first', () => {
     const nothing = { currentConfig: null, desiredConfig: null, desiredDrain: null, lastAppliedDrain: null };
     expect(seen()).toEqual({ ...nothing, drainBlocked: '' });
   });
 
-  it('is also what its drain waits for', () => {
+  it('include what blocks its drain', () => {
     const said = seen({ [nodeAnnotations.desiredDrain]: 'drain-b', [drainBlockedAnnotation]: 'waits for pod p' });
     expect(said).toMatchObject({ desiredDrain: 'drain-b', drainBlocked: 'waits for pod p' });
   });

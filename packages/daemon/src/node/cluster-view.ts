@@ -1,4 +1,4 @@
-// What a daemon watches of the cluster, and what the cluster says of one node at one moment.
+// The part of the cluster that a daemon watches, and what it reads there about one node.
 import type { MachineConfigNode, MachineConfiguration, Node } from '@slipway/api';
 import { drainBlockedAnnotation, nodeAnnotations } from '@slipway/api/names';
 import { machineConfigNodes, machineConfigurations, nodes } from '@slipway/api/resources';
@@ -10,13 +10,13 @@ export interface ClusterView {
   readonly machineConfiguration: MachineConfiguration | undefined;
 }
 
-/** Null: the Node says nothing of it. */
+/** Null: the Node does not have the annotation. */
 export interface NodeAnnotations {
   readonly currentConfig: string | null;
   readonly desiredConfig: string | null;
   readonly desiredDrain: string | null;
   readonly lastAppliedDrain: string | null;
-  /** What the controller says that the drain waits for; '' for nothing. */
+  /** What the drain is waiting for, as the controller reports it. '' for nothing. */
   readonly drainBlocked: string;
 }
 
@@ -34,7 +34,7 @@ export function readNodeAnnotations({ node }: ClusterView): NodeAnnotations {
 export const formatDrainRequest = (config: string): string => `drain-${config}`;
 export const formatUncordonRequest = (config: string): string => `uncordon-${config}`;
 
-/** Whether the pods of a node that needs no drain any more are away, or are asked to go, or not back yet. */
+/** Whether a node that no longer needs a drain is still cordoned, or has asked to be. */
 export function needsUncordon(
   current: string,
   { desiredDrain, lastAppliedDrain }: Pick<NodeAnnotations, 'desiredDrain' | 'lastAppliedDrain'>,
@@ -45,10 +45,10 @@ export function needsUncordon(
 
 const CLUSTER = 'cluster';
 
-/** Downloads and OS changes take their time; that a step hangs shows in its condition. */
+/** Downloads and OS changes take long. A step that hangs is visible in its condition. */
 const STEP_LIMIT_MS = 3 * 3_600_000;
 
-/** Of one node, or of all that `nodeNames` names at a moment. */
+/** For one node, or for all that `nodeNames` currently returns. */
 export function daemonSources(
   of: { readonly node: string } | { readonly nodeNames: () => readonly string[] },
 ): Pick<ControllerDef, 'reads' | 'owns' | 'timeLimitMs'> {

@@ -13,7 +13,7 @@ async function diskOfMachine() {
   return files;
 }
 
-it('a node remembers all of it, for root alone', async () => {
+it('a node remembers everything, readable by root only', async () => {
   const files = await diskOfMachine();
   const difference = {
     code: 'SLW_UPDATE_IRRECONCILABLE',
@@ -44,7 +44,7 @@ it.each([
   ['{"reported":["a"],"failed":["c"],"update":["d"],"lacks":[["spec.x"]],"willLack":{}}', { lacks: [] }],
   ['{"failed":{"target":"c","problem":["SLW_X","no"]}}', {}],
   ['{"rep', {}],
-])('a node forgets what it cannot read: %s', async (text, expected) => {
+])('a node drops what it cannot read: %s', async (text, expected) => {
   const files = await diskOfMachine();
   await writeMemory(files, {});
   await files.remove('/etc/machine-config-daemon/daemon.json');

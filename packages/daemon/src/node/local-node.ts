@@ -1,4 +1,4 @@
-// The machine itself, whatever the cluster says: the config on its disk, what it remembers, and the updates of it.
+// The machine without the cluster: the config on its disk, what it remembers, and its updates.
 import { posix } from 'node:path';
 import {
   boolean,
@@ -31,16 +31,16 @@ export interface LocalNodeOptions {
 }
 
 export interface LocalNode {
-  /** What the disk is at; null: it was never told, or has forgotten. */
+  /** The config that the disk is at. Null: it never had one, or the file was lost. */
   current(): StoredConfig | null;
   memory(): NodeMemory;
-  /** On the disk before it resolves; nothing is written where it is remembered already. */
+  /** Resolves when it is on the disk. Writes nothing if nothing changed. */
   remember(memory: NodeMemory): Promise<void>;
-  /** The machine is this config already: only its name is new. */
+  /** The machine already matches this config: only the name is new. */
   adopt(config: StoredConfig): Promise<void>;
   verify(config: StoredConfig): Promise<Drift[]>;
   update(request: Omit<UpdateRequest, 'from'>): Promise<UpdateResult>;
-  /** Ends what an earlier run was cut off in. */
+  /** Finishes an interrupted update. */
   recover(): Promise<UpdateResult>;
 }
 
@@ -51,7 +51,7 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
   const verify = (config: StoredConfig): Promise<Drift[]> => verifyMachine(host, config);
   const updater = createUpdater({ host, programVersion, onStep, verify });
 
-  /** `target`: what the update led to, where it is in memory already. */
+  /** `target`: the config that the update led to, if it is in memory. */
   async function settle(result: UpdateResult, target?: StoredConfig): Promise<UpdateResult> {
     const previous = current;
     if (result.outcome === 'new') current = target?.name === result.config ? target : await readCurrentConfig(files);
@@ -59,7 +59,7 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
     return result;
   }
 
-  /** Also after a crash between the end of an update and its baseline. */
+  /** Also after a crash between the end of an update and the write of its baseline. */
   async function refreshBaseline(previous: StoredConfig | null, config: StoredConfig): Promise<void> {
     if ((await readBaseline(files))?.config === config.name) return;
     await recordBaseline(host, previous?.name === config.name ? null : previous, config);
@@ -81,7 +81,7 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
     },
     verify,
     async update(request) {
-      if (current === null) throw new Error('an update starts from a config');
+      if (current === null) throw new Error('an update needs a current config');
       return settle(await updater.apply({ ...request, from: current }), request.to);
     },
     async recover() {
@@ -92,17 +92,17 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
 
 const isSettled = ({ outcome }: UpdateResult): boolean => outcome === 'none' || outcome === 'new';
 
-/** The little that a node has to know of its own past, beside its config. */
+/** What a node must remember in addition to its config. */
 export interface NodeMemory {
-  /** The current config that the Node object was last told of. */
+  /** The current config that was last written to the Node object. */
   readonly reported?: string;
-  /** A target that is not followed until there is another one. */
+  /** A target that the node ignores until it is assigned another one. */
   readonly held?: string;
-  /** The last target that could not be reached, if it still is the target. */
+  /** The last target that could not be reached, while it is still the target. */
   readonly failed?: { readonly target: string; readonly problem: Problem };
-  /** The update that is under way, so that it is told as the same one after a reboot. */
+  /** The update in progress, so that it is reported as the same one after a reboot. */
   readonly update?: UpdateScope;
-  /** What the machine lacks of its config because users let it pass; and what it will, once the update is done. */
+  /** What the machine lacks of its config because users tolerate it, and what it will lack after the update. */
   readonly lacks?: readonly Irreconcilable[];
   readonly willLack?: readonly Irreconcilable[];
 }
@@ -121,7 +121,7 @@ const difference: Decoder<Irreconcilable> = object({
 
 const flag = withFallback(boolean, false);
 
-/** Field by field: what cannot be read of it is forgotten. */
+/** Decoded field by field: an unreadable field is dropped. */
 const memoryFile = stateFileCodec<NodeMemory>({
   maxChars: MAX_BYTES,
   decoder: object({
@@ -136,7 +136,7 @@ const memoryFile = stateFileCodec<NodeMemory>({
   }),
 });
 
-/** What cannot be read is forgotten: the node then trusts its disk, and holds still where the cluster says otherwise. */
+/** Unreadable state is dropped. The node then trusts its disk, and holds if the cluster disagrees. */
 export async function readMemory(files: FileSystem): Promise<NodeMemory> {
   return (await readStateFile(files, PATH, memoryFile, MAX_BYTES).catch(() => null)) ?? {};
 }
@@ -146,14 +146,13 @@ export async function writeMemory(files: FileSystem, memory: NodeMemory): Promis
 }
 
 /**
- * By a file that somebody with access to the machine makes: the next update goes ahead though the machine has
- * drifted.
+ * The file of an administrator with access to the machine: the next update proceeds although the machine has drifted.
  */
 export async function isForced(files: FileSystem): Promise<boolean> {
   return (await files.lookAt(FORCE_FILE)) !== null;
 }
 
-/** Whether it was there. It counts once: it is gone, on the disk too, when this resolves. */
+/** Returns whether the file was there. It counts once: when this resolves, it is gone from the disk too. */
 export async function takeForceFile(files: FileSystem): Promise<boolean> {
   if (!(await isForced(files))) return false;
   await files.remove(FORCE_FILE);

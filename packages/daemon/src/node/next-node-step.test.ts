@@ -59,7 +59,7 @@ function computeStep({ observed, said, state }: StepInput): NodeStep {
   );
 }
 
-/** What is done in one line: the action, what it says, and when the next step is. */
+/** The step in one line: the action, the report, and when the next step is. */
 function told({ action }: NodeStep): string {
   const words = [action.type as string];
   if (action.isOSFailure === true) words.push('counted as a failure of the OS');
@@ -92,57 +92,61 @@ const rows = (table: readonly Row[]) =>
     expect(told(computeStep(given))).toBe(expected);
   });
 
-describe('how an update ended', () => {
+describe('the end of an update', () => {
   rows([
-    ['on its way down nothing more is done', { state: { goesDown: true }, said: { desiredConfig: 'b' } }, 'wait'],
-    ['with a reboot: that is told', ended({ outcome: 'rebooting', config: 'b' }), 'report; a: rebooting'],
+    ['before a shutdown: nothing more is done', { state: { goesDown: true }, said: { desiredConfig: 'b' } }, 'wait'],
+    ['with a reboot: reported', ended({ outcome: 'rebooting', config: 'b' }), 'report; a: rebooting'],
     [
-      'nowhere: the machine is told to be at no config, and recovered later',
+      'at neither config: reported, and recovered later',
       ended({ outcome: 'stuck', from: 'a', to: 'b', problem: full }),
       'report; unknown: applying files, Degraded SLW_DAEMON_DISK; again in 30000 ms',
     ],
-    ['nowhere: it is recovered before anything else', { state: { isUnfinished: true } }, 'recover'],
-    ['after all that nothing was changed: the machine is watched again', ended({ outcome: 'none' }), 'conclude'],
-    ['at the new config: the machine is watched again', ended({ outcome: 'new', config: 'b' }), 'conclude'],
-    ['at the old config: the machine is watched again', ended(old(broken)), 'conclude'],
-    ['at the old config, for its OS: that is counted', ended(old(noOS)), 'conclude; counted as a failure of the OS'],
+    ['at neither config: recovered before anything else', { state: { isUnfinished: true } }, 'recover'],
+    ['without any change: drift detection resumes', ended({ outcome: 'none' }), 'conclude'],
+    ['at the new config: drift detection resumes', ended({ outcome: 'new', config: 'b' }), 'conclude'],
+    ['at the old config: drift detection resumes', ended(old(broken)), 'conclude'],
+    ['at the old config because of the OS: counted', ended(old(noOS)), 'conclude; counted as a failure of the OS'],
     [
-      'on the way back with a reboot: that is told, with the reason',
+      'in a rollback with a reboot: reported, with the reason',
       ended(old(broken, true)),
       'report; a: rebooting, Degraded SLW_DAEMON_UNIT (under way)',
     ],
   ]);
 
   it.each<[string, UpdateResult, NodeMemory]>([
-    ['new: what failed before is forgotten', { outcome: 'new', config: 'b' }, { reported: 'a', lacks }],
-    ['old: why is remembered', old(broken), { reported: 'a', failed: { target: 'b', problem: broken } }],
-    ['old with a reboot: so too', old(broken, true), { reported: 'a', failed: { target: 'b', problem: broken } }],
-    ['old for a reason that can pass: that is no failure of the config', old(full), { reported: 'a' }],
+    ['new: earlier failures are forgotten', { outcome: 'new', config: 'b' }, { reported: 'a', lacks }],
+    ['old: the reason is remembered', old(broken), { reported: 'a', failed: { target: 'b', problem: broken } }],
+    [
+      'old with a reboot: the reason is remembered too',
+      old(broken, true),
+      { reported: 'a', failed: { target: 'b', problem: broken } },
+    ],
+    ['old for a temporary reason: the config did not fail', old(full), { reported: 'a' }],
   ])('%s', (_, result, memory) => {
     expect(computeStep(ended(result)).action.memory).toEqual(memory);
   });
 
   it.each<[string, StepInput, Partial<StepState>]>([
-    ['a reboot is the last thing', ended({ outcome: 'rebooting', config: 'b' }), { ended: null, goesDown: true }],
-    ['so is one back', ended(old(broken, true)), { ended: null, goesDown: true }],
+    ['a reboot is the last action', ended({ outcome: 'rebooting', config: 'b' }), { ended: null, goesDown: true }],
+    ['so is the reboot of a rollback', ended(old(broken, true)), { ended: null, goesDown: true }],
     [
-      'one that ended nowhere is unfinished, whether or not the cluster hears of it',
+      'at neither config it is unfinished, whether or not the report succeeds',
       ended({ outcome: 'stuck', from: 'a', to: 'b', problem: full }),
       { ended: null, isUnfinished: true },
     ],
     [
-      'one that was recovered is not',
+      'a recovered one is finished',
       ended({ outcome: 'new', config: 'b' }, { isUnfinished: true }),
       { isUnfinished: false },
     ],
-    ['nor one that had changed nothing', ended({ outcome: 'none' }, { isUnfinished: true }), { isUnfinished: false }],
+    ['and so is one that changed nothing', ended({ outcome: 'none' }, { isUnfinished: true }), { isUnfinished: false }],
     [
-      'a reason that can pass is waited for',
+      'a temporary reason is retried later',
       ended(old(full)),
       { retry: { target: 'b', problem: full, tries: 1, notBefore: NOW + 60_000 } },
     ],
     [
-      'longer each time',
+      'with backoff',
       ended(old(full), { retry: { target: 'b', problem: full, tries: 1, notBefore: NOW } }),
       { retry: { target: 'b', problem: full, tries: 2, notBefore: NOW + 120_000 } },
     ],
@@ -151,11 +155,11 @@ describe('how an update ended', () => {
   });
 });
 
-describe('a machine whose disk does not say what it is at', () => {
+describe('a machine whose disk does not name its config', () => {
   rows([
-    ['is looked at', { observed: { current: null } }, 'find first config'],
+    ['is checked', { observed: { current: null } }, 'find first config'],
     [
-      'and is not what it is said to be tells why, and is looked at again later',
+      'and that does not match reports why, and is checked again later',
       { observed: { current: null }, state: { noConfig: { code: 'SLW_DAEMON_DRIFT', message: 'no' } } },
       'report; a: idle, Degraded SLW_DAEMON_DRIFT; again in 60000 ms',
     ],
@@ -166,60 +170,59 @@ const failed = { failed: { target: 'b', problem: broken } };
 const retry = { retry: { target: 'b', problem: full, tries: 1, notBefore: NOW + 5000 } };
 const drained = { desiredDrain: 'drain-b', lastAppliedDrain: 'drain-b' };
 
-describe('a node that does not move', () => {
+describe('a node that stays at its config', () => {
   rows([
-    ['says that it is at its config', {}, 'report; a: idle; the update is over'],
+    ['reports its config', {}, 'report; a: idle; the update is over'],
+    ['reports drift', { observed: { drift: 'x' } }, 'report; a: idle, Degraded SLW_DAEMON_DRIFT; the update is over'],
+    ['requests to be uncordoned', { said: drained }, 'report; a: uncordoning, uncordon-a'],
     [
-      'says what has drifted',
-      { observed: { drift: 'x' } },
-      'report; a: idle, Degraded SLW_DAEMON_DRIFT; the update is over',
-    ],
-    ['asks for its pods back', { said: drained }, 'report; a: uncordoning, uncordon-a'],
-    [
-      'and waits for them',
+      'and waits for that',
       { said: { desiredDrain: 'uncordon-a', lastAppliedDrain: 'drain-b' } },
       'report; a: uncordoning, uncordon-a',
     ],
     [
-      'has them back',
+      'is uncordoned',
       { said: { desiredDrain: 'uncordon-a', lastAppliedDrain: 'uncordon-a' } },
       'report; a: idle; the update is over',
     ],
     [
-      'since the cluster knows less than its disk says so',
+      'because the cluster does not know its disk reports that',
       { said: { currentConfig: 'z', desiredConfig: 'b' } },
       'report; a: idle, Degraded SLW_DAEMON_CLUSTER_OLDER',
     ],
     [
-      'since its target has failed says so',
+      'because its target has failed reports that',
       { observed: { memory: failed }, said: { desiredConfig: 'b' } },
       'report; a: idle, Degraded SLW_DAEMON_UNIT (done); the update is over',
     ],
     [
-      'since its target has failed asks for its pods back all the same',
+      'because its target has failed requests to be uncordoned anyway',
       { observed: { memory: failed }, said: { desiredConfig: 'b', ...drained } },
       'report; a: uncordoning, uncordon-a, Degraded SLW_DAEMON_UNIT (done)',
     ],
     [
-      'since a reason has to pass says so, and comes again when it is time',
+      'because of a temporary failure reports that, and retries when it is time',
       { said: { desiredConfig: 'b' }, state: retry },
       'report; a: idle, Degraded SLW_DAEMON_DISK (done); the update is over; again in 5000 ms',
     ],
     [
-      'since a reason has to pass asks for its pods back meanwhile',
+      'because of a temporary failure requests to be uncordoned meanwhile',
       { said: { desiredConfig: 'b', ...drained }, state: retry },
       'report; a: uncordoning, uncordon-a, Degraded SLW_DAEMON_DISK (done); again in 5000 ms',
     ],
   ]);
 
-  it('forgets what failed and what it held, once it is where it shall be', () => {
+  it('forgets failed and held targets once it has its desired config', () => {
     const memory = { reported: 'a', held: 'b', ...failed };
     expect(computeStep({ observed: { memory } }).action.memory).toEqual({ reported: 'a' });
   });
 
-  it('remembers which target it does not follow, and warns', () => {
+  it('remembers which target it ignores, and warns', () => {
     const { action } = computeStep({ said: { currentConfig: 'z', desiredConfig: 'b' } });
-    expect(action).toMatchObject({ memory: { held: 'b' }, warning: expect.stringContaining('knows less') });
+    expect(action).toMatchObject({
+      memory: { held: 'b' },
+      warning: expect.stringContaining('does not know the config on this disk'),
+    });
   });
 });
 
@@ -265,86 +268,82 @@ const answered = (until: number, of = question) => ({ answer: { question: of, an
 const draining = (until: number) => ({ answer: { question, answer: { type: 'drain' }, until } }) as const;
 const scope = { target: 'b', drain: false, os: false, image: false, reboot: false, postAction: '' };
 
-describe('a node that is to have another config', () => {
+describe('a node that is assigned another config', () => {
   rows([
     ['prepares for it', { said: toB }, 'prepare; b'],
+    ['when the retry is due', { said: toB, state: { retry: { ...retry.retry, notBefore: NOW } } }, 'prepare; b'],
+    ['earlier when forced', { said: toB, observed: { isForced: true }, state: retry }, 'prepare; b; isForced'],
     [
-      'when the time to try again has come',
-      { said: toB, state: { retry: { ...retry.retry, notBefore: NOW } } },
-      'prepare; b',
-    ],
-    ['before that when forced', { said: toB, observed: { isForced: true }, state: retry }, 'prepare; b; isForced'],
-    [
-      'also for one that failed, when forced',
+      'also for a failed one, when forced',
       { said: toB, observed: { isForced: true, memory: failed } },
       'prepare; b; isForced',
     ],
     [
-      'and downloads nothing again while it waits for its drain',
+      'and does not download again while it waits for its drain',
       { said: toB, observed: { memory: { update: scope } } },
       'prepare; b; isPrepared; isTold',
     ],
     [
-      'waits for its drain without a look at the machine, for a while',
+      'waits for its drain without checking the machine, for a while',
       { said: toB, observed: { memory: { update: scope } }, state: draining(NOW + 1) },
       'report; a: draining, drain-b',
     ],
     [
-      'looks at the machine again while it waits, from time to time',
+      'checks the machine again while it waits, from time to time',
       { said: toB, observed: { memory: { update: scope } }, state: draining(NOW) },
       'prepare; b; isPrepared; isTold',
     ],
     [
-      'looks at the machine at once where it drifts while it waits',
+      'checks the machine immediately if it drifts while it waits',
       { said: toB, observed: { memory: { update: scope }, drift: 'x' }, state: draining(NOW + 1) },
       'prepare; b; isPrepared; isTold',
     ],
     [
-      'looks at the machine again when it is drained',
+      'checks the machine again when it is drained',
       { said: { ...toB, ...drained }, observed: { memory: { update: scope } }, state: draining(NOW + 1) },
       'prepare; b; isPrepared; isDrained; isTold',
     ],
     [
-      'looks at the machine again after a download, which took its time',
+      'checks the machine again after a download, which took time',
       { said: toB, state: { prepared: afterDownload } },
       'prepare; b; isPrepared; isTold',
     ],
     [
-      'that was refused is refused again for a while, without a look',
+      'that was refused is refused again for a while, without a check',
       { said: toB, state: answered(NOW + 1) },
       'report; a: preparing, update to b, Degraded SLW_DAEMON_CONFIG; again in 60000 ms',
     ],
-    ['then is looked at again, without a word', { said: toB, state: answered(NOW) }, 'prepare; b; isTold'],
-    ['and at once where the question is another', { said: toB, state: answered(NOW + 1, 'x') }, 'prepare; b'],
+    ['then is checked again, without a new report', { said: toB, state: answered(NOW) }, 'prepare; b; isTold'],
+    ['and immediately if the question changed', { said: toB, state: answered(NOW + 1, 'x') }, 'prepare; b'],
     [
-      'says why it does not begin, and looks again later',
+      'reports why it cannot start, and checks again later',
       { said: toB, state: { prepared: missing } },
       'report; a: preparing, update to b, Degraded SLW_DAEMON_CONFIG; again in 60000 ms',
     ],
     [
-      'says what a running machine cannot follow, and waits for another target',
+      'reports irreconcilable changes, and waits for another target',
       { said: toB, state: { prepared: impossible } },
       'report; a: preparing, update to b, Unreconcilable SLW_UPDATE_IRRECONCILABLE, without spec.x',
     ],
-    ['takes its name where nothing differs', { said: toB, state: { prepared: ready({ isEmpty: true }) } }, 'adopt; b'],
+    ['adopts its name if nothing differs', { said: toB, state: { prepared: ready({ isEmpty: true }) } }, 'adopt; b'],
     [
-      'asks for a drain first',
+      'requests a drain first',
       { said: { ...toB, drainBlocked: 'pod p' }, state: { prepared: ready({ needsDrain: true }) } },
       'report; a: draining, drain-b, blocked by pod p',
     ],
     [
-      'also after one for another config',
+      'also after a drain for another config',
       { said: { ...toB, lastAppliedDrain: 'drain-c' }, state: { prepared: ready({ needsDrain: true }) } },
       'report; a: draining, drain-b',
     ],
     [
-      'goes there when it is drained',
+      'applies it when it is drained',
       { said: { ...toB, lastAppliedDrain: 'drain-b' }, state: { prepared: ready({ needsDrain: true }) } },
       'apply; b; again in 0 ms',
     ],
-    ['goes there at once without a drain', { said: toB, state: { prepared: ready() } }, 'apply; b; again in 0 ms'],
+    ['applies it immediately without a drain', { said: toB, state: { prepared: ready() } }, 'apply; b; again in 0 ms'],
     [
-      'takes the force file with it',
+      'consumes the force file',
       { said: toB, observed: { isForced: true }, state: { prepared: ready() } },
       'apply; b; forced; again in 0 ms',
     ],
@@ -352,7 +351,7 @@ describe('a node that is to have another config', () => {
 
   it.each<[string, StepInput, NodeMemory | undefined]>([
     [
-      'which update is under way, before its drain',
+      'the update in progress, before its drain',
       { state: { prepared: ready({ needsDrain: true }) } },
       { update: { ...scope, drain: true } },
     ],
@@ -361,18 +360,18 @@ describe('a node that is to have another config', () => {
       { state: { prepared: ready({ tolerated: lacks }) } },
       { update: scope, willLack: lacks },
     ],
-    ['that it takes another name', { state: { prepared: ready({ isEmpty: true }) } }, { update: scope }],
-    ['nothing of what is refused', { state: { prepared: missing } }, undefined],
+    ['the adopted name', { state: { prepared: ready({ isEmpty: true }) } }, { update: scope }],
+    ['nothing of a refused update', { state: { prepared: missing } }, undefined],
   ])('remembers %s', (_, given, memory) => {
     expect(computeStep({ ...given, said: toB }).action.memory).toEqual(memory);
   });
 
   it.each<[string, PrepareResult, StepState['answer']]>([
     ['a refusal for a minute', missing, { question, answer: missing, until: NOW + 60_000 }],
-    ['one for drift not at all: that it is gone is heard of', drifted, { question, answer: drifted, until: NOW }],
-    ['none where the update begins', ready(), null],
-    ['that it needs a drain, for a minute', ready({ needsDrain: true }), draining(NOW + 60_000).answer],
-  ])('holds to %s', (_, prepared, expected) => {
+    ['no refusal for drift, whose end is reported', drifted, { question, answer: drifted, until: NOW }],
+    ['no answer once the update starts', ready(), null],
+    ['the need for a drain, for a minute', ready({ needsDrain: true }), draining(NOW + 60_000).answer],
+  ])('remembers %s', (_, prepared, expected) => {
     const state = { prepared, ...answered(NOW + 1, 'x') };
     expect(computeStep({ said: toB, state }).state).toMatchObject({ answer: expected, prepared: null });
   });
@@ -391,41 +390,41 @@ const said = (currentConfig: string | null, desiredConfig: string | null) => ({
 
 describe('a node', () => {
   it.each<[string, Partial<NodeFacts>, string]>([
-    ['stays at the config it is to have', {}, 'stay'],
-    ['stays where it is while it is told of none', said('b', null), 'stay'],
-    ['goes to another one it is told of', said('b', 'c'), 'update'],
-    ['goes back to an older one that it is told of, for somebody asked', said('b', 'a'), 'update'],
+    ['stays at its desired config', {}, 'stay'],
+    ['stays at its config while it is assigned none', said('b', null), 'stay'],
+    ['follows another assigned config', said('b', 'c'), 'update'],
+    ['follows an older assigned config, because a user requested it', said('b', 'a'), 'update'],
     ['that the cluster does not know yet follows', said(null, 'c'), 'update'],
     [
-      'that changed and could not say so yet, and is told of the next one, follows',
+      'that updated and could not report it yet, and is assigned the next config, follows',
       { ...said('a', 'c'), memory: { reported: 'a' } },
       'update',
     ],
-    ['does not go back because the cluster was restored to an older state', said('a', 'a'), 'hold'],
+    ['does not roll back because the cluster was restored from a backup', said('a', 'a'), 'hold'],
     [
-      'still does not after it has told the restored cluster what it has',
+      'still does not after it has reported its config to the restored cluster',
       { ...said('b', 'a'), memory: { reported: 'b', held: 'a' } },
       'hold',
     ],
     [
-      'follows as soon as it is told of another one',
+      'follows as soon as it is assigned another config',
       { ...said('b', 'c'), memory: { reported: 'b', held: 'a' } },
       'update',
     ],
-    ['goes back all the same when forced', { ...said('a', 'a'), isForced: true }, 'update'],
-    ['that has no memory yet trusts its disk', { ...said('a', 'a'), memory: {} }, 'hold'],
+    ['rolls back anyway when forced', { ...said('a', 'a'), isForced: true }, 'update'],
+    ['without memory trusts its disk', { ...said('a', 'a'), memory: {} }, 'hold'],
     [
-      'does not try again what has failed',
+      'does not retry a failed config',
       { ...said('b', 'c'), memory: { reported: 'b', failed: { target: 'c', problem: { code: 'X', message: 'no' } } } },
       'give up',
     ],
     [
-      'tries again when forced',
+      'retries it when forced',
       { ...said('b', 'c'), isForced: true, memory: { failed: { target: 'c', problem: { code: 'X', message: 'no' } } } },
       'update',
     ],
     [
-      'tries another one after one has failed',
+      'follows another config after one has failed',
       { ...said('b', 'd'), memory: { reported: 'b', failed: { target: 'c', problem: { code: 'X', message: 'no' } } } },
       'update',
     ],
@@ -440,24 +439,24 @@ const driftedMachine: PrepareRefusal = { type: 'refused', cause: 'drift', proble
 const START = 1000;
 
 describe('an update that was refused', () => {
-  it('is refused again without a look at the machine, for a while', () => {
+  it('is refused again without a check of the machine, for a while', () => {
     const answer = recordAnswer('a to b', missingConfig, START);
     expect(findValidAnswer(answer, 'a to b', START)).toBe(missingConfig);
     expect(findValidAnswer(answer, 'a to b', START + ANSWER_TTL_MS)).toBeNull();
     expect(answer.question).toBe('a to b');
   });
 
-  it('says nothing of another one', () => {
+  it('does not affect another one', () => {
     expect(findValidAnswer(recordAnswer('a to b', missingConfig, START), 'a to c', START)).toBeNull();
   });
 
-  it('is looked at again at once where drift was the reason: that it is gone is heard of', () => {
+  it('is checked again immediately if drift was the reason, because its end is reported', () => {
     const answer = recordAnswer('a to b', driftedMachine, START);
     expect(findValidAnswer(answer, 'a to b', START)).toBeNull();
     expect(answer.question).toBe('a to b');
   });
 
-  it('is forgotten when one can be begun', () => {
+  it('is forgotten when an update can start', () => {
     expect(findValidAnswer(null, 'a to b', START)).toBeNull();
   });
 });
@@ -465,12 +464,12 @@ describe('an update that was refused', () => {
 const fullDisk = { code: 'SLW_DAEMON_DISK', message: 'full' };
 
 describe('an update that failed', () => {
-  it('is tried again where the reason can pass, and not where the config is the reason', () => {
+  it('is retried if the cause may be temporary, and not if the config is the cause', () => {
     expect(isTransient(fullDisk)).toBe(true);
     expect(isTransient({ code: 'SLW_DAEMON_UNIT', message: 'app.service does not start' })).toBe(false);
   });
 
-  it('is tried again after a minute, then more and more slowly, at least every half hour', () => {
+  it('is retried after a minute, then with backoff, at least every half hour', () => {
     const waits: number[] = [];
     let retry: Retry | null = null;
     for (let tries = 0; tries < 8; tries += 1) {
@@ -480,7 +479,7 @@ describe('an update that failed', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
   });
 
-  it('of another target begins anew', () => {
+  it('resets the backoff for another target', () => {
     const retry = nextRetry(nextRetry(null, 'b', fullDisk, 0), 'b', fullDisk, 0);
     expect(nextRetry(retry, 'c', fullDisk, 0)).toMatchObject({ tries: 1, notBefore: 60_000 });
   });

@@ -1,5 +1,5 @@
-// What a node does next: decided from what is observed of it and from what happened to it since the daemon started. Nothing
-// is read or written here; node-loop.ts carries one action out and asks again.
+// Decides what a node does next, from what is observed and what happened since the daemon started. Pure: node-loop.ts
+// executes one action, then calls this again.
 import type { MachineConfiguration } from '@slipway/api';
 import { backoffMs } from '@slipway/base/backoff';
 import { addTolerated } from '@slipway/fleet';
@@ -13,38 +13,36 @@ import type { NodeMemory } from './local-node.ts';
 import type { PrepareResult } from './prepare-update.ts';
 
 export interface ObservedNode {
-  /** Milliseconds of a clock that only grows. */
+  /** Monotonic, in milliseconds. */
   readonly now: number;
-  /** The config that the disk is at; null: it does not say. */
+  /** The config that the disk is at. Null: unknown. */
   readonly current: string | null;
   readonly memory: NodeMemory;
-  /** The annotations of the Node. */
   readonly said: NodeAnnotations;
-  /** The spec of the MachineConfiguration. */
   readonly settings: MachineConfiguration['spec'] | undefined;
   readonly isForced: boolean;
-  /** For people: what the watch for drift found; '' for nothing. */
+  /** Human-readable: the drift that the watch found. '' for none. */
   readonly drift: string;
 }
 
-/** What happened since the daemon started, as far as it still matters. */
+/** What happened since the daemon started and still matters. */
 export interface StepState {
-  /** How an update ended that nothing followed from yet. */
+  /** The result of an update that was not acted on yet. */
   readonly ended: UpdateResult | null;
-  /** The last update could not be brought to an end: the machine is neither old nor new. */
+  /** The last update could not be finished: the machine is neither at the old config nor at the new one. */
   readonly isUnfinished: boolean;
   readonly goesDown: boolean;
   readonly retry: Retry | null;
-  /** To the last question whether an update can begin, if it was no. */
+  /** The last refusal to start an update. */
   readonly answer: UpdateAnswer | null;
-  /** Found out by the action before, within the same step. */
+  /** Set by the previous action of the same step. */
   readonly noConfig: Problem | null;
   readonly prepared: PrepareResult | null;
 }
 
 export type StepAction = { readonly memory?: NodeMemory; readonly isOSFailure?: boolean } & (
   | { readonly type: 'wait'; readonly next: Next }
-  /** `memory` is remembered first; `endsUpdate`: after it, the update is over. */
+  /** `memory` is stored first. `endsUpdate`: the update is over afterwards. */
   | {
       readonly type: 'report';
       readonly snapshot: Partial<NodeSnapshot>;
@@ -54,20 +52,20 @@ export type StepAction = { readonly memory?: NodeMemory; readonly isOSFailure?: 
       readonly next: Next;
     }
   | { readonly type: 'recover' }
-  /** The machine is at one config again, and is watched for drift from it. */
+  /** The machine is at a config again. Drift detection resumes. */
   | { readonly type: 'conclude' }
   | { readonly type: 'find first config' }
   | {
       readonly type: 'prepare';
       readonly target: string;
       readonly isForced: boolean;
-      /** It was, before its drain. */
+      /** It was prepared before its drain. */
       readonly isPrepared: boolean;
       readonly isDrained: boolean;
-      /** Told before, for the same question came up before. */
+      /** Already reported, for the same question. */
       readonly isTold: boolean;
     }
-  /** Nothing differs for the machine: only its name is new. */
+  /** The new config changes nothing on the machine except the name. */
   | { readonly type: 'adopt'; readonly config: StoredConfig; readonly lacks: NonNullable<NodeMemory['lacks']> }
   | {
       readonly type: 'apply';
@@ -79,7 +77,7 @@ export type StepAction = { readonly memory?: NodeMemory; readonly isOSFailure?: 
 
 export interface NodeStep {
   readonly action: StepAction;
-  /** Holds from the moment the action begins. */
+  /** Valid from the start of the action. */
   readonly state: StepState;
 }
 
@@ -87,11 +85,11 @@ type PreparedUpdate = Extract<PrepareResult, { type: 'ready' }>;
 type Prepare = Extract<StepAction, { type: 'prepare' }>;
 type Report = Extract<StepAction, { type: 'report' }>;
 
-/** What depends on something outside that no watch tells of. */
+/** For outside conditions that no watch reports. */
 const RETRY_MS = 60_000;
 const RECOVER_MS = 30_000;
 
-/** `recovered`: what the recovery at the start came to. */
+/** `recovered`: the result of the recovery at startup. */
 export const createStepState = (recovered: UpdateResult): StepState => ({
   ended: recovered.outcome === 'none' ? null : recovered,
   isUnfinished: false,
@@ -121,7 +119,7 @@ function conclude({ memory, now }: ObservedNode, state: StepState, ended: Update
       return { action: report({ phase: 'rebooting' }), state: { ...settled, ended: null, goesDown: true } };
     case 'stuck': {
       const snapshot = { ...toDegraded(ended.problem), phase: 'applying files', currentConfig: null } as const;
-      // Recovered whether or not the cluster takes this.
+      // Recovery continues whether or not this report succeeds.
       return { action: report(snapshot, again(RECOVER_MS)), state: { ...state, ended: null, isUnfinished: true } };
     }
     case 'old': {
@@ -149,7 +147,9 @@ function buildOldMemory(
   return isTransient(problem) ? rest : { ...rest, failed: { target, problem } };
 }
 
-/** The disk does not say what it is at: as the first boot or the cluster has it, if the machine really is that. */
+/**
+ * The disk does not name its config. The one from the first boot or the cluster is adopted if the machine matches it.
+ */
 function withoutConfig(state: StepState): NodeStep {
   if (state.noConfig === null) return { action: { type: 'find first config' }, state };
   return { action: report(toDegraded(state.noConfig), again(RETRY_MS)), state: { ...state, noConfig: null } };
@@ -174,23 +174,23 @@ function follow(observed: SettledNode, state: StepState): NodeStep {
 export interface NodeFacts {
   /** The config that the disk is at. */
   readonly current: string;
-  /** What the Node object says; null: nothing. */
+  /** Annotations of the Node. Null: not set. */
   readonly said: { readonly currentConfig: string | null; readonly desiredConfig: string | null };
   readonly memory: NodeMemory;
-  /** Somebody with access to the machine has said to go on all the same. */
+  /** An administrator with access to the machine forces the update. */
   readonly isForced: boolean;
 }
 
 export type ConfigDecision =
-  /** It has the config it is to have, or is told of none. */
+  /** The node has its desired config, or is assigned none. */
   | { readonly type: 'stay' }
   | { readonly type: 'update'; readonly target: string }
-  /** The cluster knows less of this machine than the machine itself: nobody asked for the way back to `target`. */
+  /** The cluster does not know this machine's config, so no user can have meant to roll back to `target`. */
   | { readonly type: 'hold'; readonly target: string }
-  /** This one was tried, and the machine went back. */
+  /** The target was tried and rolled back. */
   | { readonly type: 'give up'; readonly problem: Problem };
 
-/** What a node does about the config it is told to have. */
+/** Decides whether the node follows the config that it is assigned. */
 export function decideConfig({ current, said, memory, isForced }: NodeFacts): ConfigDecision {
   const target = said.desiredConfig;
   if (target === null || target === current) return { type: 'stay' };
@@ -201,8 +201,9 @@ export function decideConfig({ current, said, memory, isForced }: NodeFacts): Co
 }
 
 /**
- * The Node names another current config than the one this machine has and has told it of: the cluster was restored from an
- * older backup, or somebody wrote the annotation. A machine that has just changed has not told it yet, so that is no sign.
+ * The Node names a current config that the machine neither has nor has reported: the cluster was restored from an older
+ * backup, or a user edited the annotation. A machine that has just updated may not have reported it yet, so that is not
+ * a sign.
  */
 function isClusterOutdated(current: string, said: string | null, { reported = current }: NodeMemory): boolean {
   return said !== null && said !== current && said !== reported;
@@ -217,7 +218,7 @@ function stay(observed: SettledNode): Report {
   };
 }
 
-/** The machine is what it should be, or was before: its pods may come back, if they were sent away. */
+/** The machine is at its desired or its previous config: it is uncordoned if it was drained. */
 function settle({ current, said }: SettledNode, more: Partial<NodeSnapshot>, next = done()): Report {
   return needsUncordon(current, said)
     ? report({ phase: 'uncordoning', desiredDrain: formatUncordonRequest(current), ...more }, next)
@@ -230,33 +231,33 @@ const toRolledBack = (problem: Problem): Pick<NodeSnapshot, 'problem'> => ({
 
 function hold({ current, memory }: SettledNode, target: string): Report {
   const message =
-    `the disk of this machine is at ${current}, but the cluster asked for ${target} without knowing that: it was ` +
-    'probably restored from an older state. Nothing is changed. Let the node have another target than that one, or ' +
-    'create /run/machine-config-daemon-force on the machine to go there all the same';
+    `the disk is at ${current}, but the cluster requests ${target} and does not know of that config. The cluster was ` +
+    'probably restored from an older backup. Nothing was changed. Assign another config to the node, or create ' +
+    '/run/machine-config-daemon-force on the machine to apply this one anyway';
   return {
     ...report(toDegraded({ code: 'SLW_DAEMON_CLUSTER_OLDER', message })),
     memory: { ...memory, held: target },
-    warning: 'the cluster knows less of this machine than its disk',
+    warning: 'the cluster does not know the config on this disk: holding the update',
   };
 }
 
-/** Null: nothing is waited for. */
+/** Null: no retry is pending. */
 function waitToRetry(observed: SettledNode, state: StepState, target: string): NodeStep | null {
   const { retry } = state;
   if (observed.isForced || retry?.target !== target || retry.notBefore <= observed.now) return null;
   return { action: settle(observed, toRolledBack(retry.problem), again(retry.notBefore - observed.now)), state };
 }
 
-/** After a failure that says nothing of the config: the update is tried again by itself, more and more slowly. */
+/** After a failure that the config did not cause, the update is retried with backoff. */
 export interface Retry {
   readonly target: string;
   readonly problem: Problem;
   readonly tries: number;
-  /** Milliseconds of a clock that only grows. */
+  /** Monotonic, in milliseconds. */
   readonly notBefore: number;
 }
 
-/** A disk that was full, or systemd that was on its way down. Everything else would fail the same way again. */
+/** A full disk, or systemd while it shuts down. Any other failure would repeat. */
 const TRANSIENT_CODES: ReadonlySet<string> = new Set(['SLW_DAEMON_DISK', 'SLW_DAEMON_SYSTEMD']);
 const BACKOFF = { firstMs: 60_000, maxMs: 30 * 60_000 };
 
@@ -264,7 +265,7 @@ export function isTransient({ code }: Problem): boolean {
   return TRANSIENT_CODES.has(code);
 }
 
-/** `before` is that of the last failure, perhaps of another target. */
+/** `before`: the last failure, perhaps with another target. */
 export function nextRetry(before: Retry | null, target: string, problem: Problem, now: number): Retry {
   const tries = before?.target === target ? before.tries + 1 : 1;
   return { target, problem, tries, notBefore: now + backoffMs(BACKOFF, tries) };
@@ -273,7 +274,7 @@ export function nextRetry(before: Retry | null, target: string, problem: Problem
 interface UpdateQuestion {
   readonly target: string;
   readonly isDrained: boolean;
-  /** All that the answer depends on, but for the machine itself. */
+  /** Everything that the answer depends on, except the machine itself. */
   readonly text: string;
 }
 
@@ -295,10 +296,10 @@ function update(observed: SettledNode, state: StepState, target: string): NodeSt
   };
 }
 
-/** Null: the machine has to be looked at. */
+/** Null: the machine must be checked. */
 function repeatAnswer(observed: SettledNode, answer: UpdateAnswer['answer'], target: string): Report | null {
   if (answer.type !== 'drain') return refuse(answer, target);
-  // Drift is heard of, and keeps an update from starting whether or not the pods are gone.
+  // Drift is reported by its watch, and blocks the update whether or not the node is drained.
   return observed.drift === '' ? drain(observed, target) : null;
 }
 
@@ -321,7 +322,7 @@ function startUpdate(
     const answer = recordAnswer(question.text, { type: 'drain' }, observed.now);
     return { action: { ...drain(observed, target.name), memory }, state: { ...state, answer } };
   }
-  // It was looked at before a download: once more, and nothing comes in between.
+  // The download took time since the last check: check again right before applying.
   if (preflight === null) return { action: { ...prepare({ ...observed, memory }, question, true), memory }, state };
   return {
     action: {
@@ -329,7 +330,7 @@ function startUpdate(
       memory: { ...memory, willLack: lacks },
       update: { to: target, plan, preflight },
       takesForceFile: observed.isForced,
-      // What it came to is dealt with in the next step, which looks at the Node anew.
+      // The next step handles the result, with a fresh view of the Node.
       next: again(0),
     },
     state,
@@ -350,14 +351,14 @@ function refuse(refused: PrepareRefusal, target: string): Report {
 export type PrepareRefusal = Exclude<PrepareResult, { type: 'ready' }>;
 
 /**
- * To the last question whether an update can begin, if it was no. What a node says of the answer wakes the node again, and a
- * Node changes every few seconds: the same question then has the same answer, for a while.
+ * The last refusal to start an update. Reporting it triggers another step, and a Node changes every few seconds, so the
+ * answer to the same question is reused for a while.
  */
 export interface UpdateAnswer {
   readonly question: string;
-  /** `drain`: it can as soon as the pods are gone. */
+  /** `drain`: it can start once the pods are gone. */
   readonly answer: PrepareRefusal | { readonly type: 'drain' };
-  /** After it the machine, the cluster and the registry are asked again. */
+  /** Afterwards the machine, the cluster and the registry are checked again. */
   readonly until: number;
 }
 
@@ -367,7 +368,7 @@ export function recordAnswer(question: string, answer: UpdateAnswer['answer'], n
   return { question, answer, until: now + computeAnswerTtl(answer) };
 }
 
-/** The answer from before, where it still holds; null: there is none. */
+/** Null: there is no answer, or it has expired. */
 export function findValidAnswer(
   last: UpdateAnswer | null,
   question: string,
@@ -376,11 +377,11 @@ export function findValidAnswer(
   return last !== null && last.question === question && last.until > now ? last.answer : null;
 }
 
-/** That drift is gone is heard of: then the machine is looked at again at once. */
+/** The watch reports when drift disappears, and the machine is then checked immediately. */
 const computeAnswerTtl = (answer: UpdateAnswer['answer']): number =>
   answer.type === 'refused' && answer.cause === 'drift' ? 0 : ANSWER_TTL_MS;
 
-/** Of an update that is not planned yet. */
+/** For an update that is not planned yet. */
 export const buildUnknownScope = (target: string): UpdateScope => ({
   target,
   drain: false,

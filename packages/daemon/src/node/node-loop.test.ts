@@ -26,7 +26,7 @@ async function nodeAt(current = a): Promise<NodeInCluster> {
 }
 
 describe('a node', () => {
-  it('at the config it is to have says so once, and is watched', async () => {
+  it('at its desired config reports that once, and is watched', async () => {
     const node = await nodeInCluster({ current: a });
     desire(node, a);
     expect(await node.settle()).toEqual(done);
@@ -35,7 +35,7 @@ describe('a node', () => {
     expect(node.local.memory()).toEqual({ reported: 'rendered-worker-a' });
   });
 
-  it('says of drift what the watch found, and takes it back', async () => {
+  it('reports the drift that the watch found, and clears it', async () => {
     const node = await nodeAt();
     node.drift.found = '/etc/app.conf was changed';
     await node.settle();
@@ -44,7 +44,7 @@ describe('a node', () => {
     expect(node.told).toEqual(['rendered-worker-a: idle, Degraded SLW_DAEMON_DRIFT', 'rendered-worker-a: idle']);
   });
 
-  it('is brought to another config, step by step', async () => {
+  it('is updated to another config, step by step', async () => {
     const node = await nodeAt();
     desire(node, b);
     expect(await node.step()).toEqual({ type: 'again', afterMs: 0 });
@@ -61,7 +61,7 @@ describe('a node', () => {
     expect(node.local.memory()).toEqual({ reported: 'rendered-worker-b', lacks: [] });
   });
 
-  it('waits for its drain, and asks for its pods back', async () => {
+  it('waits for its drain, and requests to be uncordoned', async () => {
     const node = await nodeAt();
     node.settings = buildPolicy('Drain');
     desire(node, b);
@@ -82,7 +82,7 @@ describe('a node', () => {
     ]);
   });
 
-  it('takes only the name of a config that makes the same machine', async () => {
+  it('adopts only the name of a config that describes the same machine', async () => {
     const node = await nodeAt();
     desire(node, named('same', a.spec));
     expect(await node.settle()).toEqual(done);
@@ -93,7 +93,7 @@ describe('a node', () => {
     expect(node.drift.calls).toEqual(['resume rendered-worker-same']);
   });
 
-  it('goes down for a reboot, and does nothing more', async () => {
+  it('reboots, and does nothing more', async () => {
     const node = await nodeAt();
     node.settings = undefined;
     desire(node, b);
@@ -109,8 +109,8 @@ describe('a node', () => {
   });
 });
 
-describe('a node that is to have a config', () => {
-  it('which is not there says so, and asks again after a minute', async () => {
+describe('a node that is assigned a config', () => {
+  it('that does not exist reports it, and retries after a minute', async () => {
     const node = await nodeAt();
     node.annotations[nodeAnnotations.desiredConfig] = 'rendered-worker-x';
     expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
@@ -122,15 +122,15 @@ describe('a node that is to have a config', () => {
     ]);
   });
 
-  it('that cannot be reached without a new installation is told which fields', async () => {
+  it('that needs a reinstallation reports which fields', async () => {
     const node = await nodeAt();
     desire(node, named('fips', { ...a.spec, fips: true }));
     expect(await node.settle()).toEqual(done);
     expect(node.told.at(-1)).toMatch(/preparing.*Unreconcilable SLW_UPDATE_IRRECONCILABLE.*without spec.fips/);
   });
 
-  it('but has drifted does not begin, unless it is forced', async () => {
-    // It never got what its config says.
+  it('but has drifted does not start, unless it is forced', async () => {
+    // It never matched its config.
     const node = await nodeAt(b);
     desire(node, c);
     expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
@@ -141,7 +141,7 @@ describe('a node that is to have a config', () => {
     expect(await node.files.lookAt(FORCE_FILE)).toBeNull();
   });
 
-  it('that the cluster does not know it has left stays where it is', async () => {
+  it('by a cluster that does not know its current one stays unchanged', async () => {
     const node = await nodeAt(b);
     desire(node, a);
     node.annotations[nodeAnnotations.currentConfig] = a.name;
@@ -151,7 +151,7 @@ describe('a node that is to have a config', () => {
   });
 });
 
-/** How often its machine was surveyed for b, and compared with a: up to the moment at which the update begins. */
+/** How often its machine was surveyed for b and compared with a, until the update starts. */
 async function countedNode() {
   const counts = { surveys: 0, verifications: 0 };
   let hasBegun = false;
@@ -175,7 +175,7 @@ async function countedNode() {
   return { node, counts };
 }
 
-describe('a machine is looked at', () => {
+describe('a machine is checked', () => {
   it('once for an update that needs no drain', async () => {
     const { node, counts } = await countedNode();
     node.settings = buildPolicy('None');
@@ -184,7 +184,7 @@ describe('a machine is looked at', () => {
     expect(counts).toEqual({ surveys: 1, verifications: 1 });
   });
 
-  it('before a drain and after it, and not while it is waited for', async () => {
+  it('before and after a drain, and not while waiting for it', async () => {
     const { node, counts } = await countedNode();
     node.settings = buildPolicy('Drain');
     for (let wakes = 0; wakes < 5; wakes += 1) await node.settle();
@@ -195,7 +195,7 @@ describe('a machine is looked at', () => {
     expect(counts).toEqual({ surveys: 2, verifications: 2 });
   });
 
-  it('again where it drifts while its drain is waited for', async () => {
+  it('again if it drifts while waiting for its drain', async () => {
     const { node, counts } = await countedNode();
     node.settings = buildPolicy('Drain');
     await node.settle();
@@ -206,7 +206,7 @@ describe('a machine is looked at', () => {
     expect(counts.verifications).toBe(2);
   });
 
-  it('by nothing else while it is surveyed for good: nothing is put back from then on', async () => {
+  it('without healing from the final survey on', async () => {
     const { node } = await countedNode();
     node.settings = buildPolicy('None');
     await node.files.makeDirectory('/etc/app.conf', { ...ownOwners(), mode: 0o755 });
@@ -229,7 +229,7 @@ const old = (problem: typeof broken, rebooting = false): UpdateResult => ({
 });
 const stuck: UpdateResult = { outcome: 'stuck', from: a.name, to: b.name, problem: full };
 
-/** Its updates and recoveries end as they are told to, in order; then as they really do. */
+/** Its updates and recoveries return these results in order, then the real ones. */
 async function nodeThatEnds(...results: UpdateResult[]): Promise<NodeInCluster> {
   const node = await nodeInCluster({
     current: a,
@@ -246,7 +246,7 @@ async function nodeThatEnds(...results: UpdateResult[]): Promise<NodeInCluster> 
 }
 
 describe('an update that ends', () => {
-  it('at the old config is told as undone, and is not tried again', async () => {
+  it('at the old config is reported as rolled back, and is not retried', async () => {
     const node = await nodeThatEnds(old(broken));
     expect(await node.settle()).toEqual(done);
     expect(await node.settle()).toEqual(done);
@@ -259,13 +259,13 @@ describe('an update that ends', () => {
     expect(node.osFailures).toBe(0);
   });
 
-  it('at the old config for its OS is counted', async () => {
+  it('at the old config because of the OS is counted', async () => {
     const node = await nodeThatEnds(old(noOS));
     await node.settle();
     expect(node.osFailures).toBe(1);
   });
 
-  it('at the old config for a reason that can pass is tried again, after a minute', async () => {
+  it('at the old config for a temporary reason is retried after a minute', async () => {
     const node = await nodeThatEnds(old(full));
     const next = await node.settle();
     expect(next).toMatchObject({ type: 'again' });
@@ -274,7 +274,7 @@ describe('an update that ends', () => {
     expect(node.local.memory()).toEqual({ reported: a.name });
   });
 
-  it('on the way back with a reboot goes down with it', async () => {
+  it('in a rollback with a reboot goes down', async () => {
     const node = await nodeThatEnds(old(broken, true));
     expect(await node.settle()).toEqual(done);
     expect(await node.settle()).toEqual(done);
@@ -283,7 +283,7 @@ describe('an update that ends', () => {
     expect(node.drift.calls).toEqual(['pause']);
   });
 
-  it('nowhere is recovered every half minute until it is somewhere', async () => {
+  it('at neither config is recovered every half minute until it is at one', async () => {
     const node = await nodeThatEnds(stuck, stuck, old(broken));
     const again = { type: 'again', afterMs: 30_000 };
     expect(await node.settle()).toEqual(again);
@@ -295,7 +295,7 @@ describe('an update that ends', () => {
     ]);
   });
 
-  it('nowhere is recovered though the cluster does not answer', async () => {
+  it('at neither config is recovered even if the cluster does not respond', async () => {
     const node = await nodeThatEnds(stuck, stuck, old(broken));
     await node.step();
     node.outage = new Error('no cluster');
@@ -308,8 +308,8 @@ describe('an update that ends', () => {
   });
 });
 
-describe('a machine whose disk does not say what it is at', () => {
-  it('is what its Node says, if it really is that', async () => {
+describe('a machine whose disk does not name its config', () => {
+  it('adopts the one of its Node, if it matches', async () => {
     const node = await nodeInCluster();
     desire(node, a);
     node.annotations[nodeAnnotations.currentConfig] = a.name;
@@ -319,9 +319,9 @@ describe('a machine whose disk does not say what it is at', () => {
   });
 
   it.each([
-    ['is what its first boot wrote down', { [nodeAnnotations.currentConfig]: a.name, more: 1 }, a.name],
-    ['knows nothing from a file that has no name of one', { [nodeAnnotations.currentConfig]: 1 }, undefined],
-    ['knows nothing from a file that is a list', [a.name], undefined],
+    ['adopts the one that its first boot recorded', { [nodeAnnotations.currentConfig]: a.name, more: 1 }, a.name],
+    ['ignores a file without a name', { [nodeAnnotations.currentConfig]: 1 }, undefined],
+    ['ignores a file that is a list', [a.name], undefined],
   ])('%s', async (_, written, expected) => {
     const node = await nodeInCluster();
     desire(node, a);
@@ -330,16 +330,16 @@ describe('a machine whose disk does not say what it is at', () => {
     expect(node.local.current()?.name).toBe(expected);
   });
 
-  it('and is something else says so, in an event too, and looks again after a minute', async () => {
+  it('and that does not match reports it, with an event, and retries after a minute', async () => {
     const node = await nodeInCluster();
     desire(node, b);
     node.annotations[nodeAnnotations.currentConfig] = b.name;
     expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
     expect(node.told).toEqual(['unknown: idle, Degraded SLW_DAEMON_DRIFT']);
-    expect(node.events).toEqual([expect.stringMatching(/^OnDiskStateValidationFailed: 1 thing .*app.conf/)]);
+    expect(node.events).toEqual([expect.stringMatching(/^OnDiskStateValidationFailed: 1 item .*app.conf/)]);
   });
 
-  it('and whose Node does not say it either says what to do', async () => {
+  it('and whose Node does not name it either explains what to do', async () => {
     const node = await nodeInCluster();
     expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
     expect(node.told).toEqual(['unknown: idle, Degraded SLW_DAEMON_NO_CONFIG']);

@@ -1,4 +1,4 @@
-// The node's part in the cluster: carries out what next-node-step.ts decides, one action after the other.
+// The node's controller: executes what next-node-step.ts decides, one action after the other.
 import { nodeAnnotations } from '@slipway/api/names';
 import { readableEntries, stateFileCodec, string } from '@slipway/base/codec';
 import type { Log, Next } from '@slipway/kube';
@@ -20,9 +20,9 @@ import { isForced, type LocalNode, takeForceFile } from './local-node.ts';
 import { nextNodeStep, createStepState, type StepAction, type StepState, buildUnknownScope } from './next-node-step.ts';
 import { type PrepareResult, prepareUpdate } from './prepare-update.ts';
 
-/** What the loop asks of the watch for drift. */
+/** The part of the drift watch that the loop uses. */
 export interface WatchedDrift extends Pick<DriftWatch, 'pause' | 'resume'> {
-  /** For people: what the last check found; '' for nothing, or that there was none yet. */
+  /** Human-readable: the result of the last check. '' if it found nothing or has not run. */
   found(): string;
 }
 
@@ -34,18 +34,18 @@ export interface NodeLoopOptions {
   readonly metrics: DaemonMetrics;
   readonly drift: WatchedDrift;
   readonly log: Log;
-  /** What the recovery at the start came to. */
+  /** The result of the recovery at startup. */
   readonly recovered: UpdateResult;
 }
 
 export interface NodeLoop {
-  /** One step. Never two at once. */
+  /** Runs one step. Steps never run concurrently. */
   step(view: ClusterView, signal: AbortSignal): Promise<Next>;
-  /** From the updater, in the middle of an update. */
+  /** Called by the updater during an update. */
   onStep(step: UpdateStep): Promise<void>;
 }
 
-/** An update goes on without the cluster: telling it of a step must not hold the machine up. */
+/** An update continues without the cluster: a slow report must not delay the machine. */
 const STEP_REPORT_MS = 5000;
 
 const PHASES: Readonly<Record<UpdateStep['step'], Phase>> = {
@@ -59,20 +59,19 @@ const PHASES: Readonly<Record<UpdateStep['step'], Phase>> = {
   'rolling back': 'applying files',
 };
 
-/** What an action came to. */
 type ActionResult = Partial<Pick<StepState, 'ended' | 'noConfig' | 'prepared'>>;
 
 export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   const { host, local, readConfig, reporter, metrics, drift, log } = options;
   const { tell } = createSnapshotReporter(local, reporter);
   let state = createStepState(options.recovered);
-  /** For an update that is about to begin. */
+  /** For an update that is about to start. */
   let isDriftPaused = false;
-  /** Of the update that waits for its drain: a config can be 1.4 MB, and is not fetched and parsed a second time. */
+  /** The config of the update that waits for its drain. It can be 1.4 MB, so it is not fetched and parsed twice. */
   let waiting: StoredConfig | null = null;
 
   async function step(view: ClusterView, signal: AbortSignal): Promise<Next> {
-    // What an earlier step found out, and was cut off before it used it, may hold no more.
+    // Results of an earlier, interrupted step may be outdated.
     state = { ...state, noConfig: null, prepared: null };
     try {
       for (;;) {
@@ -122,7 +121,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
         resumeDriftWatch();
         return {};
       case 'apply':
-        // Watched again when it has ended.
+        // It resumes after the update.
         isDriftPaused = false;
         if (action.takesForceFile) await takeForceFile(host.files);
         return recordEnded(await local.update(action.update));
@@ -139,7 +138,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   }
 
   function recordEnded(ended: UpdateResult): ActionResult {
-    log.info({ result: ended }, 'what an update came to');
+    log.info({ result: ended }, 'the update ended');
     return { ended };
   }
 
@@ -165,7 +164,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     signal: AbortSignal,
   ): Promise<PrepareResult> {
     const current = local.current();
-    if (current === null) throw new Error('an update starts from a config');
+    if (current === null) throw new Error('an update needs a current config');
     if (!isTold) await tell({ phase: 'preparing', update: buildUnknownScope(target) }, view);
     const settings = view.machineConfiguration?.spec;
     const prepared = await prepareUpdate(
@@ -185,7 +184,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
       },
     );
     waiting = prepared.type === 'ready' && prepared.preflight === null ? prepared.target : null;
-    if (prepared.type !== 'ready') log.warn({ problem: prepared.problem }, 'an update is not begun');
+    if (prepared.type !== 'ready') log.warn({ problem: prepared.problem }, 'the update cannot start');
     if (prepared.type === 'refused' && prepared.cause === 'download') metrics.osUpdateFailed();
     return prepared;
   }
@@ -198,7 +197,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
       setTimeout(resolve, STEP_REPORT_MS).unref();
     });
     await Promise.race([reporting, timeout]).catch((error: unknown) => {
-      log.warn({ err: error }, 'the cluster could not be told of a step; the update goes on');
+      log.warn({ err: error }, 'could not report a step to the cluster; the update continues');
     });
   }
 
@@ -206,11 +205,11 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
 }
 
 interface SnapshotReporter {
-  /** What is left out: the machine is at its config, and there is nothing to say. `seen` null: whatever the cluster says. */
+  /** Fields that are left out: the machine is at its config, without problems. `view` null: report in any case. */
   tell(this: void, more: Partial<NodeSnapshot>, view: ClusterView | null): Promise<void>;
 }
 
-/** Tells the cluster of the node, and remembers what it was told. */
+/** Reports the node to the cluster, and remembers what was reported. */
 function createSnapshotReporter(local: LocalNode, reporter: Reporter): SnapshotReporter {
   let desiredConfig: string | null = null;
   let lastReported = '';
@@ -236,7 +235,7 @@ function createSnapshotReporter(local: LocalNode, reporter: Reporter): SnapshotR
     },
   };
 
-  /** Then nothing is asked and nothing written: a Node changes every few seconds. */
+  /** Saves a read and a write, because a Node changes every few seconds. */
   function isAlreadyReported(snapshot: NodeSnapshot, view: ClusterView | null): boolean {
     if (view === null || lastReported !== computeFingerprint(snapshot, view)) return false;
     const { annotations = {} } = view.node.metadata;
@@ -257,8 +256,8 @@ interface FirstConfigDeps {
 }
 
 /**
- * Finds which config a machine has whose disk does not say: what its Node (`said`; null: nothing) or its first boot says, if
- * the machine really is that. Resolves to null where the machine has its config from now on.
+ * Finds the config of a machine whose disk does not name it: the one from its Node (`reportedConfig`; null: none) or
+ * from its first boot, if the machine matches it. Resolves to null if the machine now has its config.
  */
 async function adoptFirstConfig(
   { host, local, readConfig, reporter }: FirstConfigDeps,
@@ -282,16 +281,16 @@ async function adoptFirstConfig(
 }
 
 const MAX_BYTES = 64 * 1024;
-/** What is no text is none of ours. */
+/** Ignores values that are not strings. */
 const annotationsFile = stateFileCodec({ maxChars: MAX_BYTES, decoder: readableEntries(string()) });
 
-/** Rejects with a DaemonError where nothing is written down. */
+/** Rejects with a DaemonError if no file names it. */
 async function readFirstConfigName(files: FileSystem): Promise<string> {
   const name = await readRecordedName(files);
   if (name !== null) return name;
   throw new DaemonError(
     'SLW_DAEMON_NO_CONFIG',
-    `this machine does not know which config it has: there is no ${CURRENT_CONFIG} on its disk, no currentConfig in ${NODE_ANNOTATIONS}, and none on its Node object. Install the machine through the machine config server, or set the annotation currentConfig of the Node to the config that the machine really has`,
+    `this machine does not know its current config: its disk has no ${CURRENT_CONFIG}, and neither ${NODE_ANNOTATIONS} nor its Node object has the annotation currentConfig. Install the machine through the machine config server, or set the Node’s annotation currentConfig to the config that the machine really has`,
   );
 }
 

@@ -11,7 +11,7 @@ const OS = `registry.example.com/os@sha256:${'1'.repeat(64)}`;
 const EXTENSIONS = `registry.example.com/extensions@sha256:${'2'.repeat(64)}`;
 const bytes = (image: string): number => simulatedLayers(image).layers.reduce((sum, { size }) => sum + size, 0);
 
-/** A simulated machine whose OS is changed as the test needs it. */
+/** A simulated machine whose OS behaves as the test needs. */
 async function machine(os: Partial<OperatingSystem> = {}, containers: Partial<Host['containers']> = {}) {
   const files = createMemoryDisk(emptyImage(ownOwners()));
   await makeSimulatedMachine(files);
@@ -40,7 +40,7 @@ async function machine(os: Partial<OperatingSystem> = {}, containers: Partial<Ho
 }
 
 describe('the download before a drain', () => {
-  it('tells how far it is, by images and bytes', async () => {
+  it('reports its progress, by images and bytes', async () => {
     const { run, fetched, told } = await machine();
     await run([OS, EXTENSIONS]);
     expect(fetched).toEqual([OS, EXTENSIONS]);
@@ -49,7 +49,7 @@ describe('the download before a drain', () => {
     expect(told[1]).toMatch(/^1 of 2 images, [\d.]+ MB of [\d.]+ MB$/);
   });
 
-  it('is refused where it would not fit, with both figures, before anything is downloaded', async () => {
+  it('is refused if it does not fit, with both sizes, before anything is downloaded', async () => {
     const needed = 2 * (bytes(OS) + bytes(EXTENSIONS));
     const store = (free: number) => () =>
       Promise.resolve({ path: '/var/lib/containers', freeBytes: free, sizeBytes: 1e9 });
@@ -59,13 +59,13 @@ describe('the download before a drain', () => {
     await expect(short.run([OS, EXTENSIONS])).rejects.toMatchObject({
       code: 'SLW_DAEMON_SPACE',
       message: expect.stringMatching(
-        /which take [\d.]+ MB in \/var\/lib\/containers.*only [\d.]+ MB of it can be used.*not drained/,
+        /They take [\d.]+ MB in \/var\/lib\/containers.*Only [\d.]+ MB can be used.*not drained/,
       ),
     });
     expect(short.fetched).toEqual([]);
   });
 
-  it('of what is there already costs nothing, and asks nobody', async () => {
+  it('of present images costs nothing, and queries no registry', async () => {
     const { run, fetched, told } = await machine(
       { missing: () => Promise.resolve([]), store: () => Promise.reject(new Error('nobody needs it')) },
       {
@@ -78,7 +78,7 @@ describe('the download before a drain', () => {
     expect([fetched, told]).toEqual([[], []]);
   });
 
-  it('is tried where nobody knows how large it is', async () => {
+  it('is tried if the size is unknown', async () => {
     const { run, fetched, told } = await machine(
       {},
       {

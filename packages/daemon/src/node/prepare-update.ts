@@ -1,4 +1,4 @@
-// Everything about an update that can be known before the machine is touched, and everything that can be fetched.
+// Everything about an update that can be checked or downloaded before the machine is touched.
 import type { MachineConfiguration } from '@slipway/api';
 import { formatBytes } from '@slipway/base/text';
 import {
@@ -27,22 +27,22 @@ export interface PrepareDeps {
   readonly readConfig: ConfigReader;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Nothing is put back from then on: what is found on the machine stays so until the update begins. */
+  /** Pauses healing, so that the machine stays as checked until the update starts. */
   readonly pauseDrift: () => Promise<void>;
-  /** What is downloaded for this plan, and how far that is. */
+  /** Reports the progress of the downloads for this plan. */
   readonly onDownload: (plan: UpdatePlan, text: string) => Promise<void>;
 }
 
 export interface DesiredUpdate {
   readonly current: StoredConfig;
   readonly target: string;
-  /** The spec of the MachineConfiguration: what changes cost, and what may pass. */
+  /** The spec of the MachineConfiguration: disruption policies and tolerated changes. */
   readonly settings: MachineConfiguration['spec'] | undefined;
-  /** The machine is not compared with its config: somebody said to go on whatever is on it. */
+  /** The machine is not compared with its config: an administrator forces the update. */
   readonly isForced: boolean;
-  /** What was downloaded before does not have to be again: the update waited for its drain. */
+  /** The images were downloaded before the drain. */
   readonly isPrepared: boolean;
-  /** The pods are gone: if nothing is in the way, the update begins. */
+  /** The node is drained: the update starts if nothing blocks it. */
   readonly isDrained: boolean;
 }
 
@@ -51,7 +51,7 @@ export type PrepareResult =
       readonly type: 'ready';
       readonly target: StoredConfig;
       readonly plan: UpdatePlan;
-      /** Null: the machine is to be looked at again before it is changed, for a drain or a download takes its time. */
+      /** Null: the machine must be checked again before it is changed, because a drain or a download takes time. */
       readonly preflight: PassedPreflight | null;
     }
   | { readonly type: 'refused'; readonly problem: Problem; readonly cause: 'config' | 'drift' | 'machine' | 'download' }
@@ -74,8 +74,8 @@ export async function prepareUpdate(wanted: DesiredUpdate, deps: PrepareDeps): P
     host,
     { from, to, plan },
     {
-      // Also after a drain, though the machine was verified before it: a drain can take hours, in which pods and people wrote
-      // to this disk. What they changed of the old config would otherwise be kept as the way back.
+      // Also after a drain, although the machine was verified before it. A drain can take hours in which pods and users
+      // write to this disk, and their changes would become part of the rollback.
       async verify() {
         const drifts = wanted.isForced ? [] : await local.verify(from);
         if (drifts.length === 0 && begins) await deps.pauseDrift();
@@ -90,7 +90,7 @@ export async function prepareUpdate(wanted: DesiredUpdate, deps: PrepareDeps): P
   return (await download(change, plan, deps)) ?? { ...ready, preflight: null };
 }
 
-/** Before a drain: a node is not empty while it downloads. */
+/** Runs before the drain, so that no drained node waits for a download. */
 async function download(change: OSChange, plan: UpdatePlan, deps: PrepareDeps): Promise<PrepareResult | null> {
   const onProgress = (text: string): Promise<void> => deps.onDownload(plan, text);
   try {
@@ -106,16 +106,16 @@ export interface PrefetchDeps {
   readonly host: Pick<Host, 'os' | 'files' | 'containers'>;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** For people. */
+  /** Human-readable. */
   readonly onProgress: (text: string) => Promise<void>;
 }
 
-/** A registry that does not answer holds no update up: what pulls the image may know another way. */
+/** A registry that does not respond must not block the update: the pull may use a mirror. */
 const SIZES_MS = 20_000;
 
 /**
- * Downloads images ahead of the drain: a node is not empty while it downloads. Rejects with a DaemonError; SLW_DAEMON_SPACE,
- * and nothing is downloaded, where they would not fit.
+ * Downloads images before the drain, so that no drained node waits for them. Rejects with a DaemonError; if the images
+ * do not fit, with SLW_DAEMON_SPACE before any download.
  */
 export async function prefetch(images: readonly string[], deps: PrefetchDeps): Promise<void> {
   const { host, log, signal, onProgress } = deps;
@@ -131,7 +131,7 @@ export async function prefetch(images: readonly string[], deps: PrefetchDeps): P
 
 type Sizes = ReadonlyMap<string, SizedImage>;
 
-/** Of those that can be had. */
+/** The sizes that the registry reports. */
 async function fetchSizes(images: readonly string[], { host, log, signal }: PrefetchDeps): Promise<Sizes> {
   const source = openSizeSource(host);
   const timeoutSignal = AbortSignal.any([signal, AbortSignal.timeout(SIZES_MS)]);
@@ -140,7 +140,7 @@ async function fetchSizes(images: readonly string[], { host, log, signal }: Pref
     for (const image of images) sizes.set(image, await source.sizeOf(image, timeoutSignal));
   } catch (error) {
     signal.throwIfAborted();
-    log.warn({ err: error }, 'how large the images of an update are is not known: they are downloaded all the same');
+    log.warn({ err: error }, 'could not get the sizes of the update’s images; downloading them anyway');
   } finally {
     await source.rest();
   }
@@ -153,14 +153,14 @@ function expectSpace(images: readonly string[], sizes: Sizes, store: ImageStore)
   if (fits) return;
   throw new DaemonError(
     'SLW_DAEMON_SPACE',
-    `The update needs ${images.join(' and ')}, which take ${formatBytes(needed, 'up')} in ${store.path}, twice what is ` +
-      `transferred; only ${formatBytes(usable)} of it can be used: ${formatBytes(store.freeBytes)} are free, and a tenth of the ` +
-      'file system, at most 2 GiB, stays so. Nothing was downloaded, and the node is not drained. Free space there, or let the ' +
-      'node have another target',
+    `The update needs ${images.join(' and ')}. They take ${formatBytes(needed, 'up')} in ${store.path}, twice their download ` +
+      `size. Only ${formatBytes(usable)} can be used: ${formatBytes(store.freeBytes)} are free, and a tenth of the file system, ` +
+      'at most 2 GiB, is reserved. Nothing was downloaded, and the node was not drained. Free space there, or assign ' +
+      'another config to the node',
   );
 }
 
-/** `done`: how many of the images are there. */
+/** `done`: the number of images already downloaded. */
 function formatProgress(images: readonly string[], sizes: Sizes, done: number): string {
   const counted = `${done} of ${images.length} images`;
   const of = (some: readonly string[]): SizedImage[] => some.flatMap((image) => sizes.get(image) ?? []);

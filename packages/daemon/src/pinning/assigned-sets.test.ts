@@ -10,8 +10,8 @@ const found = (...names: string[]): PinnedImageSet => ({
   spec: { pinnedImages: names.map((name) => ({ name })) },
 });
 
-describe('a set as a node wants it', () => {
-  it('has its images sorted, each once', () => {
+describe('a set as a node needs it', () => {
+  it('has its images sorted, without duplicates', () => {
     expect(readSet('a', found(buildImageName('b'), buildImageName('a'), buildImageName('b')))).toEqual({
       ok: true,
       set: { name: 'a', uid: 'u', generation: 3, images: [buildImageName('a'), buildImageName('b')] },
@@ -19,10 +19,10 @@ describe('a set as a node wants it', () => {
   });
 
   it.each([
-    ['is gone', undefined, /does not exist.*stays/],
+    ['does not exist', undefined, /does not exist.*stay pinned/],
     ['names a tag', found('registry.example.com/app:1'), /pinnedImages\[0\].*by digest/],
     [
-      'would say something else to the runtime',
+      'would inject something into the configuration of the runtime',
       found(`${buildImageName('a')}"]\nevil`),
       /pinnedImages\[0\].*by digest/,
     ],
@@ -31,7 +31,7 @@ describe('a set as a node wants it', () => {
       found(...Array.from({ length: 501 }, (_, index) => buildImageName(index.toString(16)))),
       /500.*501/,
     ],
-  ])('%s: that is a problem with a way out', (_, object, words) => {
+  ])('%s: that is a problem, with what to do', (_, object, words) => {
     const read = readSet('a', object);
     expect(read).toMatchObject({ ok: false, problem: { code: 'SLW_PINNING_SET' } });
     expect(read.ok ? '' : read.problem.message).toMatch(words);

@@ -1,4 +1,4 @@
-// The sets that a node is assigned, as the cluster has them. Each is got once for every change of it, and not watched.
+// The PinnedImageSets that a node is assigned. Each is read once per change instead of being watched.
 import type { PinnedImageSet } from '@slipway/api';
 import { forEachLimit } from '@slipway/base/concurrency';
 import { quote } from '@slipway/base/text';
@@ -8,18 +8,18 @@ import type { Problem } from '../problem.ts';
 import { addAttempt, type Attempts, isFailed, findEarliest } from './retry.ts';
 
 export interface AssignedSets {
-  /** By name, those that are known. */
+  /** The sets that could be read, by name. */
   readonly wanted: readonly DesiredSet[];
-  /** The others, by name. */
+  /** The names of the others. */
   readonly unknown: ReadonlySet<string>;
   readonly problems: readonly { readonly set: string; readonly problem: Problem }[];
-  /** When those are asked for again; null: all are known. */
+  /** When to read those again. Null: all are known. */
   readonly retryAt: number | null;
 }
 
 /** Rejects as the client does. */
 export interface SetSource {
-  /** undefined: there is none. */
+  /** Undefined: it does not exist. */
   findSet(name: string, signal: AbortSignal): Promise<PinnedImageSet | undefined>;
 }
 
@@ -34,7 +34,7 @@ export interface SetReaderOptions {
 }
 
 interface KnownSet {
-  /** What the assignment said when it was asked for. */
+  /** The version that was assigned when the set was read. */
   readonly asked: string;
   readonly set: DesiredSet;
 }
@@ -67,7 +67,7 @@ export function createSetReader({ cluster, now, random }: SetReaderOptions): Set
     return readSet(name, found);
   }
 
-  /** An object that is newer than the assignment says is the one to go by: that follows. */
+  /** If the object is newer than the assignment, the object counts: the assignment follows. */
   function isOutdated(assigned: AssignedSet): boolean {
     const found = known.get(assigned.name);
     if (found === undefined) return true;
@@ -105,7 +105,7 @@ export interface DesiredSet {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
-  /** By digest, sorted, each once. */
+  /** By digest, sorted, without duplicates. */
   readonly images: readonly string[];
 }
 
@@ -113,25 +113,25 @@ export type ReadSetResult =
   | { readonly ok: true; readonly set: DesiredSet }
   | { readonly ok: false; readonly problem: Problem };
 
-/** As the API has it. */
+/** The limit of the API. */
 const MAX_IMAGES = 500;
-/** The name goes into a file of the container runtime and back into its requests: nothing else is let through. */
+/** Names are written to the runtime's configuration and sent in its requests, so no other characters are allowed. */
 const BY_DIGEST = /^[\w.:-]+(?:\/[\w.-]*)+@sha256:[a-f0-9]{64}$/;
 const MAX_NAME_CHARS = 447;
 
-/** undefined: the API has no such set. */
+/** `found` undefined: the API has no such set. */
 export function readSet(name: string, found: PinnedImageSet | undefined): ReadSetResult {
   if (found === undefined) {
     return invalidSet(
-      `PinnedImageSet ${name}, which this node is to pin, does not exist: it was just deleted, and the node is told so soon; ` +
-        'if that does not happen, see whether the controller runs. What the node holds of it stays',
+      `PinnedImageSet ${name}, assigned to this node, does not exist. It was probably just deleted, and the controller will ` +
+        'unassign it; if that takes long, check that the controller is running. Images already pinned for it stay pinned',
     );
   }
   const { uid = '', generation = 1 } = found.metadata;
   const images = found.spec.pinnedImages.map((image) => image.name);
   if (images.length > MAX_IMAGES) {
     return invalidSet(
-      `PinnedImageSet ${name}, spec.pinnedImages: expected at most ${MAX_IMAGES} images, found ${images.length}: make several sets of them`,
+      `PinnedImageSet ${name}, spec.pinnedImages: expected at most ${MAX_IMAGES} images, found ${images.length}: split them into several sets`,
     );
   }
   const wrong = images.findIndex((image) => image.length > MAX_NAME_CHARS || !BY_DIGEST.test(image));

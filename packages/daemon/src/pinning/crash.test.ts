@@ -29,9 +29,9 @@ async function pinnedMachine(): Promise<{ image: DiskImage; world: PinWorld }> {
 
 const changes = [
   { name: 'other sets', wanted: after, change: (world: PinWorld) => assign(world, after) },
-  { name: 'no set any more', wanted: [], change: (world: PinWorld) => assign(world, []) },
+  { name: 'no set', wanted: [], change: (world: PinWorld) => assign(world, []) },
   {
-    name: 'where nothing is asked of the node',
+    name: 'those of a node without an assignment',
     wanted: [],
     change(world: PinWorld) {
       world.assignment = null;
@@ -51,7 +51,7 @@ const named = (text: string | undefined): string[] => {
   return crio.image.pinned_images;
 };
 
-/** The law at any moment: what CRI-O is told to keep is what whole sets need, each of which is there. */
+/** The invariant at any moment: CRI-O pins exactly the images of complete sets. */
 async function judge(files: FileSystem, wanted: readonly DesiredSet[]): Promise<void> {
   const text = await readText(files, DROP_IN, 1_000_000);
   const present = new Set(await readImages(files));
@@ -59,7 +59,7 @@ async function judge(files: FileSystem, wanted: readonly DesiredSet[]): Promise<
   const pins = new Set(named(text));
   const whole = possible.filter(({ images }) => images.every((image) => pins.has(image)));
   expect([...pins].filter((pin) => !whole.some(({ images }) => images.includes(pin)))).toEqual([]);
-  // Nothing of a set that is wanted is given up before the next one is there.
+  // A desired set keeps its pins until the next generation is present.
   for (const old of before.filter(({ name }) => wanted.some((set) => set.name === name))) {
     expect(whole.some(({ name }) => name === old.name)).toBe(true);
   }
@@ -74,7 +74,7 @@ interface Killing {
   readonly at: number;
 }
 
-/** False: it was through before. */
+/** False: it was complete before. */
 async function killAndGoOn({ image, world, wanted, fault, at }: Killing): Promise<boolean> {
   const disk = createMemoryDisk(copyImage(image));
   const faulty = createFaultyDisk(disk, { at, of: 'changes', fault });
@@ -82,7 +82,7 @@ async function killAndGoOn({ image, world, wanted, fault, at }: Killing): Promis
   if (faulty.hit() === undefined) return false;
   await judge(disk, wanted);
 
-  // Every third time the whole machine goes down with it.
+  // Every third time the whole machine goes down too.
   if (at % 3 === 2) await bootSimulatedMachine(disk, 'power cut');
   const machine = startPinMachine(disk, world);
   await machine.settle();
@@ -98,8 +98,8 @@ async function killAndGoOn({ image, world, wanted, fault, at }: Killing): Promis
   return true;
 }
 
-describe.each(changes)('a daemon that is killed while it brings its pins to $name', ({ change, wanted }) => {
-  it.each(faults)('$name, at any change of the disk, goes on where it stood', async ({ fault, atLeast }) => {
+describe.each(changes)('a daemon that is killed while it changes its pins to $name', ({ change, wanted }) => {
+  it.each(faults)('$name, at any change of the disk, continues where it was', async ({ fault, atLeast }) => {
     const { image, world } = await pinnedMachine();
     let at = 0;
     for (; ; at += 1) {

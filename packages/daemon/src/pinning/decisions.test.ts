@@ -25,41 +25,37 @@ const input = (more: Partial<PinsInput>): PinsInput => ({
   ...more,
 });
 
-describe('what is pinned next', () => {
+describe('the next pins', () => {
   const old = buildSet('s', ['a', 'b'], 1);
   const grown = buildSet('s', ['a', 'b', 'c'], 2);
   const shrunk = buildSet('s', ['a'], 3);
   const other = buildSet('t', ['d']);
   it.each<[string, Partial<PinsInput>, readonly DesiredSet[]]>([
-    ['nothing of a set that is not all there', { wanted: [old], present: buildPresent('a') }, []],
-    ['a set that is all there', { wanted: [old], present: buildPresent('a', 'b') }, [old]],
+    ['nothing of an incomplete set', { wanted: [old], present: buildPresent('a') }, []],
+    ['a complete set', { wanted: [old], present: buildPresent('a', 'b') }, [old]],
     [
-      'the earlier generation until the new one is there',
+      'the earlier generation until the new one is complete',
       { wanted: [grown], pinned: [old], present: buildPresent('a', 'b') },
       [old],
     ],
     ['then the new one', { wanted: [grown], pinned: [old], present: buildPresent('a', 'b', 'c') }, [grown]],
-    [
-      'a set of which an image has disappeared, as before',
-      { wanted: [old], pinned: [old], present: buildPresent('a') },
-      [old],
-    ],
-    ['no set that nobody wants any more', { pinned: [old], present: buildPresent('a', 'b') }, []],
+    ['a set that lost an image, as before', { wanted: [old], pinned: [old], present: buildPresent('a') }, [old]],
+    ['no set that is no longer desired', { pinned: [old], present: buildPresent('a', 'b') }, []],
     ['a set that cannot be read now, as before', { unknown: new Set(['s']), pinned: [old] }, [old]],
-    ['each set for itself', { wanted: [grown, other], pinned: [old], present: buildPresent('a', 'd') }, [old, other]],
+    ['each set separately', { wanted: [grown, other], pinned: [old], present: buildPresent('a', 'd') }, [old, other]],
     [
-      'nothing new on a node that is not well',
+      'nothing new on an unhealthy node',
       { wanted: [grown], pinned: [old], present: buildPresent('a', 'b', 'c'), isWell: false },
       [old],
     ],
     [
-      'less on a node that is not well',
+      'fewer on an unhealthy node',
       { wanted: [shrunk], pinned: [old], present: buildPresent('a'), isWell: false },
       [shrunk],
     ],
-    ['not what is gone, well or not', { pinned: [old], isWell: false }, []],
+    ['no removed set, healthy or not', { pinned: [old], isWell: false }, []],
     [
-      'one that was made anew, when that is there',
+      'a recreated set, when it is complete',
       { wanted: [buildSet('s', ['c'], 1, 'other')], pinned: [old], present: buildPresent('a', 'b') },
       [old],
     ],
@@ -77,7 +73,7 @@ describe('what is pinned next', () => {
     .uniqueArray(set, { selector: ({ name }) => name })
     .map((list) => list.map(({ name, words, generation }) => buildSet(name, words, generation)));
 
-  it('never pins a set that was not pinned and is not all there, and gives up none that is wanted', () => {
+  it('never pins an incomplete set, and never unpins a desired one', () => {
     fc.assert(
       fc.property(sets, sets, fc.subarray(letters), fc.boolean(), (wanted, pinned, there, isWell) => {
         const present = buildPresent(...there);
@@ -119,16 +115,16 @@ const workInput: PullPlanInput = {
 const idle: PullPlan = { learn: [], pull: [], stop: false, waitsFor: '', wakeAt: null };
 const images = (...words: string[]): string[] => words.map(buildImageName);
 
-describe('what is done about missing images', () => {
+describe('missing images', () => {
   it.each<[string, Partial<PullPlanInput>, PullPlan]>([
-    ['nothing where all are there', { present: buildPresent('a', 'b', 'c') }, idle],
-    ['first their sizes', {}, { ...idle, learn: images('b', 'c') }],
+    ['nothing to do if all are present', { present: buildPresent('a', 'b', 'c') }, idle],
+    ['their sizes come first', {}, { ...idle, learn: images('b', 'c') }],
     ['nothing is pulled until all sizes are known', { sizes: buildSizes('b') }, { ...idle, learn: images('c') }],
     ['then they are pulled, shared ones once', { sizes: buildSizes('b', 'c') }, { ...idle, pull: images('b', 'c') }],
     [
-      'one that cannot be sized holds the others up while it may only be a hiccup',
+      'one of unknown size blocks the others while the failure may be temporary',
       { sizes: buildSizes('b'), attempts: buildAttempts({ c: tried(2, 61_000) }) },
-      { ...idle, wakeAt: 61_000, waitsFor: 'the registry to say how large 1 image will be' },
+      { ...idle, wakeAt: 61_000, waitsFor: 'the registry to report the size of 1 image' },
     ],
     [
       'and no longer once it counts as failed',
@@ -136,12 +132,12 @@ describe('what is done about missing images', () => {
       { ...idle, pull: images('b'), wakeAt: 61_000 },
     ],
     [
-      'one that failed waits, the others go on',
+      'a failed one waits, the others continue',
       { sizes: buildSizes('b', 'c'), attempts: buildAttempts({ b: tried(1, 61_000) }) },
       { ...idle, pull: images('c'), wakeAt: 61_000 },
     ],
     [
-      'and is tried again when it is time',
+      'and is retried when it is time',
       { sizes: buildSizes('b', 'c'), attempts: buildAttempts({ b: tried(5, 60_000) }) },
       { ...idle, pull: images('b', 'c') },
     ],
@@ -151,18 +147,18 @@ describe('what is done about missing images', () => {
       { ...idle, waitsFor: 'the node to be Ready' },
     ],
     [
-      'with disk pressure all stops',
+      'all pulls stop with disk pressure',
       { node: { ...well, hasDiskPressure: true } },
-      { ...idle, stop: true, waitsFor: 'the disk pressure of the node to end' },
+      { ...idle, stop: true, waitsFor: 'the node’s disk pressure to clear' },
     ],
-    ['machines begin one after another', { startsAt: 65_000 }, { ...idle, wakeAt: 65_000 }],
+    ['machines start one after another', { startsAt: 65_000 }, { ...idle, wakeAt: 65_000 }],
   ])('%s', (_, more, expected) => {
     expect(planPulls({ ...workInput, ...more })).toEqual(expected);
   });
 
-  it('a machine whose turn has not come asks the registry for nothing', () => {
+  it('a machine without a pull slot queries no registry', () => {
     const work = planPulls({ ...workInput, mayPull: false, sizes: buildSizes('b') });
-    expect(work).toMatchObject({ learn: [], pull: [], waitsFor: expect.stringContaining('its turn') });
+    expect(work).toMatchObject({ learn: [], pull: [], waitsFor: expect.stringContaining('a pull slot') });
   });
 });
 
@@ -176,37 +172,35 @@ const sizes = new Map([
   ['tool', image(['l1', GB], ['l2', 2 * GB], ['l3', GB])],
 ]);
 const store = (freeBytes: number) => ({ path: '/var/lib/containers', freeBytes, sizeBytes: 20 * GB });
-/** Of 20 GB a tenth stays free. */
+/** A tenth of 20 GB stays free. */
 const RESERVE = 2 * GB;
 
-describe('whether what is missing fits', () => {
+describe('whether the missing images fit', () => {
   it.each<[string, string[], string[], number]>([
     ['one image', ['app'], [], 6 * GB],
     ['shared layers count once', ['app', 'tool'], [], 8 * GB],
-    ['layers of images that are there count for nothing', ['app', 'tool'], ['base'], 6 * GB],
-    ['nor do images that nobody knows the size of', ['app', 'riddle'], ['other'], 6 * GB],
+    ['layers of present images do not count', ['app', 'tool'], ['base'], 6 * GB],
+    ['nor do images of unknown size', ['app', 'riddle'], ['other'], 6 * GB],
   ])('%s', (_, missing, present, needed) => {
     const why = (free: number) => findSpaceProblem({ missing, present, sizes, store: store(free) });
     expect(why(needed + RESERVE)).toBeNull();
     expect(why(needed + RESERVE - 1)).toMatchObject({ code: 'SLW_PINNING_WOULD_NOT_FIT' });
   });
 
-  it('both figures are told, and where', () => {
+  it('both sizes are reported, with the path', () => {
     const why = findSpaceProblem({ missing: ['app'], present: [], sizes, store: store(5 * GB) });
-    expect(why?.message).toMatch(
-      /1 image, needs 6 GB in \/var\/lib\/containers.*only 3 GB of it can be used: 5 GB are free/,
-    );
+    expect(why?.message).toMatch(/1 image\) need 6 GB in \/var\/lib\/containers.*Only 3 GB can be used: 5 GB are free/);
   });
 });
 
 const node = (...conditions: { type: string; status: string }[]) => ({ status: { conditions } });
 const ready = { type: 'Ready', status: 'True' };
 
-describe('what a Node says of itself', () => {
+describe('the health of a Node', () => {
   it.each([
     ['Ready', node(ready), { isReady: true, hasDiskPressure: false }],
     ['not Ready', node({ ...ready, status: 'False' }), { isReady: false, hasDiskPressure: false }],
-    ['not heard of for long', node({ ...ready, status: 'Unknown' }), { isReady: false, hasDiskPressure: false }],
+    ['without a recent heartbeat', node({ ...ready, status: 'Unknown' }), { isReady: false, hasDiskPressure: false }],
     ['full', node(ready, { type: 'DiskPressure', status: 'True' }), { isReady: true, hasDiskPressure: true }],
     ['nothing', {}, { isReady: false, hasDiskPressure: false }],
     ['no Node', undefined, { isReady: false, hasDiskPressure: false }],
@@ -215,8 +209,8 @@ describe('what a Node says of itself', () => {
   });
 });
 
-describe('when a machine begins', () => {
-  it('is the same moment each time, and spread over all of the time for many machines', () => {
+describe('the start of a machine', () => {
+  it('is always at the same moment, and spread over the whole time for many machines', () => {
     const delays = Array.from({ length: 200 }, (_, index) => computeStartDelayMs(`worker-${index}`, 10_000));
     expect(delays).toEqual(Array.from({ length: 200 }, (_, index) => computeStartDelayMs(`worker-${index}`, 10_000)));
     const seconds = new Set(delays.map((delay) => Math.floor(delay / 1000)));
@@ -224,7 +218,7 @@ describe('when a machine begins', () => {
     expect(Math.max(...delays)).toBeLessThan(10_000);
   });
 
-  it('is at once where nothing is spread', () => {
+  it('is immediate without a spread', () => {
     expect(computeStartDelayMs('worker-1', 0)).toBe(0);
   });
 });

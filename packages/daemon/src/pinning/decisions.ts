@@ -1,5 +1,4 @@
-// What is decided about pinned images, from what is known at one moment: which sets are pinned, what is pulled next, and whether it
-// fits on the disk.
+// Decisions about pinned images: which sets are pinned, what is pulled next, and whether it fits on the disk.
 import { createHash } from 'node:crypto';
 import type { Node } from '@slipway/api';
 import { count, formatBytes } from '@slipway/base/text';
@@ -10,26 +9,25 @@ import type { DesiredSet } from './assigned-sets.ts';
 import { type Attempts, isFailed, findEarliest } from './retry.ts';
 import type { KnownSizes } from './sizes.ts';
 
-// Which sets are pinned next. Nothing of a set is pinned before all of it is there, and what was pinned stays until then, so that
-// space can be freed at any time by taking a set away, and no image that is needed is given up for one that is not there yet.
+// Which sets are pinned next. A set is pinned only when all its images are present, and the previous pins stay until
+// then. So removing a set frees space at any time, and no needed image is unpinned for one that is still missing.
 
-/** The sets of a node at one moment. */
 export interface SetsOnNode {
   readonly wanted: readonly DesiredSet[];
-  /** Sets that are wanted, but cannot be read now: what is pinned of them stays. */
+  /** Desired sets that cannot be read now: their pins stay. */
   readonly unknown: ReadonlySet<string>;
-  /** By name, of whatever generation. */
+  /** By name, in any generation. */
   readonly pinned: readonly DesiredSet[];
   /** Images. */
   readonly present: ReadonlySet<string>;
 }
 
 export interface PinsInput extends SetsOnNode {
-  /** The node is Ready and has no disk pressure. If not, pins can only become fewer. */
+  /** The node is Ready and has no disk pressure. Otherwise pins are only removed. */
   readonly isWell: boolean;
 }
 
-/** By name. */
+/** Sorted by name. */
 export function decidePins({ wanted, unknown, pinned, present, isWell }: PinsInput): DesiredSet[] {
   const before = new Map(pinned.map((set) => [set.name, set]));
   const protectedNow = new Set(pinned.flatMap(({ images }) => images));
@@ -45,37 +43,37 @@ export function decidePins({ wanted, unknown, pinned, present, isWell }: PinsInp
 export const isComplete = ({ images }: DesiredSet, present: ReadonlySet<string>): boolean =>
   images.every((image) => present.has(image));
 
-/** Whether the same images are pinned for the same sets. */
+/** Whether both pin the same images for the same sets. */
 export function isSamePins(a: readonly DesiredSet[], b: readonly DesiredSet[]): boolean {
   return JSON.stringify(a.map(shape)) === JSON.stringify(b.map(shape));
 }
 
 const shape = ({ name, uid, generation, images }: DesiredSet): unknown => [name, uid, generation, images];
 
-// What is done next about the images that are not there: whose sizes are asked for, which are pulled, or what is waited for.
+// The next step for missing images: which sizes to query, what to pull, or what to wait for.
 
 export interface PullPlanInput {
   readonly wanted: readonly DesiredSet[];
   readonly present: ReadonlySet<string>;
-  /** By image: those that are known. */
+  /** The known sizes by image. */
   readonly sizes: KnownSizes;
   readonly attempts: ReadonlyMap<string, Attempts>;
   readonly node: NodeHealth;
   readonly mayPull: boolean;
-  /** Not before this moment: machines do not all begin at once. */
+  /** Nothing is pulled earlier: machines start at different times. */
   readonly startsAt: number;
   readonly now: number;
 }
 
 export interface PullPlan {
-  /** In their order; those that are under way already are among them. */
+  /** In order, including those in progress. */
   readonly learn: readonly string[];
   readonly pull: readonly string[];
-  /** What is under way goes on, unless this says that it has to end. */
+  /** Cancel pulls in progress, which otherwise continue. */
   readonly stop: boolean;
-  /** For people; '' for nothing. */
+  /** Human-readable. '' for nothing. */
   readonly waitsFor: string;
-  /** When something more can be done without any news. Null: only news can change it. */
+  /** When more can be done without an event. Null: only an event changes the plan. */
   readonly wakeAt: number | null;
 }
 
@@ -91,7 +89,7 @@ export function planPulls(input: PullPlanInput): PullPlan {
 
   const isDue = (image: string): boolean => (attempts.get(image)?.notBefore ?? 0) <= now;
   const unsized = missing.filter((image) => !sizes.has(image));
-  // One that cannot be sized holds the others up until it counts as failed: what all of them need has to fit.
+  // An image of unknown size blocks the others until it counts as failed, because all of them must fit together.
   const isHeldUp = unsized.some((image) => !hasFailed(attempts.get(image)));
   const pull = isHeldUp ? [] : missing.filter((image) => sizes.has(image) && isDue(image));
   const waits = unsized.filter((image) => attempts.has(image)).length;
@@ -99,33 +97,33 @@ export function planPulls(input: PullPlanInput): PullPlan {
     ...EMPTY_PLAN,
     learn: unsized.filter(isDue),
     pull,
-    waitsFor: isHeldUp && waits > 0 ? `the registry to say how large ${count(waits, 'image')} will be` : '',
+    waitsFor: isHeldUp && waits > 0 ? `the registry to report the size of ${count(waits, 'image')}` : '',
     wakeAt: findEarliest(missing.flatMap((image) => attempts.get(image)?.notBefore ?? []).filter((at) => at > now)),
   };
 }
 
 function planWait({ node, mayPull }: PullPlanInput): PullPlan | null {
-  // The kubelet is deleting images to free space: every byte that still comes works against it.
-  if (node.hasDiskPressure) return { ...EMPTY_PLAN, stop: true, waitsFor: 'the disk pressure of the node to end' };
+  // The kubelet is deleting images to free space: further pulls would work against it.
+  if (node.hasDiskPressure) return { ...EMPTY_PLAN, stop: true, waitsFor: 'the node’s disk pressure to clear' };
   if (!node.isReady) return { ...EMPTY_PLAN, waitsFor: 'the node to be Ready' };
-  if (!mayPull) return { ...EMPTY_PLAN, waitsFor: 'its turn: the pool lets only so many machines pull at once' };
+  if (!mayPull) return { ...EMPTY_PLAN, waitsFor: 'a pull slot: the pool limits how many machines pull concurrently' };
   return null;
 }
 
 const hasFailed = (attempts: Attempts | undefined): boolean => attempts !== undefined && isFailed(attempts);
 
-/** In the order of the sets, each once. */
+/** In the order of the sets, without duplicates. */
 export function listMissingImages(wanted: readonly DesiredSet[], present: ReadonlySet<string>): string[] {
   return [...new Set(wanted.flatMap(({ images }) => images))].filter((image) => !present.has(image));
 }
 
-/** What of a Node decides whether images are pulled to it. */
+/** The conditions of a Node that decide whether images are pulled to it. */
 export interface NodeHealth {
   readonly isReady: boolean;
   readonly hasDiskPressure: boolean;
 }
 
-/** A node that says nothing of it is not Ready, as for the scheduler. */
+/** A node without the condition is not Ready, as for the scheduler. */
 export function readNodeHealth(node: Pick<Node, 'status'> | undefined): NodeHealth {
   const conditions = node?.status?.conditions ?? [];
   const isTrue = (type: string): boolean =>
@@ -135,13 +133,13 @@ export function readNodeHealth(node: Pick<Node, 'status'> | undefined): NodeHeal
 
 export const isHealthy = ({ isReady, hasDiskPressure }: NodeHealth): boolean => isReady && !hasDiskPressure;
 
-/** Machines hear of a set at the same moment: each begins a little later than the others, and always by the same time. */
+/** All machines learn of a set at the same moment, so each waits for its own constant delay. */
 export function computeStartDelayMs(nodeName: string, maxMs: number): number {
   const share = createHash('sha256').update(nodeName).digest().readUInt32BE() / 2 ** 32;
   return Math.floor(share * maxMs);
 }
 
-// Whether all that is still missing fits on the disk, before any of it is pulled.
+// Whether all missing images fit on the disk, checked before any is pulled.
 
 export interface SpaceInput {
   readonly missing: readonly string[];
@@ -150,7 +148,7 @@ export interface SpaceInput {
   readonly store: ImageStore;
 }
 
-/** Null: it fits. Images whose size is not known count for nothing: they are not pulled. */
+/** Null: they fit. Images of unknown size are ignored, because they are not pulled. */
 export function findSpaceProblem({ missing, present, sizes, store }: SpaceInput): Problem | null {
   const known = (images: Iterable<string>): SizedImage[] => [...images].flatMap((image) => sizes.get(image) ?? []);
   const { done, total } = computePullAmount(known(missing), known(present));
@@ -159,9 +157,9 @@ export function findSpaceProblem({ missing, present, sizes, store }: SpaceInput)
   return {
     code: 'SLW_PINNING_WOULD_NOT_FIT',
     message:
-      `what is still missing, ${count(missing.length, 'image')}, needs ${formatBytes(needed, 'up')} in ${store.path}, twice what is ` +
-      `transferred, and only ${formatBytes(usable)} of it can be used: ${formatBytes(store.freeBytes)} are free, and a tenth of the ` +
-      'file system, at most 2 GiB, stays so. Nothing is pulled. Free space there, make the file system larger, or take images ' +
-      'or sets away',
+      `the missing images (${count(missing.length, 'image')}) need ${formatBytes(needed, 'up')} in ${store.path}, twice their download ` +
+      `size. Only ${formatBytes(usable)} can be used: ${formatBytes(store.freeBytes)} are free, and a tenth of the file system, ` +
+      'at most 2 GiB, is reserved. Nothing is pulled. Free space there, enlarge the file system, or remove images ' +
+      'or sets',
   };
 }

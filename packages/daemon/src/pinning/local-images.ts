@@ -1,30 +1,30 @@
-// Which images are on the machine: what the runtime said when it was last asked, and what has come since.
+// The images on the machine: the runtime's last answer, plus those pulled since.
 import type { ImageStore, RuntimeImage } from '../host/container-runtime.ts';
 import type { Host } from '../host/host.ts';
 
 export interface LocalImages {
   present(): ReadonlySet<string>;
-  /** As the runtime said; null: it was never asked. */
+  /** The runtime's last answer. Null: it was never queried. */
   seen(): readonly RuntimeImage[] | null;
-  /** The runtime was asked after the last image came, and within this time. */
+  /** The runtime was queried after the last image arrived, and within this time. */
   isFresh(withinMs: number): boolean;
   nextLookAt(): number;
   look(signal: AbortSignal): Promise<void>;
   add(image: string): void;
   store(): ImageStore | null;
   measure(signal: AbortSignal): Promise<ImageStore>;
-  /** It is time to, though nobody needs it for a decision. */
+  /** The regular measurement is due, although no decision needs it. */
   isMeasureDue(): boolean;
 }
 
-/** An image that somebody removes is missed after that. */
+/** A removed image is noticed after this time at the latest. */
 export const CHECK_EVERY_MS = 60_000;
-/** A runtime counts what its images use when it is asked, which takes its time. */
+/** The runtime computes the disk usage of its images on each query, which is slow. */
 export const MEASURE_EVERY_MS = 600_000;
 
 export function createLocalImages(containers: Host['containers'], now: () => number): LocalImages {
   let present = new Set<string>();
-  /** Since the last look began. */
+  /** Since the start of the last query. */
   let came: string[] = [];
   let observed: readonly RuntimeImage[] | null = null;
   let checkedAt = -Infinity;
@@ -40,7 +40,7 @@ export function createLocalImages(containers: Host['containers'], now: () => num
     async look(signal) {
       came = [];
       observed = await containers.images(signal);
-      // What comes while the runtime is asked may be missing in its answer.
+      // Images that arrive during the query may be missing in the answer.
       present = new Set([...observed.flatMap(({ digests }) => digests), ...came]);
       checkedAt = now();
       isBehind = came.length > 0;

@@ -1,4 +1,4 @@
-// What can be measured of the images that a node holds.
+// Metrics of a node's pinned images.
 import type { Metrics } from '@slipway/kube';
 import { Counter, Gauge } from 'prom-client';
 import type { PinProgress } from '@slipway/fleet';
@@ -19,23 +19,23 @@ export function createPinMetrics({ registry }: Pick<Metrics, 'registry'>): PinMe
   const registers = [registry];
   const images = new Gauge({
     name: 'slipway_pinned_images',
-    help: 'Images that this node is to hold: present, missing, or failed after several tries.',
+    help: 'Images assigned to this node: present, missing, or failed after several attempts.',
     labelNames: ['state'],
     registers,
   });
   const bytesDone = new Gauge({
     name: 'slipway_pinned_image_bytes_done',
-    help: 'Of the images that this node is to hold, what is there, compressed; layers that images share count once.',
+    help: 'Compressed size of the assigned images that are present; shared layers count once.',
     registers,
   });
   const bytesTotal = new Gauge({
     name: 'slipway_pinned_image_bytes_total',
-    help: 'All that this node is to hold, compressed; layers that images share count once.',
+    help: 'Compressed size of all assigned images; shared layers count once.',
     registers,
   });
   const pulls = new Counter({
     name: 'slipway_pin_pulls_total',
-    help: 'Pulls of images to be pinned that have ended.',
+    help: 'Finished pulls of images to be pinned.',
     labelNames: ['result'],
     registers,
   });

@@ -17,17 +17,17 @@ beforeEach(async () => {
 const write = (text: string): Promise<void> =>
   files.createFile(PATH, { ...ownOwners(), mode: 0o600, bytes: Buffer.from(text) });
 
-describe('what a machine remembers of its pins', () => {
-  it('is nothing where it never pinned anything', async () => {
+describe('the stored pins of a machine', () => {
+  it('are none if it never pinned anything', async () => {
     expect(await readPinMemory(files)).toBeNull();
   });
 
-  it('is what it pinned last, and what it was about to pin', async () => {
+  it('are those pinned last, and those about to be pinned', async () => {
     await write(JSON.stringify({ pinned: [set], next: [] }));
     expect(await readPinMemory(files)).toEqual({ pinned: [set], next: [] });
   });
 
-  it('is read as an earlier version wrote it, and written so that it can read it', async () => {
+  it('are compatible with an earlier version, in both directions', async () => {
     const containers = { pin: async () => {}, isSetToPin: async () => true };
     const inForce = await openPinnedState({ files, containers });
     await inForce.put([set], new AbortController().signal);
@@ -39,17 +39,17 @@ describe('what a machine remembers of its pins', () => {
   it.each([
     ['no JSON', '{"pinned":'],
     ['a list', '[]'],
-    ['a text', '"pinned"'],
+    ['a string', '"pinned"'],
     ['null', 'null'],
-    ['sets that are no list', '{"pinned":{}}'],
+    ['sets that are not a list', '{"pinned":{}}'],
     ['a set that is a list', '{"pinned":[[]]}'],
     ['a set that is null', '{"pinned":[null]}'],
     ['a set without images', '{"pinned":[{"name":"s","uid":"u","generation":1}]}'],
     ['images that are an object', '{"pinned":[{"name":"s","uid":"u","generation":1,"images":{}}]}'],
-    ['an image that is no text', '{"pinned":[{"name":"s","uid":"u","generation":1,"images":[1]}]}'],
-    ['a generation that is a text', '{"pinned":[{"name":"s","uid":"u","generation":"1","images":[]}]}'],
-    ['next sets that are wrong', '{"pinned":[],"next":[[]]}'],
-  ])('is nothing that can be used where the file has %s', async (_, text) => {
+    ['an image that is not a string', '{"pinned":[{"name":"s","uid":"u","generation":1,"images":[1]}]}'],
+    ['a generation that is a string', '{"pinned":[{"name":"s","uid":"u","generation":"1","images":[]}]}'],
+    ['invalid next sets', '{"pinned":[],"next":[[]]}'],
+  ])('are unusable if the file has %s', async (_, text) => {
     await write(text);
     expect(await readPinMemory(files)).toBeNull();
   });

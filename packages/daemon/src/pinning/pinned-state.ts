@@ -1,5 +1,5 @@
-// Which images this machine keeps: sees that the sets that can be pinned are, that the container runtime goes by it, and that a
-// machine which goes down at any moment knows it afterwards.
+// Pins sets once they are complete, verifies that the container runtime applies the pins, and recovers the state after
+// a crash at any moment.
 import { array, type Decoder, number, object, orNull, stateFileCodec, string } from '@slipway/base/codec';
 import type { Log } from '@slipway/kube';
 import { type ContainerRuntime, findUnpinned, type RuntimeImage } from '../host/container-runtime.ts';
@@ -13,9 +13,9 @@ import type { LocalImages } from './local-images.ts';
 import { addAttempt, type Attempts, LONG_OUTAGE_MS, toExpectedProblem } from './retry.ts';
 
 export interface PinReconciler {
-  /** Rejects where the container runtime does not say which images it has. */
+  /** Rejects if the container runtime does not list its images. */
   keep(wanted: Pick<PinsInput, 'wanted' | 'unknown' | 'isWell'>, signal: AbortSignal): Promise<void>;
-  /** Null: the last try did not fail, or the runtime may only be on its way up. */
+  /** Null: the last attempt succeeded, or the runtime may still be starting. */
   problem(): Problem | null;
   retryAt(): number | null;
 }
@@ -28,12 +28,12 @@ export interface PinReconcilerOptions {
   readonly random: () => number;
 }
 
-/** A set is pinned by what the runtime has said just now, not by what it must have. */
+/** Sets are pinned only on the basis of an answer that the runtime gave just now. */
 const FRESH_MS = 5000;
 
 export function createPinReconciler({ inForce, images, log, now, random }: PinReconcilerOptions): PinReconciler {
   let failure: Attempts | null = null;
-  /** What the runtime said when its pins were last found to be in force. */
+  /** The runtime's answer when its pins were last found to be applied. */
   let settledBy: unknown = null;
 
   async function isApplied(next: readonly DesiredSet[]): Promise<boolean> {
@@ -50,7 +50,7 @@ export function createPinReconciler({ inForce, images, log, now, random }: PinRe
     } catch (error) {
       const problem = toExpectedProblem(error);
       if (signal.aborted || problem === null) throw error;
-      log.warn({ problem }, 'images could not be pinned');
+      log.warn({ problem }, 'could not pin images');
       failure = addAttempt(failure, problem, now(), random());
       return;
     }
@@ -77,21 +77,24 @@ export function createPinReconciler({ inForce, images, log, now, random }: PinRe
 
 const isTransient = ({ problem }: Attempts): boolean => problem.code === 'SLW_PINNING_RUNTIME';
 
-// Puts pins in force, and knows which are. Killed at any moment, the container runtime is set to the sets from before or to those
-// after, and the next run knows which.
+// Applies pins and knows which are in force. After a crash at any moment, the runtime is configured for either the old
+// sets or the new ones, and the next run knows which.
 
 export interface PinnedState {
-  /** By name. */
+  /** Sorted by name. */
   pinned(): readonly DesiredSet[];
-  /** False: this machine was never asked to pin anything, and what its runtime pins is not ours. */
+  /** False: this machine was never assigned a set, and existing pins of its runtime are user-managed. */
   isOurs(): boolean;
-  /** Whether the runtime goes by what is pinned, as these images of it say, or has to be told again. */
+  /** Whether the runtime applies the pins, according to these images. */
   isSettled(images: readonly RuntimeImage[]): Promise<boolean>;
-  /** Resolves when the container runtime says that it keeps these. Rejects with a DaemonError; doing it again goes on. */
+  /**
+   * Resolves when the container runtime reports that it pins these. Rejects with a DaemonError; a repeated call
+   * continues.
+   */
   put(next: readonly DesiredSet[], signal: AbortSignal): Promise<void>;
-  /** From now on pins are for this daemon to put, and to take away when nobody asks for them any more. */
+  /** From now on this daemon manages the pins, and removes them when no set is assigned. */
   claim(): Promise<void>;
-  /** Nothing is pinned, and this machine has never pinned anything. */
+  /** Call this when nothing is pinned: the machine then counts as one that never pinned anything. */
   forget(): Promise<void>;
 }
 
@@ -101,7 +104,7 @@ export async function openPinnedState({
 }: Pick<Host, 'files'> & { readonly containers: Pick<ContainerRuntime, 'pin' | 'isSetToPin'> }): Promise<PinnedState> {
   const memory = await readPinMemory(files);
   let isOurs = memory !== null;
-  /** The runtime may be set to the next ones and not go by it yet. */
+  /** The runtime may be configured for the next sets without applying them yet. */
   let isUnsure = memory !== null && memory.next !== null;
   let pinned = memory?.pinned ?? [];
   if (memory !== null && memory.next !== null && (await containers.isSetToPin(listImages(memory.next))))
@@ -138,12 +141,12 @@ export async function openPinnedState({
 
 const listImages = (sets: readonly DesiredSet[]): string[] => sets.flatMap(({ images }) => images);
 
-// What is pinned, whatever the cluster says: on the machine's disk, whole after any crash.
+// The pinned sets, stored on the machine's disk independently of the cluster and intact after any crash.
 
 export interface PinMemory {
-  /** The container runtime has been seen to keep them. */
+  /** The container runtime was seen to pin these. */
   readonly pinned: readonly DesiredSet[];
-  /** Being put in place of those; null: nothing is under way. */
+  /** Being applied instead of those. Null: no change is in progress. */
   readonly next: readonly DesiredSet[] | null;
 }
 
@@ -160,7 +163,7 @@ const memoryFile = stateFileCodec<PinMemory>({
   toJson: ({ pinned, next }) => ({ pinned, ...(next !== null && { next }) }),
 });
 
-/** Null: this machine has never pinned anything, or nobody knows any more. */
+/** Null: this machine has never pinned anything, or the file cannot be read. */
 export async function readPinMemory(files: FileSystem): Promise<PinMemory | null> {
   if ((await files.lookAt(PATH)) === null) return null;
   const contents = await files.read(PATH, MAX_PIN_MEMORY_BYTES).catch(() => '');

@@ -22,8 +22,8 @@ const behave = (behaviour: Parameters<typeof setRuntimeBehaviour>[1]) => setRunt
 const dropIn = () => readText(files, DROP_IN, 1_000_000);
 const images = (...words: string[]) => words.map(buildImageName).toSorted();
 
-describe('a node that is to hold nothing, and never was', () => {
-  it('says once how much room it has, and leaves its container runtime alone', async () => {
+describe('a node that was never assigned a set', () => {
+  it('reports its free space once, and does not touch its container runtime', async () => {
     await behave({ isDown: true });
     assign(world, []);
     const machine = startPinMachine(files, world);
@@ -41,8 +41,8 @@ describe('a node that is to hold nothing, and never was', () => {
   });
 });
 
-describe('a node that is to hold images', () => {
-  it('pulls and pins them, and says so in two writes', async () => {
+describe('a node that is assigned images', () => {
+  it('pulls and pins them, and reports that in two writes', async () => {
     const set = buildSet('s', ['a', 'b', 'c']);
     assign(world, [set]);
     const machine = startPinMachine(files, world);
@@ -57,7 +57,7 @@ describe('a node that is to hold images', () => {
     expect(world.gets).toBe(1);
   });
 
-  it('does and says nothing more when it has them, and nothing anew after a restart', async () => {
+  it('does and reports nothing more when it has them, also after a restart', async () => {
     assign(world, [buildSet('s', ['a', 'b'])]);
     await startPinMachine(files, world).settle();
     const { writes } = world;
@@ -73,7 +73,7 @@ describe('a node that is to hold images', () => {
     });
   });
 
-  it('pulls what two sets share once, and pins each set when it is there', async () => {
+  it('pulls images shared by two sets once, and pins each set when it is complete', async () => {
     await behave({ refused: { [buildImageName('c')]: 'manifest unknown' } });
     const [s, t] = [buildSet('s', ['a', 'b']), buildSet('t', ['b', 'c'])];
     assign(world, [s, t]);
@@ -97,7 +97,7 @@ describe('a node that is to hold images', () => {
     expect(world.status.pinnedImageSets?.[1]).not.toHaveProperty('lastFailedGeneration');
   });
 
-  it('keeps the old generation pinned until the new one is there', async () => {
+  it('keeps the old generation pinned until the new one is complete', async () => {
     const old = buildSet('s', ['a', 'b'], 1);
     assign(world, [old]);
     const machine = startPinMachine(files, world);
@@ -113,7 +113,7 @@ describe('a node that is to hold images', () => {
     expect(await dropIn()).toBe(formatSetsDropIn([next]));
   });
 
-  it('unpins at once what a set loses, also on a node with disk pressure', async () => {
+  it('unpins what a set loses immediately, also with disk pressure', async () => {
     assign(world, [buildSet('s', ['a', 'b'], 1), buildSet('t', ['c'])]);
     const machine = startPinMachine(files, world);
     await machine.settle();
@@ -124,7 +124,7 @@ describe('a node that is to hold images', () => {
     expect(await dropIn()).toBe(formatSetsDropIn([shrunk]));
   });
 
-  it('pulls an image again that somebody removed, and keeps the rest pinned meanwhile', async () => {
+  it('pulls an image again that a user removed, and keeps the rest pinned meanwhile', async () => {
     const set = buildSet('s', ['a', 'b']);
     assign(world, [set]);
     const machine = startPinMachine(files, world);
@@ -139,7 +139,7 @@ describe('a node that is to hold images', () => {
     expect(findPinCondition(world, 'Progressing')?.status).toBe('False');
   });
 
-  it('writes its file again where somebody changed or removed it', async () => {
+  it('restores its file if another client changed or removed it', async () => {
     const set = buildSet('s', ['a']);
     assign(world, [set]);
     const machine = startPinMachine(files, world);
@@ -151,7 +151,7 @@ describe('a node that is to hold images', () => {
     expect(machine.pins()).toBe(2);
   });
 
-  it('has no file left when nothing is wanted', async () => {
+  it('has no file left when no sets are assigned', async () => {
     assign(world, [buildSet('s', ['a'])]);
     const machine = startPinMachine(files, world);
     await machine.settle();
@@ -163,7 +163,7 @@ describe('a node that is to hold images', () => {
   });
 });
 
-describe('a node of which nothing is asked', () => {
+describe('a node without an assignment', () => {
   it('does nothing at all', async () => {
     const machine = startPinMachine(files, world);
     expect(await machine.step()).toBeNull();
@@ -171,7 +171,7 @@ describe('a node of which nothing is asked', () => {
     expect(await files.lookAt('/etc/machine-config-daemon/pinned-images.json')).toBeNull();
   });
 
-  it('leaves a file alone that it did not write', async () => {
+  it('does not touch a file that it did not write', async () => {
     await files.makeDirectory('/etc/crio', { ...ownOwners(), mode: 0o755 });
     await files.makeDirectory('/etc/crio/crio.conf.d', { ...ownOwners(), mode: 0o755 });
     await files.createFile(DROP_IN, { ...ownOwners(), mode: 0o644, bytes: Buffer.from('# mine') });
@@ -179,7 +179,7 @@ describe('a node of which nothing is asked', () => {
     expect(await dropIn()).toBe('# mine');
   });
 
-  it('lets go of what it pinned when it was asked to, but not for a record that is being made anew', async () => {
+  it('unpins what it pinned for an assignment, but not while its MachineConfigNode is recreated', async () => {
     assign(world, [buildSet('s', ['a'])]);
     const machine = startPinMachine(files, world);
     await machine.settle();
@@ -205,8 +205,8 @@ describe('a node that cannot pull now', () => {
 
   it.each([
     ['is not Ready', { isReady: false, hasDiskPressure: false }, 'Waits for: the node to be Ready'],
-    ['has disk pressure', { isReady: true, hasDiskPressure: true }, 'Waits for: the disk pressure of the node to end'],
-  ])('%s: it waits, and says for what; that is no failure', async (_, condition, words) => {
+    ['has disk pressure', { isReady: true, hasDiskPressure: true }, 'Waits for: the node’s disk pressure to clear'],
+  ])('%s: it waits, and reports for what; that is not a failure', async (_, condition, words) => {
     world.node = condition;
     assign(world, [set]);
     const machine = startPinMachine(files, world);
@@ -220,24 +220,24 @@ describe('a node that cannot pull now', () => {
     expect(await dropIn()).toBe(formatSetsDropIn([set]));
   });
 
-  it('waits for its turn, and pins what is there all the same', async () => {
+  it('waits for a pull slot, and pins what is present anyway', async () => {
     await writeImages(files, ownOwners(), images('a', 'b'));
     assign(world, [set, buildSet('t', ['c'])], { mayPull: false });
     const machine = startPinMachine(files, world);
     await machine.settle();
     expect(machine.pulls()).toEqual([]);
     expect(await dropIn()).toBe(formatSetsDropIn([set]));
-    expect(findPinCondition(world, 'Progressing')?.message).toContain('Waits for: its turn');
+    expect(findPinCondition(world, 'Progressing')?.message).toContain('Waits for: a pull slot');
   });
 
-  it('pulls nothing of what would not fit, and names both figures', async () => {
+  it('pulls nothing that does not fit, and reports both sizes', async () => {
     await behave({ storeBytes: 50e6 });
     assign(world, [set]);
     const machine = startPinMachine(files, world);
     await machine.settle();
     expect(machine.pulls()).toEqual([]);
     expect(findPinCondition(world, 'Degraded')?.message).toMatch(
-      /SLW_PINNING_WOULD_NOT_FIT: PinnedImageSet s: .*2 images, needs [\d.]+ MB .* only 45 MB of it can be used/,
+      /SLW_PINNING_WOULD_NOT_FIT: PinnedImageSet s: .*2 images\) need [\d.]+ MB .* Only 45 MB can be used/,
     );
     const { writes } = world;
     world.now += 60_000;
@@ -250,7 +250,7 @@ describe('a node that cannot pull now', () => {
     expect(findPinCondition(world, 'Degraded')?.status).toBe('False');
   });
 
-  it('stops all pulls when the disk is full, says so at once, and goes on when there is room', async () => {
+  it('cancels all pulls when the disk is full, reports it immediately, and continues when there is space', async () => {
     await behave({ refused: { [buildImageName('a')]: 'write /var/lib/containers: no space left on device' } });
     assign(world, [buildSet('s', ['a', 'b', 'c', 'd', 'e', 'f'])], { parallel: 1 });
     const machine = startPinMachine(files, world);
@@ -265,7 +265,7 @@ describe('a node that cannot pull now', () => {
     expect(await readImages(files)).toHaveLength(6);
   });
 
-  it('waits for a runtime that is being restarted; only after two minutes something is wrong', async () => {
+  it('waits for a runtime that restarts, and is degraded only after two minutes', async () => {
     assign(world, [set]);
     const machine = startPinMachine(files, world);
     await machine.settle();
@@ -274,7 +274,7 @@ describe('a node that cannot pull now', () => {
     const began = world.now;
     await machine.until(() => world.now - began > 60_000);
     expect(findPinCondition(world, 'Degraded')?.status).toBe('False');
-    expect(findPinCondition(world, 'Progressing')?.message).toContain('Waits for: the container runtime to answer');
+    expect(findPinCondition(world, 'Progressing')?.message).toContain('Waits for: the container runtime to respond');
     await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
     expect(world.now - began).toBeGreaterThanOrEqual(120_000);
     expect(world.now - began).toBeLessThan(140_000);
@@ -285,7 +285,7 @@ describe('a node that cannot pull now', () => {
     expect(await readImages(files)).toHaveLength(3);
   });
 
-  it('says nothing of its images before the runtime has answered once: a node that boots still has them', async () => {
+  it('reports nothing before the runtime has responded once, because a booting node still has its images', async () => {
     assign(world, [set]);
     await startPinMachine(files, world).settle();
     const { writes } = world;
@@ -298,7 +298,7 @@ describe('a node that cannot pull now', () => {
     expect(world.writes).toBe(writes);
   });
 
-  it('goes on while the cluster cannot be reached, and tells it later', async () => {
+  it('continues while the cluster cannot be reached, and reports later', async () => {
     assign(world, [set]);
     const machine = startPinMachine(files, world);
     await machine.step();
@@ -311,7 +311,7 @@ describe('a node that cannot pull now', () => {
 });
 
 describe('a set', () => {
-  it('that cannot be read leaves its pins as they are, and that is said', async () => {
+  it('that cannot be read keeps its pins, and that is reported', async () => {
     const set = buildSet('s', ['a']);
     assign(world, [set]);
     await startPinMachine(files, world).settle();
@@ -322,7 +322,7 @@ describe('a set', () => {
     expect(await dropIn()).toBe(formatSetsDropIn([set]));
   });
 
-  it('that is newer than its assignment says is gone by, and not asked for again and again', async () => {
+  it('that is newer than its assignment is used, and not read again and again', async () => {
     assign(world, [buildSet('s', ['a'], 3)]);
     const { assignment } = world;
     if (assignment === null) throw new Error('there is one');
@@ -335,7 +335,7 @@ describe('a set', () => {
     expect(world.gets).toBe(1);
   });
 
-  it('that was deleted and made anew begins at generation 1 again', async () => {
+  it('that was deleted and recreated starts at generation 1 again', async () => {
     assign(world, [buildSet('s', ['a'], 7)]);
     const machine = startPinMachine(files, world);
     await machine.settle();
@@ -346,13 +346,13 @@ describe('a set', () => {
   });
 });
 
-describe('what the cluster is told', () => {
-  it('is bounded, however many images there are: 13 writes at most within two minutes', async () => {
+describe('the reports to the cluster', () => {
+  it('are limited, however many images there are: 13 writes at most within two minutes', async () => {
     const words = Array.from({ length: 120 }, (_, index) => index.toString(16).padStart(3, '0'));
     assign(world, [buildSet('s', words.slice(0, 60)), buildSet('t', words.slice(60))]);
     const machine = startPinMachine(files, world);
     const began = world.now;
-    // Ten images a second.
+    // Ten images per second.
     await machine.until((): boolean => {
       world.now += 100;
       return findPinCondition(world, 'Progressing')?.status === 'False';

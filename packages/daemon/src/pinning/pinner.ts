@@ -1,5 +1,6 @@
-// Keeps the images that the cluster wants on this machine, pulled and pinned. Every step looks at what there is and begins what can
-// be begun; pulls go on between steps, so that news is heard at once and an update of the machine waits for nothing here.
+// Pulls and pins the images that the cluster assigns to this machine. Every step checks the state and starts what is
+// possible. Pulls continue between steps, so that changes are handled immediately and updates of the machine never
+// wait.
 import type { MachineConfigNode } from '@slipway/api';
 import { pinAssignmentAnnotation } from '@slipway/api/names';
 import { machineConfigNodes, type Node, nodes } from '@slipway/api/resources';
@@ -33,30 +34,30 @@ export interface PinnerOptions {
   readonly nodeName: string;
   readonly log: Log;
   readonly metrics: PinMetrics;
-  /** Machines begin within this time, each at its own moment. */
+  /** Machines start within this time, each after a different delay. */
   readonly spreadMs?: number;
-  /** Milliseconds of a clock that only grows. */
+  /** Monotonic, in milliseconds. */
   readonly now?: () => number;
   readonly random?: () => number;
 }
 
-/** What the cluster says, at one moment. */
+/** The objects of the cluster that matter for pinning. */
 export interface PinClusterView {
   readonly machineConfigNode: Pick<MachineConfigNode, 'metadata'> | undefined;
   readonly node: NodeHealth;
 }
 
 export interface Pinner {
-  /** Never two at once. */
+  /** Steps never run concurrently. */
   step(view: PinClusterView, signal: AbortSignal): Promise<Next>;
-  /** `wake` is called when a step has something to do. Returns the way to stop listening. */
+  /** Calls `wake` when a step is needed. Returns a function that stops it. */
   listen(wake: () => void): () => void;
-  /** Ends what is under way; the next start goes on with it. */
+  /** Cancels pulls in progress. The next start resumes them. */
   stop(): Promise<void>;
 }
 
 const SPREAD_MS = 10_000;
-/** A record that is made anew has no assignment for a moment: what is pinned is not given up for that. */
+/** A recreated MachineConfigNode has no assignment for a moment, which must not remove pins. */
 const RELEASE_AFTER_MS = 10_000;
 
 const NO_PROGRESS: PullProgress = { waitsFor: '', wakeAt: null, problems: [], lastError: '' };
@@ -131,16 +132,16 @@ export function createPinner(options: PinnerOptions): Pinner {
     return again(Math.max(1, (findEarliest(wakes) ?? now() + CHECK_EVERY_MS) - now()));
   }
 
-  /** Right after a boot the runtime is not up yet: that says nothing of the images. */
+  /** Right after a boot the runtime is not up yet, which is no reason to report missing images. */
   function isKnown(): boolean {
     const outage = runtime.outage();
     return images.seen() !== null || (outage !== null && isLongOutage(outage, now()));
   }
 
-  /** It has never pinned anything: its runtime, if there is one, is left alone. */
+  /** The machine has never pinned anything: its runtime, if it has one, is not touched. */
   async function reportFreeSpace(key: string, signal: AbortSignal): Promise<Next> {
     const room = await host.os.store().catch((error: unknown) => {
-      log.debug({ err: error }, 'how much room there is for images is not known');
+      log.debug({ err: error }, 'could not determine the free space for images');
       return null;
     });
     const reportAt = room === null ? null : await reporter.tell(key, buildEmptySnapshot(room), signal);
@@ -155,7 +156,7 @@ export function createPinner(options: PinnerOptions): Pinner {
       : [Math.max(outage.notBefore, now())];
   }
 
-  /** Where the runtime does not answer, all that needs it waits. */
+  /** While the runtime does not respond, everything that needs it waits. */
   async function withRuntime(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const outage = runtime.outage();
     if (outage !== null && now() < outage.notBefore) return;
@@ -165,7 +166,7 @@ export function createPinner(options: PinnerOptions): Pinner {
       signal.throwIfAborted();
       if (!isOutage(error)) throw error;
       if (outage === null)
-        log.warn({ problem: error.message }, 'the container runtime does not answer; it is waited for');
+        log.warn({ problem: error.message }, 'the container runtime does not respond; waiting for it');
       runtime.note({ code: error.code, message: error.message });
     }
   }
@@ -181,7 +182,7 @@ export function createPinner(options: PinnerOptions): Pinner {
       sizes,
       problems: [...listProblems(read, keeper.problem()), ...pulled.problems],
       bytesPerSecond: computeRate(samples, now()),
-      waitsFor: outage === null ? pulled.waitsFor : 'the container runtime to answer',
+      waitsFor: outage === null ? pulled.waitsFor : 'the container runtime to respond',
       lastError: pulled.lastError,
       store: store && { free: store.freeBytes, size: store.sizeBytes },
     });
@@ -204,7 +205,7 @@ export function createPinner(options: PinnerOptions): Pinner {
     ];
   }
 
-  /** Nothing is asked of this node: what was pinned because it was asked is let go. */
+  /** No sets are assigned to this node: removes the pins of this daemon. */
   async function releasePins(signal: AbortSignal): Promise<Next> {
     const { inForce, pulling } = await ensureOpen();
     if (!inForce.isOurs()) {
@@ -225,19 +226,22 @@ export function createPinner(options: PinnerOptions): Pinner {
     await inForce.forget();
     [assigned, pulled] = ['', NO_PROGRESS];
     metrics.observe({ present: 0, missing: 0, failed: 0, bytes: null });
-    log.info('nothing is pinned any more');
+    log.info('removed all pins: no PinnedImageSets are assigned to this node');
     return done();
   }
 
   async function step({ machineConfigNode, node }: PinClusterView, signal: AbortSignal): Promise<Next> {
-    // Without a record nobody knows what is wanted: the controller makes it, and until then all stays.
+    // Without a MachineConfigNode the assignment is unknown. The controller creates it, and until then nothing changes.
     if (machineConfigNode === undefined) return done();
     const { uid, annotations } = machineConfigNode.metadata;
     const text = annotations?.[pinAssignmentAnnotation];
     if (text === undefined) return releasePins(signal);
     const assignment = decodeAssignment(text);
     if (assignment === null) {
-      log.warn({ annotation: pinAssignmentAnnotation }, 'what this node is to pin cannot be read; all stays as it is');
+      log.warn(
+        { annotation: pinAssignmentAnnotation },
+        'cannot parse the PinnedImageSets assigned to this node; pins stay unchanged',
+      );
       return done();
     }
     return followAssignment(assignment, `${uid} ${text}`, node, signal);
@@ -256,9 +260,9 @@ export function createPinner(options: PinnerOptions): Pinner {
   };
 }
 
-// What the pinning part of a daemon watches of the cluster: its own record, and its own Node, as little of it as it needs.
+// The objects that pinning watches: the node's MachineConfigNode and the conditions of its Node.
 
-/** Of one node, or of all that there are. */
+/** For one node, or for all. */
 export function pinningSources(of: { readonly node: string } | 'all'): Pick<ControllerDef, 'reads' | 'owns'> {
   const one = of === 'all' ? { expect: 'many' as const } : { fieldSelector: `metadata.name=${of.node}` };
   return {
@@ -272,7 +276,10 @@ export function pinningSources(of: { readonly node: string } | 'all'): Pick<Cont
 
 const NEEDED: ReadonlySet<string> = new Set(['Ready', 'DiskPressure']);
 
-/** A Node changes every few minutes with nothing that matters here: what is kept is the same then, and wakes nobody. */
+/**
+ * A Node changes every few minutes in ways that do not matter here. The reduced object then stays equal and triggers no
+ * step.
+ */
 function keepConditions({ metadata, status }: Stored<Node>): Stored<Node> {
   const { name, uid, resourceVersion } = metadata;
   const conditions = (status?.conditions ?? [])

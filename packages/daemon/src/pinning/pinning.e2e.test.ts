@@ -75,7 +75,7 @@ const makeSet = (words: readonly string[], set = name) =>
     spec: { pinnedImages: words.map((word) => ({ name: buildImageName(word) })) },
   });
 
-/** As the controller does it. */
+/** Does what the controller does. */
 async function assign(...names: string[]): Promise<void> {
   const found = await Promise.all(names.map((set) => client.get(pinnedImageSets, { name: set })));
   const sets = found.map(({ metadata }) => ({
@@ -99,7 +99,7 @@ const isThrough = () =>
 const dropIn = () => readText(files, DROP_IN, 1_000_000);
 
 describe('the daemon of a node with pinned images', () => {
-  it('pulls and pins what it is told, in three writes of its status at most, and lets go of it', async () => {
+  it('pulls and pins its assigned images, in three status writes at most, and unpins them', async () => {
     await makeSet(['a', 'b', 'c']);
     await assign(name);
     await isThrough();
@@ -117,7 +117,7 @@ describe('the daemon of a node with pinned images', () => {
     await client.delete(pinnedImageSets, { name }, {});
   });
 
-  it('follows a set that was deleted and made again, whose generations begin anew', async () => {
+  it('follows a set that was deleted and recreated, whose generations start again', async () => {
     await makeSet(['a']);
     const spec = { pinnedImages: [{ name: buildImageName('b') }] };
     await client.patch(pinnedImageSets, { name }, { type: 'merge', body: { spec } }, {});

@@ -1,5 +1,5 @@
-// Brings images to the machine: asks how large they are, sees that they fit, and pulls them, so many at once. Steps only say what
-// is wanted now; what is under way goes on between them.
+// Pulls images: queries their sizes, checks that they fit, and pulls a limited number concurrently. Steps only pass
+// what is desired now. Pulls continue between steps.
 import type { PinAssignment } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import type { Host } from '../host/host.ts';
@@ -30,7 +30,7 @@ export interface ImagePullerOptions {
   readonly log: Log;
   readonly now: () => number;
   readonly random: () => number;
-  /** Something has ended. `isUrgent`: the next step has something to do about it. */
+  /** A pull or query has ended. `isUrgent`: the next step must act on it. */
   readonly onNews: (isUrgent: boolean) => void;
 }
 
@@ -42,32 +42,32 @@ export interface PullRequest extends Pick<PinAssignment, 'mayPull' | 'parallel'>
 
 export interface PullProgress {
   readonly waitsFor: string;
-  /** Null: only news can change anything. */
+  /** Null: only an event changes anything. */
   readonly wakeAt: number | null;
   readonly problems: readonly PinProblem[];
-  /** With its code; '' for nothing. */
+  /** With its code. '' for none. */
   readonly lastError: string;
 }
 
 export interface ImagePuller {
-  /** Begins what can be begun. Rejects where the container runtime does not answer. */
+  /** Starts what is possible. Rejects if the container runtime does not respond. */
   advance(request: PullRequest, signal: AbortSignal): Promise<PullProgress>;
-  /** Something else is wanted: what failed is tried again at once, and counts as failed until it succeeds. */
+  /** The desired images changed: failed ones are retried immediately, and count as failed until they succeed. */
   startAnew(): void;
   isPulling(): boolean;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is in progress. */
   stop(): Promise<void>;
 }
 
 const SIZES_AT_ONCE = 8;
-/** After that it is looked again whether there is room. */
+/** The interval between checks for free space. */
 const SPACE_CHECK_MS = 60_000;
 const CREDENTIALS_MS = 120_000;
 
 export function createImagePuller(options: ImagePullerOptions): ImagePuller {
   const { host, images, sizes, source, runtime, metrics, log, now, random, onNews } = options;
   const attempts = new Map<string, Attempts>();
-  /** The disk got full: nothing is pulled before its time. */
+  /** The disk ran full: nothing is pulled before `notBefore`. */
   let full: Attempts | null = null;
   let misfit: { readonly problem: Problem; readonly until: number } | null = null;
   let isChecked = false;
@@ -110,7 +110,7 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
 
   function recordFailure(image: string, { error }: Extract<WorkerResult, { ok: false }>): void {
     const problem = toExpectedProblem(error) ?? logUnexpected(image, error);
-    log.warn({ image, code: problem.code, problem: problem.message }, 'an image could not be had');
+    log.warn({ image, code: problem.code, problem: problem.message }, 'could not pull an image or get its size');
     login = null;
     if (problem.code === 'SLW_PINNING_RUNTIME') return runtime.note(problem);
     lastError = `${problem.code}: ${problem.message}`;
@@ -123,7 +123,7 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
     pulls.endAllBut(NONE);
   }
 
-  /** Those that were under way fail for the same reason: they count once. It counts as failed from the first time on. */
+  /** Concurrent pulls fail for the same reason and count once. A full disk counts as failed from the first time. */
   function recordFull(before: Attempts | null, problem: Problem): Attempts {
     if (before !== null && now() < before.notBefore) return before;
     const since = before ?? { tries: 4, firstAt: now() - SPACE_CHECK_MS, lastAt: now(), notBefore: 0, problem };
@@ -131,38 +131,38 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
   }
 
   function logUnexpected(image: string, error: unknown): Problem {
-    log.error({ err: error, image }, 'a pull broke; this is a bug');
+    log.error({ err: error, image }, 'a pull failed unexpectedly; this is a bug');
     return { code: 'SLW_PINNING_PULL', message: String(error) };
   }
 
-  /** What may be pulled now, of what is due. */
+  /** The due images that may be pulled now. */
   async function admit(due: readonly string[], request: PullRequest, signal: AbortSignal): Promise<readonly string[]> {
     if (due.length === 0 || runtime.outage() !== null || now() < computeSpaceRetryAt()) return [];
     if (!isChecked || pulls.underWay() === 0) await checkSpace(request, signal);
     if (misfit !== null || now() < computeSpaceRetryAt()) return [];
-    // Meanwhile some may have come.
+    // Some may have arrived since.
     return due.filter((image) => !images.present().has(image));
   }
 
-  /** When it is worth to look for room again. */
+  /** When to check for free space again. */
   const computeSpaceRetryAt = (): number => Math.max(full?.notBefore ?? 0, misfit?.until ?? 0);
 
-  /** Before the first pull, and again before the first one after a pause: what is under way has its room already. */
+  /** Checked before the first pull and after each pause. Pulls in progress were checked before. */
   async function checkSpace({ wanted }: PullRequest, signal: AbortSignal): Promise<void> {
     const store = await images.measure(signal);
     const present = images.present();
     const missing = listMissingImages(wanted, present);
     const problem = findSpaceProblem({ missing, present, sizes, store });
     if (problem === null)
-      log.info({ images: missing.length, freeBytes: store.freeBytes }, 'images are pulled: they fit');
+      log.info({ images: missing.length, freeBytes: store.freeBytes }, 'pulling images: they fit on the disk');
     misfit = problem && { problem, until: now() + SPACE_CHECK_MS };
     isChecked = true;
   }
 
-  /** They can be asked for again: a disk that does not take them stops nothing. */
+  /** Sizes can be queried again, so a failed write blocks nothing. */
   async function saveSizes(missing: ReadonlySet<string>): Promise<void> {
     await sizes.save(new Set([...images.present(), ...missing])).catch((error: unknown) => {
-      log.warn({ err: error }, 'the sizes of images could not be kept');
+      log.warn({ err: error }, 'could not save the sizes of images');
     });
   }
 
@@ -221,12 +221,12 @@ function forgetOthers(attempts: Map<string, Attempts>, missing: ReadonlySet<stri
   for (const image of attempts.keys()) if (!missing.has(image)) attempts.delete(image);
 }
 
-// That something has ended, for who takes the next step. Many images may come within a moment: that is one news.
+// Triggers the next step when something has ended. Images that arrive shortly after each other trigger only one.
 
 export interface WakeSignal {
-  /** `isUrgent`: the next step has something to do about it. */
+  /** `isUrgent`: the next step must act on it. */
   readonly tell: (isUrgent: boolean) => void;
-  /** Returns the way to stop listening. */
+  /** Returns a function that stops listening. */
   readonly listen: (wake: () => void) => () => void;
 }
 

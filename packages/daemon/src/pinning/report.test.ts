@@ -40,14 +40,14 @@ const input: SnapshotInput = {
   store: null,
 };
 
-describe('what a node says of its images', () => {
-  it('counts images by set, and bytes that they share once', () => {
+describe('the reported images of a node', () => {
+  it('are counted by set, and shared bytes count once', () => {
     const { progress, isWorking } = buildSnapshot(input);
     expect(isWorking).toBe(true);
     expect(progress).toMatchObject({
       sets: [
         { name: 's', images: { done: 1, total: 2 }, bytes: { done: 110, total: 130 } },
-        // The base came with an image of the other set.
+        // The base arrived with an image of the other set.
         { name: 't', images: { done: 0, total: 2 }, bytes: { done: 100, total: 150 } },
       ],
       bytes: { done: 110, total: 160 },
@@ -55,7 +55,7 @@ describe('what a node says of its images', () => {
     });
   });
 
-  it('is through when all is there and pinned, and not before', () => {
+  it('are complete when all are present and pinned, and not earlier', () => {
     const present = buildPresent('a', 'b', 'c');
     expect(buildSnapshot({ ...input, present, pinned: [s] }).isWorking).toBe(true);
     expect(buildSnapshot({ ...input, present, pinned: [s, t] })).toMatchObject({
@@ -65,7 +65,7 @@ describe('what a node says of its images', () => {
     expect(buildSnapshot({ ...input, present: buildPresent('a', 'b'), pinned: [s, t] }).isWorking).toBe(true);
   });
 
-  it('tells the generation that is pinned, which may be an earlier one, but not that of another set of the same name', () => {
+  it('have the pinned generation, which may be an earlier one, but not one of another set with the same name', () => {
     const pinned = [buildSet('s', ['a'], 1), buildSet('t', ['b'], 1, 'deleted')];
     expect(buildSnapshot({ ...input, pinned }).sets).toEqual([
       { name: 's', desiredGeneration: 2, currentGeneration: 1, failure: null },
@@ -73,12 +73,12 @@ describe('what a node says of its images', () => {
     ]);
   });
 
-  it('says nothing of bytes that it does not know, or of a time that cannot be told', () => {
+  it('have no unknown bytes, and no time that cannot be estimated', () => {
     const { progress } = buildSnapshot({ ...input, sizes: new Map(), bytesPerSecond: null });
     expect(progress).toMatchObject({ bytes: null, secondsLeft: null, sets: [{ bytes: null }, { bytes: null }] });
   });
 
-  it('is not through while a set cannot be read', () => {
+  it('are incomplete while a set cannot be read', () => {
     const all = { ...input, wanted: [], unknown: new Set(['s']) };
     expect(buildSnapshot(all).isWorking).toBe(true);
   });
@@ -108,7 +108,7 @@ const validateStatus = ({ conditions, pinnedImageSets }: ReturnType<typeof compu
   });
 
 describe('the status of a node with pinned images', () => {
-  it('says what it works on, what it has, and how far it is', () => {
+  it('reports current work, pinned sets and progress', () => {
     const { first, last } = computePinStatus({}, snapshot, now);
     expect(first).toBeNull();
     expect(last).toMatchObject({
@@ -122,7 +122,7 @@ describe('the status of a node with pinned images', () => {
     expect(validateStatus(last)).toMatchObject({ ok: true });
   });
 
-  it('says what failed, by set and for the node', () => {
+  it('reports failures, by set and for the node', () => {
     const sets = [{ ...standing, failure: FAILED }];
     const { last } = computePinStatus({}, { ...snapshot, sets, problem: FAILED, problemKey: 'x' }, now);
     expect(last).toMatchObject({
@@ -132,7 +132,7 @@ describe('the status of a node with pinned images', () => {
     expect(validateStatus(last)).toMatchObject({ ok: true });
   });
 
-  it('is as expected when nothing is asked of the node any more, and the list is gone', () => {
+  it('is AsExpected without an assignment, and the list is removed', () => {
     const before = computePinStatus({}, snapshot, now).last;
     const { last } = computePinStatus({ status: toStatus(before) }, null, now);
     expect(last).toMatchObject({ pinnedImageSets: null });
@@ -145,7 +145,7 @@ describe('the status of a node with pinned images', () => {
   it.each<[string, Partial<SetState>]>([
     ['desired', { desiredGeneration: 1, currentGeneration: null }],
     ['current', { desiredGeneration: 3, currentGeneration: 1 }],
-  ])('of a set that was made anew, with a lower %s generation, is written without it first', (_, more) => {
+  ])('of a recreated set, with a lower %s generation, is written without it first', (_, more) => {
     const before = computePinStatus({}, { ...snapshot, sets: [standing, { ...standing, name: 't' }] }, now).last;
     const next = {
       ...snapshot,
@@ -159,7 +159,7 @@ describe('the status of a node with pinned images', () => {
     expect(last.pinnedImageSets).toMatchObject([{ name: 's' }, { name: 't' }]);
   });
 
-  it('is the same where nothing but the free space has hardly moved, as after a restart', () => {
+  it('does not change for a small change of free space, as after a restart', () => {
     const before = computePinStatus({}, snapshot, now).last;
     const later = { ...snapshot, progress: { ...progress, store: { free: 49_000_111, size: 100_000_777 } } };
     expect(computePinStatus({ status: toStatus(before) }, later, now).last).toEqual(before);
@@ -167,7 +167,7 @@ describe('the status of a node with pinned images', () => {
     expect(computePinStatus({ status: toStatus(before) }, moved, now).last).not.toEqual(before);
   });
 
-  it('is one that the API takes with as many sets and as long names as there can be', () => {
+  it('is accepted by the API with the maximum number of sets and the longest names', () => {
     const names = Array.from({ length: 100 }, (_, index) => `${'n'.repeat(50)}.${'m'.repeat(50)}.s${index}`);
     const sets = names.map((name) => ({ ...standing, name, failure: FAILED }));
     const many = { ...progress, sets: names.map((name) => ({ name, images: { done: 1, total: 500 }, bytes: null })) };
@@ -186,27 +186,33 @@ const failedImage: Attempts = { tries: 5, firstAt: 0, lastAt: 15_000, notBefore:
 const tried: Attempts = { ...failedImage, tries: 1, lastAt: 0 };
 const wanted = [buildSet('s', ['a', 'b']), buildSet('t', ['b', 'c'])];
 
-describe('what keeps a node from its images', () => {
-  it('names the sets, the image, what was said, the code, and the way out', () => {
+describe('the problems with images', () => {
+  it('name the sets, the image, the error, the code, and what to do', () => {
     const problems = listImageProblems(wanted, buildPresent('a'), new Map([[buildImageName('b'), failedImage]]));
     expect(problems).toMatchObject([{ code: said.code, sets: ['s', 't'] }]);
     const text = describeProblems(problems);
-    for (const part of ['SLW_PINNING_PULL', 'PinnedImageSet s, t', buildImageName('b'), said.message, 'out of the set'])
+    for (const part of [
+      'SLW_PINNING_PULL',
+      'PinnedImageSet s, t',
+      buildImageName('b'),
+      said.message,
+      'remove it from the set',
+    ])
       expect(text).toContain(part);
   });
 
-  it('is not an image that was only tried, or that is there after all', () => {
+  it('exclude images that are still retried, or present after all', () => {
     expect(listImageProblems(wanted, buildPresent(), new Map([[buildImageName('b'), tried]]))).toEqual([]);
     expect(listImageProblems(wanted, buildPresent('b'), new Map([[buildImageName('b'), failedImage]]))).toEqual([]);
   });
 
-  it('is told of a set that it keeps back, and of no other', () => {
+  it('are reported for the affected set only', () => {
     const problems = listImageProblems(wanted, buildPresent(), new Map([[buildImageName('a'), failedImage]]));
     expect(findSetProblem(problems, 's')).toContain(buildImageName('a'));
     expect(findSetProblem(problems, 't')).toBeNull();
   });
 
-  it('stays short, however many images fail and however much was said', () => {
+  it('stay short, however many images fail and however long the errors are', () => {
     const words = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(3, '0'));
     const long: Attempts = { ...failedImage, problem: { ...said, message: 'x'.repeat(5000) } };
     const problems = listImageProblems(
@@ -219,7 +225,7 @@ describe('what keeps a node from its images', () => {
     expect(text).toMatch(/297 more images failed$/);
   });
 
-  it('is the same problem when only its figures differ', () => {
+  it('are the same if only their numbers differ', () => {
     const full = (free: string) => toPinProblem({ code: 'SLW_PINNING_WOULD_NOT_FIT', message: free }, ['s']);
     expect(full('1 GB').key).toBe(full('2 GB').key);
   });
@@ -228,20 +234,20 @@ describe('what keeps a node from its images', () => {
 const after = (...samples: [seconds: number, bytes: number][]): readonly RateSample[] =>
   samples.reduce<readonly RateSample[]>((list, [at, bytes]) => addSample(list, { at: at * 1000, bytes }), []);
 
-describe('how fast bytes come', () => {
+describe('the rate of pulls', () => {
   it.each<[string, readonly RateSample[], number, number | null]>([
-    ['cannot be told without any', [], 10, null],
-    ['nor of one', after([0, 0]), 10, null],
-    ['nor at once', after([0, 0], [1, 1000]), 1, null],
-    ['is what came in the time it took', after([0, 0], [5, 1000]), 10, 100],
-    ['over the last minute', after([0, 0], [30, 60_000], [100, 66_000]), 120, 100],
-    ['is not told where nothing came for a minute', after([0, 0], [5, 1000]), 70, null],
-    ['begins anew where there is less than before', after([0, 5000], [10, 1000], [20, 2000]), 20, 100],
+    ['is unknown without samples', [], 10, null],
+    ['is unknown with one', after([0, 0]), 10, null],
+    ['is unknown at first', after([0, 0], [1, 1000]), 1, null],
+    ['is bytes per elapsed time', after([0, 0], [5, 1000]), 10, 100],
+    ['covers the last minute', after([0, 0], [30, 60_000], [100, 66_000]), 120, 100],
+    ['is unknown if nothing arrived for a minute', after([0, 0], [5, 1000]), 70, null],
+    ['starts again if there are fewer bytes than before', after([0, 5000], [10, 1000], [20, 2000]), 20, 100],
   ])('%s', (_, samples, now, expected) => {
     expect(computeRate(samples, now * 1000)).toBe(expected);
   });
 
-  it('few samples are kept, however many images come', () => {
+  it('few samples are kept, however many images arrive', () => {
     let samples: readonly RateSample[] = [];
     for (let at = 0; at < 1000; at += 1) samples = addSample(samples, { at: at * 1000, bytes: at });
     expect(samples.length).toBeLessThan(70);

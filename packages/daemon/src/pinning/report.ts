@@ -1,5 +1,4 @@
-// What a node says of its pinned images: how far they are, what keeps it from them, and that as the status of its
-// MachineConfigNode.
+// How a node reports its pinned images: progress, problems, and the status of its MachineConfigNode.
 import type { MachineConfigNode } from '@slipway/api';
 import { count, truncate } from '@slipway/base/text';
 import {
@@ -17,25 +16,25 @@ import { isComplete, listMissingImages, type SetsOnNode } from './decisions.ts';
 import { type Attempts, isFailed } from './retry.ts';
 import type { KnownSizes } from './sizes.ts';
 
-// At one moment.
+// The state at one moment.
 
 export interface SetState {
   readonly name: string;
   readonly desiredGeneration: number;
-  /** That whose images are pinned; null: none of this set. */
+  /** The generation whose images are pinned. Null: none. */
   readonly currentGeneration: number | null;
-  /** Why the desired one failed; null: it did not. */
+  /** Why the desired generation failed. Null: it did not. */
   readonly failure: string | null;
 }
 
 export interface PinSnapshot {
   readonly sets: readonly SetState[];
   readonly progress: PinProgress;
-  /** Not all that is wanted is there and pinned. */
+  /** Not all desired images are present and pinned. */
   readonly isWorking: boolean;
-  /** For people; '' for nothing. */
+  /** Human-readable. '' for none. */
   readonly problem: string;
-  /** The same problems have the same one. */
+  /** Equal for the same problems. */
   readonly problemKey: string;
 }
 
@@ -66,7 +65,7 @@ export function buildSnapshot(input: SnapshotInput): PinSnapshot {
   };
 }
 
-/** Of a node that holds nothing and was never asked to: how much room it has. */
+/** For a node that was never assigned a set: reports only its free space. */
 export const buildEmptySnapshot = ({ freeBytes, sizeBytes }: Space): PinSnapshot => ({
   sets: [],
   progress: {
@@ -118,16 +117,16 @@ const computeSetProgress = (
 const computeSecondsLeft = ({ done, total }: { done: number; total: number }, rate: number | null): number | null =>
   rate === null || rate <= 0 ? null : Math.ceil((total - done) / rate);
 
-// What keeps a node from its images, for people: the set, the image, what was said, the code and the way out.
+// What prevents a node from pinning its images, human-readable: the set, the image, the error, the code and what to do.
 
 export interface PinProblem extends Problem {
-  /** The same problem has the same one, whatever figures its message names. */
+  /** Equal for the same problem, whatever numbers its message contains. */
   readonly key: string;
-  /** The sets that it keeps from being complete. */
+  /** The sets that it keeps incomplete. */
   readonly sets: readonly string[];
 }
 
-/** That of the images that count as failed. */
+/** The problems of images that count as failed. */
 export function listImageProblems(
   wanted: readonly DesiredSet[],
   present: ReadonlySet<string>,
@@ -151,10 +150,10 @@ const MAX_NAMED_SETS = 3;
 const formatSetNames = (sets: readonly string[]): string =>
   `PinnedImageSet ${sets.slice(0, MAX_NAMED_SETS).join(', ')}${sets.length > MAX_NAMED_SETS ? ' and others' : ''}`;
 
-const REMEDIATION = 'It is tried again every few minutes; or take the image out of the set';
+const REMEDIATION = 'The daemon retries every few minutes. If the image is wrong, remove it from the set';
 const endSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** Of something that concerns all sets alike. */
+/** For a problem that affects all sets. */
 export const toPinProblem = ({ code, message }: Problem, sets: readonly string[]): PinProblem => ({
   code,
   key: code,
@@ -165,7 +164,7 @@ export const toPinProblem = ({ code, message }: Problem, sets: readonly string[]
 const MAX_REPORTED_PROBLEMS = 3;
 const MAX_PROBLEM_CHARS = 1200;
 
-/** All of them in one text of bounded length; '' for none. */
+/** One text of bounded length for all problems. '' for none. */
 export function describeProblems(problems: readonly PinProblem[]): string {
   const listed = problems
     .slice(0, MAX_REPORTED_PROBLEMS)
@@ -175,19 +174,19 @@ export function describeProblems(problems: readonly PinProblem[]): string {
   return listed.join('\n');
 }
 
-/** What the set is told of: the first that it is kept back by. Null: nothing. */
+/** The first problem that affects the set. Null: none. */
 export function findSetProblem(problems: readonly PinProblem[], set: string): string | null {
   const found = problems.find(({ sets }) => sets.includes(set));
   return found === undefined ? null : truncate(`${found.code}: ${found.message}`, MAX_PROBLEM_CHARS);
 }
 
-// The part of a MachineConfigNode's status that is about pinned images.
+// The part of a MachineConfigNode's status for pinned images.
 
 type SetStatusEntry = NonNullable<NonNullable<MachineConfigNode['status']>['pinnedImageSets']>[number];
 
 export interface PinStatus {
   readonly conditions: readonly Condition[];
-  /** Null: there are none, and the field goes. */
+  /** Null: there are none, and the field is removed. */
   readonly pinnedImageSets: readonly SetStatusEntry[] | null;
 }
 
@@ -195,8 +194,8 @@ const PROGRESSING = 'PinnedImageSetsProgressing';
 const DEGRADED = 'PinnedImageSetsDegraded';
 
 /**
- * The status to write, and what has to be written before it: the API refuses a generation that goes back, as that of a set that
- * was deleted and made again does, unless the entry was gone in between. `snapshot` null: nothing is asked of the node.
+ * The status to write, and what must be written before it: the API rejects a decreasing generation, as after a set was
+ * deleted and recreated, unless the entry was removed in between. `snapshot` null: no sets are assigned to the node.
  */
 export function computePinStatus(
   { status }: Pick<MachineConfigNode, 'status'>,
@@ -257,7 +256,7 @@ function computeConditions(
   );
 }
 
-/** Free space moves all the time: it is no news where it has hardly moved since it was last told. */
+/** Free space changes all the time: a small change since the last report is ignored. */
 function withReportedStore(progress: PinProgress, before: readonly Condition[] | undefined): PinProgress {
   const lastMessage = before?.find(({ type }) => type === PROGRESSING)?.message ?? '';
   const store = parsePinProgress(lastMessage)?.store ?? null;
@@ -266,13 +265,13 @@ function withReportedStore(progress: PinProgress, before: readonly Condition[] |
 
 const STORE_SHARE = 0.1;
 
-/** The free space of the image store, by a tenth of all of it. What is not known has not moved. */
+/** Whether free space changed by at least a tenth of the image store. Unknown counts as unchanged. */
 export function hasStoreMoved(was: PinProgress['store'], is: PinProgress['store']): boolean {
   if (was === null || is === null) return was !== is && is !== null;
   return Math.abs(is.size - was.size) + Math.abs(is.free - was.free) >= is.size * STORE_SHARE;
 }
 
-// How fast bytes come. They are counted when an image is there, so the rate is that of the last minute or so.
+// The rate of pulls. Bytes count when their image is complete, so the rate covers the last minute or so.
 
 export interface RateSample {
   readonly at: number;
@@ -280,13 +279,13 @@ export interface RateSample {
 }
 
 const WINDOW_MS = 60_000;
-/** Before that it says nothing. */
+/** A shorter sample means nothing. */
 const MIN_SAMPLE_MS = 2000;
 
-/** What is needed of the samples so far, and the new one. */
+/** The samples that are still needed, with the new one. */
 export function addSample(samples: readonly RateSample[], sample: RateSample): readonly RateSample[] {
   const last = samples.at(-1);
-  // An image is gone, or others are counted now.
+  // An image was removed, or the set of images changed.
   if (last !== undefined && sample.bytes < last.bytes) return [sample];
   if (last?.bytes === sample.bytes) return samples;
   const young = samples.findIndex(({ at }) => at >= sample.at - WINDOW_MS);
@@ -294,7 +293,7 @@ export function addSample(samples: readonly RateSample[], sample: RateSample): r
   return [...samples.slice(Math.max(0, from)), sample];
 }
 
-/** Bytes a second; null: it cannot be told. */
+/** Bytes per second. Null: unknown. */
 export function computeRate(samples: readonly RateSample[], now: number): number | null {
   const since = now - WINDOW_MS;
   const first = samples.findLast(({ at }) => at <= since) ?? samples[0];

@@ -28,22 +28,27 @@ const failing = (key: string, message = key): PinSnapshot => ({ ...working, prob
 const idle: PinSnapshot = { ...working, isWorking: false };
 const toLastReport = (snapshot: PinSnapshot): LastReport => ({ assignment: 'a', snapshot, at: 1000 });
 
-describe('when the cluster is told', () => {
+describe('the next report', () => {
   it.each<[string, LastReport | null, PinSnapshot, number | null]>([
-    ['at the start', null, working, 0],
-    ['of another assignment, at once', { ...toLastReport(working), assignment: 'b' }, working, 0],
-    ['of nothing new, never', toLastReport(working), working, null],
-    ['that it is through, at once', toLastReport(working), idle, 0],
-    ['that it is not any more, at once', toLastReport(idle), working, 0],
-    ['of each tenth, not twice in ten seconds', toLastReport(at(90)), at(101), 11_000],
-    ['of less than a tenth, after two minutes', toLastReport(at(101)), at(102), 121_000],
-    ['of the rate, never by itself', toLastReport(at(101)), at(101, { bytesPerSecond: 7, secondsLeft: 3 }), null],
-    ['what it waits for', toLastReport(working), at(0, { waitsFor: 'its turn' }), 11_000],
-    ['of the last error with the next slice', toLastReport(working), at(0, { lastError: 'x' }), 121_000],
-    ['that something is wrong, at once', toLastReport(working), failing('x'), 0],
-    ['that nothing is any more, at once', toLastReport(failing('x')), working, 0],
-    ['that something else is wrong, not twice in ten seconds', toLastReport(failing('x')), failing('y'), 11_000],
-    ['not of other figures in the same error', toLastReport(failing('x', '1 GB')), failing('x', '2 GB'), null],
+    ['is due at the start', null, working, 0],
+    ['is due immediately for another assignment', { ...toLastReport(working), assignment: 'b' }, working, 0],
+    ['is never due without a change', toLastReport(working), working, null],
+    ['is due immediately when all is complete', toLastReport(working), idle, 0],
+    ['is due immediately when that is no longer true', toLastReport(idle), working, 0],
+    ['is due for each tenth, at most every ten seconds', toLastReport(at(90)), at(101), 11_000],
+    ['is due after two minutes for less than a tenth', toLastReport(at(101)), at(102), 121_000],
+    ['is never due for the rate alone', toLastReport(at(101)), at(101, { bytesPerSecond: 7, secondsLeft: 3 }), null],
+    ['is due when it waits for something else', toLastReport(working), at(0, { waitsFor: 'its turn' }), 11_000],
+    ['has the last error with the next tenth', toLastReport(working), at(0, { lastError: 'x' }), 121_000],
+    ['is due immediately for a problem', toLastReport(working), failing('x'), 0],
+    ['is due immediately when no problem is left', toLastReport(failing('x')), working, 0],
+    ['is due for another problem, at most every ten seconds', toLastReport(failing('x')), failing('y'), 11_000],
+    [
+      'is not due for other numbers in the same problem',
+      toLastReport(failing('x', '1 GB')),
+      failing('x', '2 GB'),
+      null,
+    ],
   ])('%s', (_, before, now, expected) => {
     expect(computeNextReportAt(before, 'a', now)).toBe(expected);
   });
@@ -53,13 +58,13 @@ describe('when the cluster is told', () => {
     progress: { ...progress, store: { free: bytes, size: 1000 } },
   });
   it.each([
-    ['hardly moved: never', free(450), null],
-    ['moved by a tenth: after an hour', free(400), 3_601_000],
-  ])('of the free space of an idle node that has %s', (_, now, expected) => {
+    ['hardly changed: never', free(450), null],
+    ['changed by a tenth: after an hour', free(400), 3_601_000],
+  ])('of an idle node whose free space has %s', (_, now, expected) => {
     expect(computeNextReportAt(toLastReport(free(500)), 'a', now)).toBe(expected);
   });
 
-  it('is 13 times at most, however many images come within two minutes and however fast', () => {
+  it('is due at most 13 times, however many images arrive within two minutes', () => {
     const steps = fc.array(
       fc.record({ ms: fc.integer({ min: 1, max: 2000 }), bytes: fc.integer({ min: 1, max: 50 }) }),
       {

@@ -1,4 +1,4 @@
-// Tells the cluster when there is something to tell. The machine goes on without it.
+// Reports pinning to the cluster when something changed. The machine continues if that fails.
 import { machineConfigNodes, pinnedImageSets } from '@slipway/api/resources';
 import { isEqual } from '@slipway/base/equal';
 import type { PinProgress } from '@slipway/fleet';
@@ -8,9 +8,9 @@ import { hasStoreMoved, type PinSnapshot, computePinStatus } from './report.ts';
 import { addAttempt, type Attempts } from './retry.ts';
 
 export interface PinReporter {
-  /** Returns when there will be something to tell without any news; null: never. `assignment` is what the node was told. */
+  /** Returns when the next report is due without an event. Null: never. `assignment`: what the node was assigned. */
   tell(assignment: string, snapshot: PinSnapshot, signal: AbortSignal): Promise<number | null>;
-  /** That nothing is asked of this node. Rejects as the client does. */
+  /** Reports that no sets are assigned to this node. Rejects as the client does. */
   tellNothing(signal: AbortSignal): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export function createPinReporter({ cluster, log, now, random }: PinReporterOpti
       } catch (error) {
         signal.throwIfAborted();
         if (!isKubeError(error)) throw error;
-        log.warn({ err: error }, 'the cluster could not be told how far the images are; it is tried again');
+        log.warn({ err: error }, 'could not report the progress of images to the cluster; retrying');
         failure = addAttempt(failure, { code: error.code, message: error.message }, now(), random());
         return failure.notBefore;
       }
@@ -50,11 +50,11 @@ export function createPinReporter({ cluster, log, now, random }: PinReporterOpti
   };
 }
 
-// When the cluster is told. However many images there are, a node writes: once when it is told something new and once when it is
-// through, at most ten times on the way there, once in two minutes where that is slow, and when another thing goes wrong.
+// When to report. However many images there are, a node writes once for a new assignment, once at the end, at most ten
+// times in between, every two minutes if it is slow, and for each new problem.
 
 export interface LastReport {
-  /** What the node was told, and by which object. */
+  /** What the node was assigned, and by which object. */
   readonly assignment: string;
   readonly snapshot: PinSnapshot;
   readonly at: number;
@@ -64,7 +64,7 @@ const BETWEEN_MS = 10_000;
 const SLICE_MS = 120_000;
 const STORE_MS = 3_600_000;
 
-/** The moment, perhaps one that has passed. Null: there is nothing to tell. */
+/** The time of the next report, possibly in the past. Null: nothing to report. */
 export function computeNextReportAt(
   lastReport: LastReport | null,
   assignment: string,
@@ -90,13 +90,13 @@ function whenIdle({ snapshot: before, at }: LastReport, snapshot: PinSnapshot): 
   return hasStoreMoved(before.progress.store, snapshot.progress.store) ? at + STORE_MS : null;
 }
 
-/** Of all that is said but the rate, which always moves, and the free space, which others move. */
+/** Covers everything reported except the rate and the free space, which change all the time. */
 function computeFingerprint({ sets, progress }: PinSnapshot): string {
   const { bytesPerSecond: _rate, secondsLeft: _left, store: _store, ...rest } = progress;
   return JSON.stringify([sets, rest]);
 }
 
-/** By bytes where they are known, else by images. */
+/** By bytes if they are known, otherwise by images. */
 function computeTenth({ bytes, sets }: PinProgress): number {
   const { done, total } = bytes ?? sumImages(sets);
   return total === 0 ? 0 : Math.floor((10 * done) / total);
@@ -111,11 +111,11 @@ function sumImages(sets: PinProgress['sets']): { done: number; total: number } {
   return { done, total };
 }
 
-// The cluster, as far as pinned images need it: the sets by their names, and the status of the node’s MachineConfigNode.
+// Access to the cluster for pinning: the sets by name, and the status of the node’s MachineConfigNode.
 
 /** Rejects as the client does. */
 export interface PinCluster extends SetSource {
-  /** In one write; none where the cluster knows. Null: nothing is asked of the node. */
+  /** Writes once, or not at all if nothing changed. Null: no sets are assigned to the node. */
   report(snapshot: PinSnapshot | null, signal: AbortSignal): Promise<void>;
 }
 
@@ -130,7 +130,7 @@ export function createPinCluster(client: Client, nodeName: string): PinCluster {
     let there: unknown = { conditions, pinnedImageSets };
     for (const status of [first, last]) {
       if (status === null || isEqual(status, there)) continue;
-      // A merge patch puts a list whole in the place of the old one: so it has to be the one that was read.
+      // A merge patch replaces a list as a whole, so it must be based on the version that was read.
       record = await write.patchStatus(machineConfigNodes, record, status);
       there = status;
     }
@@ -138,7 +138,7 @@ export function createPinCluster(client: Client, nodeName: string): PinCluster {
 
   return {
     findSet: (set, signal) => client.find(pinnedImageSets, { name: set }, { signal }),
-    // The controller may write an annotation meanwhile, or this daemon another part of the status.
+    // The controller may write an annotation concurrently, or this daemon another part of the status.
     report: (snapshot, signal) => retryOnConflict(() => reportOnce(snapshot, signal)),
   };
 }

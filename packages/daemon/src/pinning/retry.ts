@@ -1,14 +1,14 @@
-// What fails and is tried again: when, and from when on it counts as failed.
+// Retries: when, and from when on something counts as failed.
 import { type Backoff, backoffMs, quarterJitter } from '@slipway/base/backoff';
 import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from '../host/file-system.ts';
 import { findCodedProblem, type Problem } from '../problem.ts';
 
-// How often something of one image was tried. A registry that hiccups, or is merely slow, is no failure.
+// The attempts for one image. A registry that is slow or fails briefly does not count as a failure.
 
 export interface Attempts {
   readonly tries: number;
-  /** Milliseconds of a clock that only grows. */
+  /** Monotonic, in milliseconds. */
   readonly firstAt: number;
   readonly lastAt: number;
   readonly notBefore: number;
@@ -17,13 +17,13 @@ export interface Attempts {
 
 const FAILED_TRIES = 3;
 const FAILED_MS = 10_000;
-// Many machines fail at the same moment: a quarter more or less, so that they do not come back at one.
+// Many machines fail at the same moment. The jitter keeps them from retrying together.
 const UNTIL_FAILED: Backoff = { firstMs: 1000, maxMs: 60_000, jitter: quarterJitter };
 const ONCE_FAILED: Backoff = { firstMs: 60_000, maxMs: 300_000, jitter: quarterJitter };
 /** After 1, 2, 4 and 8 seconds. */
 const TYPICAL_FAILED_TRY = 5;
 
-/** `before` is that of the last try, null for the first. `random` is from 0 to 1. */
+/** `before`: the last attempt, or null. `random`: from 0 to 1. */
 export function addAttempt(before: Attempts | null, problem: Problem, now: number, random: number): Attempts {
   const tries = (before?.tries ?? 0) + 1;
   const firstAt = before?.firstAt ?? now;
@@ -40,7 +40,7 @@ export const isFailed = ({ tries, firstAt, lastAt }: Attempts): boolean =>
 export const findEarliest = (moments: readonly number[]): number | null =>
   moments.length === 0 ? null : moments.reduce((a, b) => Math.min(a, b));
 
-// A container runtime that does not answer is waited for: it is being restarted. Only if that lasts is something wrong.
+// A container runtime that does not respond is usually restarting. Only a long outage is a problem.
 
 export interface Outage {
   readonly since: number;
@@ -50,11 +50,11 @@ export interface Outage {
 }
 
 export const LONG_OUTAGE_MS = 120_000;
-/** Machines whose runtimes are restarted together do not ask together. */
+/** The jitter keeps machines whose runtimes restart together from querying together. */
 const OUTAGE: Backoff = { firstMs: 500, maxMs: 10_000, jitter: quarterJitter };
 
 export function addOutage(before: Outage | null, problem: Problem, now: number, random: number): Outage {
-  // Pulls that end together are one that does not answer.
+  // Pulls that fail together count as one outage.
   if (before !== null && now < before.notBefore) return { ...before, problem };
   const tries = (before?.tries ?? 0) + 1;
   const waitMs = backoffMs(OUTAGE, tries, () => random);
@@ -66,7 +66,7 @@ export const isLongOutage = ({ since }: Outage, now: number): boolean => now - s
 export interface RuntimeWatch {
   note(problem: Problem): void;
   answered(): void;
-  /** Null: it answers. */
+  /** Null: it responds. */
   outage(): Outage | null;
 }
 
@@ -85,21 +85,21 @@ export function watchRuntime(now: () => number, random: () => number): RuntimeWa
 
 // What a failure on the machine means for its pins.
 
-/** Null: nobody foresaw it. */
+/** Null: the error is unexpected. */
 export function toExpectedProblem(error: unknown): Problem | null {
   const coded = findCodedProblem(error);
   if (coded !== null) return coded;
   if (!(error instanceof Error) || systemErrorCode(error) === undefined) return null;
   return {
     code: 'SLW_DAEMON_DISK',
-    message: `${error.message}. Pins stay as they are until the disk takes the change; it is tried again by itself`,
+    message: `${error.message}. Pins stay unchanged until the disk accepts the change. The daemon retries automatically`,
   };
 }
 
 export const isOutage = (error: unknown): error is DaemonError =>
   error instanceof DaemonError && error.code === 'SLW_PINNING_RUNTIME';
 
-/** Of a disk that refuses: that is no bug. */
+/** Wraps errors of the disk, which are not bugs. */
 export function toExpectedError(error: unknown): unknown {
   if (systemErrorCode(error) === undefined) return error;
   return new DaemonError('SLW_DAEMON_DISK', toExpectedProblem(error)?.message ?? '', { cause: error });

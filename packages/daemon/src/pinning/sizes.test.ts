@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe('the sizes of images', () => {
-  it('are known after a restart, and by whatever registry the same image has', async () => {
+  it('are known after a restart, and for the same image in any registry', async () => {
     const sizes = await openImageSizes(files);
     sizes.add(buildImageName('a'), sized(7));
     await sizes.save(new Set());
@@ -24,13 +24,13 @@ describe('the sizes of images', () => {
     expect(await files.lookAt(PATH)).toMatchObject({ mode: 0o600 });
   });
 
-  it('are not written where nothing is new', async () => {
+  it('are not written if nothing is new', async () => {
     await (await openImageSizes(files)).save(new Set());
     expect(await files.lookAt(PATH)).toBeNull();
   });
 
   it.each(['', 'no json', '[]', '{"sha256:a":"much"}', '{"sha256:a":[["l"]]}', '{"sha256:a":[[1,"l"]]}', 'null'])(
-    'are asked for again where %j is on the disk',
+    'are queried again if %j is on the disk',
     async (text) => {
       for (const path of ['/var', '/var/lib', '/var/lib/machine-config-daemon']) {
         await files.makeDirectory(path, { ...ownOwners(), mode: 0o755 });
@@ -40,7 +40,7 @@ describe('the sizes of images', () => {
     },
   );
 
-  it('are forgotten when they are too many, those that are needed last', async () => {
+  it('are dropped if there are too many, the needed ones last', async () => {
     const sizes = await openImageSizes(files);
     const names = Array.from({ length: 5010 }, (_, index) => buildImageName(index.toString(16).padStart(4, '0')));
     for (const name of names) sizes.add(name, sized(1));
@@ -58,8 +58,8 @@ async function write(path: string, text: string): Promise<void> {
 const auth = (login: string) => ({ auth: Buffer.from(login).toString('base64') });
 const digest = `sha256:${'a'.repeat(64)}`;
 
-describe('how a machine gets at registries', () => {
-  it('logs in by the most specific entry of its pull secret', async () => {
+describe('registry access of a machine', () => {
+  it('uses the most specific entry of its pull secret', async () => {
     const auths = {
       'registry.example.com': auth('all:1'),
       'registry.example.com/team': auth('team:2'),
@@ -75,7 +75,7 @@ describe('how a machine gets at registries', () => {
     expect(await login('registry.example.org/team/app')).toBeNull();
   });
 
-  it('goes without a login where it has no pull secret, and says what is wrong with one, but not what is in it', async () => {
+  it('works without a pull secret, and reports what is wrong with one, but not its contents', async () => {
     expect(await findCredential(`registry.example.com/app@${digest}`, await readCredentials(files))).toBeNull();
     await write('/var/lib/kubelet/config.json', '{"auths":{"registry.example.com":{"auth":"c2VjcmV0"}}}');
     const error: unknown = await readCredentials(files).catch((caught: unknown) => caught);
@@ -83,7 +83,7 @@ describe('how a machine gets at registries', () => {
     expect(String(error)).not.toMatch(/c2VjcmV0|secret$/);
   });
 
-  it('goes by the mirrors and certificates that the container runtime goes by', async () => {
+  it('uses the mirrors and certificates of the container runtime', async () => {
     const mirrored = (source: string) =>
       `[[registry]]\nlocation = "${source}"\n[[registry.mirror]]\nlocation = "mirror.example.com/${source}"\n`;
     await write('/etc/containers/registries.conf', mirrored('a.example.com'));
@@ -97,7 +97,7 @@ describe('how a machine gets at registries', () => {
     expect(options.ca).toBe(pem);
   });
 
-  it('of a machine with nothing of it is plain', async () => {
+  it('works without any of these files', async () => {
     expect(await readRegistryOptions(files)).toEqual({ credentials: new Map(), mirrors: [], plainHttp: [] });
   });
 });

@@ -1,4 +1,4 @@
-// How large images are: what registries have said, how they are asked, and how this machine gets at them.
+// The sizes of images: the known ones, and how to query registries from this machine.
 import {
   decode,
   type Decoder,
@@ -17,13 +17,13 @@ import type { RegistryCredential } from '../host/container-runtime.ts';
 import { type FileSystem, makeDirectories, ownOwners, readText, replaceFile } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 
-// By digest, as registries have said it. It may be lost: then they are asked again.
+// Sizes by digest, as reported by registries. A lost cache is filled again.
 
 export type KnownSizes = Pick<ReadonlyMap<string, SizedImage>, 'get' | 'has'>;
 
 export interface ImageSizes extends KnownSizes {
   add(image: string, sized: SizedImage): void;
-  /** Nothing is written where nothing was added. Those of `kept` stay longest. */
+  /** Writes only if something was added. Sizes of `kept` are dropped last. */
   save(kept: ReadonlySet<string>): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export async function openImageSizes(files: FileSystem): Promise<ImageSizes> {
   };
 }
 
-/** The same bytes, whatever registry they come from. */
+/** The digest identifies the bytes, whichever registry serves them. */
 const parseDigest = (image: string): string => image.slice(image.lastIndexOf('@') + 1);
 
 function forget(known: Map<string, SizedImage>, kept: ReadonlySet<string>): void {
@@ -72,7 +72,7 @@ const layer: Decoder<SizedLayer> = map(tuple(string(), number()), ([digest, size
 const layers = refine(readableItems(layer, { max: MAX_LAYERS }), (found) => found.length > 0, 'layers');
 const knownSizes: Decoder<Map<string, SizedImage>> = readableEntries(map(layers, (found) => ({ layers: found })));
 
-/** What cannot be read is asked for again. */
+/** Unreadable entries are queried again. */
 async function read(files: FileSystem): Promise<Map<string, SizedImage>> {
   if ((await files.lookAt(PATH)) === null) return new Map();
   const bytes = await files.read(PATH, MAX_SIZES_BYTES).catch(() => new Uint8Array());
@@ -80,17 +80,17 @@ async function read(files: FileSystem): Promise<Map<string, SizedImage>> {
   return sizes.ok ? sizes.value : new Map();
 }
 
-// Who says it: the registry, or the simulated machine whose images no registry has.
+// The source of sizes: the registry, or a simulated machine whose images are in no registry.
 
 export interface SizeSource {
   /** Rejects with a DaemonError SLW_PINNING_SIZES. */
   sizeOf(image: string, signal: AbortSignal): Promise<SizedImage>;
-  /** Connections, and the login that was read: both are made anew when something is asked for again. */
+  /** Closes connections and forgets the credentials. The next query opens and reads them again. */
   rest(): Promise<void>;
 }
 
 const AT_ONCE = 8;
-/** An image that cannot be sized is tried again by who asked. */
+/** Callers retry on their own. */
 const RETRIES = 1;
 
 export function openSizeSource({ files, containers }: Pick<Host, 'files' | 'containers'>): SizeSource {
@@ -128,22 +128,22 @@ function toSizeError(image: string, error: unknown): unknown {
   const reported = error.message.replaceAll(`${image}: `, '');
   return new DaemonError(
     'SLW_PINNING_SIZES',
-    `how large ${image} is cannot be found out, and so it is not pulled: ${reported} (${String(error.code)})`,
+    `could not get the size of ${image}, so it is not pulled: ${reported} (${String(error.code)})`,
     { cause: error },
   );
 }
 
-// Registries, by the files that the container runtime of this machine goes by as well.
+// Registry access, configured by the same files that the machine's container runtime uses.
 
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 const REGISTRIES = '/etc/containers/registries.conf';
 const CERTIFICATES = ['/etc/containers/certs.d', '/etc/docker/certs.d'];
-/** Of the OS: a daemon in a container has another one. */
+/** The CA bundle of the host: a daemon in a container has a different one. */
 const BUNDLES = ['/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem', '/etc/ssl/certs/ca-certificates.crt'];
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_CERTIFICATE_HOSTS = 200;
 
-/** By scope; empty where the machine has no pull secret. */
+/** By scope. Empty if the machine has no pull secret. */
 export type Credentials = ReadonlyMap<string, RegistryCredential>;
 
 export async function readCredentials(files: FileSystem): Promise<Credentials> {
@@ -152,7 +152,7 @@ export async function readCredentials(files: FileSystem): Promise<Credentials> {
   return (await import('@slipway/registry')).parsePullSecret(text);
 }
 
-/** The one for the most specific scope that the image is in. */
+/** The credential for the most specific scope that contains the image. */
 export async function findCredential(image: string, credentials: Credentials): Promise<RegistryCredential | null> {
   if (credentials.size === 0) return null;
   const { mostSpecific } = await import('@slipway/registry');
@@ -160,7 +160,7 @@ export async function findCredential(image: string, credentials: Credentials): P
   return (scope === undefined ? undefined : credentials.get(scope)) ?? null;
 }
 
-/** Without the digest; hosts have no case. */
+/** Without the digest. Host names are case-insensitive. */
 function parseRepository(image: string): string {
   const [name = ''] = image.split('@');
   const slash = name.indexOf('/');
@@ -188,7 +188,7 @@ async function readRegistriesConf(files: FileSystem): Promise<RegistriesConf> {
   };
 }
 
-/** Only sizes are asked for by them, and manifests are checked against their digests: so one list for all hosts will do. */
+/** One list for all hosts is enough: only sizes are queried, and manifests are verified by digest. */
 async function readAuthorities(files: FileSystem): Promise<string> {
   const paths = [...BUNDLES];
   for (const directory of CERTIFICATES) {

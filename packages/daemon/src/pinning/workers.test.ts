@@ -28,7 +28,7 @@ function setUp() {
 }
 
 describe('workers', () => {
-  it('take so many at once, the next one when one ends, in their order', async () => {
+  it('run a limited number concurrently, in order, and start the next when one ends', async () => {
     const { workers, begun, ended, end } = setUp();
     workers.give(['a', 'b', 'c'], 2);
     expect(begun()).toEqual(['a', 'b']);
@@ -44,7 +44,7 @@ describe('workers', () => {
     expect(workers.busy()).toBe(false);
   });
 
-  it('go on with what is under way when they are given another list, and take it once', async () => {
+  it('continue work in progress when they get another list, and do not repeat it', async () => {
     const { workers, begun, end, aborted } = setUp();
     workers.give(['a', 'b'], 1);
     workers.give(['c', 'a'], 1);
@@ -55,7 +55,7 @@ describe('workers', () => {
     expect(workers.busy()).toBe(false);
   });
 
-  it('end what is not wanted any more, and nobody hears of it', async () => {
+  it('cancel work that is no longer desired, without a report', async () => {
     const { workers, aborted, ended, begun } = setUp();
     workers.give(['a', 'b', 'c'], 2);
     workers.endAllBut(new Set(['b']));
@@ -65,7 +65,7 @@ describe('workers', () => {
     expect(ended).toEqual([]);
   });
 
-  it('when stopped have ended all, and begin nothing', async () => {
+  it('have ended all work when stopped, and start nothing', async () => {
     const { workers, begun } = setUp();
     workers.give(['a', 'b', 'c'], 2);
     await workers.stop();

@@ -1,17 +1,17 @@
-// Does the same for many images, so many at once. What is under way goes on however often the list of what is to be done is given
-// anew: a large image takes longer than any step of the daemon.
+// Processes many images with limited concurrency. Work in progress continues however often the list is replaced,
+// because a large image takes longer than any step of the daemon.
 
 export type WorkerResult = { readonly ok: true } | { readonly ok: false; readonly error: unknown };
 
 export interface Workers {
-  /** In place of all that has not begun yet. */
+  /** Replaces everything that has not started. */
   give(images: readonly string[], atOnce: number): void;
-  /** Those under way that are not among these are ended. Nobody hears how. */
+  /** Cancels work on all other images. Their failures are not reported. */
   endAllBut(images: ReadonlySet<string>): void;
   underWay(): number;
-  /** To be begun, or under way. */
+  /** Something is pending or in progress. */
   busy(): boolean;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is in progress. */
   stop(): Promise<void>;
 }
 
@@ -48,13 +48,14 @@ export function createWorkers({ work, onEnd }: WorkersOptions): Workers {
       outcome = { ok: false, error };
     }
     running.delete(image);
-    // What came to its end all the same is worth to know.
+    // Work that succeeded despite the cancellation is reported.
     if (outcome.ok || !signal.aborted) onEnd(image, outcome);
     startWaiting();
   }
 
   function abortMatching(those: (image: string) => boolean): void {
-    for (const [image, { abort }] of running) if (those(image)) abort.abort(new Error('it is not wanted any more'));
+    for (const [image, { abort }] of running)
+      if (those(image)) abort.abort(new Error('the image is no longer desired'));
   }
 
   return {

@@ -23,7 +23,7 @@ function setUp() {
 }
 
 describe('the metrics of a daemon', () => {
-  it('are there before anything happens, so that alerts can count from nought', async () => {
+  it('exist before anything happens, so that alerts can count from zero', async () => {
     const { lines } = setUp();
     expect(await lines('mcd_')).toEqual([
       'mcd_pivot_errors_total 0',
@@ -33,7 +33,7 @@ describe('the metrics of a daemon', () => {
     ]);
   });
 
-  it('name one state at a time, and since when', async () => {
+  it('have one state at a time, with its start', async () => {
     const { daemon, lines } = setUp();
     const before = Date.now() / 1000;
     daemon.observe({ ...idle, phase: 'preparing' });
@@ -46,7 +46,7 @@ describe('the metrics of a daemon', () => {
     expect(await lines('mcd_state{')).toEqual([line]);
   });
 
-  it('say how an update ended', async () => {
+  it('record how an update ended', async () => {
     const { daemon, lines } = setUp();
     daemon.observe(failed);
     expect(await lines('mcd_update_state')).toEqual([
@@ -58,7 +58,7 @@ describe('the metrics of a daemon', () => {
     ]);
   });
 
-  it('count what failed, and know the system and the last drift', async () => {
+  it('count failures, and have the OS and the last drift', async () => {
     const { daemon, lines } = setUp();
     daemon.osUpdateFailed();
     daemon.rebootFailed();

@@ -1,4 +1,4 @@
-// What can be measured of a daemon, by the names and labels that dashboards and alerts for such fleets ask for.
+// Metrics of a daemon, with the names and labels that existing dashboards and alerts use.
 import { truncate } from '@slipway/base/text';
 import type { Metrics } from '@slipway/kube';
 import { Counter, Gauge } from 'prom-client';
@@ -10,7 +10,7 @@ export interface DaemonMetrics {
   runsOn(os: { readonly name: string; readonly version: string }): void;
   osUpdateFailed(): void;
   rebootFailed(): void;
-  /** Found just now. */
+  /** Drift was found just now. */
   drifted(): void;
 }
 
@@ -20,35 +20,35 @@ export function createDaemonMetrics({ registry }: Pick<Metrics, 'registry'>): Da
   const registers = [registry];
   const state = new Gauge({
     name: 'mcd_state',
-    help: 'Since when the daemon is in its state, in seconds since 1970.',
+    help: 'Time at which the daemon entered its current state, in seconds since 1970.',
     labelNames: ['state', 'reason'],
     registers,
   });
   const hostOs = new Gauge({
     name: 'mcd_host_os_and_version',
-    help: '1 for the operating system of the machine.',
+    help: 'Always 1. The labels describe the operating system of the machine.',
     labelNames: ['os', 'version'],
     registers,
   });
   const pivotErrors = new Counter({
     name: 'mcd_pivot_errors_total',
-    help: 'Changes of the operating system that failed.',
+    help: 'Failed changes of the operating system.',
     registers,
   });
   const rebootErrors = new Counter({
     name: 'mcd_reboots_failed_total',
-    help: 'Reboots that failed.',
+    help: 'Failed reboots.',
     registers,
   });
   const updates = new Gauge({
     name: 'mcd_update_state',
-    help: 'When an update ended, in seconds since 1970: with the config, or with what went wrong.',
+    help: 'Time at which the last update ended, in seconds since 1970, labelled with the config or the error.',
     labelNames: ['config', 'err'],
     registers,
   });
   const drift = new Gauge({
     name: 'mcd_config_drift',
-    help: 'When drift was last found, in seconds since 1970; 0 for never.',
+    help: 'Time at which drift was last found, in seconds since 1970. 0: never.',
     registers,
   });
   updates.set({ config: '', err: '' }, 0);
@@ -58,7 +58,7 @@ export function createDaemonMetrics({ registry }: Pick<Metrics, 'registry'>): Da
   return {
     observe(snapshot) {
       const { problem, currentConfig, phase } = snapshot;
-      // The code, not the message: that one is in the annotation, and a label may not be long.
+      // The code, not the message: labels must be short, and the annotation has the message.
       const reason = problem?.code ?? '';
       setState({ state: computeDaemonState(snapshot), reason });
       if (problem !== null) setUpdate({ config: '', err: reason });
@@ -74,7 +74,7 @@ export function createDaemonMetrics({ registry }: Pick<Metrics, 'registry'>): Da
   };
 }
 
-/** One series at a time, with the moment it began: what was before is gone, and what stays keeps its moment. */
+/** Only one series exists at a time, with the time at which it started. An unchanged one keeps its time. */
 function nowAlone<L extends string>(gauge: Gauge<L>): (labels: Record<L, string>) => void {
   let last = '';
   return (labels) => {

@@ -22,28 +22,32 @@ const problem: SnapshotProblem = { state: 'Degraded', code: 'SLW_DAEMON_X', mess
 
 describe('the state of a node', () => {
   it.each<[string, Partial<NodeSnapshot>, string]>([
-    ['has nothing to do', {}, 'Done'],
+    ['is idle', {}, 'Done'],
     ['prepares', { phase: 'preparing' }, 'Working'],
     ['waits for its drain', { phase: 'draining' }, 'Working'],
     ['reboots', { phase: 'rebooting' }, 'Rebooting'],
-    ['waits for its pods', { phase: 'uncordoning' }, 'Done'],
+    ['waits to be uncordoned', { phase: 'uncordoning' }, 'Done'],
     ['has a problem', { problem }, 'Degraded'],
-    ['has a problem in the middle of an update', { phase: 'applying files', problem }, 'Degraded'],
+    ['has a problem during an update', { phase: 'applying files', problem }, 'Degraded'],
     [
-      'is told what it cannot become',
+      'has an irreconcilable config',
       { phase: 'preparing', problem: { ...problem, state: 'Unreconcilable' } },
       'Unreconcilable',
     ],
-    ['undoes an update', { phase: 'applying files', problem: { ...problem, undo: 'under way' } }, 'Working'],
-    ['undoes an update with a reboot', { phase: 'rebooting', problem: { ...problem, undo: 'under way' } }, 'Rebooting'],
-    ['has undone it', { phase: 'applying files', problem: { ...problem, undo: 'done' } }, 'Degraded'],
+    ['is rolling back an update', { phase: 'applying files', problem: { ...problem, undo: 'under way' } }, 'Working'],
+    [
+      'is rolling back an update with a reboot',
+      { phase: 'rebooting', problem: { ...problem, undo: 'under way' } },
+      'Rebooting',
+    ],
+    ['has rolled it back', { phase: 'applying files', problem: { ...problem, undo: 'done' } }, 'Degraded'],
   ])('that %s', (_, more, state) => {
     expect(computeDaemonState({ ...snapshot, ...more })).toBe(state);
   });
 });
 
 describe('the annotations of a node', () => {
-  it('say what it runs, that all is well, and no more than is known', () => {
+  it('report the current config, a healthy state, and nothing unknown', () => {
     expect(buildAnnotations(snapshot)).toEqual({
       [`${PREFIX}currentConfig`]: 'rendered-worker-1',
       [`${PREFIX}state`]: 'Done',
@@ -52,14 +56,14 @@ describe('the annotations of a node', () => {
     expect(buildAnnotations({ ...snapshot, currentConfig: null })).not.toHaveProperty([`${PREFIX}currentConfig`]);
   });
 
-  it('ask for a drain, and say the image', () => {
+  it('request a drain, and report the image', () => {
     expect(buildAnnotations({ ...snapshot, desiredDrain: 'drain-x', currentImage: 'example.com/os' })).toMatchObject({
       [`${PREFIX}desiredDrain`]: 'drain-x',
       [`${PREFIX}currentImage`]: 'example.com/os',
     });
   });
 
-  it('give the reason with its code, which stays whole where a message is far too long', () => {
+  it('have the reason with its code, which stays complete if the message is far too long', () => {
     expect(buildAnnotations({ ...snapshot, problem })[`${PREFIX}reason`]).toBe('it broke [SLW_DAEMON_X]');
     const long = buildAnnotations({ ...snapshot, problem: { ...problem, message: 'ü'.repeat(9000) } });
     const reason = long[`${PREFIX}reason`] ?? '';
@@ -68,7 +72,7 @@ describe('the annotations of a node', () => {
     expect(reason).toMatch(/^ü+… \[SLW_DAEMON_X\]$/);
   });
 
-  it('are written only where they differ', () => {
+  it('are written only if they differ', () => {
     const wanted = buildAnnotations(snapshot);
     expect(diffAnnotations({ ...wanted, other: 'x' }, wanted)).toEqual({});
     expect(diffAnnotations({ ...wanted, [`${PREFIX}state`]: 'Working' }, wanted)).toEqual({
@@ -94,7 +98,7 @@ describe('the events of a node', () => {
       changed: { state: 'Rebooting' },
       type: 'Normal',
       reason: 'Reboot',
-      message: 'The machine reboots; before that it ran rendered-1',
+      message: 'The machine is rebooting from rendered-1',
     },
     {
       changed: { state: 'Degraded', reason: 'it broke' },
@@ -112,24 +116,24 @@ describe('the events of a node', () => {
       changed: { desiredDrain: 'drain-rendered-2' },
       type: 'Normal',
       reason: 'Drain',
-      message: 'The node asks to be drained, for the update to rendered-2',
+      message: 'The node requests a drain for the update to rendered-2',
     },
     {
       changed: { desiredDrain: 'uncordon-rendered-2' },
       type: 'Normal',
       reason: 'Uncordon',
-      message: 'The node runs rendered-2 and asks for its pods back',
+      message: 'The node runs rendered-2 and requests to be uncordoned',
     },
   ])('$reason, when $changed is new', ({ changed, ...event }) => {
     expect(buildEvents(there, annotations(changed))).toEqual([event]);
   });
 
-  it('none where work only goes on', () => {
+  it('none if work only continues', () => {
     expect(buildEvents(there, annotations({ state: 'Working' }))).toEqual([]);
     expect(buildEvents(there, {})).toEqual([]);
   });
 
-  it('warn where something is wrong', () => {
+  it('warn if something is wrong', () => {
     expect(buildNodeEvent('ConfigDriftDetected', 'x').type).toBe('Warning');
     expect(buildNodeEvent('ConfigDriftMonitorStarted', 'x').type).toBe('Normal');
   });

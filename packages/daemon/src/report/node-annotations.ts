@@ -1,4 +1,4 @@
-// What a node says of itself in the annotations of its Node, and the events for what changes in them.
+// The annotations in which a node reports its state, and the events for their changes.
 import { truncateBytes } from '@slipway/base/text';
 import { nodeAnnotations } from '@slipway/api/names';
 import type { EventInput } from '@slipway/kube';
@@ -7,12 +7,12 @@ import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
 export type DaemonState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable';
 type Annotations = Readonly<Record<string, string>>;
 
-/** All annotations of a Node together may have 256 KiB. */
+/** The annotations of a Node are limited to 256 KiB in total. */
 const MAX_REASON_BYTES = 8192;
 
 export function computeDaemonState({ phase, problem }: NodeSnapshot): DaemonState {
   if (problem !== null && problem.undo !== 'under way') return problem.state;
-  // The machine has its config; that its pods may come back is for the controller.
+  // The machine has its config. Uncordoning is up to the controller.
   if (['idle', 'uncordoning', 'resumed'].includes(phase)) return 'Done';
   return phase === 'rebooting' ? 'Rebooting' : 'Working';
 }
@@ -28,7 +28,7 @@ export function buildAnnotations(snapshot: NodeSnapshot): Annotations {
   };
 }
 
-/** Those of `wanted` that are not there, or otherwise. */
+/** The annotations of `wanted` that are missing or have another value. */
 export function diffAnnotations(there: Annotations, wanted: Annotations): Annotations {
   return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => there[name] !== value));
 }
@@ -59,7 +59,7 @@ export const buildNodeEvent = (reason: NodeEvent, message: string): EventInput =
   message,
 });
 
-/** What a change of a node's own annotations means for people. */
+/** The events for a change of the node's annotations. */
 export function buildEvents(
   there: Readonly<Record<string, string>>,
   changed: Readonly<Record<string, string>>,
@@ -80,7 +80,7 @@ function buildStateEvents(state: string | undefined, config: string, reason: str
     case 'Done':
       return [buildNodeEvent('NodeDone', `The node runs ${config}`)];
     case 'Rebooting':
-      return [buildNodeEvent('Reboot', `The machine reboots; before that it ran ${config}`)];
+      return [buildNodeEvent('Reboot', `The machine is rebooting from ${config}`)];
     case 'Degraded':
       return [buildNodeEvent('NodeDegraded', reason)];
     case 'Unreconcilable':
@@ -92,7 +92,7 @@ function buildStateEvents(state: string | undefined, config: string, reason: str
 
 function buildDrainEvents(drain: string | undefined): EventInput[] {
   const [, verb, config] = /^(drain|uncordon)-(.+)$/.exec(drain ?? '') ?? [];
-  if (verb === 'drain') return [buildNodeEvent('Drain', `The node asks to be drained, for the update to ${config}`)];
-  if (verb === 'uncordon') return [buildNodeEvent('Uncordon', `The node runs ${config} and asks for its pods back`)];
+  if (verb === 'drain') return [buildNodeEvent('Drain', `The node requests a drain for the update to ${config}`)];
+  if (verb === 'uncordon') return [buildNodeEvent('Uncordon', `The node runs ${config} and requests to be uncordoned`)];
   return [];
 }

@@ -59,7 +59,7 @@ async function recorded(): Promise<string[]> {
 }
 
 describe('a reporter', () => {
-  it('tells Node and MachineConfigNode what the node does, and writes nothing where they say it already', async () => {
+  it('updates Node and MachineConfigNode, and writes nothing if they are up to date', async () => {
     await makeRecord();
     await reporter.report(idle);
     const node = await client.get(nodes, { name });
@@ -78,7 +78,7 @@ describe('a reporter', () => {
     expect(await recorded()).toEqual(['NodeDone']);
   });
 
-  it('goes through an update, with what users look for at each step', async () => {
+  it('follows an update, with the conditions that users expect at each step', async () => {
     await makeRecord();
     const update = { target: 'rendered-worker-2', drain: true, os: false, image: false, reboot: true, postAction: '' };
     const working = { ...idle, desiredConfig: 'rendered-worker-2', update };
@@ -92,7 +92,7 @@ describe('a reporter', () => {
     expect(await recorded()).toEqual(['Drain', 'NodeDone', 'Reboot', 'Uncordon']);
   });
 
-  it('says what a machine cannot become, and forgets it when it is over', async () => {
+  it('reports irreconcilable changes, and removes them when they are over', async () => {
     await makeRecord();
     const change = { code: 'SLW_UPDATE_IRRECONCILABLE', field: 'spec.fips', before: 'false', after: 'true' } as const;
     const problem = { state: 'Unreconcilable', code: change.code, message: 'FIPS mode' } as const;
@@ -104,7 +104,7 @@ describe('a reporter', () => {
     expect(await recorded()).toEqual(['FailedToReconcile', 'NodeDone']);
   });
 
-  it('leaves the record out until the controller has made it', async () => {
+  it('skips the MachineConfigNode until the controller has created it', async () => {
     await reporter.report(idle);
     expect(writes).toEqual([`patch Node ${name}`]);
     await makeRecord();
@@ -112,7 +112,7 @@ describe('a reporter', () => {
     expect(writes).toEqual([`patch Node ${name}`, `patch MachineConfigNode/status ${name}`]);
   });
 
-  it('records drift by its name', async () => {
+  it('records drift as an event', async () => {
     reporter.event('ConfigDriftDetected', 'file /etc/a differs');
     expect(await recorded()).toEqual(['ConfigDriftDetected']);
   });

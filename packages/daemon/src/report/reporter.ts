@@ -1,4 +1,4 @@
-// Tells the cluster what a node does: annotations of its Node, status of its MachineConfigNode, events, metrics.
+// Reports the state of a node to the cluster: Node annotations, MachineConfigNode status, events, metrics.
 import { machineConfigNodes, nodes } from '@slipway/api/resources';
 import { isEqual } from '@slipway/base/equal';
 import {
@@ -25,11 +25,11 @@ export interface ReporterOptions {
 
 export interface Reporter {
   /**
-   * Resolves when the cluster says what the snapshot says; nothing is written where it does already. Rejects as the client
-   * does: the cluster may then say part of it, and reporting again goes on.
+   * Resolves when the cluster has the whole snapshot, and writes only what changed. Rejects as the client does: the
+   * cluster may then have part of it, and the next report writes the rest.
    */
   report(snapshot: NodeSnapshot): Promise<void>;
-  /** Never throws and never waits. */
+  /** Never throws and never blocks. */
   event(reason: NodeEvent, message: string): void;
 }
 
@@ -38,7 +38,7 @@ const FIELD_MANAGER = 'machine-config-daemon';
 export function createReporter({ client, events, nodeName, log, metrics }: ReporterOptions): Reporter {
   const name = { name: nodeName };
   const write = createWriter(client, { fieldManager: FIELD_MANAGER });
-  /** What events are about; with the UID once the Node has been seen. */
+  /** The subject of events. It has the UID once the Node was read. */
   let about: KubeObject = { metadata: name };
 
   async function reportNode(snapshot: NodeSnapshot): Promise<void> {
@@ -47,7 +47,7 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
     const there = node.metadata.annotations ?? {};
     const annotations = diffAnnotations(there, buildAnnotations(snapshot));
     if (Object.keys(annotations).length === 0) return;
-    // No resource version: nobody else writes these, and kubelets change a Node all the time.
+    // Without a resource version: no other client writes these, and kubelets change a Node all the time.
     await write.patch(nodes, anyVersion(node.metadata), { metadata: { annotations } });
     for (const event of buildEvents(there, annotations)) events.record(nodes, about, event);
   }
@@ -55,13 +55,13 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
   async function reportStatus(snapshot: NodeSnapshot): Promise<void> {
     const found = await client.find(machineConfigNodes, name);
     if (found === undefined) {
-      log.debug({ node: nodeName }, 'there is no MachineConfigNode yet: the controller makes it');
+      log.debug({ node: nodeName }, 'the MachineConfigNode does not exist yet: the controller creates it');
       return;
     }
     const status = computeStatus(found, snapshot, new Date());
     const { observedGeneration, conditions, configVersion, irreconcilableChanges = null } = found.status ?? {};
     if (isEqual(status, { observedGeneration, conditions, configVersion, irreconcilableChanges })) return;
-    // A merge patch puts a list whole in the place of the old one: so it has to be the one that was read.
+    // A merge patch replaces a list as a whole, so it must be based on the version that was read.
     await write.patchStatus(machineConfigNodes, found, status);
   }
 
@@ -69,7 +69,7 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
     async report(snapshot) {
       metrics?.observe(snapshot);
       await reportNode(snapshot);
-      // The controller may write the spec meanwhile.
+      // The controller may write the spec concurrently.
       await retryOnConflict(() => reportStatus(snapshot));
     },
     event: (reason, message) => events.record(nodes, about, buildNodeEvent(reason, message)),

@@ -1,7 +1,7 @@
-// What the cluster is told about a node at one moment.
+// The state of a node at one moment, as reported to the cluster.
 import { type Change, type Irreconcilable, needsReboot, type NodeAction, type UpdatePlan } from '@slipway/fleet';
 
-/** In the order in which an update goes through them. Those that an update does not need are left out. */
+/** In the order of an update. Phases that an update does not need are skipped. */
 export const phases = [
   'idle',
   /** Plans, checks and downloads; the machine is not touched. */
@@ -10,28 +10,28 @@ export const phases = [
   'draining',
   'applying files',
   'applying os',
-  /** Reloads and restarts what has to take notice. */
+  /** Reloads and restarts the affected services. */
   'post action',
-  /** Goes down, or has not come up again. */
+  /** Shuts down, or has not booted yet. */
   'rebooting',
-  /** Looks whether the machine is what it should be now. */
+  /** Compares the machine with the new config. */
   'verifying',
-  /** Waits for the controller to let pods come back. */
+  /** Waits for the controller to uncordon the node. */
   'uncordoning',
-  /** All is done, for the record: `idle` comes next. */
+  /** The update is complete. `idle` follows. */
   'resumed',
 ] as const;
 export type Phase = (typeof phases)[number];
 
-/** What of the phases an update needs. */
+/** The phases that an update needs. */
 export interface UpdateScope {
   readonly target: string;
   readonly drain: boolean;
   readonly os: boolean;
-  /** An image is downloaded for it. */
+  /** The update downloads an OS image. */
   readonly image: boolean;
   readonly reboot: boolean;
-  /** For people: `restart crio.service`; '' where nothing follows, or a reboot. */
+  /** Human-readable, for example `restart crio.service`. '' if nothing or a reboot follows. */
   readonly postAction: string;
 }
 
@@ -39,27 +39,27 @@ export interface SnapshotProblem {
   readonly state: 'Degraded' | 'Unreconcilable';
   /** SLW_… */
   readonly code: string;
-  /** For people, with secrets masked. */
+  /** Human-readable, with secrets masked. */
   readonly message: string;
-  /** Of an update that failed: it is being undone, or was, and the machine is exactly what it was before. */
+  /** Set if the update failed: `under way` while it is rolled back, `done` once the machine is exactly as before. */
   readonly undo?: 'under way' | 'done';
 }
 
 export interface NodeSnapshot {
-  /** The config that the machine has, verified; null: not known, what was said before stays. */
+  /** The verified config of the machine. Null: unknown, keep the reported one. */
   readonly currentConfig: string | null;
   readonly desiredConfig: string | null;
-  /** Null: what was said before stays. */
+  /** Null: keep the reported one. */
   readonly currentImage?: string | null;
   readonly phase: Phase;
-  /** The update that `phase` is of; null in the phase `idle`. */
+  /** The update that `phase` belongs to. Null in the phase `idle`. */
   readonly update: UpdateScope | null;
   readonly problem: SnapshotProblem | null;
-  /** `drain-…` or `uncordon-…`; null: what was said before stays. */
+  /** `drain-…` or `uncordon-…`. Null: keep the reported one. */
   readonly desiredDrain: string | null;
-  /** In the phase `draining`: what the drain waits for, in the controller's words; '' or left out: nothing special. */
+  /** In the phase `draining`: what blocks the drain, as the controller reports it. '' or left out: nothing. */
   readonly drainBlocked?: string;
-  /** In the phase `preparing`: how far the download is, for people; '' or left out: nothing is downloaded. */
+  /** In the phase `preparing`: the progress of the download, human-readable. '' or left out: no download. */
   readonly download?: string;
   readonly irreconcilable: readonly Irreconcilable[];
 }
@@ -76,7 +76,7 @@ export function buildUpdateScope(plan: UpdatePlan): UpdateScope {
   };
 }
 
-/** Another image for extensions changes nothing by itself. */
+/** A new extensions image alone changes nothing. */
 function isOSChange(change: Change): boolean {
   switch (change.kind) {
     case 'setting':
@@ -102,7 +102,7 @@ function describeAction(action: NodeAction): string[] {
       return [`restart ${action.unit}`];
     case 'Drain':
     case 'Reboot':
-      // Phases of their own.
+      // They have separate phases.
       return [];
   }
 }

@@ -37,7 +37,7 @@ const irreconcilable = (field: string, more: Partial<Irreconcilable> = {}): Irre
 const changesFor = (...found: Irreconcilable[]) =>
   computeStatus({ metadata }, { ...snapshot, irreconcilable: found }, now).irreconcilableChanges;
 
-/** As the API server sees it. */
+/** As the API server validates it. */
 const validateStatus = ({ irreconcilableChanges, ...status }: ReturnType<typeof computeStatus>) =>
   validate(machineConfigNodeKind, {
     apiVersion: 'machineconfiguration.openshift.io/v1',
@@ -48,7 +48,7 @@ const validateStatus = ({ irreconcilableChanges, ...status }: ReturnType<typeof 
   });
 
 describe('the status of a MachineConfigNode', () => {
-  it('says what the node runs and what it is on the way to', () => {
+  it('has the current and the desired config', () => {
     expect(computeStatus({ metadata }, snapshot, now)).toMatchObject({
       observedGeneration: 4,
       configVersion: { current: 'rendered-worker-1', desired: 'rendered-worker-2' },
@@ -56,7 +56,7 @@ describe('the status of a MachineConfigNode', () => {
     });
   });
 
-  it('keeps what the node ran where that is not known now, and says where nothing is desired', () => {
+  it('keeps the current config while it is unknown, and reports that none is desired', () => {
     const status = { configVersion: { current: 'rendered-worker-0', desired: 'x' } };
     const unknown = { ...snapshot, currentConfig: null, desiredConfig: null };
     expect(computeStatus({ metadata, status }, unknown, now).configVersion).toEqual({
@@ -66,7 +66,7 @@ describe('the status of a MachineConfigNode', () => {
     expect(computeStatus({ metadata }, unknown, now).configVersion).toEqual({ desired: 'not-yet-set' });
   });
 
-  it.each(phases)('is one that the API server takes: %s', (phase) => {
+  it.each(phases)('is accepted by the API server: %s', (phase) => {
     const problem = { state: 'Degraded', code: 'SLW_DAEMON_X', message: 'x'.repeat(40_000) } as const;
     for (const trouble of [null, problem, { ...problem, undo: 'under way' as const }]) {
       const status = computeStatus({ metadata }, { ...snapshot, phase, update, problem: trouble }, now);
@@ -75,17 +75,17 @@ describe('the status of a MachineConfigNode', () => {
   });
 });
 
-describe('what a machine cannot become', () => {
-  it('is named by field, with both values', () => {
+describe('an irreconcilable change', () => {
+  it('has the field, with both values', () => {
     expect(changesFor(irreconcilable('spec.fips'))).toEqual([
       { fieldPath: 'spec.fips', diff: 'spec.fips: false → true' },
     ]);
     expect(changesFor(irreconcilable('spec.fips', { before: null }))).toMatchObject([
-      { diff: 'spec.fips: not there → true' },
+      { diff: 'spec.fips: none → true' },
     ]);
   });
 
-  it('loses in the path what the API does not allow, and keeps it in the diff', () => {
+  it('drops characters that the API does not allow from the path, and keeps them in the diff', () => {
     expect(changesFor(irreconcilable('spec.config.storage.disks[/dev/disk/by-id/x-1].wipeTable'))).toEqual([
       {
         fieldPath: 'spec.config.storage.disks[devdiskbyidx1].wipeTable',
@@ -94,7 +94,7 @@ describe('what a machine cannot become', () => {
     ]);
   });
 
-  it('is told of each field once, however alike, long or many they are', () => {
+  it('has each field once, however similar, long or many they are', () => {
     const long = `spec.config.storage.${'x'.repeat(100)}`;
     const many = Array.from({ length: 50 }, () => irreconcilable(long, { after: 'y'.repeat(5000) }));
     const changes = changesFor(...many) ?? [];
@@ -145,11 +145,11 @@ const at = (phase: Phase, update: UpdateScope, problem: SnapshotProblem | null =
 });
 
 const letters: Record<string, string> = { True: 'T', False: '-', Unknown: '?' };
-/** One letter a condition, in their order: T, ? or -. */
+/** One letter per condition, in order: T, ? or -. */
 const statuses = (conditions: readonly Condition[]): string =>
   conditions.map(({ status }) => letters[status] ?? '').join('');
 
-/** The conditions after a node went through these snapshots. */
+/** The conditions after a node reported these snapshots. */
 function after(...snapshots: NodeSnapshot[]): readonly Condition[] {
   let list: readonly Condition[] = [];
   for (const snapshot of snapshots) list = computeConditions(list, snapshot, began);
@@ -163,7 +163,7 @@ const named = (list: readonly Condition[], type: string): Condition | undefined 
 const ALL_HEALTHY = '------------T----';
 
 describe('the conditions of a MachineConfigNode', () => {
-  it('are all there, in the order that users know, whatever the node does', () => {
+  it('are all present, in the order that users know, whatever the node does', () => {
     const types = after(idle).map(({ type }) => type);
     expect(types).toEqual([
       'UpdatePrepared',
@@ -187,7 +187,7 @@ describe('the conditions of a MachineConfigNode', () => {
     for (const phase of phases) expect(after(at(phase, withReboot)).map(({ type }) => type)).toEqual(types);
   });
 
-  it('of an idle node: it is updated, and nothing else is so', () => {
+  it('of an idle node: only Updated is True', () => {
     expect(statuses(after(idle))).toBe(ALL_HEALTHY);
     expect(named(after(idle), 'Updated')?.message).toBe('The node runs rendered-worker-1');
   });
@@ -219,19 +219,22 @@ describe('the conditions of a MachineConfigNode', () => {
     expect(named(list, 'RebootedNode')).toMatchObject({ reason: 'NotRequired' });
   });
 
-  it('parts name their step and themselves as the reason', () => {
+  it('of a part have the parent and the part as reason', () => {
     const list = after(at('draining', withReboot));
     expect(named(list, 'UpdateExecuted')?.reason).toBe('UpdateExecuted');
     expect(named(list, 'Drained')?.reason).toBe('UpdateExecutedDrained');
     expect(named(list, 'RebootedNode')?.reason).toBe('NotYetOccurred');
   });
 
-  it('say what a blocked drain waits for, until it goes on; of one that was given up it can still be read', () => {
-    const blocked = { ...at('draining', withReboot), drainBlocked: 'The drain waits for 1 pod. Pod shop/web-1: …' };
+  it('report what blocks a drain until it continues, and still after it was cancelled', () => {
+    const blocked = {
+      ...at('draining', withReboot),
+      drainBlocked: 'The drain is waiting for 1 pod. Pod shop/web-1: …',
+    };
     expect(named(after(idle, blocked), 'Drained')).toMatchObject({
       status: 'False',
       reason: 'DrainBlocked',
-      message: 'The drain waits for 1 pod. Pod shop/web-1: …',
+      message: 'The drain is waiting for 1 pod. Pod shop/web-1: …',
     });
     expect(named(after(idle, blocked, at('draining', withReboot)), 'Drained')).toMatchObject({ status: 'Unknown' });
     expect(named(after(idle, blocked, at('applying files', withReboot)), 'Drained')).toMatchObject({ status: 'True' });
@@ -239,26 +242,28 @@ describe('the conditions of a MachineConfigNode', () => {
     expect(named(givenUp, 'Drained')).toMatchObject({
       status: 'False',
       reason: 'Drained',
-      message: 'In the last update: The drain waits for 1 pod. Pod shop/web-1: …',
+      message: 'In the last update: The drain is waiting for 1 pod. Pod shop/web-1: …',
     });
     expect(computeConditions(givenUp, idle, later)).toBe(givenUp);
   });
 
-  it('say how far the download is, before a node is drained', () => {
+  it('report the progress of the download, before the drain', () => {
     const downloading = { ...at('preparing', withReboot), download: '0 of 1 images, 0 B of 900 MB' };
     const list = after(idle, downloading);
     expect(named(list, 'ImagePulledFromRegistry')).toMatchObject({
       status: 'Unknown',
-      message: 'The image of the operating system is being downloaded: 0 of 1 images, 0 B of 900 MB',
+      message: 'Downloading the operating system image: 0 of 1 images, 0 B of 900 MB',
     });
-    expect(named(list, 'UpdatePrepared')?.message).toMatch(/downloaded: 0 of 1 images, 0 B of 900 MB$/);
+    expect(named(list, 'UpdatePrepared')?.message).toMatch(
+      /downloading the update to rendered-worker-2: 0 of 1 images, 0 B of 900 MB$/,
+    );
     expect(named(after(idle, downloading, at('draining', withReboot)), 'ImagePulledFromRegistry')).toMatchObject({
       status: 'True',
-      message: 'The image of the operating system is on the machine',
+      message: 'The operating system image is downloaded',
     });
   });
 
-  it('after an update none of its steps is so any more, but what was done can still be read', () => {
+  it('after an update: no step is True, but the messages stay', () => {
     const there = { ...idle, currentConfig: 'rendered-worker-2', desiredConfig: 'rendered-worker-2' };
     const list = after(idle, at('resumed', withReboot), there);
     expect(statuses(list)).toBe(ALL_HEALTHY);
@@ -268,7 +273,7 @@ describe('the conditions of a MachineConfigNode', () => {
     expect(computeConditions(list, there, later)).toBe(list);
   });
 
-  it('while an update is undone, nothing of it is certain; then nothing of it is so, and NodeDegraded says why', () => {
+  it('during a rollback: all steps are Unknown, then False, and refer to NodeDegraded', () => {
     const problem = { state: 'Degraded', code: 'SLW_DAEMON_X', message: 'unit a.service did not start' } as const;
     const undoing = after(idle, at('post action', withReboot, { ...problem, undo: 'under way' }));
     expect(statuses(undoing)).toBe('?????????-----T--');
@@ -277,41 +282,41 @@ describe('the conditions of a MachineConfigNode', () => {
     expect(named(undone, 'AppliedFiles')).toMatchObject({ reason: 'RolledBack' });
     expect(named(undone, 'NodeDegraded')).toMatchObject({ reason: problem.code, message: problem.message });
     expect(named(undone, 'Updated')?.message).toBe(
-      'The node runs rendered-worker-1 and is to run rendered-worker-2: NodeDegraded says what is in the way',
+      'The node runs rendered-worker-1; the desired config is rendered-worker-2. See NodeDegraded for what blocks it',
     );
   });
 
-  it('where nothing goes on, what was done stays done and the step that failed is not', () => {
+  it('after a failure: finished steps stay True, and the failed step is False', () => {
     const problem = { state: 'Degraded', code: 'SLW_DAEMON_X', message: 'the disk is read-only' } as const;
     const list = after(idle, at('applying files', withReboot, problem));
     expect(statuses(list)).toBe('T-TT---T------T--');
     expect(named(list, 'AppliedFiles')).toMatchObject({ reason: 'SLW_DAEMON_X' });
   });
 
-  it('of a config that the machine cannot become: nothing is prepared', () => {
+  it('of an irreconcilable config: nothing is prepared', () => {
     const problem = { state: 'Unreconcilable', code: 'SLW_UPDATE_IRRECONCILABLE', message: 'disks' } as const;
     const list = after(idle, at('preparing', withReboot, problem));
     expect(statuses(list)).toBe('--------------T--');
     expect(named(list, 'UpdatePrepared')).toMatchObject({ reason: 'SLW_UPDATE_IRRECONCILABLE' });
   });
 
-  it('of a machine that has drifted: it is not updated, though it has the right name', () => {
+  it('of a machine that has drifted: it is not updated, although it has the right name', () => {
     const problem = { state: 'Degraded', code: 'SLW_DAEMON_X', message: '/etc/a differs' } as const;
     const list = after(idle, { ...idle, problem });
     expect(statuses(list)).toBe('--------------T--');
     expect(named(list, 'Updated')?.message).toBe(
-      'The node is to run rendered-worker-1: NodeDegraded says what is in the way',
+      'The desired config is rendered-worker-1. See NodeDegraded for what blocks it',
     );
   });
 
-  it('of a node that nobody has told anything', () => {
+  it('of a node without an assigned config', () => {
     expect(named(after({ ...idle, desiredConfig: null }), 'Updated')).toMatchObject({
       status: 'False',
-      message: 'The node runs rendered-worker-1, and no controller has said yet what it shall run',
+      message: 'The node runs rendered-worker-1. No controller has assigned a config to it yet',
     });
   });
 
-  it('keep the time of their last change of status, and are the same list where nothing changes', () => {
+  it('keep the time of their last transition, and are the same list if nothing changes', () => {
     const first = computeConditions(undefined, idle, began);
     expect(computeConditions(first, idle, later)).toBe(first);
     const working = computeConditions(first, at('preparing', withReboot), later);
@@ -319,7 +324,7 @@ describe('the conditions of a MachineConfigNode', () => {
     expect(named(working, 'Drained')?.lastTransitionTime).toBe('2026-01-02T03:04:05Z');
   });
 
-  it('of pinned images, and those that others made, stay as they are', () => {
+  it('of pinned images and of other controllers stay unchanged', () => {
     const pinned: Condition = {
       type: 'PinnedImageSetsProgressing',
       status: 'True',
@@ -334,7 +339,7 @@ describe('the conditions of a MachineConfigNode', () => {
   });
 });
 
-describe('what of the phases an update needs', () => {
+describe('the phases that an update needs', () => {
   const plan: UpdatePlan = {
     from: 'a',
     to: 'b',

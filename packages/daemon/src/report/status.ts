@@ -1,4 +1,4 @@
-// The status of a MachineConfigNode: its conditions are the steps of an update as users know them, in their order.
+// The status of a MachineConfigNode. Its conditions are the steps of an update, in order.
 import { truncate } from '@slipway/base/text';
 import type { MachineConfigNode } from '@slipway/api';
 import { NOT_YET_SET } from '@slipway/api/names';
@@ -10,7 +10,7 @@ export interface StatusPatch {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
   readonly configVersion: { readonly current?: string; readonly desired: string };
-  /** Null: there are none, and the field goes. */
+  /** Null: there are none, and the field is removed. */
   readonly irreconcilableChanges: readonly IrreconcilableChange[] | null;
 }
 
@@ -34,12 +34,12 @@ type ConditionUpdate = Omit<Condition, 'lastTransitionTime'> & { reason: string;
 
 interface ConditionStep {
   readonly type: string;
-  /** The step that this one is a part of. */
+  /** The condition that this step is part of. */
   readonly parent?: string;
-  /** Unknown from this phase on, True from that one on. */
+  /** The condition is Unknown from this phase, and True from `doneAt`. */
   readonly from: Phase;
   readonly doneAt: Phase;
-  /** Left out: every update has it. */
+  /** Left out: every update needs it. */
   readonly needed?: (update: UpdateScope) => boolean;
   readonly doing: (update: UpdateScope) => string;
   readonly done: (update: UpdateScope) => string;
@@ -50,15 +50,15 @@ const steps: readonly ConditionStep[] = [
     type: 'UpdatePrepared',
     from: 'preparing',
     doneAt: 'draining',
-    doing: ({ target }) => `The update to ${target} is being planned and checked, and what it needs downloaded`,
-    done: ({ target }) => `The update to ${target} is planned, and nothing stands in its way`,
+    doing: ({ target }) => `Planning, checking and downloading the update to ${target}`,
+    done: ({ target }) => `The update to ${target} is prepared, and nothing blocks it`,
   },
   {
     type: 'UpdateExecuted',
     from: 'draining',
     doneAt: 'post action',
-    doing: ({ target }) => `The node is being brought to ${target}`,
-    done: ({ target }) => `All of ${target} is on the machine`,
+    doing: ({ target }) => `Applying ${target}`,
+    done: ({ target }) => `${target} is applied to the machine`,
   },
   {
     type: 'Cordoned',
@@ -66,8 +66,8 @@ const steps: readonly ConditionStep[] = [
     from: 'draining',
     doneAt: 'applying files',
     needed: ({ drain }) => drain,
-    doing: () => 'The controller has been asked to keep new pods away',
-    done: () => 'No new pods are placed on the node',
+    doing: () => 'Waiting for the controller to cordon the node',
+    done: () => 'The node is cordoned',
   },
   {
     type: 'Drained',
@@ -75,15 +75,15 @@ const steps: readonly ConditionStep[] = [
     from: 'draining',
     doneAt: 'applying files',
     needed: ({ drain }) => drain,
-    doing: () => 'The controller has been asked to evict the pods of the node',
-    done: () => 'The pods of the node were evicted',
+    doing: () => 'Waiting for the controller to drain the node',
+    done: () => 'The node is drained',
   },
   {
     type: 'AppliedFiles',
     parent: 'UpdateExecuted',
     from: 'applying files',
     doneAt: 'applying os',
-    doing: () => 'Files, units and keys are being written',
+    doing: () => 'Writing files, units and keys',
     done: () => 'Files, units and keys are written',
   },
   {
@@ -92,33 +92,33 @@ const steps: readonly ConditionStep[] = [
     from: 'applying os',
     doneAt: 'post action',
     needed: ({ os }) => os,
-    doing: () => 'The operating system is being prepared for the next boot',
-    done: () => 'The operating system is ready for the next boot',
+    doing: () => 'Staging the operating system for the next boot',
+    done: () => 'The operating system is staged for the next boot',
   },
   {
     type: 'AppliedFilesAndOS',
     parent: 'UpdateExecuted',
     from: 'applying files',
     doneAt: 'post action',
-    doing: () => 'Files, units, keys and the operating system are being brought to the new config',
-    done: () => 'Files, units, keys and the operating system are those of the new config',
+    doing: () => 'Changing files, units, keys and the operating system to the new config',
+    done: () => 'Files, units, keys and the operating system match the new config',
   },
   {
     type: 'ImagePulledFromRegistry',
     parent: 'UpdateExecuted',
-    // Before the drain, so that no node is empty while it downloads.
+    // Before the drain, so that no drained node waits for a download.
     from: 'preparing',
     doneAt: 'draining',
     needed: ({ image }) => image,
-    doing: () => 'The image of the operating system is being downloaded',
-    done: () => 'The image of the operating system is on the machine',
+    doing: () => 'Downloading the operating system image',
+    done: () => 'The operating system image is downloaded',
   },
   {
     type: 'UpdatePostActionComplete',
     from: 'post action',
     doneAt: 'verifying',
     needed: ({ reboot, postAction }) => reboot || postAction !== '',
-    doing: ({ reboot, postAction }) => (reboot ? 'The machine reboots' : `Being done: ${postAction}`),
+    doing: ({ reboot, postAction }) => (reboot ? 'The machine is rebooting' : `Running: ${postAction}`),
     done: ({ reboot, postAction }) => (reboot ? 'The machine has rebooted' : `Done: ${postAction}`),
   },
   {
@@ -127,15 +127,15 @@ const steps: readonly ConditionStep[] = [
     from: 'rebooting',
     doneAt: 'verifying',
     needed: ({ reboot }) => reboot,
-    doing: ({ target }) => `The machine reboots into ${target}`,
+    doing: ({ target }) => `The machine is rebooting into ${target}`,
     done: ({ target }) => `The machine has rebooted into ${target}`,
   },
   {
     type: 'UpdateComplete',
     from: 'verifying',
     doneAt: 'resumed',
-    doing: ({ target }) => `The machine is being compared with ${target}, and goes back to work`,
-    done: ({ target }) => `The machine was compared with ${target}: it is exactly that`,
+    doing: ({ target }) => `Verifying the machine against ${target}`,
+    done: ({ target }) => `The machine was verified and matches ${target}`,
   },
   {
     type: 'Uncordoned',
@@ -143,15 +143,15 @@ const steps: readonly ConditionStep[] = [
     from: 'uncordoning',
     doneAt: 'resumed',
     needed: ({ drain }) => drain,
-    doing: () => 'The controller has been asked to let pods come back',
-    done: () => 'Pods may come back',
+    doing: () => 'Waiting for the controller to uncordon the node',
+    done: () => 'The node is uncordoned',
   },
   {
     type: 'Resumed',
     from: 'resumed',
     doneAt: 'resumed',
     doing: () => '',
-    done: ({ target }) => `The node is back at work with ${target}`,
+    done: ({ target }) => `The node is back in service with ${target}`,
   },
 ];
 
@@ -164,7 +164,7 @@ const order = [
   'PinnedImageSetsDegraded',
 ];
 
-/** All conditions, in order, those of others behind them; the same list object where nothing changes. */
+/** All conditions in order, followed by those of other controllers. Returns the same list object if nothing changes. */
 export function computeConditions(
   before: readonly Condition[] | undefined,
   snapshot: NodeSnapshot,
@@ -185,7 +185,7 @@ export function computeConditions(
 const findCondition = (list: readonly Condition[], type: string): Condition | undefined =>
   list.find((condition) => condition.type === type);
 
-/** Null: it stays as it is. */
+/** Null: it stays unchanged. */
 function computeStepCondition(
   step: ConditionStep,
   snapshot: NodeSnapshot,
@@ -198,7 +198,7 @@ function computeStepCondition(
       type: step.type,
       status: 'False',
       reason: 'NotRequired',
-      message: `The update to ${update.target} does without it`,
+      message: `The update to ${update.target} does not need this step`,
     };
   }
   if (step.type === 'Drained' && phase === 'draining' && drainBlocked !== '') {
@@ -209,13 +209,13 @@ function computeStepCondition(
 
 const DRAIN_IS_BLOCKED = 'DrainBlocked';
 
-/** Of the steps that a node is in while it prepares. */
+/** Adds the download progress to the steps that are in progress. */
 function withDownload(condition: ConditionUpdate, { phase, download = '' }: NodeSnapshot): ConditionUpdate {
   if (phase !== 'preparing' || condition.status !== 'Unknown' || download === '') return condition;
   return { ...condition, message: `${condition.message}: ${download}` };
 }
 
-/** When all is over, the steps are none that the node is in; what they last said is kept, as the past that it is. */
+/** After an update no step is in progress. The last message stays, marked as past. */
 function afterUpdate({ type }: ConditionStep, old: Condition | undefined): ConditionUpdate | null {
   if (old === undefined) return notYet(type);
   if (old.status === 'False' && old.reason !== DRAIN_IS_BLOCKED) return null;
@@ -227,7 +227,7 @@ const notYet = (type: string): ConditionUpdate => ({
   type,
   status: 'False',
   reason: 'NotYetOccurred',
-  message: 'The node has not come to this step',
+  message: 'The node has not reached this step',
 });
 
 function duringUpdate(
@@ -243,17 +243,22 @@ function duringUpdate(
   const reason = `${step.parent ?? ''}${type}`;
   if (at >= last) return { type, status: 'True', reason, message: step.done(update) };
   if (problem !== null)
-    return { type, status: 'False', reason: problem.code, message: 'Stopped here: NodeDegraded says why' };
+    return {
+      type,
+      status: 'False',
+      reason: problem.code,
+      message: 'Stopped at this step; see NodeDegraded for the reason',
+    };
   return { type, status: 'Unknown', reason, message: step.doing(update) };
 }
 
 const undone = (type: string, undo: 'under way' | 'done'): ConditionUpdate =>
   undo === 'done'
-    ? { type, status: 'False', reason: 'RolledBack', message: 'Taken back: NodeDegraded says why' }
-    : { type, status: 'Unknown', reason: 'RollingBack', message: 'Being taken back: NodeDegraded says why' };
+    ? { type, status: 'False', reason: 'RolledBack', message: 'Rolled back; see NodeDegraded for the reason' }
+    : { type, status: 'Unknown', reason: 'RollingBack', message: 'Rolling back; see NodeDegraded for the reason' };
 
 function computeUpdatedCondition({ phase, problem, currentConfig, desiredConfig }: NodeSnapshot): ConditionUpdate {
-  const at = currentConfig ?? 'a config that is not known yet';
+  const at = currentConfig ?? 'an unknown config';
   const isThere = phase === 'idle' && problem === null && currentConfig !== null && currentConfig === desiredConfig;
   if (isThere) return { type: 'Updated', status: 'True', reason: 'Updated', message: `The node runs ${at}` };
   return {
@@ -265,9 +270,12 @@ function computeUpdatedCondition({ phase, problem, currentConfig, desiredConfig 
 }
 
 function describeNotUpdated(at: string, desiredConfig: string | null, problem: SnapshotProblem | null): string {
-  if (desiredConfig === null) return `The node runs ${at}, and no controller has said yet what it shall run`;
-  const aim = at === desiredConfig ? `The node is to run ${at}` : `The node runs ${at} and is to run ${desiredConfig}`;
-  return problem === null ? aim : `${aim}: NodeDegraded says what is in the way`;
+  if (desiredConfig === null) return `The node runs ${at}. No controller has assigned a config to it yet`;
+  const aim =
+    at === desiredConfig
+      ? `The desired config is ${at}`
+      : `The node runs ${at}; the desired config is ${desiredConfig}`;
+  return problem === null ? aim : `${aim}. See NodeDegraded for what blocks it`;
 }
 
 const asExpected = (type: string): ConditionUpdate => ({ type, status: 'False', reason: 'AsExpected', message: '' });
@@ -292,17 +300,17 @@ const MAX_CHANGES = 32;
 const MAX_PATH = 70;
 const MAX_DIFF = 4096;
 
-/** Each path once. Keys in brackets, such as a device, become what the API allows; the diff says them in full. */
+/** Each path is unique. Characters that the API does not allow, as in a device path, are dropped; the diff has them. */
 function toIrreconcilableChanges(found: readonly Irreconcilable[]): IrreconcilableChange[] {
   const taken = new Set<string>();
   return found.slice(0, MAX_CHANGES).map(({ field, before, after }) => {
     const fieldPath = findFreePath(toFieldPath(field), taken);
     taken.add(fieldPath);
-    return { fieldPath, diff: truncate(`${field}: ${before ?? 'not there'} → ${after ?? 'not there'}`, MAX_DIFF) };
+    return { fieldPath, diff: truncate(`${field}: ${before ?? 'none'} → ${after ?? 'none'}`, MAX_DIFF) };
   });
 }
 
-/** Letters, digits, dots and brackets. */
+/** Keeps letters, digits, dots and brackets. */
 function toFieldPath(field: string): string {
   const allowed = field.replaceAll(/[^0-9a-zA-Z.[\]]/g, '').slice(0, MAX_PATH);
   return allowed.startsWith('spec.') ? allowed : `spec.${allowed}`.slice(0, MAX_PATH);

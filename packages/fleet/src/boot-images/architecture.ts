@@ -1,8 +1,8 @@
-// Of which architecture the machines of a MachineSet are. It says so itself, or its cluster has only one.
+// The architecture of the machines of a MachineSet: from its labels, else the only one of its platform or cluster.
 import { platformDef } from './platforms/index.ts';
 import type { Architecture, Platform } from './verdict.ts';
 
-/** On what makes machines: labels that their nodes would have, for a cluster that scales from none. Providers set it. */
+/** On a MachineSet or MachineDeployment: the labels of future nodes, for scaling from zero. Providers set it. */
 const CAPACITY_LABELS_ANNOTATION = 'capacity.cluster-autoscaler.kubernetes.io/labels';
 const ARCHITECTURE_LABEL = 'kubernetes.io/arch';
 
@@ -15,7 +15,7 @@ const byKubernetesName: ReadonlyMap<string, Architecture> = new Map([
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** The part of a MachineSet or MachineDeployment, of either API, that is read. */
+/** The fields of a MachineSet or MachineDeployment, of either API, that are read. */
 export interface ArchitectureSource {
   readonly metadata?: { readonly annotations?: Labels; readonly labels?: Labels } | undefined;
   readonly spec?:
@@ -34,13 +34,13 @@ export interface ArchitectureContext {
   readonly platform: Platform | null;
   /** ClusterVersion status.desired.architecture: `Multi`, or '' in a cluster of one architecture. */
   readonly clusterArchitecture: string;
-  /** Of the machine that the controller runs on, as Kubernetes names it: the one of a cluster of one architecture. */
+  /** The controller's architecture, as Kubernetes names it: that of all machines unless the cluster is Multi. */
   readonly ownArchitecture: string;
 }
 
 type ArchitectureResult =
   | { readonly ok: true; readonly architecture: Architecture }
-  /** `unsaid`: nothing tells it. `wrong`: what is said is not known, or contradicts itself. */
+  /** `unsaid`: nothing specifies it. `wrong`: the value is unknown, or several values contradict each other. */
   | {
       readonly ok: false;
       readonly reason: 'unsaid' | 'wrong';
@@ -62,7 +62,7 @@ export function detectArchitecture(machines: ArchitectureSource, context: Archit
       ok: false,
       reason: 'unsaid',
       code: 'SLW_BOOT_IMAGES_ARCH',
-      message: `annotation ${CAPACITY_LABELS_ANNOTATION}: expected ${ARCHITECTURE_LABEL}=… in a cluster of more than one architecture, found none. Set it to that of the machines.`,
+      message: `annotation ${CAPACITY_LABELS_ANNOTATION}: expected ${ARCHITECTURE_LABEL}=… because the cluster has more than one architecture, found none. Set it to the architecture of the machines.`,
     };
   }
   return named(context.ownArchitecture);
@@ -78,7 +78,7 @@ const wrong = (what: string): ArchitectureResult => ({
   ok: false,
   reason: 'wrong',
   code: 'SLW_BOOT_IMAGES_ARCH',
-  message: `${ARCHITECTURE_LABEL} in annotation ${CAPACITY_LABELS_ANNOTATION} or in labels: ${what}. Set it to that of the machines.`,
+  message: `${ARCHITECTURE_LABEL} in annotation ${CAPACITY_LABELS_ANNOTATION} or in labels: ${what}. Set it to the architecture of the machines.`,
 });
 
 function listArchitectures({ metadata = {}, spec = {} }: ArchitectureSource): string[] {

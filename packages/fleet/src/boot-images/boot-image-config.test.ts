@@ -29,7 +29,7 @@ const readMetalRelease = (images: ReturnType<typeof findImages>): string =>
   images.ok ? textAt(images.images, 'artifacts', 'metal', 'release') : images.code;
 
 describe('the ConfigMap of boot images', () => {
-  it('says what its release ships, and who has looked at it', () => {
+  it('contains what its release ships, and who stamped it', () => {
     const stamps = { MCOVersionHash: 'v1', MCOReleaseImageVersion: '4.22.0' };
     const read = config({ ...bootImagesData(), ...stamps });
     expect([...read.streams.keys()]).toEqual(['rhel-9', 'rhel-10']);
@@ -40,7 +40,7 @@ describe('the ConfigMap of boot images', () => {
     });
   });
 
-  it('has no stamp where nobody has looked at it', () => {
+  it('has no stamp before the first check', () => {
     expect(config(bootImagesData()).stamp).toEqual({ version: '', releaseVersion: '' });
   });
 
@@ -84,24 +84,24 @@ describe('the images of a stream', () => {
   const both = config(bootImagesData());
 
   it.each([
-    ['asked for by name', 'rhel-10', rhel10.version],
-    ['asked for by another name', 'rhel-9', rhel9.version],
+    ['requested by name', 'rhel-10', rhel10.version],
+    ['requested by an alias', 'rhel-9', rhel9.version],
     ['of machines that follow none are the default', null, rhel9.version],
-    ['that is not there are not those of another', 'rhel-11', 'SLW_BOOT_IMAGES_STREAM'],
-    ['are not found by what a stream calls itself', 'rhcos-4.16', 'SLW_BOOT_IMAGES_STREAM'],
+    ['that does not exist are not those of another', 'rhel-11', 'SLW_BOOT_IMAGES_STREAM'],
+    ['are not found by the name inside the metadata', 'rhcos-4.16', 'SLW_BOOT_IMAGES_STREAM'],
     ['are not found by a field that every object has', 'constructor', 'SLW_BOOT_IMAGES_STREAM'],
   ])('%s', (_, stream, version) => {
     expect(readMetalRelease(findImages(both, stream, 'x86_64'))).toBe(version);
   });
 
-  it('name the architectures there are, where the asked one is not', () => {
+  it('list the available architectures if the requested one is missing', () => {
     const { architectures, ...rest } = streamMetadata(rhel9);
     const { x86_64: only } = architectures as Record<string, never>;
     const one = config({ stream: JSON.stringify({ ...rest, architectures: { x86_64: only } }) });
     expect(findImages(one, null, 'aarch64')).toEqual({
       ok: false,
       code: 'SLW_BOOT_IMAGES_ARCH',
-      message: expect.stringContaining('no boot images for aarch64, only for: x86_64'),
+      message: expect.stringContaining('no boot images for aarch64; it has images for: x86_64'),
     });
   });
 
@@ -122,7 +122,7 @@ describe('the images of a stream', () => {
     });
   });
 
-  it('of machines that follow none cannot be told where there is no default', () => {
+  it('of machines without a stream are unknown if there is no default', () => {
     const { stream: _, ...data } = bootImagesData();
     expect(findImages(config(data), null, 'x86_64')).toMatchObject({ ok: false, code: 'SLW_BOOT_IMAGES_STREAM' });
   });
@@ -145,25 +145,25 @@ describe('images that may be replaced', () => {
     expect(known).not.toContain(sampleAmi(olderStream.version, 'x86_64', 'us-east-1'));
   });
 
-  it('are those of releases before', () => {
+  it('are those of earlier releases', () => {
     const known = knownImages(newer, nextKept(older, undefined));
     expect(known).toContain(sampleAmi(olderStream.version, 'x86_64', 'us-east-1'));
     expect(known).toContain(sampleAmi(rhel9.version, 'x86_64', 'us-east-1'));
   });
 
-  it('are never those with a licence of Windows', () => {
+  it('never include those with a Windows licence', () => {
     expect(knownImages(newer, undefined)).not.toContain(sampleLicensedAmi(rhel9.version, 'us-east-1'));
   });
 });
 
-describe('what is kept of releases', () => {
-  it('stays as it is when nothing is new', () => {
+describe('the remembered image ids', () => {
+  it('stay unchanged if nothing is new', () => {
     const kept = nextKept(newer, nextKept(older, undefined));
     expect(nextKept(older, kept)).toBe(kept);
     expect(nextKept(newer, kept)).toBe(kept);
   });
 
-  it('is bounded, and the oldest go first', () => {
+  it('are bounded, and the oldest are dropped first', () => {
     const ids = Array.from({ length: 3000 }, (_, at) => `ami-${String(at).padStart(17, '0')}`);
     const kept = nextKept(newer, ids.join(','));
     expect(kept.split(',')).toHaveLength(3000);
@@ -172,7 +172,7 @@ describe('what is kept of releases', () => {
     expect(kept).toContain(sampleAmi(rhel9.version, 'x86_64', 'us-east-1'));
   });
 
-  it('is read without what cannot be an id', () => {
+  it('are read without invalid ids', () => {
     expect(knownImages(knownConfig({ stream: '{"architectures":{}}' }), ' ami-1 ,,a b,"x",ami-2')).toEqual(
       new Set(['ami-1', 'ami-2']),
     );

@@ -1,5 +1,5 @@
-// What boot images a payload ships: the ConfigMap that comes with it, parsed once. What is below an architecture is read by
-// the rules of the platforms, each its own part.
+// The boot images that a release payload ships: its ConfigMap, parsed once. Platform rules read what is below an
+// architecture.
 import { BOOT_IMAGES_CONFIG_MAP, type ConfigMap, isSameStream, osStreamLabel } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import { osMajor } from './boot-version.ts';
@@ -8,26 +8,26 @@ import { platformDefs } from './platforms/index.ts';
 import { readStamp, type Stamp, stampKeys, type StampState } from './release-stamp.ts';
 import type { Architecture, BootImageCode } from './verdict.ts';
 
-/** What the ConfigMap of a payload of today has is 300 kB; the API server takes one MiB. */
+/** A payload's ConfigMap has about 300 kB today; the API server accepts up to one MiB. */
 export const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_STREAMS = 50;
 const MAX_DEPTH = 32;
 
-/** The part of a ConfigMap that is read. */
+/** The fields of a ConfigMap that are read. */
 interface ConfigMapData {
   readonly data?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface BootImageConfig {
-  /** Stream metadata by name of the stream; '' is a stream without a name. */
+  /** Stream metadata by stream name; the key '' is a stream without a name. */
   readonly streams: ReadonlyMap<string, JsonObject>;
-  /** Stream metadata for machines that follow no stream; null: there is none. */
+  /** Stream metadata for machines that follow no stream; null if there is none. */
   readonly defaultStream: JsonObject | null;
-  /** The name under which the default stream is also among the streams; '': it is not. Never what it calls itself: that is stale. */
+  /** The name of the default stream in `streams`; '' if absent. The name inside the metadata is stale and ignored. */
   readonly defaultName: string;
-  /** Of the payload, such as 4.22.0; '': it does not say. */
+  /** Of the payload, such as 4.22.0; '' if not specified. */
   readonly releaseVersion: string;
-  /** Who has said that the ConfigMap may be followed; '' where nobody has. */
+  /** Who approved the ConfigMap for use; '' if it is not approved. */
   readonly stamp: { readonly version: string; readonly releaseVersion: string };
 }
 
@@ -43,11 +43,11 @@ export type StreamImages =
   | { readonly ok: true; readonly stream: string; readonly images: JsonObject }
   | (ConfigProblem & { readonly code: 'SLW_BOOT_IMAGES_STREAM' | 'SLW_BOOT_IMAGES_ARCH' });
 
-const REMEDIATION = 'It comes with the release payload: put it back as the payload has it.';
+const REMEDIATION = 'The release payload ships this ConfigMap: restore it from the payload.';
 
 class Refused extends Error {}
 
-/** Null: there is no such ConfigMap. */
+/** Null: the ConfigMap does not exist. */
 export function parseBootImageConfig(configMap: ConfigMapData | null): ReadBootImageConfig {
   if (configMap === null) {
     return {
@@ -66,9 +66,9 @@ export function parseBootImageConfig(configMap: ConfigMapData | null): ReadBootI
 }
 
 /**
- * What an OS image stream has for an architecture. Null in place of a stream: machines that follow none. A stream asked for
- * by name is never answered with another one: a ConfigMap that has only one, without a name, is taken for the stream whose
- * name ends in the major version of its OS.
+ * The images of an OS image stream for an architecture. A null stream means machines that follow none. A named stream
+ * is never replaced by another one. The only exception: a single stream without a name matches a stream name that ends
+ * in the major version of its OS.
  */
 export function findImages(config: BootImageConfig, stream: string | null, architecture: Architecture): StreamImages {
   const found = stream === null ? config.defaultStream : streamNamed(config, stream);
@@ -80,7 +80,7 @@ export function findImages(config: BootImageConfig, stream: string | null, archi
   return {
     ok: false,
     code: 'SLW_BOOT_IMAGES_ARCH',
-    message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: ${streamText(name)} has no boot images for ${architecture}, only for: ${all || 'none'}. Machines of this architecture need a release that ships them.`,
+    message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: ${streamText(name)} has no boot images for ${architecture}; it has images for: ${all || 'none'}. Upgrade to a release that ships images for ${architecture}.`,
   };
 }
 
@@ -95,7 +95,7 @@ function streamNamed(config: BootImageConfig, name: string): JsonObject | null {
 const unnamed = (streams: ReadonlyMap<string, JsonObject>): JsonObject | null =>
   streams.size === 1 ? (streams.get('') ?? null) : null;
 
-/** Every artifact of a stream is of the same build; marketplace images are not. */
+/** All artifacts of a stream come from one build; marketplace images do not. */
 function readOsMajor(stream: JsonObject): number | null {
   const artifacts = Object.values(architecturesOf(stream)).flatMap((images) =>
     Object.values(objectAt(images, 'artifacts')),
@@ -108,7 +108,7 @@ function noStream(config: BootImageConfig, stream: string | null): StreamImages 
   return {
     ok: false,
     code: 'SLW_BOOT_IMAGES_STREAM',
-    message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: ${streamText(stream ?? '')} is not there, only: ${all || 'none'}. Let the machines follow one of these, or wait for a release that has it.`,
+    message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: ${streamText(stream ?? '')} does not exist; available: ${all || 'none'}. Switch the machines to an available stream, or upgrade to a release that ships this one.`,
   };
 }
 
@@ -153,7 +153,7 @@ const streamAt = (path: string, text: string): JsonObject => checked(path, parse
 function checked(path: string, stream: Json | undefined): JsonObject {
   const architectures = fieldAt(stream, 'architectures');
   if (!isJsonObject(stream) || !isJsonObject(architectures)) {
-    throw new Refused(`${path}.architectures: expected an object by architecture, found ${shown(architectures)}`);
+    throw new Refused(`${path}.architectures: expected an object keyed by architecture, found ${shown(architectures)}`);
   }
   return stream;
 }
@@ -166,7 +166,8 @@ function parseObject(path: string, text: string): JsonObject {
     throw new Refused(`${path}: expected stream metadata in JSON, found ${String(error).slice(0, 200)}`);
   }
   if (!isJsonObject(value)) throw new Refused(`${path}: expected an object, found ${text.slice(0, 80)}`);
-  if (isDeeper(value, MAX_DEPTH)) throw new Refused(`${path}: expected at most ${MAX_DEPTH} levels, found more`);
+  if (isDeeper(value, MAX_DEPTH))
+    throw new Refused(`${path}: expected at most ${MAX_DEPTH} levels of nesting, found more`);
   return value;
 }
 
@@ -175,9 +176,9 @@ const isDeeper = (value: Json, most: number): boolean =>
   value !== null &&
   (most === 0 || Object.values(value).some((field: Json) => isDeeper(field, most - 1)));
 
-// The boot images of a resource: those of the OS stream that its machines are on, for their architecture.
+// The boot images of a resource: those of the OS stream of its machines, for their architecture.
 
-/** Its own label says which stream, else that of the pool that its machines join; else the ConfigMap's default counts. */
+/** The stream: from the resource's label, else from the pool that its machines join, else the ConfigMap's default. */
 export function streamImages(
   { labels }: { readonly labels: Readonly<Record<string, string>> },
   { workerStream }: { readonly workerStream: string | null },
@@ -188,26 +189,26 @@ export function streamImages(
   return findImages(config, stream === null ? null : nameIn(config, stream), architecture);
 }
 
-/** As the payload calls it, which may be another name than people use. */
+/** The payload's name for the stream, which may differ from the name that users write. */
 const nameIn = ({ streams }: BootImageConfig, stream: string): string =>
   streams.has(stream) ? stream : (streams.keys().find((name) => isSameStream(name, stream)) ?? stream);
 
-// Ids of images that came with a payload. An id tells nothing of who made an image, and we cannot ask the cloud: what was
-// once in the ConfigMap is ours to replace, what never was is somebody's own.
+// Ids of images that a payload shipped. An image id does not reveal who built the image, and we cannot query the cloud.
+// An id that was ever in the ConfigMap may be replaced; any other id is user-managed.
 
-/** What is kept of payloads that have gone: some twenty of them; an object holds 256 KiB of annotations in all. */
+/** Ids to remember: those of about twenty payloads. All annotations of an object share 256 KiB. */
 const MAX_KEPT = 3000;
 const MAX_ID = 64;
-/** Clouds that name images by ids. Windows licence images (aws-winli) are elsewhere in the metadata and never ours. */
+/** Clouds that identify images by id. Windows licence images (aws-winli) are never managed. */
 const clouds = platformDefs.flatMap(({ imageIds }) => imageIds ?? []);
 
-/** All that may be replaced: those of the ConfigMap now, and those that were kept. */
+/** All ids that may be replaced: the current ones of the ConfigMap, and the remembered ones. */
 export const knownImages = (config: BootImageConfig, kept: string | undefined): ReadonlySet<string> =>
   new Set([...readKept(kept), ...imageIds(config)]);
 
 /**
- * What to keep of a ConfigMap before another comes in its place: a list of ids for an annotation, those of the newest last.
- * The same string when there is nothing new.
+ * The ids to remember before another payload replaces the ConfigMap, as an annotation value, newest last. Returns the
+ * same string if nothing is new.
  */
 export function nextKept(config: BootImageConfig, kept: string | undefined): string {
   const before = readKept(kept);
@@ -237,20 +238,20 @@ const listImageIds = (images: Json): string[] =>
 
 const isId = (id: string): boolean => id !== '' && id.length <= MAX_ID && /^[\w-]+$/.test(id);
 
-// ConfigMap coreos-bootimages with what is known about it: what it says, whether it may be followed yet, and which images were
-// ever in it.
+// ConfigMap coreos-bootimages and what is known about it: its content, whether it may be used yet, and every image it
+// ever had.
 
-/** On the ConfigMap: ids of images that were in it, so that they are still known when another release has come. */
+/** On the ConfigMap: ids of all images it ever had, so that they stay known after an upgrade. */
 export const KNOWN_IMAGES_ANNOTATION = 'slipway.dev/boot-images-known';
 
-/** ConfigMap coreos-bootimages, as parseBootImageConfig reads it. */
+/** ConfigMap coreos-bootimages, parsed by parseBootImageConfig. */
 export type GoldenReading =
   | { readonly type: 'problem'; readonly code: BootImageCode; readonly message: string }
   | { readonly type: 'valid'; readonly golden: GoldenFacts };
 
 export interface GoldenFacts {
   readonly config: BootImageConfig;
-  /** Our counter of its changes. */
+  /** Our count of its changes. */
   readonly generation: number;
   readonly stamp: StampState;
 }
@@ -258,11 +259,11 @@ export interface GoldenFacts {
 export interface Golden {
   readonly reading: GoldenReading;
   readonly knownImages: ReadonlySet<string>;
-  /** Null where it cannot be read. */
+  /** Null if the ConfigMap is invalid. */
   readonly stamp: Stamp | null;
 }
 
-/** `version`: ours. */
+/** `version`: the version of Slipway. */
 export function readGolden(configMap: ConfigMap | undefined, version: string, now: number): Golden {
   const parsed = parseBootImageConfig(configMap ?? null);
   if (!parsed.ok) {
@@ -280,7 +281,7 @@ export function readGolden(configMap: ConfigMap | undefined, version: string, no
   };
 }
 
-/** The same, with no second thought about the same object within a second: it has hundreds of kB, and a thousand ask. */
+/** Caches the result for a second: the ConfigMap has hundreds of kB, and a thousand resources need it. */
 export function createGoldenReader(version: string): (configMap: ConfigMap | undefined, now: number) => Golden {
   let last: { readonly configMap: ConfigMap | undefined; readonly second: number; readonly golden: Golden } | undefined;
   return (configMap, now) => {
@@ -293,5 +294,5 @@ export function createGoldenReader(version: string): (configMap: ConfigMap | und
   };
 }
 
-/** Time changes nothing about it. */
+/** The result does not depend on the time. */
 const isSettled = ({ stamp }: Golden): boolean => stamp?.state.type !== 'waiting';

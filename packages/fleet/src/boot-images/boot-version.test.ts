@@ -69,7 +69,7 @@ describe('a version of a boot image', () => {
   });
 });
 
-it('law: the order is one: whichever way round they come, the oldest is the same', () => {
+it('law: the order is total: the oldest does not depend on the input order', () => {
   const part = fc.integer({ min: 0, max: 99 });
   const date = fc.integer({ min: 20_190_101, max: 20_291_231 });
   const text = fc.oneof(

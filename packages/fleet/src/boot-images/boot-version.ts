@@ -1,24 +1,24 @@
-// Versions of boot images and of releases, in all the forms there are, and which of them are too old to be upgraded from.
+// Versions of boot images and of releases, in every format in use, and which of them are too old to upgrade from.
 
 /** Major and minor. */
 type Release = readonly [number, number];
 
 export interface BootVersion {
   readonly text: string;
-  /** The release of the platform; null: it does not say. */
+  /** The release of the platform; null if the version does not contain it. */
   readonly ocp: Release | null;
-  /** Of the OS; for a version that has only the release, the one that the release had. */
+  /** The OS version; if the text names only the release, the OS version of that release. */
   readonly rhel: Release;
-  /** As many digits as there are, year first; '' for a release. */
+  /** All digits of the date, year first; '' for a release. */
   readonly date: string;
 }
 
-/** What is older cannot join a cluster that goes on: by release, or by OS where no release is said. */
+/** Older images cannot join an upgraded cluster. Compares the release, or the OS if the release is unknown. */
 export const skewLimits = { ocp: '4.13.0', rhel: '9.2' } as const;
 const oldestOcp: Release = [4, 13];
 const oldestRhel: Release = [9, 2];
 
-/** Which OS came with which release: from that one on. */
+/** The OS version of each release, from that release on. */
 const rhelByRelease: readonly (readonly [Release, Release])[] = [
   [
     [5, 0],
@@ -46,9 +46,9 @@ const rhelByRelease: readonly (readonly [Release, Release])[] = [
   ],
 ];
 
-/** A first number from here on is a release without its point: 418 is 4.18, and 49 is 4.9. */
+/** From this number on, the first part is a release without its dot: 418 is 4.18, and 49 is 4.9. */
 const FIRST_JOINED = 40;
-/** A first number below this one is the major version of a release: no OS of ours was numbered so. */
+/** Below this number, the first part is the major version of a release: no OS has a version that low. */
 const FIRST_OS = 9;
 
 /**
@@ -71,7 +71,7 @@ export function parseBootVersion(text: string): BootVersion | null {
 function joined(text: string, first: string, second: string, date: string): BootVersion | null {
   if (date === '') return null;
   const ocp: Release = [Number(first.charAt(0)), Number(first.slice(1))];
-  // Some are numbered by the minor version of the OS alone: all of those are of 9.
+  // Some versions contain only the minor version of the OS; its major version is always 9.
   const rhel: Release = second.length === 1 ? [9, Number(second)] : [Number(second.charAt(0)), Number(second.slice(1))];
   return { text, ocp, rhel, date };
 }
@@ -81,35 +81,34 @@ const findRhelRelease = (ocp: Release): Release =>
 
 const compare = (a: Release, b: Release): number => a[0] - b[0] || a[1] - b[1];
 
-/** A total order: by OS, then by the day of the build. */
+/** A total order: by OS version, then by build date. */
 export const compareBootVersions = (a: BootVersion, b: BootVersion): number =>
   compare(a.rhel, b.rhel) || Number(a.date > b.date) - Number(a.date < b.date);
 
-/** Undefined: there are none. */
+/** Undefined: the list is empty. */
 export const findOldestVersion = (versions: readonly BootVersion[]): BootVersion | undefined =>
   versions.toSorted(compareBootVersions)[0];
 
 export const isBelowLimit = ({ ocp, rhel }: BootVersion): boolean =>
   ocp === null ? compare(rhel, oldestRhel) < 0 : compare(ocp, oldestOcp) < 0;
 
-/** Whether `a` is of an older release than `b`; not where one of them does not say. */
+/** Whether the release of `a` is older than that of `b`; false if either is unknown. */
 export const isOlderRelease = (a: BootVersion, b: BootVersion): boolean =>
   a.ocp !== null && b.ocp !== null && compare(a.ocp, b.ocp) < 0;
-
-// Boot images are numbered in more than one way.
 
 /** The first release of the platform whose machines ran version 9 of the OS. */
 const FIRST_RELEASE_WITH_9 = 13;
 
 /**
- * The major version of the OS in the version of an image: `9.8.20260428-0` and `9.6.2026030314` say it, `418.94.202410090804-0`
- * (release 4.18, OS 9.4) says it in second place, `4.18.2026012111` says only the release. Null: it cannot be told.
+ * The major version of the OS in an image version. `9.8.20260428-0` and `9.6.2026030314` start with it;
+ * `418.94.202410090804-0` (release 4.18, OS 9.4) has it in second place; `4.18.2026012111` has only the release.
+ * Null: unknown format.
  */
 export function osMajor(version: string): number | null {
   const [first = '', second = ''] = version.split('.');
   if (!/^\d{1,3}$/.test(first) || !/^\d{1,2}$/.test(second)) return null;
   if (first === '4') return Number(second) >= FIRST_RELEASE_WITH_9 ? 9 : 8;
   if (!first.startsWith('4')) return Number(first);
-  // Images that are numbered by release and by the minor version of the OS alone, such as 419.6.20250523, are all of 9.
+  // Versions with the release and only the minor version of the OS, such as 419.6.20250523, all mean OS 9.
   return second.length === 2 ? Number(second.charAt(0)) : 9;
 }

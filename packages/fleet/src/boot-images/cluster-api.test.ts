@@ -94,8 +94,8 @@ describe('the version of a template', () => {
     ...(v1beta1 !== undefined && { 'cluster.x-k8s.io/v1beta1': v1beta1 }),
   });
   it.each([
-    ['what the reference says', 'VSphereMachineTemplate', 'v1beta1', labels('v1beta2', 'v1beta1'), 'v1beta1'],
-    ['what the reference says, where no label does', 'VSphereMachineTemplate', 'v1beta1', {}, 'v1beta1'],
+    ['the version of the reference', 'VSphereMachineTemplate', 'v1beta1', labels('v1beta2', 'v1beta1'), 'v1beta1'],
+    ['the version of the reference, if no label has one', 'VSphereMachineTemplate', 'v1beta1', {}, 'v1beta1'],
     ['the newest', 'VSphereMachineTemplate', null, labels('v1beta2', 'v1beta1'), 'v1beta2'],
     ['the newest of several', 'VSphereMachineTemplate', null, labels(undefined, 'v1beta1_v1beta2'), 'v1beta2'],
     ['the newest that we can read', 'GCPMachineTemplate', null, labels('v1beta1_v1beta2_v1'), 'v1beta1'],
@@ -125,7 +125,7 @@ const withMetadata = (metadata: Partial<MachineTemplate['metadata']>): MachineTe
 describe('the clone of a template', () => {
   const clone = cloneTemplate(template, spec);
 
-  it('is the template with another spec, and ours', () => {
+  it('is the template with another spec and our label', () => {
     expect(clone).toEqual({
       apiVersion: template.apiVersion,
       kind: template.kind,
@@ -154,13 +154,13 @@ describe('the clone of a template', () => {
     ['app.kubernetes.io/instance'],
     ['app.kubernetes.io/managed-by'],
     ['slipway.dev/boot-image'],
-  ])('has no %s of another: a tool would take it for its own', (name) => {
+  ])('drops %s: a tool would adopt the clone', (name) => {
     const { metadata } = cloneTemplate(withMetadata({ labels: { [name]: 'x' }, annotations: { [name]: 'x' } }), spec);
     expect(metadata.labels?.[name]).not.toBe('x');
     expect(metadata.annotations).not.toHaveProperty([name]);
   });
 
-  it('belongs to the Cluster and to nobody else', () => {
+  it('is owned by the Cluster alone', () => {
     const other = { apiVersion: 'example.com/v1', kind: 'Cluster', name: 'a', uid: 'a' };
     const topology = { apiVersion: 'cluster.x-k8s.io/v1beta1', kind: 'MachineSet', name: 'a', uid: 'b' };
     expect(cloneTemplate(withMetadata({ ownerReferences: [other, topology] }), spec).metadata).not.toHaveProperty(
@@ -168,14 +168,14 @@ describe('the clone of a template', () => {
     );
   });
 
-  it('of a clone is named after the first, so that names do not grow', () => {
+  it('of a clone is named after the first original, so that names do not grow', () => {
     const next = cloneTemplate(clone, { ...spec, ami: { id: 'ami-next' } });
     expect(next.metadata.name).toMatch(/^capi-aws-[0-9a-f]{8}$/);
     expect(next.metadata.name).not.toBe(clone.metadata.name);
     expect(next.metadata.annotations?.[clonedFromAnnotation]).toBe('capi-aws');
   });
 
-  it('of a template that only says it is a clone is named after that template', () => {
+  it('of a template that only claims to be a clone is named after that template', () => {
     const claims = withMetadata({ annotations: { [clonedFromAnnotation]: 'other' } });
     expect(cloneTemplate(claims, spec).metadata.name).toMatch(/^capi-aws-/);
     const broken = withMetadata({
@@ -224,7 +224,7 @@ describe('its name', () => {
   });
 });
 
-describe('what is there under the name of a clone', () => {
+describe('an existing object with the name of a clone', () => {
   const clone = cloneTemplate(template, spec);
   const stored = (change: (clone: MachineTemplate) => MachineTemplate): MachineTemplate =>
     change(structuredClone(clone));
@@ -251,8 +251,8 @@ describe('what is there under the name of a clone', () => {
       stored((each) => ({ ...each, spec: { template: { spec: { ...spec, ami: { id: 'ami-other' } } } } })),
       false,
     ],
-    ['somebody’s own', withMetadata({ name: clone.metadata.name }), false],
-    ['ours, from other content', cloneTemplate(template, first.spec), false],
+    ['a user’s template', withMetadata({ name: clone.metadata.name }), false],
+    ['ours, with other content', cloneTemplate(template, first.spec), false],
   ])('%s', (_, existing, expected) => {
     expect(isSameClone(existing, clone)).toBe(expected);
   });
@@ -276,11 +276,11 @@ const buildTemplate = (name: string, metadata: Partial<KeptTemplate['metadata']>
 
 describe('an old template', () => {
   it.each<[string, KeptTemplate, boolean]>([
-    ['goes where nobody refers to it', buildTemplate('a'), true],
-    ['stays where somebody does', buildTemplate('used'), false],
-    ['stays where it is not ours', buildTemplate('a', { labels: {} }), false],
+    ['is deleted if unreferenced', buildTemplate('a'), true],
+    ['stays if referenced', buildTemplate('used'), false],
+    ['stays if we did not create it', buildTemplate('a', { labels: {} }), false],
     [
-      'stays where another tool keeps it',
+      'stays if another tool manages it',
       buildTemplate('a', { labels: { 'app.kubernetes.io/managed-by': 'Helm' } }),
       false,
     ],
@@ -289,8 +289,8 @@ describe('an old template', () => {
       buildTemplate('a', { creationTimestamp: at(GRACE_MS - 1000) }),
       false,
     ],
-    ['stays where its age is not known', buildTemplate('a', { creationTimestamp: undefined }), false],
-    ['is left alone where it goes already', buildTemplate('a', { deletionTimestamp: at(0) }), false],
+    ['stays if its age is unknown', buildTemplate('a', { creationTimestamp: undefined }), false],
+    ['is ignored if it is already being deleted', buildTemplate('a', { deletionTimestamp: at(0) }), false],
     ['is another in another namespace', buildTemplate('used', { namespace: 'other' }), true],
     ['is another of another kind', { ...buildTemplate('used'), kind: 'AWSMachineTemplate' }, true],
   ])('%s', (_, template, goes) => {
@@ -299,7 +299,7 @@ describe('an old template', () => {
   });
 });
 
-describe('another template means for machines that are there', () => {
+describe('what another template means for existing machines', () => {
   it.each([
     ['MachineSet', {}, ''],
     ['MachineDeployment', {}, /RollingUpdate/],

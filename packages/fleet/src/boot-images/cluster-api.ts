@@ -1,5 +1,5 @@
-// What a MachineSet or MachineDeployment of Cluster API says of its machines, with the template that it refers to; and templates
-// of ours, with another image.
+// Machines of Cluster API: what a MachineSet or MachineDeployment and its infrastructure template specify, and the
+// clones of templates that carry another image.
 import {
   clonedFromAnnotation,
   type ClusterApiMachineSet,
@@ -28,7 +28,7 @@ export const INFRASTRUCTURE_GROUP = 'infrastructure.cluster.x-k8s.io';
 export type ClusterApiMachines = Pick<ClusterApiMachineSet | MachineDeployment, 'metadata' | 'spec'>;
 
 export interface ClusterApiContext extends MachineContext {
-  /** Infrastructure `cluster`: where the machines are; '' where it is not known. */
+  /** Infrastructure `cluster`: the region of the machines; '' if unknown. */
   readonly region: string;
 }
 
@@ -37,7 +37,7 @@ export function readRegion(infrastructure: Pick<Infrastructure, 'status'> | unde
   return platformDefs.map(({ regionIn }) => regionIn?.(status)).find((region) => region !== undefined) ?? '';
 }
 
-/** It came out of JSON. */
+/** The value was parsed from JSON. */
 const toJson = (value: unknown): Json | undefined => value as Json | undefined;
 
 export const readTemplateReference = (
@@ -45,11 +45,11 @@ export const readTemplateReference = (
   { spec }: ClusterApiMachines,
 ): ReadReference => templateReference(resource, toJson(spec));
 
-/** What another template means for machines that are there already; '': nothing. */
+/** What a new template means for existing machines; '' if nothing. */
 export const describeReplacement = (kind: MachineResource['kind'], { spec }: ClusterApiMachines): string =>
   replacementNote(kind, toJson(spec));
 
-/** The Secret with user data; null where a bootstrap provider makes it, who knows best what is in it. */
+/** Name of the Secret with user data; null if a bootstrap provider creates it and owns its content. */
 export function readClusterApiUserData({ spec }: ClusterApiMachines): string | null {
   const { configRef, dataSecretName = '' } = spec?.template?.spec?.bootstrap ?? {};
   return dataSecretName === '' && configRef !== undefined ? null : dataSecretName;
@@ -57,7 +57,7 @@ export function readClusterApiUserData({ spec }: ClusterApiMachines): string | n
 
 type ReadTemplate = { readonly apiVersion?: string; readonly spec?: unknown };
 
-/** Which version of a template to ask for. `crdLabels`: those of the CRD of its kind. */
+/** Which version of a template to read. `crdLabels`: the labels of its CRD. */
 type TemplateQuestion =
   | { readonly ok: true; readonly reference: TemplateReference; readonly version: string; readonly plural: string }
   | { readonly ok: false; readonly reading: MachineReading };
@@ -71,11 +71,11 @@ export function templateQuestion(
   const { platform, plural, versions } = templateKind(reference.kind);
   const version = templateVersion(reference, crdLabels(plural));
   if (version !== null && versions.includes(version)) return { ok: true, reference, version, plural };
-  const message = `${reference.kind} ${reference.name}: expected it in version ${versions.join(' or ')}, found ${version ?? 'none that anybody names'}. Opt the machines out of boot image updates`;
+  const message = `${reference.kind} ${reference.name}: expected version ${versions.join(' or ')}, found ${version ?? 'no version in the reference or in the CRD labels'}. Opt the machines out of boot image updates`;
   return { ok: false, reading: { ok: false, platform, code: 'SLW_BOOT_IMAGES_TEMPLATE', message } };
 }
 
-/** `template`: undefined where there is none. */
+/** `template`: undefined if it does not exist. */
 export function readTemplate(
   machines: ClusterApiMachines,
   { reference, version }: Extract<TemplateQuestion, { ok: true }>,
@@ -90,13 +90,13 @@ export function readTemplate(
     message,
   });
   const name = `${reference.kind} ${reference.namespace}/${reference.name}`;
-  if (template === undefined) return refused(`there is no ${name}: refer to a template that is there`);
+  if (template === undefined) return refused(`${name} does not exist: point infrastructureRef to an existing template`);
   const spec = fieldAt(toJson(template.spec), 'template', 'spec');
   if (!isJsonObject(spec))
-    return refused(`${name}: spec.template.spec: expected what a machine is, found ${shown(spec)}`);
+    return refused(`${name}: spec.template.spec: expected the spec of a machine, found ${shown(spec)}`);
   const failureDomain = machines.spec?.template?.spec?.failureDomain ?? '';
   const rule = templateRule(reference.kind, version, { region: context.region, failureDomain });
-  if (rule === null) return refused(`${name}: its version ${version} is not known`);
+  if (rule === null) return refused(`${name}: version ${version} is not supported`);
   const architecture = detectArchitecture(toArchitectureSource(machines), { ...context, platform });
   return { ok: true, platform, architecture, spec, rule };
 }
@@ -107,25 +107,25 @@ const toArchitectureSource = ({ metadata, spec }: ClusterApiMachines): Architect
 });
 
 /**
- * What another template means for machines that are there already; '' where it means nothing: a MachineSet only makes new
- * ones of it. `spec`: that of the resource, of v1beta1 or v1beta2.
+ * What a new template means for existing machines; '' for a MachineSet, which uses it for new machines only. `spec`:
+ * the resource's, in v1beta1 or v1beta2.
  */
 export function replacementNote(kind: MachineResource['kind'], spec: Json | undefined): string {
   if (kind === 'MachineSet') return '';
-  if (fieldAt(spec, 'paused') === true) return 'it is paused: machines are replaced when it goes on';
+  if (fieldAt(spec, 'paused') === true) return 'it is paused: existing machines are replaced once it is resumed';
   const strategy = textAt(spec, 'rollout', 'strategy', 'type') || textAt(spec, 'strategy', 'type');
   return strategy === 'OnDelete'
-    ? 'machines that are there stay until somebody deletes them (strategy OnDelete)'
-    : 'machines that are there are replaced, some at a time (strategy RollingUpdate)';
+    ? 'existing machines stay until you delete them (strategy OnDelete)'
+    : 'existing machines are replaced gradually (strategy RollingUpdate)';
 }
 
-// Which infrastructure template machines are made from, in both forms of the reference.
+// The reference to the infrastructure template, in both of its formats.
 
 interface TemplateReference {
   readonly kind: TemplateKindName;
   readonly namespace: string;
   readonly name: string;
-  /** Null: the labels of the CRD say it. */
+  /** Null: the labels of the CRD specify it. */
   readonly version: string | null;
 }
 
@@ -133,7 +133,7 @@ type ReadReference =
   | {
       readonly ok: true;
       readonly reference: TemplateReference;
-      /** Name of the Secret with user data; '' where a bootstrap provider makes it. */
+      /** Name of the Secret with user data; '' if a bootstrap provider creates it. */
       readonly dataSecretName: string;
     }
   | { readonly ok: false; readonly code: 'SLW_BOOT_IMAGES_SPEC'; readonly message: string };
@@ -141,7 +141,7 @@ type ReadReference =
 const DNS_NAME = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
 const PATH = 'spec.template.spec.infrastructureRef';
 
-/** `spec`: that of the MachineSet or MachineDeployment. */
+/** `spec`: of the MachineSet or MachineDeployment. */
 export function templateReference(resource: Pick<MachineResource, 'namespace'>, spec: Json | undefined): ReadReference {
   const found = fieldAt(spec, 'template', 'spec', 'infrastructureRef');
   if (!isJsonObject(found)) return refused(PATH, 'a reference to an infrastructure template', found);
@@ -151,14 +151,14 @@ export function templateReference(resource: Pick<MachineResource, 'namespace'>, 
   if (!isTemplateKind(kind))
     return refused(`${PATH}.kind`, `one of ${templateKinds.map((each) => each.kind).join(', ')}`, found['kind']);
   if (!DNS_NAME.test(name)) return refused(`${PATH}.name`, 'the name of a template', found['name']);
-  // Cluster API takes templates only from the namespace of whoever refers to them.
+  // Cluster API only resolves templates in the namespace of the object that references them.
   const namespace = textAt(found, 'namespace') || resource.namespace;
   if (namespace !== resource.namespace) return refused(`${PATH}.namespace`, resource.namespace, namespace);
   const dataSecretName = textAt(spec, 'template', 'spec', 'bootstrap', 'dataSecretName');
   return { ok: true, reference: { kind, namespace, name, version }, dataSecretName };
 }
 
-/** v1beta1 has a version with the group, v1beta2 the group alone. */
+/** In v1beta1 the reference has group and version, in v1beta2 only the group. */
 function parseGroup(reference: Json): { readonly group: string; readonly version: string | null } {
   const [group = '', version = ''] = textAt(reference, 'apiVersion').split('/');
   return version === '' ? { group: textAt(reference, 'apiGroup'), version: null } : { group, version };
@@ -170,13 +170,13 @@ const refused = (at: string, expected: string, found: Json | undefined): ReadRef
   message: `${at}: expected ${expected}, found ${shown(found)}. Correct it, or opt the machines out of boot image updates.`,
 });
 
-/** The contracts of Cluster API: a provider labels its CRDs with the versions that keep one. */
+/** The contracts of Cluster API: a provider labels its CRDs with the versions that implement one. */
 const contracts = ['v1beta2', 'v1beta1'] as const;
 const MAX_LABEL = 63;
 
 /**
- * The version to read a template in: that of the reference where the provider keeps it, else the newest that it keeps and we
- * can read. A reference may be older than the provider, which does not serve its version any more. Null: nobody says one.
+ * The version to read a template in: the referenced one if the provider implements it, else the newest that the
+ * provider implements and we can read. A referenced version may no longer be served. Null: unspecified.
  */
 export function templateVersion(
   { kind, version }: TemplateReference,
@@ -188,7 +188,7 @@ export function templateVersion(
   return templateKind(kind).versions.findLast((each) => kept.has(each)) ?? version;
 }
 
-// Templates cannot be changed: another image is another template, named after what is in it.
+// Templates are immutable: another image needs another template, named after its content.
 
 export interface OwnerReference {
   readonly apiVersion: string;
@@ -212,7 +212,7 @@ export interface MachineTemplate {
   readonly spec: JsonObject;
 }
 
-/** A template as an object of the API, of a kind that others bring. */
+/** A template as an API object, of a kind that an infrastructure provider defines. */
 export interface InfrastructureTemplate extends KubeObject {
   spec?: unknown;
 }
@@ -227,7 +227,7 @@ export const toTemplateResource = (kind: TemplateKindName, version: string): Tem
   namespaced: true,
 });
 
-/** As whoever clones it sees it. */
+/** The form that cloneTemplate takes. */
 export function machineTemplate(
   { metadata, spec }: InfrastructureTemplate,
   { group, version, kind }: Pick<Resource<unknown>, 'group' | 'version' | 'kind'>,
@@ -247,17 +247,17 @@ export function machineTemplate(
   };
 }
 
-/** On a template that we made: a digest of what we put into it; a server may add defaults to that. */
+/** On a template that we created: a digest of what we wrote; the server may add defaults. */
 export const TEMPLATE_DIGEST_ANNOTATION = 'slipway.dev/template-digest';
 
 const DIGITS = 8;
 const MAX_NAME = 253;
 
-/** By these a tool knows what it has made itself, and takes away what it has not. */
+/** Tools use these to recognise their objects, and prune those that are not in their source. */
 const TOOLS =
   /^(?:argocd\.argoproj\.io|[a-z]+\.toolkit\.fluxcd\.io|(?:meta\.)?helm\.sh|kubectl\.kubernetes\.io|kapp\.k14s\.io)\/|^app\.kubernetes\.io\/(?:instance|managed-by)$|^slipway\.dev\//;
 
-/** `spec`: what spec.template.spec shall be. What is asked for twice has the same name twice. */
+/** `spec`: the desired spec.template.spec. The same spec always gets the same name. */
 export function cloneTemplate(template: MachineTemplate, spec: JsonObject): MachineTemplate {
   const { apiVersion, kind, metadata } = template;
   const whole = { ...template.spec, template: { ...objectAt(template.spec, 'template'), spec } };
@@ -282,7 +282,7 @@ export function cloneTemplate(template: MachineTemplate, spec: JsonObject): Mach
   };
 }
 
-/** A clone of a clone is one of the first: names do not grow. */
+/** A clone of a clone is named after the first original, so that names do not grow. */
 function originalName({ metadata }: MachineTemplate): string {
   const from = metadata.annotations?.[clonedFromAnnotation] ?? '';
   return isOurTemplate({ metadata }) && DNS_NAME.test(from) ? from : metadata.name;
@@ -300,19 +300,19 @@ const isCluster = ({ apiVersion, kind }: OwnerReference): boolean =>
 const withoutTools = (all: Readonly<Record<string, string>> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !TOOLS.test(name)));
 
-/** Whether what is there under the name of a clone is that clone: ours, from the same content, and nothing of it changed. */
+/** Whether an existing object with a clone's name is that clone: created by us from the same content, and unchanged. */
 export const isSameClone = (existing: MachineTemplate, clone: MachineTemplate): boolean =>
   isOurTemplate(existing) &&
   existing.metadata.annotations?.[TEMPLATE_DIGEST_ANNOTATION] ===
     clone.metadata.annotations?.[TEMPLATE_DIGEST_ANNOTATION] &&
   holds(existing.spec, clone.spec);
 
-/** All of `some`, whatever defaults a server has added to it. */
+/** Whether `all` contains `some`; the server may have added defaults. */
 function holds(all: Json | undefined, some: Json): boolean {
   if (Array.isArray(some)) {
     return Array.isArray(all) && all.length === some.length && some.every((item, at) => holds(all[at], item));
   }
-  // A server leaves out what is null.
+  // The server omits null fields.
   if (some === null) return all === null || all === undefined;
   if (!isJsonObject(some)) return all === some;
   return (
@@ -321,26 +321,26 @@ function holds(all: Json | undefined, some: Json): boolean {
   );
 }
 
-/** Who can write templates of one kind. */
+/** Writes templates of one kind. */
 export interface TemplateWriter {
-  /** False: there is one of that name. */
+  /** False: one with that name exists. */
   create(this: void, template: InfrastructureTemplate): Promise<boolean>;
   get(this: void, name: { namespace: string; name: string }): Promise<InfrastructureTemplate>;
 }
 
-/** There is something else under the name of a clone. */
+/** Another object has the name of a clone. */
 export class CloneTakenError extends Error {
   override readonly name = 'CloneTakenError';
   readonly code = 'SLW_BOOT_IMAGES_TEMPLATE';
 
   constructor({ kind, metadata }: MachineTemplate) {
     super(
-      `${kind} ${metadata.namespace}/${metadata.name}: expected our clone of a template with the new image, found something else of that name. Delete it, or give it another name`,
+      `${kind} ${metadata.namespace}/${metadata.name}: expected Slipway's clone of a template with the new image, found a different object with that name. Delete or rename it`,
     );
   }
 }
 
-/** Makes it; one that is there is from a run that was killed before it was referred to. */
+/** Creates the clone. An existing one is left over from a run that was killed before it set the reference. */
 export async function makeClone(clone: MachineTemplate, { create, get }: TemplateWriter): Promise<void> {
   const { name, namespace, labels = {}, annotations = {}, ownerReferences = [] } = clone.metadata;
   const metadata = {
@@ -372,12 +372,12 @@ export interface NamedTemplate {
   readonly name: string;
 }
 
-/** Between a clone and the reference to it there is a moment: what is younger may be somebody's that we have not seen yet. */
+/** A clone is created before it is referenced: a younger one may be in use without our knowledge. */
 export const GRACE_MS = 10 * 60_000;
 
 /**
- * Those that may go: ours, old enough, and referred to by nobody. `references`: of all MachineSets and MachineDeployments there
- * are, also those of old revisions and those that are opted out; a list that could not be read whole must not be given here.
+ * The templates to delete: created by us, old enough, and unreferenced. `references`: of all MachineSets and
+ * MachineDeployments, including old revisions and opted-out ones. Never pass a list that was only partly read.
  */
 export function collectableTemplates<T extends KeptTemplate>(
   templates: readonly T[],
@@ -395,6 +395,6 @@ export function collectableTemplates<T extends KeptTemplate>(
 
 const keyOf = ({ kind, namespace, name }: NamedTemplate): string => `${kind} ${namespace}/${name}`;
 
-/** One whose age is not known is young. */
+/** A template of unknown age counts as young. */
 const isOld = ({ metadata }: KeptTemplate, now: number): boolean =>
   metadata.deletionTimestamp === undefined && Date.parse(metadata.creationTimestamp ?? '') <= now - GRACE_MS;

@@ -33,7 +33,7 @@ const { verdict: well } = decideResource(sampleResource(), sampleCluster());
 const failing: ResourceVerdict = { ...well, verdict: 'failed', code: 'SLW_BOOT_IMAGES_WRITE', why: 'forbidden' };
 const key = keyOfMachines(machineSet);
 
-/** What is kept after it failed at each of these times, with a restart after each. */
+/** The stored failures after failing at each of these times, with a restart after each. */
 function after(times: readonly number[], verdict = failing): Failures {
   let failures: Failures = new Map();
   for (const at of times) {
@@ -45,18 +45,18 @@ const counts = (failures: Failures, at: number): boolean => isCounting(findFailu
 
 describe('a failure counts', () => {
   it.each<[string, readonly number[], number, boolean]>([
-    ['not at once', [0], 0, false],
+    ['not immediately', [0], 0, false],
     ['not for being old', [0], 10 * MINUTE, false],
     ['not for being frequent', [0, 1, 2, 3, 4, 5], 10, false],
     ['not before its time', [0, MINUTE, 2 * MINUTE], 4 * MINUTE, false],
-    ['when it came three times over five minutes', [0, MINUTE, 2 * MINUTE], 5 * MINUTE, true],
+    ['after three failures over five minutes', [0, MINUTE, 2 * MINUTE], 5 * MINUTE, true],
     ['not when a burst of them is old', [0, 1, 2, 3], 10 * MINUTE, false],
     ['for as long as it lasts', [0, MINUTE, 2 * MINUTE, 10 * HOUR], 10 * HOUR, true],
   ])('%s', (_, times, at, expected) => {
     expect(counts(after(times), at)).toBe(expected);
   });
 
-  it('and is forgotten when all is well, or the resource is gone', () => {
+  it('and is dropped once the resource recovers or is deleted', () => {
     const failures = after([0, MINUTE, 5 * MINUTE]);
     expect(nextFailures(failures, [well], NOW).size).toBe(0);
     expect(nextFailures(failures, [], NOW).size).toBe(0);
@@ -69,13 +69,13 @@ describe('a failure counts', () => {
     expect(counts(failures, 5 * MINUTE)).toBe(true);
   });
 
-  it('begins anew when the clock was set back', () => {
+  it('starts over if the clock was set back', () => {
     const failures = nextFailures(after([HOUR]), [failing], NOW);
     expect(failures.get(key)).toMatchObject({ count: 1, since: new Date(NOW).toISOString() });
   });
 });
 
-describe('the next look', () => {
+describe('the requeue', () => {
   it.each<[readonly number[], number, number | null]>([
     [[], 0, null],
     [[0], 0, MINUTE],
@@ -87,7 +87,7 @@ describe('the next look', () => {
     expect(untilNextFailure(after(times), NOW + at)).toBe(expected);
   });
 
-  it('law: who looks again when told has it counting after five minutes, with at most three writes', () => {
+  it('law: a caller that requeues as requested reports it after five minutes, with at most three writes', () => {
     let failures: Failures = new Map();
     let now = NOW;
     const written = new Set<string>();
@@ -103,8 +103,8 @@ describe('the next look', () => {
   });
 });
 
-describe('what is kept', () => {
-  it('is bounded, and what has no room counts no earlier than it may', () => {
+describe('the stored failures', () => {
+  it('are bounded, and omitted ones are not reported too early', () => {
     const many = Array.from({ length: 1000 }, (_, index) => ({
       ...failing,
       resource: { ...machineSet, name: `set-${index}` },
@@ -130,17 +130,17 @@ describe('what is kept', () => {
     'null',
     '{"a":1}',
     '{"a":{"code":"x","count":0,"since":"2026-03-01"}}',
-  ])('is nothing where it is damaged: %s', (text) => {
+  ])('are empty if invalid: %s', (text) => {
     expect(decodeFailures(text).size).toBe(0);
   });
 
-  it('is nothing where it is larger than we ever write', () => {
+  it('are empty if larger than we ever write', () => {
     const text = encodeFailures(after([0])) ?? '';
     expect(decodeFailures(text).size).toBe(1);
     expect(decodeFailures(text.padEnd(70_000)).size).toBe(0);
   });
 
-  it('law: never fails on what anybody wrote', () => {
+  it('law: never fails on any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
         expect(decodeFailures(text)).toBeInstanceOf(Map);
@@ -194,7 +194,7 @@ describe('BootImageUpdateProgressing', () => {
       type: 'BootImageUpdateProgressing',
       status: 'True',
       reason: 'BootImagesUpdating',
-      message: `Reconciled 1 of 3 MAPI MachineSets (1 skipped) | ${NONE} | Reconciled 1 of 1 CAPI MachineSets | Reconciled 0 of 1 CAPI MachineDeployments. Not yet: openshift-cluster-api/e, openshift-machine-api/b. Skipped: openshift-machine-api/c`,
+      message: `Reconciled 1 of 3 MAPI MachineSets (1 skipped) | ${NONE} | Reconciled 1 of 1 CAPI MachineSets | Reconciled 0 of 1 CAPI MachineDeployments. Pending: openshift-cluster-api/e, openshift-machine-api/b. Skipped: openshift-machine-api/c`,
     });
   });
 
@@ -209,7 +209,7 @@ describe('BootImageUpdateProgressing', () => {
     });
   });
 
-  it('does not count what is not opted in, or is handled elsewhere', () => {
+  it('ignores what is not opted in or handled elsewhere', () => {
     const decisions = [
       decideResource(sampleResource(), { ...cluster, optIn: null }),
       named('copy', { authoritativeApi: 'MachineAPI' }, clusterApiSet),
@@ -229,12 +229,12 @@ describe('BootImageUpdateProgressing', () => {
 });
 
 describe('BootImageUpdateDegraded', () => {
-  it('is not said before a failure counts: until then it is under way', () => {
+  it('is not reported before a failure has lasted: until then it is progressing', () => {
     const decisions = [named('a', broken)];
     expect(conditions(decisions)).toMatchObject({ progressing: { status: 'True' }, degraded: { status: 'False' } });
   });
 
-  it('counts, and says one cause once with all its names', () => {
+  it('has counts, and lists each cause once with all its names', () => {
     const decisions = [
       named('b', broken),
       named('a', broken),
@@ -264,7 +264,7 @@ describe('BootImageUpdateDegraded', () => {
     expect(degraded.message.length).toBeLessThan(32_768);
   });
 
-  it('is over when all is well', () => {
+  it('ends once everything is healthy', () => {
     const failures = lasting([named('a', broken)]);
     expect([...failures.keys()]).toEqual([keyOfMachines({ ...machineSet, name: 'a' })]);
     expect(conditions([named('a', current)], { failures }).degraded).toEqual({

@@ -1,4 +1,4 @@
-// What MachineConfiguration `cluster` says of boot images, with counts for each kind of resource and names.
+// The boot image conditions of MachineConfiguration `cluster`, with names and with counts for each kind of resource.
 import { annotationCodec, integer, object, readableEntries, string, time } from '@slipway/base/codec';
 import { listNames, truncate } from '@slipway/base/text';
 import type { Decision } from './decide.ts';
@@ -13,13 +13,13 @@ export interface BootImageCondition {
   readonly message: string;
 }
 
-/** What of a decision is reported. */
+/** The part of a decision that is reported. */
 type Finding = Pick<Decision, 'verdict' | 'gate'>;
 
 interface ConditionsInput {
   readonly decisions: readonly Finding[];
   readonly failures: Failures;
-  /** What is asked for and cannot be done. */
+  /** Settings that have no effect. */
   readonly notes: readonly string[];
   readonly now: number;
 }
@@ -28,7 +28,7 @@ const MAX_NAMES = 10;
 const MAX_ERRORS = 10;
 const MAX_ERROR = 600;
 
-/** The words of the platform, so that what reads them goes on working. */
+/** The platform's exact words, because other tools parse them. */
 const kinds = ['MAPI MachineSets', 'ControlPlaneMachineSets', 'CAPI MachineSets', 'CAPI MachineDeployments'] as const;
 type Counted = (typeof kinds)[number];
 
@@ -45,7 +45,7 @@ export function bootImageConditions(input: ConditionsInput): readonly [BootImage
   return [progressing(enrolled, input.notes), degraded(enrolled)];
 }
 
-/** Whether the opt-in is about it, and not about another resource through which it is handled. */
+/** Whether the opt-in covers this resource and it is not handled through another one. */
 export const isSelected = ({ gate }: Pick<Decision, 'gate'>): boolean => gate !== 'not opted in' && !isElsewhere(gate);
 
 function classifyResource({ verdict }: Finding, { failures, now }: ConditionsInput): SelectedResource {
@@ -57,7 +57,7 @@ const toCountedKind = ({ api, kind }: MachineResource): Counted => {
   return kind === 'MachineSet' ? 'CAPI MachineSets' : 'CAPI MachineDeployments';
 };
 
-/** What fails and is tried again is still on its way, until it has failed for so long that it counts. */
+/** A failure that is retried still counts as progressing, until it has lasted long enough to be reported. */
 function computeUpdateState({ resource, verdict }: ResourceVerdict, failures: Failures, now: number): UpdateState {
   if (verdict === 'current') return 'done';
   if (verdict === 'update') return 'going';
@@ -72,7 +72,7 @@ function progressing(enrolled: readonly SelectedResource[], notes: readonly stri
     const skipped = countInState(those, 'skipped');
     return `Reconciled ${countInState(those, 'done')} of ${those.length} ${kind}${skipped > 0 ? ` (${skipped} skipped)` : ''}`;
   });
-  const names = [named('Not yet', enrolled, 'going'), named('Skipped', enrolled, 'skipped')];
+  const names = [named('Pending', enrolled, 'going'), named('Skipped', enrolled, 'skipped')];
   return {
     type: 'BootImageUpdateProgressing',
     status: isGoing ? 'True' : 'False',
@@ -101,7 +101,7 @@ function degraded(enrolled: readonly SelectedResource[]): BootImageCondition {
   };
 }
 
-/** One cause for many, such as a ConfigMap that is gone, is said once with all their names. */
+/** Lists a cause that affects many resources, such as a missing ConfigMap, once with all their names. */
 function formatErrors(verdicts: readonly ResourceVerdict[]): string {
   const byCause = Map.groupBy(verdicts, ({ why, code }) => `${truncate(why, MAX_ERROR)} [${code}]`);
   const causes = [...byCause].toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -115,13 +115,13 @@ function formatErrors(verdicts: readonly ResourceVerdict[]): string {
 const listed = (resources: readonly MachineResource[]): string =>
   listNames(resources.map(({ namespace, name }) => `${namespace}/${name}`).sort(), { max: MAX_NAMES });
 
-// Which resources fail, how often and since when: a failure counts only when it lasts. Kept on MachineConfiguration `cluster`,
-// so that a restart does not begin anew. What is not whole is not used.
+// Which resources fail, how often and since when: only a lasting failure is reported. Stored on MachineConfiguration
+// `cluster` to survive a restart. Incomplete data is ignored.
 
 export interface Failure {
-  /** One of ours, or of a newer version. */
+  /** One of our codes, or a code of a newer version. */
   readonly code: string;
-  /** Up to the threshold: more says nothing more, and would be one more write. */
+  /** Stops at the threshold: counting on would only cause more writes. */
   readonly count: number;
   readonly since: string;
 }
@@ -129,15 +129,15 @@ export interface Failure {
 /** By key of the resource. */
 export type Failures = ReadonlyMap<string, Failure>;
 
-/** This many, no two of which are nearer than that, and the first this long ago. */
+/** Reported after `count` failures, at least `apartMs` apart, the first of them `forMs` ago. */
 export const failureThreshold = { count: 3, apartMs: 60_000, forMs: 5 * 60_000 } as const;
 
 const MAX_KEPT = 200;
 const MAX_ANNOTATION = 64 * 1024;
-/** Stands for all that are not kept one by one. */
+/** Key of the entry for all resources that have none. */
 const OTHERS = '*';
 
-/** What is well again is forgotten; what is gone as well. */
+/** Drops resources that have recovered or no longer exist. */
 export function nextFailures(before: Failures, verdicts: readonly ResourceVerdict[], now: number): Failures {
   return new Map(
     verdicts.flatMap(({ resource, verdict, code }) =>
@@ -150,7 +150,7 @@ export function nextFailures(before: Failures, verdicts: readonly ResourceVerdic
 
 function nextFailure(before: Failure | undefined, code: BootImageCode, now: number): Failure {
   const since = before === undefined ? Number.NaN : Date.parse(before.since);
-  // A clock that was set back must not keep it for ever from counting.
+  // If the clock was set back, start counting again: otherwise the failure would never be reported.
   if (before === undefined || !(since <= now)) return { code, count: 1, since: new Date(now).toISOString() };
   const isNext = before.count < failureThreshold.count && now >= since + before.count * failureThreshold.apartMs;
   return { code, count: before.count + (isNext ? 1 : 0), since: before.since };
@@ -159,13 +159,13 @@ function nextFailure(before: Failure | undefined, code: BootImageCode, now: numb
 export const findFailure = (failures: Failures, key: string): Failure | undefined =>
   failures.get(key) ?? failures.get(OTHERS);
 
-/** Whether it is to be reported. */
+/** Whether the failure is reported. */
 export const isCounting = (failure: Failure | undefined, now: number): boolean =>
   failure !== undefined &&
   failure.count >= failureThreshold.count &&
   now - Date.parse(failure.since) >= failureThreshold.forMs;
 
-/** When one of them may next count for more; null: never. */
+/** Time until a failure may next count; null: never. */
 export function untilNextFailure(failures: Failures, now: number): number | null {
   const due = [...failures.values()]
     .filter((failure) => !isCounting(failure, now))
@@ -178,7 +178,7 @@ function dueAt({ count, since }: Failure): number {
   return Date.parse(since) + (count < enough ? count * apartMs : forMs);
 }
 
-/** Null: there are none, and the annotation goes. */
+/** Null: there are no failures, and the annotation is removed. */
 export function encodeFailures(failures: Failures): string | null {
   if (failures.size === 0) return null;
   const sorted = [...failures].toSorted(([aKey, a], [bKey, b]) =>
@@ -187,7 +187,7 @@ export function encodeFailures(failures: Failures): string | null {
       : Number(a.since > b.since) - Number(a.since < b.since),
   );
   const kept = sorted.slice(0, MAX_KEPT);
-  // The youngest of the others stands for them: none counts too early.
+  // The youngest of the omitted failures represents them all, so that none is reported too early.
   const last = sorted.length > MAX_KEPT ? sorted.at(-1) : undefined;
   return JSON.stringify(Object.fromEntries(last === undefined ? kept : [...kept, [OTHERS, last[1]]]));
 }

@@ -34,11 +34,11 @@ const memory: BootImageMemory = {
   optIn: '1@u-1',
 };
 
-it('what is remembered is read again', () => {
+it('the memory survives a round trip', () => {
   expect(memoryCodec.decode(memoryCodec.encode(memory))).toEqual(memory);
 });
 
-it('what somebody added is not carried on', () => {
+it('fields that another client added are dropped', () => {
   expect(memoryCodec.decode(JSON.stringify({ ...memory, more: 'x' }))).toEqual(memory);
 });
 
@@ -58,7 +58,7 @@ it.each([
   expect(memoryCodec.decode(text)).toBeNull();
 });
 
-it('law: it is bounded, and never fails on what anybody wrote', () => {
+it('law: it is bounded, and never fails on any text', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
       const found = memoryCodec.decode(text);
@@ -72,7 +72,7 @@ it('law: it is bounded, and never fails on what anybody wrote', () => {
 const enforcedOptIn: OptIn = { uid: 'u-1', generation: 1, managers: everything };
 const wanted = { image: 'ami-1', stub: 'managed' };
 
-/** What is remembered after it was set at these times; null where one of them was refused. */
+/** The memory after setting it at these times; null if one of them was refused. */
 function setAt(times: readonly number[], value = wanted): BootImageMemory | null {
   let memory: BootImageMemory | null = null;
   for (const at of times) {
@@ -83,7 +83,7 @@ function setAt(times: readonly number[], value = wanted): BootImageMemory | null
   return memory;
 }
 
-describe('what was set and changed back', () => {
+describe('a value that was set and reverted', () => {
   it.each<[string, readonly number[], number, 'go' | 'stop']>([
     ['is set the first time', [], 0, 'go'],
     ['is set again', [0], 1, 'go'],
@@ -100,7 +100,7 @@ describe('what was set and changed back', () => {
     expect(hotLoopStep(memory, wanted, { optIn: enforcedOptIn, now: NOW + at }).type).toBe(expected);
   });
 
-  it('begins anew with another image, another stub, or another word of the opt-in', () => {
+  it('starts over with another image, another stub, or a changed opt-in', () => {
     const memory = setAt([0, 1, 2]);
     const at = { optIn: enforcedOptIn, now: NOW + 3 };
     expect(hotLoopStep(memory, wanted, at).type).toBe('stop');
@@ -154,7 +154,7 @@ describe('a MachineSet that boots an older image', () => {
     expect(decide({ machine, stub })).toMatchObject({ verdict: { verdict: 'current', why: '' }, change: null });
   });
 
-  it('is told about a customised stub that is kept', () => {
+  it('reports a customised stub that is preserved', () => {
     const stub = { ...sampleStub, wanted: 'worker-user-data-slipway', note: 'a customised stub is kept' };
     expect(decide({ stub })).toMatchObject({
       verdict: { verdict: 'update', why: 'a customised stub is kept', stub: { wanted: 'worker-user-data-slipway' } },
@@ -163,7 +163,7 @@ describe('a MachineSet that boots an older image', () => {
   });
 });
 
-describe('what keeps a resource from being touched, in this order', () => {
+describe('what blocks an update, in this order', () => {
   const missing = { type: 'problem', code: 'SLW_BOOT_IMAGES_MISSING', message: 'no ConfigMap' } as const;
   const invalid = { type: 'problem', code: 'SLW_BOOT_IMAGES_INVALID', message: 'not JSON' } as const;
   const stamp = (isLate: boolean): Partial<ClusterFacts> => {
@@ -177,16 +177,21 @@ describe('what keeps a resource from being touched, in this order', () => {
   const paused = { annotations: { 'cluster.x-k8s.io/paused': '' } };
 
   it.each<[string, Partial<ResourceFacts>, Partial<ClusterFacts>, object]>([
-    ['no MachineConfiguration', {}, { optIn: null }, { gate: 'not opted in', why: /no MachineConfiguration cluster/ }],
-    ['nothing said', owned, { optIn: optIn([]) }, { gate: 'not opted in', why: /no entry for machinesets of machine/ }],
+    [
+      'no MachineConfiguration',
+      {},
+      { optIn: null },
+      { gate: 'not opted in', why: /MachineConfiguration cluster does not exist/ },
+    ],
+    ['no entry', owned, { optIn: optIn([]) }, { gate: 'not opted in', why: /no entry for machinesets of machine/ }],
     ['an owner', { ...owned, ...held }, {}, { gate: 'owned', why: /ClusterDeployment hive owns it/ }],
     [
       'a MachineDeployment that owns it',
       { resource: clusterApiSet, owners: [{ kind: 'MachineDeployment', name: 'md' }] },
       {},
-      { gate: 'handled by owner', why: /handled through MachineDeployment md/ },
+      { gate: 'handled by owner', why: /updated through MachineDeployment md/ },
     ],
-    ['a hold by a person', held, { golden: missing }, { gate: 'held', why: /held by a person at 9\.6/ }],
+    ['a hold by a user', held, { golden: missing }, { gate: 'held', why: /held by a user at 9\.6/ }],
     [
       'no ConfigMap',
       { authoritativeApi: 'ClusterAPI' },
@@ -203,7 +208,7 @@ describe('what keeps a resource from being touched, in this order', () => {
     ['no stamp for too long', {}, stamp(true), { gate: 'stamp', verdict: 'failed', code: 'SLW_BOOT_IMAGES_VERSION' }],
     ['the other API', { ...windows, authoritativeApi: 'ClusterAPI' }, {}, { gate: 'other api', why: /ClusterAPI/ }],
     ['a copy in Cluster API', { resource: clusterApiSet, authoritativeApi: 'MachineAPI' }, {}, { gate: 'other api' }],
-    ['a move between the APIs', { authoritativeApi: 'Migrating' }, {}, { gate: 'migrating', why: /waits/ }],
+    ['a move between the APIs', { authoritativeApi: 'Migrating' }, {}, { gate: 'migrating', why: /^waiting/ }],
     ['a pause', { ...paused, ...windows }, {}, { gate: 'paused', why: /cluster\.x-k8s\.io\/paused/ }],
     ['spec.paused', { resource: machineDeployment, isPaused: true }, {}, { gate: 'paused', why: /spec\.paused/ }],
     ['Windows', windows, {}, { gate: 'windows', why: /Windows/ }],
@@ -215,7 +220,7 @@ describe('what keeps a resource from being touched, in this order', () => {
     expect(verdict.why).toMatch(why as RegExp);
   });
 
-  it('shows what it has and would get all the same', () => {
+  it('shows the current and the desired image anyway', () => {
     expect(decide(held).verdict).toMatchObject({ image: gcpImage(OLD), target: gcpImage(NEW) });
   });
 
@@ -278,14 +283,14 @@ describe('what cannot be changed', () => {
     expect(verdict.why).not.toBe('');
   });
 
-  it("an image of the owner's own is left alone with its user data", () => {
+  it('a user-managed image is ignored, and so is its user data', () => {
     const machine = onGcp('projects/customer/global/images/own');
     expect(decide({ machine })).toMatchObject({ verdict: { verdict: 'theirs' }, change: null, version: null });
     const adopted = decide({ machine, annotations: { 'slipway.dev/boot-image-adopt': 'true' } });
     expect(adopted).toMatchObject({ verdict: { verdict: 'update' }, change: { image: gcpImage(NEW) } });
   });
 
-  it('what went wrong while it was written is said in its place', () => {
+  it('a failed write is reported in the verdict', () => {
     expect(failedDecision(decide(), 'SLW_BOOT_IMAGES_WRITE', 'forbidden')).toMatchObject({
       verdict: { verdict: 'failed', code: 'SLW_BOOT_IMAGES_WRITE', why: 'forbidden', target: gcpImage(NEW) },
       change: null,
@@ -293,15 +298,15 @@ describe('what cannot be changed', () => {
   });
 });
 
-describe('an image that somebody must import first', () => {
-  it('is said with the artifact, and the managed stub is set meanwhile', () => {
+describe('an image that the user must import first', () => {
+  it('is reported with the artifact, and the managed stub is set in the meantime', () => {
     const { verdict, change, toImport } = decide({ machine: onVsphere });
     expect(verdict).toMatchObject({ verdict: 'manual' });
     expect(toImport).toMatchObject({
       artifact: { version: NEW },
       commands: expect.arrayContaining([expect.any(String)]),
     });
-    expect(verdict.why).toContain(`https://images.example.com/${NEW}.ova with sha256 abab`);
+    expect(verdict.why).toContain(`https://images.example.com/${NEW}.ova, sha256 abab`);
     expect(change).toMatchObject({ spec: null, userData: 'worker-user-data-managed' });
   });
 
@@ -318,8 +323,8 @@ function sampleMachine() {
   return machine;
 }
 
-describe('somebody who keeps changing it back', () => {
-  /** Asks at each of these times, and is undone after each change. The times of the changes. */
+describe('another client that keeps reverting the image', () => {
+  /** Decides at each of these times, and reverts each change. Returns the times of the changes. */
   function fight(times: readonly number[], given: (at: number) => Partial<ClusterFacts> = () => ({})) {
     const before = sampleResource();
     let facts = before;
@@ -333,7 +338,7 @@ describe('somebody who keeps changing it back', () => {
     return { writes, last, facts };
   }
 
-  it('wins after three times within the hour, and it is said who must do what', () => {
+  it('wins after three times within the hour, and the message states what to do', () => {
     const { writes, last } = fight([0, MINUTE, 2 * MINUTE, 3 * MINUTE, 4 * HOUR, 4000 * HOUR]);
     expect(writes).toEqual([0, MINUTE, 2 * MINUTE]);
     expect(last.verdict).toMatchObject({ verdict: 'failed', code: 'SLW_BOOT_IMAGES_HOT_LOOP' });
@@ -345,7 +350,7 @@ describe('somebody who keeps changing it back', () => {
     expect(fight(times).writes).toEqual(times);
   });
 
-  it('is forgotten when the opt-in changes, when a person removes the annotation, and with the next image', () => {
+  it('is forgotten when the opt-in changes, when a user removes the annotation, and with the next image', () => {
     const { facts } = fight([0, 1, 2, 3]);
     const later = { now: NOW + 5 };
     expect(decideResource(facts, sampleCluster(later)).change).toBeNull();
@@ -415,7 +420,7 @@ describe('laws', () => {
     );
   });
 
-  it('what is opted out is never written, and keeps the image that it has', () => {
+  it('an opted-out resource is never written, and keeps its image', () => {
     const none: OptIn['managers'] = everything.map(({ resource, apiGroup }) => ({
       resource,
       apiGroup,
@@ -436,7 +441,7 @@ describe('laws', () => {
     );
   });
 
-  it('what is owned, held, paused, of the other API or of Windows is never written', () => {
+  it('an owned, held, paused, Windows or other-API resource is never written', () => {
     const kept = fc.constantFrom<(facts: ResourceFacts) => ResourceFacts>(
       (facts) => ({ ...facts, owners: [{ kind: 'Anything', name: 'x' }] }),
       (facts) => ({ ...facts, annotations: { ...facts.annotations, [bootImageHoldAnnotation]: '' } }),
@@ -467,7 +472,7 @@ describe('laws', () => {
     );
   });
 
-  it('there is at most one patch for each change of the boot images, however often it is asked', () => {
+  it('each change of the boot images causes at most one patch, however often it is decided', () => {
     const changes = fc.array(fc.tuple(version, fc.integer({ min: 1, max: 4 })), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(changes, (list) => {

@@ -1,4 +1,4 @@
-// What becomes of the boot image of one resource: the one decision that the controller carries out and the command shows.
+// The decision about the boot image of one resource: the controller executes it, and `slipway bootimages` shows it.
 import { bootImageAdoptAnnotation, bootImageAnnotation } from '@slipway/api';
 import type { JsonObject } from './json.ts';
 import { annotationCodec, array, type Decoder, map, object, string, time } from '@slipway/base/codec';
@@ -8,54 +8,54 @@ import type { ClusterFacts, OptIn, ResourceFacts, StubReading } from './facts.ts
 import { findUnmetPrecondition, type UpdatePrecondition } from './preconditions.ts';
 import type { BootImageCode, ImageVerdict, ResourceVerdict } from './verdict.ts';
 
-/** What is to be written, all in one patch. */
+/** What to write, all in one patch. */
 export interface Change {
-  /** The whole spec with the new image; null: it stays as it is. */
+  /** The whole spec with the new image; null: unchanged. */
   readonly spec: JsonObject | null;
-  /** The Secret with user data to refer to; null: the reference stays. */
+  /** The Secret with user data to reference; null: unchanged. */
   readonly userData: string | null;
   /** For the annotation slipway.dev/boot-image. */
   readonly memory: string;
-  /** The image that machines get from now on, as the platform names it, and its version; '' where it is not known. */
+  /** The image for new machines, as the platform names it, and its version; '' if unknown. */
   readonly image: string;
   readonly version: string;
 }
 
 export interface Decision {
   readonly verdict: ResourceVerdict;
-  /** Null: nothing is to be written. */
+  /** Null: nothing to write. */
   readonly change: Change | null;
-  /** Which gate keeps it; null: none. */
+  /** The unmet precondition; null: all are met. */
   readonly gate: UpdatePrecondition | null;
-  /** Of the image that it has now; null: not known. */
+  /** Version of the current image; null: unknown. */
   readonly version: string | null;
-  /** What somebody must bring to the platform first, and how; null: nothing. */
+  /** What the user must import into the platform first, and how; null: nothing. */
   readonly toImport: ToImport | null;
 }
 
 export type ToImport = Pick<Extract<ImageVerdict, { readonly type: 'manual' }>, 'artifact' | 'commands'>;
 
-/** The design calls it patchBootImage: with the answer carried out, the same question has no change left. */
+/** Idempotent: once the change is applied, the next decision contains no change. */
 export function decideResource(facts: ResourceFacts, cluster: ClusterFacts): Decision {
   const look = judgeResource(facts, cluster);
   const closed = findUnmetPrecondition(facts, cluster);
   return closed === null ? decideChange(facts, cluster, look) : unchanged(facts, look, closed);
 }
 
-/** The same with something gone wrong while it was carried out. */
+/** The decision after its execution failed. */
 export function failedDecision(decision: Decision, code: BootImageCode, why: string): Decision {
   return { ...decision, verdict: { ...decision.verdict, verdict: 'failed', why, code }, change: null };
 }
 
-/** Nothing can be said of an image that cannot be looked at. */
+/** The verdict if the image cannot be determined. */
 const nothing = (code: BootImageCode, message: string): ImageVerdict => ({ type: 'failed', image: '', code, message });
 
-/** Whether or not something may be done about it. */
+/** Whether or not an update is allowed. */
 function judgeResource(facts: ResourceFacts, cluster: ClusterFacts): ImageVerdict {
   const { machine } = facts;
   if (!machine.ok) return nothing(machine.code, machine.message);
   if (!machine.architecture.ok) return nothing('SLW_BOOT_IMAGES_ARCH', machine.architecture.message);
-  // A gate is closed then, and says what is wrong with it.
+  // The precondition for the ConfigMap reports the reason.
   if (cluster.golden.type !== 'valid') return nothing('SLW_BOOT_IMAGES_INVALID', '');
   const { architecture } = machine.architecture;
   const found = streamImages(facts, cluster, cluster.golden.golden.config, architecture);
@@ -71,7 +71,7 @@ function judgeResource(facts: ResourceFacts, cluster: ClusterFacts): ImageVerdic
   });
 }
 
-/** What we set ourselves is not the owner's own, even when no ConfigMap has it any more. */
+/** An image that we set is not user-managed, even if no ConfigMap contains it now. */
 function knownImages(facts: ResourceFacts, { knownImages }: ClusterFacts): ReadonlySet<string> {
   const set = readMemory(facts)?.image;
   return set === undefined || knownImages.has(set) ? knownImages : new Set([...knownImages, set]);
@@ -86,7 +86,7 @@ type Usable = Exclude<ImageVerdict, { readonly type: 'failed' | 'theirs' }>;
 function decideChange(facts: ResourceFacts, cluster: ClusterFacts, look: ImageVerdict): Decision {
   const { stub } = facts;
   if (look.type === 'failed') return failed(facts, look, look.code, look.message);
-  // Its user data is the owner's business as well: only they know what their image can read.
+  // The user data is user-managed as well: only its owner knows what the image can read.
   if (look.type === 'theirs') return unchanged(facts, look, { verdict: 'theirs', why: look.why });
   if (!stub.ok) return failed(facts, look, 'SLW_BOOT_IMAGES_STUB', stub.message);
   const why = sentences(look.type === 'manual' ? manualWords(look) : '', stubWords(stub, look));
@@ -123,7 +123,7 @@ function changed(
   };
 }
 
-/** Null: the reference stays. What the image of today cannot read may only come with a new one. */
+/** Null: the reference stays. User data that the current image cannot read changes only together with the image. */
 function nextUserData(stub: GoodStub, { type }: Usable): string | null {
   return stub.wanted === stub.current || (type === 'manual' && stub.needsNewImage) ? null : stub.wanted;
 }
@@ -131,14 +131,14 @@ function nextUserData(stub: GoodStub, { type }: Usable): string | null {
 function stubWords(stub: GoodStub, look: Usable): string {
   const waits = stub.wanted !== stub.current && nextUserData(stub, look) === null;
   if (!waits) return stub.note;
-  return `its user data must become Secret ${stub.wanted} together with the image: the image of today may not be able to read it`;
+  return `its user data must change to Secret ${stub.wanted} together with the image, because the current image may not be able to read it`;
 }
 
 const manualWords = ({ to, artifact }: Extract<ImageVerdict, { readonly type: 'manual' }>): string =>
-  `somebody must first import ${to === '' ? 'the boot image' : to} of version ${artifact.version} from ${artifact.location} with sha256 ${artifact.sha256}`;
+  `import ${to === '' ? 'the boot image' : to} first: version ${artifact.version} from ${artifact.location}, sha256 ${artifact.sha256}`;
 
 const hotLoopWords = (image: string, since: string): string =>
-  `set to ${image} ${hotLoop.times} times since ${since}, and somebody changed it back each time: it is left as it is. metadata.managedFields tells who. Opt it out or stop the other one; then change the opt-in, or remove the annotation ${bootImageAnnotation}`;
+  `updates are stopped: Slipway set the image to ${image} ${hotLoop.times} times since ${since}, and another client reverted it each time. metadata.managedFields names the client. Stop that client or opt this resource out; to retry, change the opt-in or remove the annotation ${bootImageAnnotation}`;
 
 const sentences = (...words: string[]): string => words.filter((each) => each !== '').join('. ');
 
@@ -179,27 +179,28 @@ function readTargetImage(look: ImageVerdict): string {
   return look.type === 'change' || look.type === 'manual' ? look.to : '';
 }
 
-// Somebody keeps changing a boot image back: we say so and stop, instead of making machines now of this kind, now of that.
+// If another client keeps reverting a boot image, we report it and stop. Otherwise new machines would get varying
+// images.
 
-/** How often the same value is set within the time, before it is left to the other one. */
+/** Stop after setting the same value `times` times within `withinMs`. */
 export const hotLoop = { times: 3, withinMs: 60 * 60_000 } as const;
 
-/** What is to be set. */
+/** What to set. */
 interface DesiredValue {
   readonly image: string;
   readonly stub: string;
 }
 
 type HotLoopStep =
-  /** Set it, and remember this with it. */
+  /** Set it, and store this memory with it. */
   | { readonly type: 'go'; readonly memory: BootImageMemory }
-  /** We set it as often as may be, first at `since`, and it is not there. */
+  /** We have set it the maximum number of times, first at `since`, and it is not set. */
   | { readonly type: 'stop'; readonly since: string };
 
 /**
- * Asked only when the resource does not have what it shall have. What we have set three times within the hour and is gone was
- * changed back each time. It stays stopped, however long, until another image is wanted, MachineConfiguration says something
- * else, or a person takes our annotation away.
+ * Called only if the resource does not have the desired value. A value that we set three times within the hour and that
+ * is gone was reverted each time. Updates stay stopped until another image is desired, the opt-in in
+ * MachineConfiguration changes, or a user removes our annotation.
  */
 export function hotLoopStep(
   memory: BootImageMemory | null,
@@ -216,26 +217,26 @@ export function hotLoopStep(
   return { type: 'go', memory: { image, stub, times: next, optIn: mark } };
 }
 
-/** Whichever way the clock has gone meanwhile. */
+/** Also right if the clock was set back in between. */
 function isHot(times: readonly string[]): boolean {
   const at = times.map((time) => Date.parse(time));
   return at.length >= hotLoop.times && Math.max(...at) - Math.min(...at) <= hotLoop.withinMs;
 }
 
-/** The generation and not the content: who opts out, mends and opts in again means a new beginning. */
+/** The generation, not the content: to opt out and in again means to start over. */
 const optInMark = (optIn: OptIn | null): string => (optIn === null ? '' : `${optIn.generation}@${optIn.uid}`);
 
-// What a resource remembers of the boot image we gave it, as JSON in its annotation. Written in the same patch as the image,
-// so that one change is one patch. Anybody may have written there: what is not whole is not used.
+// The boot image that we last set on a resource, as JSON in its annotation. Written in the same patch as the image. Any
+// client can write there: incomplete data is ignored.
 
 export interface BootImageMemory {
   /** The image that we set last, as the platform names it. */
   readonly image: string;
   /** The Secret with user data that we set with it. */
   readonly stub: string;
-  /** When we set these two, the last times, newest last. */
+  /** When we set these two; newest last. */
   readonly times: readonly string[];
-  /** The opt-in that it was set under. */
+  /** The opt-in at that time. */
   readonly optIn: string;
 }
 
@@ -243,7 +244,7 @@ const MAX_TEXT = 1024;
 const MAX_TIMES = 10;
 const MAX_ANNOTATION = 4096;
 
-/** A text that has no room is known by its digest. */
+/** A text that is too long is stored as its digest. */
 const rememberedText = (text: string): string => (text.length <= MAX_TEXT ? text : `sha256:${sha256(text)}`);
 
 const memoryDecoder: Decoder<BootImageMemory> = object({
@@ -253,7 +254,7 @@ const memoryDecoder: Decoder<BootImageMemory> = object({
   optIn: string(),
 });
 
-/** Null: there is none, or it is damaged. */
+/** Null: missing or invalid. */
 export const memoryCodec = annotationCodec({
   decoder: memoryDecoder,
   maxChars: MAX_ANNOTATION,

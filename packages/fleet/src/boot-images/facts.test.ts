@@ -18,7 +18,7 @@ import { platforms } from './platforms/index.ts';
 const metadata = { name: 'workers' };
 
 describe('which API decides', () => {
-  it('is what the MachineSet says, and for one of Cluster API what its twin says', () => {
+  it('comes from the MachineSet, and for Cluster API from its twin', () => {
     const moved = { metadata, status: { authoritativeAPI: 'ClusterAPI' } } as const;
     expect(resourceFacts(machineSet, moved).authoritativeApi).toBe('ClusterAPI');
     expect(resourceFacts(machineSet, { metadata }).authoritativeApi).toBeNull();
@@ -28,7 +28,7 @@ describe('which API decides', () => {
   });
 });
 
-it('the rest is taken as it is', () => {
+it('the rest is copied unchanged', () => {
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Hive', name: 'h', uid: '1' }];
   const spec = { paused: true, template: { metadata: { labels: { os: 'x' } } } };
   const object = { metadata: { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' }, ownerReferences }, spec };
@@ -43,7 +43,7 @@ it('the rest is taken as it is', () => {
   });
 });
 
-it('the opt-in is what spec says, with its generation', () => {
+it('the opt-in comes from spec, with its generation', () => {
   const object = {
     metadata: { name: 'cluster', uid: 'u', generation: 7 },
     spec: { managedBootImages: { machineManagers: [...everything] } },
@@ -53,7 +53,7 @@ it('the opt-in is what spec says, with its generation', () => {
   expect(readOptIn(undefined)).toBeNull();
 });
 
-it('names and keys tell resources apart', () => {
+it('names and keys are unique for each resource', () => {
   expect([machineSet, clusterApiSet, machineDeployment].map(keyOfMachines)).toEqual([
     'mapi-machineset/openshift-machine-api/workers',
     'capi-machineset/openshift-cluster-api/workers',
@@ -69,25 +69,21 @@ describe('a provider spec', () => {
   });
 
   it.each<[string, Json | undefined, string]>([
-    ['that is not there', undefined, 'value: expected a AWSMachineProviderConfig, found nothing'],
-    ['that is a text', 'aws', 'found "aws"'],
+    ['that is missing', undefined, 'value: expected an object of kind AWSMachineProviderConfig, found nothing'],
+    ['that is a string', 'aws', 'found "aws"'],
     [
       'of another platform',
       gcpSpec,
-      'value.kind: expected AWSMachineProviderConfig, that of platform aws, found "GCPMachineProviderSpec"',
+      'value.kind: expected AWSMachineProviderConfig for platform aws, found "GCPMachineProviderSpec"',
     ],
-    [
-      'of a kind nobody knows',
-      { ...awsSpec, kind: 'AWSMachineProviderConfigV2' },
-      'found "AWSMachineProviderConfigV2"',
-    ],
+    ['of an unknown kind', { ...awsSpec, kind: 'AWSMachineProviderConfigV2' }, 'found "AWSMachineProviderConfigV2"'],
     [
       'without a kind',
       { apiVersion: 'machine.openshift.io/v1beta1' },
-      'value.kind: expected AWSMachineProviderConfig, that of platform aws, found nothing',
+      'value.kind: expected AWSMachineProviderConfig for platform aws, found nothing',
     ],
     [
-      'of a version nobody knows',
+      'of an unknown version',
       { ...awsSpec, apiVersion: 'machine.openshift.io/v2' },
       'value.apiVersion: expected machine.openshift.io/v1beta1 or awsproviderconfig.openshift.io/v1beta1, found "machine.openshift.io/v2"',
     ],
@@ -135,32 +131,26 @@ const buildMachineSet = (value: JsonObject) => ({
   spec: { template: { spec: { providerSpec: { value } } } },
 });
 
-describe('what a MachineSet says of its machines', () => {
+describe('the machines of a MachineSet', () => {
   it.each([
-    ['is read as the cluster says that it is', 'GCP', gcpSpec, { ok: true, platform: 'gcp' }, 'worker-user-data'],
+    ['are read for the platform of the cluster', 'GCP', gcpSpec, { ok: true, platform: 'gcp' }, 'worker-user-data'],
+    ['are read by kind if the cluster has no platform', '', gcpSpec, { ok: true, platform: 'gcp' }, 'worker-user-data'],
     [
-      'is told by its kind where the cluster says nothing',
-      '',
-      gcpSpec,
-      { ok: true, platform: 'gcp' },
-      'worker-user-data',
-    ],
-    [
-      'is told by its kind on a platform without a name',
+      'are read by kind on a platform without a name',
       'None',
       libvirtSpec,
       { ok: true, platform: 'libvirt' },
       'worker-user-data',
     ],
     [
-      'is refused where it is of another platform than the cluster',
+      'are refused if their platform is not that of the cluster',
       'AWS',
       gcpSpec,
       { ok: false, platform: 'aws', code: 'SLW_BOOT_IMAGES_SPEC' },
       '',
     ],
     [
-      'is refused where nobody knows the platform',
+      'are refused if the platform is unknown',
       'KubeVirt',
       { ...gcpSpec, kind: 'KubevirtMachineProviderSpec' },
       { ok: false, platform: null, code: 'SLW_BOOT_IMAGES_PLATFORM' },

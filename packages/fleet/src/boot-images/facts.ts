@@ -1,4 +1,4 @@
-// What decisions about boot images are made from: plain data out of the cluster's objects.
+// The input of decisions about boot images: plain data, read from the objects of the cluster.
 import {
   type ClusterVersion,
   type Infrastructure,
@@ -24,7 +24,7 @@ export type MachineManager = NonNullable<
   NonNullable<MachineConfiguration['spec']['managedBootImages']>['machineManagers']
 >[number];
 
-/** What MachineConfiguration `cluster` says of boot images. */
+/** The boot image opt-in of MachineConfiguration `cluster`. */
 export interface OptIn {
   readonly uid: string;
   readonly generation: number;
@@ -39,7 +39,7 @@ export interface Owner {
 
 type AuthoritativeApi = 'MachineAPI' | 'ClusterAPI' | 'Migrating';
 
-/** One resource that makes machines. */
+/** A MachineSet or MachineDeployment. */
 export interface ResourceFacts {
   readonly resource: MachineResource;
   readonly labels: Readonly<Record<string, string>>;
@@ -48,8 +48,8 @@ export interface ResourceFacts {
   /** spec.template.metadata.labels. */
   readonly machineLabels: Readonly<Record<string, string>>;
   /**
-   * status.authoritativeAPI of a MachineSet of the Machine API; for one of Cluster API, that of the set of the same name
-   * in the Machine API. Null: not said, or there is no such set, and the resource decides for itself.
+   * status.authoritativeAPI of a MachineSet of the Machine API; for Cluster API, that of the Machine API set with the
+   * same name. Null: not specified, or no such set exists, and the resource itself is authoritative.
    */
   readonly authoritativeApi: AuthoritativeApi | null;
   /** spec.paused of a MachineDeployment. */
@@ -58,7 +58,7 @@ export interface ResourceFacts {
   readonly stub: StubReading;
 }
 
-/** Where its image is, as the reader of its API found it. */
+/** Where the image is specified, as the reader of its API found it. */
 export type MachineReading =
   | {
       readonly ok: true;
@@ -79,31 +79,31 @@ type ArchitectureReading =
   | { readonly ok: true; readonly architecture: Architecture }
   | { readonly ok: false; readonly message: string };
 
-/** The Secret with user data that it names, and the one that it shall name. Both '' where it names none. */
+/** The Secret with user data that the resource references, and the desired one. Both '' if it references none. */
 export type StubReading =
   | {
       readonly ok: true;
       readonly current: string;
       readonly wanted: string;
-      /** What people should know of it, such as that a customised one is kept; '' where nothing. */
+      /** A note for the user, such as that a customised Secret is preserved; '' if none. */
       readonly note: string;
-      /** It is in a spec that the image of today may not read (spec 2 becomes 3): it may only come with a new image. */
+      /** The current image may not be able to read it (spec 2 becomes 3): change it only together with the image. */
       readonly needsNewImage: boolean;
     }
   | { readonly ok: false; readonly current: string; readonly message: string };
 
-/** What is the same for all resources. */
+/** Facts that are the same for all resources. */
 export interface ClusterFacts {
-  /** Null: there is no MachineConfiguration `cluster`. */
+  /** Null: MachineConfiguration `cluster` does not exist. */
   readonly optIn: OptIn | null;
   readonly golden: GoldenReading;
-  /** Of pool worker, by its annotation slipway.dev/os-image-stream; null: not known. */
+  /** Stream of pool worker, from its annotation slipway.dev/os-image-stream; null: unknown. */
   readonly workerStream: string | null;
-  /** Infrastructure `cluster`, status.infrastructureName; '' where it is not known. */
+  /** Infrastructure `cluster`, status.infrastructureName; '' if unknown. */
   readonly infrastructureName: string;
   /** Infrastructure `cluster`, status.platformStatus.azure.cloudName; '' elsewhere. */
   readonly azureCloud: string;
-  /** Ids of images that were in the ConfigMap at any time. Those that we set ourselves need not be among them. */
+  /** Ids of all images that were ever in the ConfigMap. May lack those that we set. */
   readonly knownImages: ReadonlySet<string>;
   readonly now: number;
 }
@@ -117,7 +117,7 @@ interface ReadResource {
   readonly status?: { readonly authoritativeAPI?: AuthoritativeApi };
 }
 
-/** All but the image and the stub. `twin`: for a set of Cluster API, the one of the same name in the Machine API. */
+/** All facts except the image and the stub. `twin`: for Cluster API, the Machine API set with the same name. */
 export function resourceFacts(
   resource: MachineResource,
   object: ReadResource,
@@ -141,7 +141,7 @@ function readAuthority(
   twin: Pick<ReadResource, 'status'> | undefined,
 ): AuthoritativeApi | null {
   if (api === 'machine.openshift.io') return status?.authoritativeAPI ?? null;
-  // Left empty, the API says, the Machine API decides.
+  // The API documents that an empty value means the Machine API.
   return twin === undefined ? null : (twin.status?.authoritativeAPI ?? 'MachineAPI');
 }
 
@@ -154,20 +154,20 @@ export const readOptIn = (configuration: MachineConfiguration | undefined): OptI
         managers: configuration.spec.managedBootImages?.machineManagers ?? [],
       };
 
-/** For a sentence: `MachineSet openshift-machine-api/a`. */
+/** For messages: `MachineSet openshift-machine-api/a`. */
 export const formatResource = ({ kind, namespace, name }: MachineResource): string => `${kind} ${namespace}/${name}`;
 
-/** Tells all resources of a cluster apart. */
+/** A unique key within the cluster. */
 export const keyOfMachines = ({ api, kind, namespace, name }: MachineResource): string =>
   `${apiWord(api)}-${kind.toLowerCase()}/${namespace}/${name}`;
 
 export const apiWord = (api: MachineResource['api']): 'mapi' | 'capi' =>
   api === 'machine.openshift.io' ? 'mapi' : 'capi';
 
-// Where a MachineSet of the Machine API has what its platform needs: kind, user data and all else are in a field without a
-// schema, in the form of each platform.
+// The providerSpec of a MachineSet of the Machine API: a field without a schema, in a different format on each
+// platform.
 
-/** The providerSpec below a MachineSet, as a JSON pointer. */
+/** JSON pointer to the providerSpec in a MachineSet. */
 export const PROVIDER_SPEC_POINTER = '/spec/template/spec/providerSpec/value';
 
 const userDataSecretName = ['userDataSecret', 'name'] as const;
@@ -176,7 +176,7 @@ type ReadProviderSpec =
   | {
       readonly ok: true;
       readonly spec: JsonObject;
-      /** Name of the Secret that machines have their user data from; '': they have none. */
+      /** Name of the Secret with the machines' user data; '' if they have none. */
       readonly userDataSecret: string;
     }
   | { readonly ok: false; readonly code: 'SLW_BOOT_IMAGES_SPEC'; readonly message: string };
@@ -185,9 +185,9 @@ type ReadProviderSpec =
 export function readProviderSpec(platform: Platform, value: Json | undefined): ReadProviderSpec {
   const { kind, apiVersions, userData = userDataSecretName } = platformDef(platform).providerSpec;
   const path = 'spec.template.spec.providerSpec.value';
-  if (!isJsonObject(value)) return refused(path, `a ${kind}`, value);
+  if (!isJsonObject(value)) return refused(path, `an object of kind ${kind}`, value);
   if (value['kind'] !== kind) {
-    return refused(`${path}.kind`, `${kind}, that of platform ${platform}`, value['kind']);
+    return refused(`${path}.kind`, `${kind} for platform ${platform}`, value['kind']);
   }
   if (!apiVersions.includes(textAt(value, 'apiVersion'))) {
     return refused(`${path}.apiVersion`, apiVersions.toReversed().join(' or '), value['apiVersion']);
@@ -199,7 +199,7 @@ export function readProviderSpec(platform: Platform, value: Json | undefined): R
   return { ok: true, spec: value, userDataSecret: name ?? '' };
 }
 
-/** The same machines, with user data from another Secret. */
+/** The spec with user data from another Secret. */
 export const withUserDataSecret = (platform: Platform, spec: JsonObject, name: string): JsonObject =>
   withField(spec, platformDef(platform).providerSpec.userData ?? userDataSecretName, name);
 
@@ -209,22 +209,22 @@ const refused = (path: string, expected: string, found: Json | undefined): ReadP
   message: `${path}: expected ${expected}, found ${shown(found)}. Correct it, or opt the MachineSet out of boot image updates.`,
 });
 
-// What a MachineSet of the Machine API says of its machines.
+// What a MachineSet of the Machine API specifies for its machines.
 
-/** What is the same for all of a cluster. */
+/** What is the same for all resources of a cluster. */
 export interface MachineContext extends Omit<ArchitectureContext, 'platform'> {
-  /** Infrastructure `cluster`, status.platformStatus.type; '' where there is none. */
+  /** Infrastructure `cluster`, status.platformStatus.type; '' if missing. */
   readonly platformType: string;
 }
 
 export interface ReadMachines {
   readonly machine: MachineReading;
-  /** Name of the Secret with user data; '' where none is named, or it cannot be told. */
+  /** Name of the Secret with user data; '' if none is referenced, or the spec is invalid. */
   readonly userData: string;
 }
 
 export function readMachineSet(set: MachineSet, context: MachineContext): ReadMachines {
-  // It came out of JSON.
+  // The value was parsed from JSON.
   const value = set.spec?.template?.spec?.providerSpec?.value as Json | undefined;
   const platform = detectPlatform(context.platformType, value);
   if (platform === null) return { machine: unknownPlatform(context, value), userData: '' };
@@ -236,11 +236,11 @@ export function readMachineSet(set: MachineSet, context: MachineContext): ReadMa
   return { machine: { ok: true, platform, architecture, spec, rule }, userData: userDataSecret };
 }
 
-/** The Secret with user data, by the kind of the spec; '' where none is named, or it cannot be told. */
+/** The Secret with user data, by the kind of the spec; '' if none is referenced, or the spec is invalid. */
 export const readUserDataSecret = (set: MachineSet): string => readMachineSet(set, anywhere).userData;
 const anywhere = { platformType: '', clusterArchitecture: '', ownArchitecture: '' };
 
-/** Where the cluster does not say what it runs on, the spec does. */
+/** If the cluster does not specify its platform, the kind of the spec determines it. */
 function detectPlatform(type: string, value: Json | undefined): Platform | null {
   const named = platforms.find((platform) => platform === type.toLowerCase());
   return named ?? platforms.find((platform) => readProviderSpec(platform, value).ok) ?? null;
@@ -248,11 +248,11 @@ function detectPlatform(type: string, value: Json | undefined): Platform | null 
 
 function unknownPlatform({ platformType }: MachineContext, value: Json | undefined): MachineReading {
   const found = `found platform "${platformType}" in Infrastructure cluster and kind ${shown(fieldAt(value, 'kind'))} in providerSpec.value`;
-  const message = `expected a platform whose boot images are known (${platforms.join(', ')}), ${found}. Opt the MachineSet out of boot image updates`;
+  const message = `expected a supported platform (${platforms.join(', ')}), ${found}. Opt the MachineSet out of boot image updates`;
   return { ok: false, platform: null, code: 'SLW_BOOT_IMAGES_PLATFORM', message };
 }
 
-// What is the same for all resources of a cluster, out of its objects.
+// Facts about the cluster, from its objects.
 
 export interface ClusterObjects {
   readonly machineConfiguration: MachineConfiguration | undefined;
@@ -289,6 +289,6 @@ const readPlatformType = (status: Infrastructure['status']): string =>
 
 const kubernetesName: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { x64: 'amd64', ppc64: 'ppc64le' };
 
-/** The release that the cluster was installed with; null: not known. Its history has the newest first. */
+/** The release that the cluster was installed with; null: unknown. The history starts with the newest. */
 export const readInstallVersion = ({ clusterVersion }: Pick<ClusterObjects, 'clusterVersion'>): string | null =>
   clusterVersion?.status?.history?.at(-1)?.version ?? null;

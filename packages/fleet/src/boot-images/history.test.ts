@@ -32,7 +32,7 @@ describe('the name of a BootImageHistory', () => {
     expect(historyName(resource)).toBe(name);
   });
 
-  it('has room for the longest names, and tells them apart', () => {
+  it('fits the longest names, and stays unique', () => {
     const long = [`${'x'.repeat(252)}a`, `${'x'.repeat(252)}b`].map((name) =>
       historyName({ ...machineDeployment, name }),
     );
@@ -41,7 +41,7 @@ describe('the name of a BootImageHistory', () => {
   });
 });
 
-it('says whose it is', () => {
+it('a BootImageHistory names its resource', () => {
   expect(historySpec(machineDeployment)).toEqual({
     machineResourceReference: { name: 'workers', resource: 'MachineDeployment', apiGroup: 'cluster.x-k8s.io' },
   });
@@ -50,21 +50,21 @@ it('says whose it is', () => {
 describe('a change', () => {
   const first = nextDetails([], { version: OLD, generation: 2, now: NOW });
 
-  it('is entered with its time, version and the counter of the ConfigMap', () => {
+  it('is recorded with its time, version and the counter of the ConfigMap', () => {
     expect(first).toEqual([{ updateTime: '2026-03-01T12:00:00Z', bootImageVersion: OLD, configMapGeneration: 2 }]);
     expect(nextDetails(first ?? [], { version: NEW, generation: 3, now: NOW })).toHaveLength(2);
   });
 
-  it('is entered once', () => {
+  it('is recorded once', () => {
     expect(nextDetails(first ?? [], { version: OLD, generation: 2, now: NOW + 1 })).toBeNull();
   });
 
-  it('is entered again when there was another between: a restore and the way forward are both changes', () => {
+  it('is recorded again after another one: a rollback and the next update are both changes', () => {
     const back = nextDetails(first ?? [], { version: NEW, generation: 2, now: NOW }) ?? [];
     expect(nextDetails(back, { version: OLD, generation: 2, now: NOW })).toHaveLength(3);
   });
 
-  it('without a version is entered all the same', () => {
+  it('without a version is recorded anyway', () => {
     expect(nextDetails([], { version: '', generation: 1, now: NOW })).toMatchObject([{ bootImageVersion: 'unknown' }]);
   });
 
@@ -81,7 +81,7 @@ describe('a change', () => {
 
 const NEWEST = '9.8.20260601-0';
 
-/** As images are kept when a MachineSet goes from one version to the next. */
+/** The images stored while a MachineSet moves from one version to the next. */
 function kept(versions: readonly string[], spec: (version: string) => JsonObject = (each) => gcpSpec(gcpImage(each))) {
   let images: readonly KeptImage[] = [];
   for (const [index, version] of versions.slice(1).entries()) {
@@ -95,8 +95,8 @@ function kept(versions: readonly string[], spec: (version: string) => JsonObject
   return decodeKeptImages(encodeKeptImages(images));
 }
 
-describe('an image that was there', () => {
-  it('is found by its version, and the first one, whose version nobody knows, by its name', () => {
+describe('an earlier image', () => {
+  it('is found by its version, and the first one, whose version is unknown, by its name', () => {
     const images = kept([OLD, NEW, NEWEST]);
     expect(images.map(({ version }) => version)).toEqual(['', NEW, NEWEST]);
     expect(findKeptImage(images, NEW)?.image).toBe(gcpImage(NEW));
@@ -105,7 +105,7 @@ describe('an image that was there', () => {
     expect(findKeptImage(images, '')).toBeUndefined();
   });
 
-  it('is set again, and nothing else is changed', () => {
+  it('is restored, and nothing else is changed', () => {
     const image = findKeptImage(kept([OLD, NEW, NEWEST]), NEW);
     const now = { ...gcpSpec(gcpImage(NEWEST)), machineType: 'n2-standard-4' };
     expect(image === undefined ? null : withKeptImage(now, image)).toEqual({
@@ -114,7 +114,7 @@ describe('an image that was there', () => {
     });
   });
 
-  it('is set again where it was named in another way before', () => {
+  it('is restored even if it was specified in another way before', () => {
     const spec = (version: string): JsonObject =>
       version === OLD ? { image: { resourceID: '/old' } } : { image: { 'a/b~c': version, sku: 'x' } };
     const image = findKeptImage(kept([OLD, NEW], spec), gcpImage(OLD));
@@ -124,14 +124,14 @@ describe('an image that was there', () => {
     });
   });
 
-  it('is not set where it has no place any more', () => {
+  it('is not restored if it no longer fits', () => {
     const image = findKeptImage(kept([OLD, NEW]), NEW);
     for (const spec of [{ disks: [] }, {}, { disks: 'none' }]) {
       expect(image === undefined ? undefined : withKeptImage(spec, image)).toBeNull();
     }
   });
 
-  it('is kept once, though it is set again and again', () => {
+  it('is stored once, however often it is set', () => {
     const change = {
       before: { image: gcpImage(OLD), spec: gcpSpec(gcpImage(OLD)) },
       after: { image: gcpImage(NEW), spec: gcpSpec(gcpImage(NEW)), version: NEW },
@@ -142,8 +142,8 @@ describe('an image that was there', () => {
   });
 });
 
-describe('what is kept', () => {
-  it('is the last twenty, and fewer where they are large', () => {
+describe('the stored images', () => {
+  it('are the last twenty, or fewer if they are large', () => {
     const versions = Array.from({ length: 40 }, (_, index) => `9.8.202601${10 + index}-0`);
     expect(kept(versions).map(({ version }) => version)).toEqual(versions.slice(-20));
     const large = kept(versions, (version) => ({ image: version.repeat(300) }));
@@ -158,11 +158,11 @@ describe('what is kept', () => {
     '{}',
     'null',
     '[1,{},{"version":"a","image":"b","at":"c","set":[{"op":"x","path":""}]}]',
-  ])('is nothing where it is damaged: %s', (text) => {
+  ])('are empty if invalid: %s', (text) => {
     expect(decodeKeptImages(text)).toEqual([]);
   });
 
-  it('law: never fails on what anybody wrote, nor on any spec', () => {
+  it('law: never fails on any text or spec', () => {
     const steps = fc.array(
       fc.record({ op: fc.constantFrom('add', 'remove', 'replace'), path: fc.string(), value: fc.jsonValue() }),
     );

@@ -1,5 +1,5 @@
-// What boot images a resource has had: BootImageHistory has the versions, and on it we keep the images themselves, so that one
-// can be set again.
+// The boot images that a resource has had: BootImageHistory records the versions, and an annotation on it stores the
+// images, so that one can be restored.
 import type { BootImageHistory } from '@slipway/api';
 import {
   annotationCodec,
@@ -38,14 +38,14 @@ export const historySpec = ({ api, kind, name }: MachineResource): BootImageHist
 });
 
 interface HistoryChange {
-  /** '' where it is not known. */
+  /** '' if unknown. */
   readonly version: string;
   /** Of the ConfigMap. */
   readonly generation: number;
   readonly now: number;
 }
 
-/** Null: it is there already. A change that was written and whose entry was not yet is entered by asking again. */
+/** Null: the entry exists. If the change was written but the entry was not, the next call adds it. */
 export function nextDetails(details: readonly HistoryDetail[], change: HistoryChange): readonly HistoryDetail[] | null {
   const bootImageVersion = (change.version === '' ? UNKNOWN_VERSION : change.version).slice(0, MAX_VERSION);
   const last = details.at(-1);
@@ -54,16 +54,16 @@ export function nextDetails(details: readonly HistoryDetail[], change: HistoryCh
   return [...details, { updateTime, bootImageVersion, configMapGeneration: change.generation }].slice(-MAX_DETAILS);
 }
 
-// The last images that a resource has had, as JSON on its BootImageHistory, so that one of them can be set again. What is not
-// whole is not used.
+// The last images of a resource, as JSON on its BootImageHistory, so that one can be restored. Incomplete data is
+// ignored.
 
 export interface KeptImage {
-  /** '' where it is not known: the image that the resource had before us. */
+  /** '' if unknown: the image from before Slipway. */
   readonly version: string;
   /** As the platform names it. */
   readonly image: string;
   readonly at: string;
-  /** What sets it, from the spec down. */
+  /** The patch that sets it, relative to the spec. */
   readonly set: readonly PatchStep[];
 }
 
@@ -76,7 +76,7 @@ interface KeptImageChange {
   readonly now: number;
 }
 
-/** Newest last. The image before the first change of ours is kept with it. */
+/** Newest last. The image before our first change is stored with it. */
 export function nextKeptImages(
   kept: readonly KeptImage[],
   { before, after, now }: KeptImageChange,
@@ -90,12 +90,12 @@ export function nextKeptImages(
   return [...kept, ...(isKnown ? [] : [first]), next];
 }
 
-/** By version, else by the image itself; the newest of that. */
+/** Matches the version, else the image; returns the newest match. */
 export const findKeptImage = (kept: readonly KeptImage[], wanted: string): KeptImage | undefined =>
   kept.findLast(({ version }) => version === wanted && version !== '') ??
   kept.findLast(({ image }) => image === wanted);
 
-/** The spec with that image in it. Null: the spec has become another one, and the image has no place in it any more. */
+/** The spec with that image. Null: the spec has changed so much that the image no longer fits into it. */
 export function withKeptImage(spec: JsonObject, { set }: KeptImage): JsonObject | null {
   let result: Json | null = spec;
   for (const step of set) {
@@ -111,7 +111,7 @@ const parsePointer = (pointer: string): string[] =>
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** Null: there is no such place. Undefined as a value takes the field away. */
+/** Null: the path does not exist. An undefined value removes the field. */
 function applied(target: Json, [key, ...rest]: readonly string[], value: Json | undefined): Json | null {
   if (key === undefined) return value ?? null;
   if (Array.isArray(target)) return appliedToList(target, key, rest, value);
@@ -137,7 +137,7 @@ function appliedToList(
   return below === null ? null : list.with(index, below);
 }
 
-/** The oldest go first where there is no room. */
+/** Drops the oldest if there is not enough space. */
 export function encodeKeptImages(kept: readonly KeptImage[]): string {
   const fitting = kept.slice(-MAX_IMAGES);
   while (keptImagesCodec.encode(fitting).length > MAX_ANNOTATION) fitting.shift();
@@ -146,7 +146,7 @@ export function encodeKeptImages(kept: readonly KeptImage[]): string {
 
 export const decodeKeptImages = (text: string | undefined): readonly KeptImage[] => keptImagesCodec.decode(text);
 
-/** It came out of JSON. */
+/** The value was parsed from JSON. */
 const json = refine(anything, (value) => value !== undefined, 'a value') as Decoder<Json>;
 
 const keptImage: Decoder<KeptImage> = object({

@@ -29,7 +29,7 @@ describe('a field of JSON', () => {
     expect(fieldAt(value, ...path)).toEqual(found);
   });
 
-  it('is no text and no object where it is something else', () => {
+  it('is no string and no object if it is something else', () => {
     expect([
       textAt(value, 'a'),
       textAt(value, 'none'),
@@ -44,13 +44,13 @@ describe('a field of JSON', () => {
   });
 });
 
-it('a message shows what was found, in short', () => {
+it('a message shows the value in short form', () => {
   expect(shown(undefined)).toBe('nothing');
   expect(shown('a\nb')).toBe(String.raw`"a\nb"`);
   expect(shown('x'.repeat(500))).toHaveLength(120);
 });
 
-/** As an API server does it, for the steps that we make. */
+/** Applies our patch steps as an API server does. */
 function applied(document: Json, steps: readonly PatchStep[]): unknown {
   const root = { whole: structuredClone(document) as unknown };
   for (const step of steps) {
@@ -78,7 +78,7 @@ describe('the steps between two values', () => {
     );
   });
 
-  it('are none where nothing changes', () => {
+  it('are empty if nothing changes', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(patchSteps(value, structuredClone(value), '')).toEqual([]);
@@ -95,7 +95,7 @@ describe('the steps between two values', () => {
     ]);
   });
 
-  it('take away what is gone, and escape what is in names', () => {
+  it('remove missing fields, and escape names', () => {
     expect(patchSteps({ 'a/b~c': 1, filters: [] }, { 'a/b~c': 2, id: 'x' }, '')).toEqual([
       { op: 'remove', path: '/filters' },
       { op: 'replace', path: '/a~1b~0c', value: 2 },
@@ -112,15 +112,15 @@ describe('the steps that set annotations', () => {
       { 'a/b': 'x' },
       [{ op: 'add', path: '/metadata/annotations', value: { 'a/b': 'x' } }],
     ],
-    ['one beside others', { c: 'd' }, { 'a/b': 'x' }, [{ op: 'add', path: '/metadata/annotations/a~1b', value: 'x' }]],
+    ['one next to others', { c: 'd' }, { 'a/b': 'x' }, [{ op: 'add', path: '/metadata/annotations/a~1b', value: 'x' }]],
     [
-      'one that is there',
+      'one that exists',
       { 'a/b': 'w' },
       { 'a/b': 'x' },
       [{ op: 'replace', path: '/metadata/annotations/a~1b', value: 'x' }],
     ],
-    ['one that shall go', { 'a/b': 'w' }, { 'a/b': null }, [{ op: 'remove', path: '/metadata/annotations/a~1b' }]],
-    ['one that is not there and shall not be', undefined, { 'a/b': null }, []],
+    ['one to remove', { 'a/b': 'w' }, { 'a/b': null }, [{ op: 'remove', path: '/metadata/annotations/a~1b' }]],
+    ['one to remove that does not exist', undefined, { 'a/b': null }, []],
   ] as const)('%s', (_, annotations, wanted, steps) => {
     expect(annotationSteps(annotations, wanted)).toEqual(steps);
   });

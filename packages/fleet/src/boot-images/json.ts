@@ -1,10 +1,10 @@
-// Reading and changing what comes from outside as JSON, without trusting its shape: only own fields count, so that a region
-// called `constructor` is not found.
+// Reads and changes external JSON without trusting its shape: only own properties count, so that a region named
+// `constructor` is not found.
 import { isEqual } from '@slipway/base/equal';
 import { isRecord } from '@slipway/base/json';
 import { truncate } from '@slipway/base/text';
 
-/** As the API server keeps it: nothing of it is ours but the image and the reference to user data. */
+/** As stored by the API server: we manage only the image and the reference to user data. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
@@ -14,7 +14,7 @@ const MAX_SHOWN = 120;
 
 export const isJsonObject = (value: unknown): value is JsonObject => isRecord(value);
 
-/** Undefined: it is not there. */
+/** Undefined: the path does not exist. */
 export function fieldAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let found = value;
   for (const key of path) {
@@ -24,19 +24,19 @@ export function fieldAt(value: Json | undefined, ...path: readonly string[]): Js
   return found;
 }
 
-/** '': there is no text. */
+/** '': no string at the path. */
 export function textAt(value: Json | undefined, ...path: readonly string[]): string {
   const found = fieldAt(value, ...path);
   return typeof found === 'string' ? found : '';
 }
 
-/** Empty: there is no object. */
+/** Empty: no object at the path. */
 export function objectAt(value: Json | undefined, ...path: readonly string[]): JsonObject {
   const found = fieldAt(value, ...path);
   return isJsonObject(found) ? found : {};
 }
 
-/** The same with another value at the path; nothing else changes, not even the order of fields. */
+/** A copy with another value at the path; everything else stays, including the order of fields. */
 export function withField(value: JsonObject, path: readonly [string, ...string[]], field: Json): JsonObject {
   const [key, ...rest] = path;
   const [next, ...others] = rest;
@@ -44,18 +44,18 @@ export function withField(value: JsonObject, path: readonly [string, ...string[]
   return { ...value, [key]: withField(objectAt(value, key), [next, ...others], field) };
 }
 
-/** For messages: short, and on one line. */
+/** For messages: short, on one line. */
 export const shown = (value: Json | undefined): string =>
   truncate(value === undefined ? 'nothing' : JSON.stringify(value), MAX_SHOWN);
 
-// The steps of a JSON patch that lead from one value to another, and touch nothing else. A merge patch would not do: it puts
-// lists whole in place of the old ones, and the server drops what is null in them.
+// The JSON patch from one value to another that touches nothing else. A merge patch would replace whole lists, and the
+// server drops null values in them.
 
 export type PatchStep =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string };
 
-/** `path`: where the value lies, as a JSON pointer. */
+/** `path`: JSON pointer to the value. */
 export function patchSteps(before: Json, after: Json, path: string): PatchStep[] {
   if (isEqual(before, after)) return [];
   if (isRecord(before) && isRecord(after)) return stepsOfObject(before, after, path);
@@ -77,7 +77,7 @@ function stepsOfObject(before: JsonObject, after: JsonObject, path: string): Pat
   ];
 }
 
-/** Sets annotations, or with null takes them away, on an object that may have none yet. */
+/** Sets annotations, or removes them if null; the object may have none yet. */
 export function annotationSteps(
   annotations: Readonly<Record<string, string>> | undefined,
   wanted: Readonly<Record<string, string | null>>,

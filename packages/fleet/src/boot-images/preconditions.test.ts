@@ -28,9 +28,9 @@ const YES = /^opted in$/;
 describe('a resource is opted in', () => {
   it.each<[string, MachineResource, OptIn | null, RegExp]>([
     ['by All', machineSet, optIn(mapi()), YES],
-    ['not where there is no MachineConfiguration', machineSet, null, /no MachineConfiguration cluster/],
-    ['not where nothing is said', machineSet, optIn(), /no entry for machinesets of machine\.openshift\.io/],
-    ['not by None', machineSet, optIn(mapi({ mode: 'None' })), /opted out.*stays as it is/],
+    ['not without a MachineConfiguration', machineSet, null, /MachineConfiguration cluster does not exist/],
+    ['not without an entry', machineSet, optIn(), /no entry for machinesets of machine\.openshift\.io/],
+    ['not by None', machineSet, optIn(mapi({ mode: 'None' })), /opted out.*not updated/],
     ['by a Partial selector that matches', machineSet, optIn(mapi(partial({ matchLabels: { zone: 'a' } }))), YES],
     [
       'not by one that does not',
@@ -51,7 +51,7 @@ describe('a resource is opted in', () => {
       optIn(mapi()),
       /no entry for machinesets of cluster\.x-k8s\.io/,
     ],
-    ['by the entry of its own API', clusterApiSet, optIn(manager('machinesets', 'cluster.x-k8s.io')), YES],
+    ['by the entry of its API', clusterApiSet, optIn(manager('machinesets', 'cluster.x-k8s.io')), YES],
     [
       'not as a MachineDeployment by the entry for MachineSets: that would replace machines',
       machineDeployment,
@@ -59,7 +59,7 @@ describe('a resource is opted in', () => {
       /no entry for machinedeployments/,
     ],
     [
-      'as a MachineDeployment by an entry of its own',
+      'as a MachineDeployment by its entry',
       machineDeployment,
       optIn(manager('machinedeployments', 'cluster.x-k8s.io')),
       YES,
@@ -70,10 +70,10 @@ describe('a resource is opted in', () => {
   });
 });
 
-describe('what is asked for as a whole', () => {
+describe('the opt-in as a whole', () => {
   const cpms = manager('controlplanemachinesets', 'machine.openshift.io');
 
-  it('an entry for ControlPlaneMachineSets has no effect, and that is said', () => {
+  it('an entry for ControlPlaneMachineSets has no effect, and a note reports it', () => {
     expect(listSelectionNotes(optIn(mapi(), cpms))).toEqual([
       expect.stringMatching(/ControlPlaneMachineSets are not managed/),
     ]);

@@ -1,11 +1,11 @@
-// What keeps a resource from getting a boot image, in the order in which it is asked. First of all: that nobody has opted it in.
+// The preconditions of a boot image update, in the order in which they are checked. The first is the opt-in.
 import { bootImageHoldAnnotation } from '@slipway/api';
 import type { GoldenFacts, GoldenReading } from './boot-image-config.ts';
 import { matchesSelector } from '../render/select.ts';
 import type { ClusterFacts, MachineManager, OptIn, ResourceFacts } from './facts.ts';
 import type { BootImageCode, MachineResource } from './verdict.ts';
 
-/** Which one, for programs. */
+/** Identifies the unmet precondition to programs. */
 export type UpdatePrecondition =
   | 'not opted in'
   | 'handled by owner'
@@ -25,7 +25,7 @@ interface UnmetPrecondition {
   readonly code: BootImageCode | null;
 }
 
-/** Those through which something is handled elsewhere, or is no machine of ours: nothing is missing there. */
+/** The resource is handled elsewhere or runs another OS: it lacks nothing. */
 const elsewhere: ReadonlySet<UpdatePrecondition | null> = new Set<UpdatePrecondition>([
   'handled by owner',
   'other api',
@@ -36,7 +36,7 @@ export const isElsewhere = (gate: UpdatePrecondition | null): boolean => elsewhe
 const PAUSED_ANNOTATION = 'cluster.x-k8s.io/paused';
 const OS_LABEL = 'machine.openshift.io/os-id';
 
-/** Null: all are open. */
+/** Null: all preconditions are met. */
 export function findUnmetPrecondition(resource: ResourceFacts, cluster: ClusterFacts): UnmetPrecondition | null {
   return (
     checkOptIn(resource, cluster) ??
@@ -71,19 +71,19 @@ function checkOptIn(resource: ResourceFacts, { optIn }: ClusterFacts): UnmetPrec
 function checkOwner({ resource, owners }: ResourceFacts): UnmetPrecondition | null {
   const deployment = owners.find(({ kind }) => kind === 'MachineDeployment');
   if (deployment !== undefined && resource.kind === 'MachineSet') {
-    return skipped('handled by owner', `handled through MachineDeployment ${deployment.name}`);
+    return skipped('handled by owner', `updated through MachineDeployment ${deployment.name}`);
   }
   const [owner] = owners;
   if (owner === undefined) return null;
-  const way = `Change the image there, or remove the owner reference`;
-  return skipped('owned', `${owner.kind} ${owner.name} owns it and would change it back. ${way}`);
+  const way = `Change the image in the owner, or remove the owner reference`;
+  return skipped('owned', `${owner.kind} ${owner.name} owns it and would revert the change. ${way}`);
 }
 
 function checkHold({ annotations }: ResourceFacts): UnmetPrecondition | null {
   const held = annotations[bootImageHoldAnnotation];
   if (held === undefined) return null;
   const at = held === '' ? '' : ` at ${held.slice(0, 100)}`;
-  return skipped('held', `held by a person${at}: remove the annotation ${bootImageHoldAnnotation} to go on`);
+  return skipped('held', `held by a user${at}: remove the annotation ${bootImageHoldAnnotation} to resume updates`);
 }
 
 function checkGolden(reading: GoldenReading): UnmetPrecondition | null {
@@ -101,20 +101,24 @@ const ownApi = { 'machine.openshift.io': 'MachineAPI', 'cluster.x-k8s.io': 'Clus
 
 function checkAuthority({ resource, authoritativeApi }: ResourceFacts): UnmetPrecondition | null {
   if (authoritativeApi === null || authoritativeApi === ownApi[resource.api]) return null;
-  if (authoritativeApi === 'Migrating') return skipped('migrating', 'it is moving between the machine APIs: waits');
-  return skipped('other api', `status.authoritativeAPI is ${authoritativeApi}: the set of the same name there decides`);
+  if (authoritativeApi === 'Migrating')
+    return skipped('migrating', 'waiting for its migration between the machine APIs to finish');
+  return skipped(
+    'other api',
+    `status.authoritativeAPI is ${authoritativeApi}: the resource with the same name in that API is updated instead`,
+  );
 }
 
 function checkPaused({ annotations, isPaused }: ResourceFacts): UnmetPrecondition | null {
   if (annotations[PAUSED_ANNOTATION] !== undefined) {
-    return skipped('paused', `paused by the annotation ${PAUSED_ANNOTATION}: remove it to go on`);
+    return skipped('paused', `paused by the annotation ${PAUSED_ANNOTATION}: remove it to resume updates`);
   }
-  return isPaused ? skipped('paused', 'paused by spec.paused: unset it to go on') : null;
+  return isPaused ? skipped('paused', 'paused by spec.paused: unset it to resume updates') : null;
 }
 
 function checkWindows({ labels, machineLabels }: ResourceFacts): UnmetPrecondition | null {
   const isWindows = [machineLabels[OS_LABEL], labels[OS_LABEL]].some((value) => value?.toLowerCase() === 'windows');
-  return isWindows ? skipped('windows', 'its machines run Windows, which has images of its own') : null;
+  return isWindows ? skipped('windows', 'its machines run Windows, and Windows images are not managed') : null;
 }
 
 // Which resources are opted in to managed boot images.
@@ -127,7 +131,7 @@ export function resolveSelection(
   { resource, labels }: Pick<ResourceFacts, 'resource' | 'labels'>,
   optIn: OptIn | null,
 ): BootImageSelection {
-  if (optIn === null) return { enrolled: false, why: 'not opted in: there is no MachineConfiguration cluster' };
+  if (optIn === null) return { enrolled: false, why: 'not opted in: MachineConfiguration cluster does not exist' };
   const manager = findManager(resource, optIn.managers);
   const entry = `${toPlural(resource)} of ${resource.api}`;
   if (manager === undefined) return { enrolled: false, why: `not opted in: ${FIELD} has no entry for ${entry}` };
@@ -149,15 +153,15 @@ function selected({ selection }: MachineManager, labels: ResourceFacts['labels']
         ? { enrolled: true }
         : { enrolled: false, why: `not opted in: its labels do not match the selector for ${entry} in ${FIELD}` };
     default:
-      return { enrolled: false, why: `opted out: ${FIELD} has mode None for ${entry}; the boot image stays as it is` };
+      return { enrolled: false, why: `opted out: ${FIELD} has mode None for ${entry}; the boot image is not updated` };
   }
 }
 
-/** Whether MachineConfiguration asks for anything at all. */
+/** Whether MachineConfiguration selects anything at all. */
 export const isAnythingManaged = (optIn: OptIn | null): boolean =>
   optIn !== null && optIn.managers.some(({ resource, selection }) => isManaged(resource) && selection.mode !== 'None');
 
-/** Whether the API takes an automatic record of skew: not where MachineSets of the Machine API are left out on purpose. */
+/** Whether the API accepts an automatic skew record: not if MachineSets of the Machine API are explicitly excluded. */
 export function mayRecordSkew(optIn: OptIn | null): boolean {
   const entry = optIn?.managers.find(
     (each) => each.resource === 'machinesets' && each.apiGroup === 'machine.openshift.io',
@@ -165,7 +169,7 @@ export function mayRecordSkew(optIn: OptIn | null): boolean {
   return entry === undefined ? isAnythingManaged(optIn) : entry.selection.mode === 'All';
 }
 
-/** What is acted on, as far as the status has words for it: the API of the platform knows no Cluster API there. */
+/** The entries in effect that the status can express: the platform's API has no Cluster API entries there. */
 export const managersInForce = (optIn: OptIn | null): readonly MachineManager[] =>
   (optIn?.managers ?? []).filter(
     ({ resource, apiGroup, selection }) =>
@@ -174,11 +178,11 @@ export const managersInForce = (optIn: OptIn | null): readonly MachineManager[] 
 
 const isManaged = (resource: MachineManager['resource']): boolean => resource !== 'controlplanemachinesets';
 
-/** What is asked for and cannot be done. */
+/** Settings that have no effect. */
 export const listSelectionNotes = (optIn: OptIn | null): readonly string[] =>
   (optIn?.managers ?? [])
     .filter(({ resource, selection }) => !isManaged(resource) && selection.mode !== 'None')
     .map(
       () =>
-        `${FIELD}: boot images of ControlPlaneMachineSets are not managed, and the entry for controlplanemachinesets has no effect. Remove it, or set its mode to None`,
+        `${FIELD}: the entry for controlplanemachinesets has no effect, because boot images of ControlPlaneMachineSets are not managed. Remove it, or set its mode to None`,
     );

@@ -47,7 +47,7 @@ function written(before: StampFacts, waitsFor: string | null): StampFacts {
 }
 
 describe('the boot images of a release', () => {
-  it('may be used when nothing is waited for any more, and not before', () => {
+  it('may be used once nothing is missing, and not before', () => {
     const waiting = written(facts(), MASTER);
     expect(readStamp(waiting)).toMatchObject({ state: { type: 'waiting' }, generation: 1 });
     expect(waiting.data).toEqual(data);
@@ -57,11 +57,11 @@ describe('the boot images of a release', () => {
     expect(stamped.annotations).not.toHaveProperty([WAITS]);
   });
 
-  it('say what is waited for, as it changes', () => {
+  it('report what they are waiting for, as it changes', () => {
     const before = written(facts(), 'ClusterVersion');
     expect(readStamp(before).state).toMatchObject({
       why: expect.stringMatching(
-        /coreos-bootimages of release 4\.22\.0 is not stamped by version v2 yet: waits for ClusterVersion$/,
+        /coreos-bootimages of release 4\.22\.0 is not yet stamped by Slipway v2: waiting for ClusterVersion$/,
       ),
     });
     expect(nextStamp(before, MASTER)).toEqual({ data: {}, annotations: { [WAITS]: MASTER } });
@@ -69,19 +69,21 @@ describe('the boot images of a release', () => {
 
   it.each([
     ['of another release', { data: { ...data, releaseVersion: '4.23.0' } }],
-    ['of another version of ours', { data: { ...data, MCOVersionHash: 'v1' } }],
-  ])('do not say what was waited for by one %s', (_, given) => {
+    ['of another Slipway version', { data: { ...data, MCOVersionHash: 'v1' } }],
+  ])('do not report the wait of a stamp %s', (_, given) => {
     const before = facts({ ...given, annotations: { ...counted(), [WAITS]: MASTER } });
-    expect(readStamp(before).state).toMatchObject({ why: expect.stringMatching(/yet: is about to be looked at$/) });
+    expect(readStamp(before).state).toMatchObject({
+      why: expect.stringMatching(/v2: the release has not been checked yet$/),
+    });
   });
 });
 
 describe('the counter of changes', () => {
-  it('begins at one, in the same write as the stamp', () => {
+  it('starts at one, in the same write as the stamp', () => {
     expect(nextStamp(facts(), null)).toMatchObject({ data: ours, annotations: { [GENERATION]: '1' } });
   });
 
-  it('grows by one when the images or the release change, and takes the old stamp away while something is waited for', () => {
+  it('grows by one when the images or the release change, and removes the old stamp while something is missing', () => {
     const before = facts({
       data: { ...data, ...ours, releaseVersion: '4.23.0' },
       annotations: counted(NOW - HOUR * 99),
@@ -94,7 +96,7 @@ describe('the counter of changes', () => {
     expect(readStamp(written(before, MASTER))).toMatchObject({ generation: 5, state: { isLate: false } });
   });
 
-  it('does not grow for another version of ours, which waits for its own stamp', () => {
+  it('does not grow for another Slipway version, which waits for its stamp', () => {
     const before = facts({ data: { ...data, ...ours, MCOVersionHash: 'v1' }, annotations: counted(NOW - HOUR * 99) });
     expect(readStamp(before)).toMatchObject({ generation: 4, state: { isLate: false } });
     expect(nextStamp(before, MASTER)).toEqual({
@@ -116,7 +118,7 @@ describe('the counter of changes', () => {
   });
 });
 
-describe('a stamp that takes long', () => {
+describe('a late stamp', () => {
   it.each([
     [59 * MINUTE, false, MINUTE],
     [HOUR, true, null],
@@ -127,21 +129,21 @@ describe('a stamp that takes long', () => {
     expect(nextStamp(before, MASTER)).toBeNull();
   });
 
-  it('says so, what it waits for, and where to look', () => {
+  it('reports that, what it is waiting for, and what to run', () => {
     const { state } = readStamp(facts({ annotations: { ...counted(NOW - HOUR), [WAITS]: MASTER } }));
     expect(state).toMatchObject({
-      why: expect.stringMatching(/waits for the first machine .*master\. .*longer than 60 minutes.*slipway status/),
+      why: expect.stringMatching(/waiting for the first machine .*master\. .*more than 60 minutes.*slipway status/),
     });
   });
 
-  it('begins to count where somebody damaged the time', () => {
+  it('starts to count again if the time was corrupted', () => {
     const before = facts({ annotations: { ...counted(), [CHANGED]: 'once' } });
     expect(readStamp(before)).toMatchObject({ state: { isLate: false }, lookAgainMs: HOUR });
     expect(nextStamp(before, MASTER)?.annotations).toHaveProperty([CHANGED], new Date(NOW).toISOString());
   });
 });
 
-it('law: what was written leaves nothing to write', () => {
+it('law: after a write there is nothing left to write', () => {
   const some = fc.dictionary(
     fc.constantFrom('stream', 'streams', 'releaseVersion', 'MCOVersionHash', 'MCOReleaseImageVersion'),
     fc.constantFrom('a', 'v2', '4.22.0'),
@@ -174,7 +176,7 @@ const pool = (name: string, given: Partial<PoolProgress> = {}): PoolProgress => 
 const clusterVersion = (says: string) => ({ what: 'status.desired.version of ClusterVersion version', says });
 const osImages = (says: string) => ({ what: 'releaseVersion of ConfigMap machine-config-osimageurl', says });
 
-/** Arrived, but for what is given. */
+/** A cluster at the release, except for the given facts. */
 const releaseFacts = (given: Partial<ReleaseFacts> = {}): ReleaseFacts => ({
   releaseVersion: '4.23.0',
   sources: [clusterVersion('4.23.0'), osImages('4.23.0')],
@@ -184,7 +186,7 @@ const releaseFacts = (given: Partial<ReleaseFacts> = {}): ReleaseFacts => ({
   ...given,
 });
 
-/** Right after a new release was announced: all machines are updated, to what was there before. */
+/** Right after a new release was announced: all machines are updated, but to the previous release. */
 const onOldRelease: Partial<ReleaseFacts> = {
   master: pool('master', { config: 'rendered-master-1', os: { type: 'managed', wanted: NEW, rendered: OLD } }),
 };
@@ -193,57 +195,57 @@ describe('the boot images of a release wait for', () => {
   it.each<[string, Partial<ReleaseFacts>, RegExp]>([
     ['nothing, when the first master runs it', {}, /^nothing$/],
     [
-      'the ClusterVersion to go there',
+      'the ClusterVersion to reach it',
       { sources: [clusterVersion('4.22.0'), osImages('4.23.0')] },
-      /^status\.desired\.version of ClusterVersion version to be 4\.23\.0: it is 4\.22\.0$/,
+      /^status\.desired\.version of ClusterVersion version to reach 4\.23\.0 \(now 4\.22\.0\)$/,
     ],
     [
-      'the ConfigMap with the OS images to be of it',
+      'the ConfigMap with the OS images to reach it',
       { sources: [clusterVersion('4.23.0'), osImages('4.22.0')] },
-      /^releaseVersion of ConfigMap machine-config-osimageurl to be 4\.23\.0: it is 4\.22\.0$/,
+      /^releaseVersion of ConfigMap machine-config-osimageurl to reach 4\.23\.0 \(now 4\.22\.0\)$/,
     ],
-    ['nothing that says no release', { sources: [] }, /^nothing$/],
+    ['nothing from objects without a release', { sources: [] }, /^nothing$/],
     [
-      'no release where they say none themselves',
+      'no release if the boot images have none',
       { releaseVersion: '', sources: [clusterVersion('4.22.0')] },
       /^nothing$/,
     ],
     [
-      'the OS image streams of it',
+      'its OS image streams',
       { streams: { madeFrom: 'quay.io/release@sha256:1', wanted: 'quay.io/release@sha256:2' } },
-      /^OSImageStream cluster to be made from quay\.io\/release@sha256:2: it is from quay\.io\/release@sha256:1$/,
+      /^OSImageStream cluster to be built from quay\.io\/release@sha256:2 \(now quay\.io\/release@sha256:1\)$/,
     ],
-    ['no streams where there are none', { streams: null }, /^nothing$/],
+    ['no streams if there are none', { streams: null }, /^nothing$/],
     [
-      'a master pool that is updated, but to the OS of before',
+      'a master pool that is updated, but to the previous OS',
       onOldRelease,
-      /^MachineConfigPool master to be rendered with the OS image quay\.io\/os@sha256:2: rendered-master-1 has quay\.io\/os@sha256:1$/,
+      /^MachineConfigPool master to be rendered with OS image quay\.io\/os@sha256:2 \(rendered-master-1 has quay\.io\/os@sha256:1\)$/,
     ],
     [
       'a rendered config that is gone',
       { master: pool('master', { os: { type: 'managed', wanted: NEW, rendered: null } }) },
-      /: rendered-master-2 is not there$/,
+      /\(rendered-master-2 does not exist\)$/,
     ],
     [
       'a rendered config to get an OS image',
       { master: pool('master', { os: { type: 'managed', wanted: NEW, rendered: '' } }) },
-      /: rendered-master-2 has none$/,
+      /\(rendered-master-2 has none\)$/,
     ],
     [
       'a pool to get a stream',
       { master: pool('master', { os: { type: 'undecided' } }) },
-      /^MachineConfigPool master to be on an OS image stream$/,
+      /^MachineConfigPool master to be assigned an OS image stream$/,
     ],
-    ['no image where nobody manages one', { master: pool('master', { os: { type: 'unmanaged' } }) }, /^nothing$/],
+    ['no image if it is unmanaged', { master: pool('master', { os: { type: 'unmanaged' } }) }, /^nothing$/],
     [
       'a pool to be rendered',
       { master: pool('master', { config: null }) },
       /^MachineConfigPool master to be rendered$/,
     ],
     [
-      'counts that are of the pool as it is',
+      'a current status of the pool',
       { master: pool('master', { isObserved: false, machineCount: 0 }) },
-      /^the status of MachineConfigPool master/,
+      /^MachineConfigPool master to report a current status$/,
     ],
     [
       'the first master',
@@ -251,26 +253,26 @@ describe('the boot images of a release wait for', () => {
       /^the first machine of MachineConfigPool master to be updated to rendered-master-2$/,
     ],
     [
-      'all workers, where there are no masters',
+      'all workers, if there are no masters',
       { master: pool('master', { machineCount: 0 }), worker: pool('worker', { updatedMachineCount: 2 }) },
       /^all machines of MachineConfigPool worker to be updated to rendered-worker-2$/,
     ],
     [
-      'the OS of the workers, where there are no masters',
+      'the OS of the workers, if there are no masters',
       { master: null, worker: pool('worker', { os: { type: 'managed', wanted: NEW, rendered: OLD } }) },
       /^MachineConfigPool worker to be rendered with/,
     ],
     [
-      'nothing, where there are no masters and all workers have it',
+      'nothing, if there are no masters and all workers are updated',
       { master: null, worker: pool('worker') },
       /^nothing$/,
     ],
     [
-      'nothing, where there are no machines',
+      'nothing, if there are no machines',
       { master: null, worker: pool('worker', { machineCount: 0, updatedMachineCount: 0, config: null }) },
       /^nothing$/,
     ],
-    ['nothing, where there are no pools', { master: null, worker: null }, /^nothing$/],
+    ['nothing, if there are no pools', { master: null, worker: null }, /^nothing$/],
   ])('%s', (_, given, expected) => {
     expect(waitsFor(releaseFacts(given)) ?? 'nothing').toMatch(expected);
   });

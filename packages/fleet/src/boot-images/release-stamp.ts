@@ -1,5 +1,6 @@
-// When the boot images of a new release may be used: after the first machines run that release. Then ConfigMap coreos-bootimages
-// gets our stamp. ConfigMaps have no generation, so we count its changes ourselves, on it; what is waited for stands there, too.
+// When the boot images of a new release may be used: once the first machines run that release. Then we stamp ConfigMap
+// coreos-bootimages. ConfigMaps have no generation, so we count its changes in an annotation. Another one records what
+// the stamp is waiting for.
 import {
   BOOT_IMAGES_CONFIG_MAP,
   bootImagesChangedAnnotation,
@@ -12,16 +13,16 @@ import { canonicalJson } from '../render/rendered-name.ts';
 
 export const stampKeys = { version: 'MCOVersionHash', release: 'MCOReleaseImageVersion' } as const;
 
-/** On the ConfigMap, while it is not stamped: what is waited for. */
+/** On the ConfigMap, until it is stamped: what the stamp is waiting for. */
 const WAITS_FOR_ANNOTATION = 'slipway.dev/boot-images-waits-for';
 
-/** How long it may take before it is reported. */
+/** A longer wait is reported as a failure. */
 const LATE_AFTER_MS = 60 * 60_000;
 
 export interface StampFacts {
   readonly data: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Ours. */
+  /** The version of Slipway. */
   readonly version: string;
   readonly now: number;
 }
@@ -34,17 +35,17 @@ export type StampState =
 export interface Stamp {
   readonly state: StampState;
   readonly generation: number;
-  /** When it is to be looked at again though nothing changes; null: never. */
+  /** Requeue after this time even if nothing changes; null: never. */
   readonly lookAgainMs: number | null;
 }
 
-/** Null: taken away. */
+/** Null: remove the key. */
 export interface StampWrite {
   readonly data: Readonly<Record<string, string | null>>;
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
-/** As it stands on the ConfigMap. */
+/** The stamp as recorded on the ConfigMap. */
 export function readStamp(facts: StampFacts): Stamp {
   const generation = parseGeneration(facts.annotations) + (isNew(facts) ? 1 : 0);
   if (isStamped(facts)) return { state: { type: 'stamped' }, generation, lookAgainMs: null };
@@ -53,7 +54,7 @@ export function readStamp(facts: StampFacts): Stamp {
   return { state: waiting(facts, left <= 0), generation, lookAgainMs: left <= 0 ? null : left };
 }
 
-/** What is to be written; null: nothing. `waitsFor`: what is still to come; null: nothing, it may be stamped. */
+/** What to write; null: nothing. `waitsFor`: what is missing; null: nothing, so stamp it. */
 export function nextStamp(facts: StampFacts, waitsFor: string | null): StampWrite | null {
   if (isStamped(facts)) return null;
   if (waitsFor === null)
@@ -65,11 +66,11 @@ export function nextStamp(facts: StampFacts, waitsFor: string | null): StampWrit
   };
 }
 
-/** Of all that makes another image: what we add ourselves is no change. */
+/** Covers everything that selects an image, but not what we add. */
 export const digestStampData = ({ stream, streams, releaseVersion }: Readonly<Record<string, string>>): string =>
   sha256(canonicalJson([stream ?? null, streams ?? null, releaseVersion ?? null])).slice(0, 32);
 
-/** 0: it was never counted, or somebody damaged the counter. */
+/** 0: never counted, or the counter was corrupted. */
 export function parseGeneration(annotations: StampFacts['annotations']): number {
   const text = annotations[bootImagesGenerationAnnotation] ?? '';
   return /^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : 0;
@@ -98,7 +99,7 @@ const changedAt = ({ annotations }: StampFacts): number => Date.parse(annotation
 
 const hasStamp = ({ data }: StampFacts): boolean => data[stampKeys.version] !== undefined;
 
-/** Whether we wait already. Another's stamp says nothing of these images, or of this version: from then on we wait for our own. */
+/** Whether the wait is recorded. A stamp of another version or for other images does not count. */
 const isNoted = (facts: StampFacts): boolean => !isNew(facts) && !hasStamp(facts) && !Number.isNaN(changedAt(facts));
 
 const counted = (facts: StampFacts): StampWrite['annotations'] =>
@@ -112,69 +113,69 @@ const counted = (facts: StampFacts): StampWrite['annotations'] =>
 function waiting(facts: StampFacts, isLate: boolean): StampState {
   const { data, annotations, version } = facts;
   const told = isNoted(facts) ? (annotations[WAITS_FOR_ANNOTATION] ?? '') : '';
-  const what = told === '' ? 'is about to be looked at' : `waits for ${told}`;
+  const what = told === '' ? 'the release has not been checked yet' : `waiting for ${told}`;
   const late = isLate
-    ? `. That takes longer than ${LATE_AFTER_MS / 60_000} minutes: see why the pools do not get on, with slipway status`
+    ? `. This has taken more than ${LATE_AFTER_MS / 60_000} minutes: run slipway status to see what blocks the pools`
     : '';
   const release = data['releaseVersion'] ?? 'unknown';
   return {
     type: 'waiting',
-    why: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP} of release ${release} is not stamped by version ${version} yet: ${what}${late}`,
+    why: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP} of release ${release} is not yet stamped by Slipway ${version}: ${what}${late}`,
     isLate,
   };
 }
 
-// Whether the cluster has come to the release that the boot images are of: whatever says which release it is at says this one,
-// and the first machines run it. A pool that is updated says little by itself: it may be so on what was there before.
+// Whether the cluster has reached the release of the boot images: every source reports that release, and the first
+// machines run it. An updated pool alone proves little: it may be updated to the previous release.
 
-/** What a pool is to have, and how far its machines are. */
+/** The target of a pool, and how far its machines are. */
 export interface PoolProgress {
   readonly name: string;
   readonly machineCount: number;
   readonly updatedMachineCount: number;
-  /** The counts were made after the last change of the pool. */
+  /** The status is newer than the last change of the pool. */
   readonly isObserved: boolean;
-  /** The rendered config that its machines go to; null: none yet. */
+  /** The rendered config that its machines are updated to; null: none yet. */
   readonly config: string | null;
   readonly os: PoolOsProgress;
 }
 
 export type PoolOsProgress =
-  /** Nobody manages it, or somebody's own MachineConfig does: no release changes it. */
+  /** Unmanaged, or set by a user's MachineConfig: no release changes it. */
   | { readonly type: 'unmanaged' }
-  /** Nobody has said yet which OS image stream the pool is on. */
+  /** The OS image stream of the pool is not decided yet. */
   | { readonly type: 'undecided' }
-  /** `rendered`: the image in the rendered config; null: there is no such config. */
+  /** `rendered`: the image in the rendered config; null: the config does not exist. */
   | { readonly type: 'managed'; readonly wanted: string; readonly rendered: string | null };
 
-/** Something that says which release the cluster is at. */
+/** An object that reports the release of the cluster. */
 export interface ReleaseSource {
   readonly what: string;
   readonly says: string;
 }
 
 export interface ReleaseFacts {
-  /** Of ConfigMap coreos-bootimages; '': it does not say, and is compared with nothing. */
+  /** Of ConfigMap coreos-bootimages; '' if not specified: it is not compared then. */
   readonly releaseVersion: string;
-  /** Those that are there and say something. */
+  /** Those that exist and report a release. */
   readonly sources: readonly ReleaseSource[];
-  /** The release images that the OSImageStream was made from and that the cluster goes to; null: not both are known. */
+  /** The release image of the OSImageStream, and that of the cluster's target; null unless both are known. */
   readonly streams: { readonly madeFrom: string; readonly wanted: string } | null;
-  /** Null: there is no such pool. */
+  /** Null: the pool does not exist. */
   readonly master: PoolProgress | null;
   readonly worker: PoolProgress | null;
 }
 
-/** What is still to come, for a sentence that begins with `waits for`; null: nothing. */
+/** What is missing, to follow `waiting for` in a sentence; null: nothing. */
 export function waitsFor({ releaseVersion, sources, streams, master, worker }: ReleaseFacts): string | null {
   const other = releaseVersion === '' ? undefined : sources.find(({ says }) => says !== releaseVersion);
-  if (other !== undefined) return `${other.what} to be ${releaseVersion}: it is ${cut(other.says)}`;
+  if (other !== undefined) return `${other.what} to reach ${releaseVersion} (now ${cut(other.says)})`;
   if (streams !== null && streams.madeFrom !== streams.wanted)
-    return `OSImageStream cluster to be made from ${cut(streams.wanted)}: it is from ${cut(streams.madeFrom)}`;
+    return `OSImageStream cluster to be built from ${cut(streams.wanted)} (now ${cut(streams.madeFrom)})`;
   return poolsWaitFor(master, worker);
 }
 
-/** One master that has finished shows that the release works here. Without masters of ours, all workers. */
+/** One updated master proves that the release works here. Without managed masters, all workers must be updated. */
 function poolsWaitFor(master: PoolProgress | null, worker: PoolProgress | null): string | null {
   if (master !== null && (!master.isObserved || master.machineCount > 0)) return poolWaitsFor(master, 1);
   return worker === null ? null : poolWaitsFor(worker, worker.machineCount);
@@ -183,7 +184,7 @@ function poolsWaitFor(master: PoolProgress | null, worker: PoolProgress | null):
 function poolWaitsFor(pool: PoolProgress, enough: number): string | null {
   const { name, isObserved, config, updatedMachineCount } = pool;
   const place = `MachineConfigPool ${name}`;
-  if (!isObserved) return `the status of ${place}: it is of what the pool was before`;
+  if (!isObserved) return `${place} to report a current status`;
   if (enough === 0) return null;
   if (config === null) return `${place} to be rendered`;
   const os = osWaitsFor(place, config, pool.os);
@@ -195,10 +196,10 @@ function poolWaitsFor(pool: PoolProgress, enough: number): string | null {
 
 function osWaitsFor(place: string, config: string, os: PoolOsProgress): string | null {
   if (os.type === 'unmanaged') return null;
-  if (os.type === 'undecided') return `${place} to be on an OS image stream`;
+  if (os.type === 'undecided') return `${place} to be assigned an OS image stream`;
   if (os.rendered === os.wanted) return null;
-  const found = os.rendered === null ? 'is not there' : `has ${os.rendered === '' ? 'none' : cut(os.rendered)}`;
-  return `${place} to be rendered with the OS image ${cut(os.wanted)}: ${config} ${found}`;
+  const found = os.rendered === null ? 'does not exist' : `has ${os.rendered === '' ? 'none' : cut(os.rendered)}`;
+  return `${place} to be rendered with OS image ${cut(os.wanted)} (${config} ${found})`;
 }
 
 const MAX_TEXT = 450;

@@ -9,7 +9,7 @@ const facts = { resource: workerA, spec, kept: readKeptImages(sampleHistory) };
 const HOLD_PATH = '/metadata/annotations/slipway.dev~1boot-image-hold';
 
 describe('restoring an image', () => {
-  it('puts it where it was, and touches nothing else', () => {
+  it('sets it where it was, and changes nothing else', () => {
     expect(restorationTo('9.6.1-0', facts)).toEqual({
       ok: true,
       restoration: {
@@ -20,28 +20,28 @@ describe('restoring an image', () => {
     });
   });
 
-  it('goes back to what was there before Slipway, by the name of the image', () => {
+  it('rolls back to the image before Slipway, by its name', () => {
     expect(restorationTo(sampleBootImage('0'), facts)).toMatchObject({
       restoration: { image: sampleBootImage('0'), hold: sampleBootImage('0') },
     });
   });
 
   it.each([
-    ['9.8.2-0', facts, /no boot image "9\.8\.2-0" that is still known; there is 9\.6\.1-0, projects/],
-    ['9.6.1-0', { ...facts, kept: [] }, /no image of it is kept/],
-    ['9.6.1-0', { ...facts, spec: { disks: [] } }, /has no place in what describes its machines any more/],
-    ['', facts, /still known/],
-  ])('refuses what it cannot do: %s', (wanted, given, words) => {
+    ['9.8.2-0', facts, /no recorded boot image "9\.8\.2-0"; recorded: 9\.6\.1-0, projects/],
+    ['9.6.1-0', { ...facts, kept: [] }, /none is recorded/],
+    ['9.6.1-0', { ...facts, spec: { disks: [] } }, /no longer fits the spec of its machines/],
+    ['', facts, /no recorded boot image ""/],
+  ])('is refused if impossible: %s', (wanted, given, words) => {
     expect(restorationTo(wanted, given)).toEqual({ ok: false, problem: expect.stringMatching(words) as string });
   });
 });
 
-it('holding is an annotation, and nothing where it is held there already', () => {
+it('holding sets an annotation, and nothing if it is already held there', () => {
   expect(holdSteps({ a: 'b' }, '1')).toEqual([{ op: 'add', path: HOLD_PATH, value: '1' }]);
   expect(holdSteps({ [bootImageHoldAnnotation]: '1' }, '1')).toEqual([]);
 });
 
-it('releasing takes the hold away and nothing else', () => {
+it('releasing removes the hold and nothing else', () => {
   expect(releaseSteps({ a: 'b', [bootImageHoldAnnotation]: '' })).toEqual([{ op: 'remove', path: HOLD_PATH }]);
   expect(releaseSteps({ a: 'b' })).toEqual([]);
   expect(releaseSteps(undefined)).toEqual([]);

@@ -1,4 +1,4 @@
-// What it takes to bring machines back to an earlier boot image, or to let it be updated again: decided from what was read.
+// Rolls machines back to an earlier boot image, or releases the hold: a decision from what was read.
 import { bootImageHoldAnnotation } from '@slipway/api';
 import { findKeptImage, type KeptImage, withKeptImage } from './history.ts';
 import { annotationSteps, type JsonObject, type PatchStep } from './json.ts';
@@ -8,16 +8,16 @@ export interface RestorationFacts {
   readonly resource: MachineResource;
   /** providerSpec.value, or spec.template.spec of the infrastructure template. */
   readonly spec: JsonObject;
-  /** By its BootImageHistory; newest last. */
+  /** From its BootImageHistory; newest last. */
   readonly kept: readonly KeptImage[];
 }
 
 export interface Restoration {
   /** As the platform names it. */
   readonly image: string;
-  /** What the hold says: the version, or the image where that is not known. */
+  /** Value of the hold: the version, or the image if its version is unknown. */
   readonly hold: string;
-  /** The spec with the image in it. */
+  /** The spec with the image. */
   readonly spec: JsonObject;
 }
 
@@ -32,7 +32,7 @@ export function restorationTo(
   if (next !== null) return { ok: true, restoration: { image, hold: version || image, spec: next } };
   return {
     ok: false,
-    problem: `${resourceWords(resource)}: image ${image} has no place in what describes its machines any more, which has become another since; nothing was written. Set the image yourself, and the annotation ${bootImageHoldAnnotation}=${version} with it`,
+    problem: `${resourceWords(resource)}: image ${image} no longer fits the spec of its machines, which has changed since. Nothing was written. Set the image and the annotation ${bootImageHoldAnnotation}=${version} by hand`,
   };
 }
 
@@ -41,7 +41,7 @@ type Annotations = Readonly<Record<string, string>> | undefined;
 export const holdSteps = (annotations: Annotations, hold: string): readonly PatchStep[] =>
   annotationSteps(annotations, { [bootImageHoldAnnotation]: hold });
 
-/** Empty: nobody holds it. */
+/** Empty: no hold is set. */
 export const releaseSteps = (annotations: Annotations): readonly PatchStep[] =>
   annotations === undefined ? [] : annotationSteps(annotations, { [bootImageHoldAnnotation]: null });
 
@@ -49,10 +49,10 @@ function unknownImage(wanted: string, resource: MachineResource, kept: readonly 
   const names = [...new Set(kept.map(({ version, image }) => version || image))].toReversed();
   const way =
     names.length === 0
-      ? 'no image of it is kept: only what Slipway has changed can be restored'
-      : `there is ${names.join(', ')}`;
-  return `${resourceWords(resource)} has had no boot image ${JSON.stringify(wanted)} that is still known; ${way}. slipway bootimages history ${resource.name} shows all`;
+      ? 'none is recorded, because only images that Slipway changed can be restored'
+      : `recorded: ${names.join(', ')}`;
+  return `${resourceWords(resource)} has no recorded boot image ${JSON.stringify(wanted)}; ${way}. List all with: slipway bootimages history ${resource.name}`;
 }
 
-/** `MachineSet openshift-machine-api/a`, in a sentence. */
+/** For messages: `MachineSet openshift-machine-api/a`. */
 export const resourceWords = ({ kind, namespace, name }: MachineResource): string => `${kind} ${namespace}/${name}`;

@@ -36,8 +36,8 @@ const skew = (given: Partial<SkewInput> = {}) =>
     ...given,
   });
 
-describe('where every boot image is known', () => {
-  it('the oldest one is recorded, with the release it is of', () => {
+describe('if every boot image is known', () => {
+  it('the oldest one is recorded, with its release', () => {
     expect(skew()).toEqual({
       status: { mode: 'Automatic', automatic: { ocpVersion: '4.22.0', rhcosVersion: NEW } },
       problem: null,
@@ -46,32 +46,32 @@ describe('where every boot image is known', () => {
 
   it.each<[string, readonly Decision[], object]>([
     ['the older one counts', [versioned('9.6.20251023-0'), current], { rhcosVersion: '9.6.20251023-0' }],
-    ['one of an older release says so', [versioned('4.18.2026012111'), current], { ocpVersion: '4.18.0' }],
-    ['one without a version is of this release', [versioned('')], { ocpVersion: '4.22.0' }],
-    ['none at all is of this release', [], { ocpVersion: '4.22.0' }],
+    ['one of an older release is recorded as such', [versioned('4.18.2026012111'), current], { ocpVersion: '4.18.0' }],
+    ['one without a version counts as this release', [versioned('')], { ocpVersion: '4.22.0' }],
+    ['none at all counts as this release', [], { ocpVersion: '4.22.0' }],
   ])('%s', (_, findings, automatic) => {
     expect(skew({ findings })).toMatchObject({ status: { automatic }, problem: null });
   });
 
-  it('one that is too old stops upgrades, though it is what the payload has', () => {
+  it('one that is too old blocks upgrades, even if the payload ships it', () => {
     const { status, problem } = skew({ findings: [versioned('412.86.202212170457-0')] });
     expect(status.automatic).toEqual({ ocpVersion: '4.12.0', rhcosVersion: '412.86.202212170457-0' });
-    expect(problem).toMatch(/^Cannot upgrade while new machines may boot an image of 4\.12\.0: expected 4\.13\.0/);
+    expect(problem).toMatch(/^Cannot upgrade: new machines may boot an image of 4\.12\.0, expected platform 4\.13\.0/);
   });
 
-  it('a nightly release is recorded in the form that the API takes', () => {
+  it('a nightly release is recorded in the format that the API accepts', () => {
     const { status } = skew({ releaseVersion: '4.22.0-0.nightly-2026-03-01-120000' });
     expect(status.automatic).toMatchObject({ ocpVersion: '4.22.0' });
   });
 });
 
-describe('what is skipped is never counted as fine', () => {
+describe('a skipped resource never counts as fine', () => {
   const skipped: [string, Decision][] = [
     ['an owned one', found('a', { owners: [{ kind: 'Hive', name: 'h' }] })],
     ['a held one', found('a', { annotations: { 'slipway.dev/boot-image-hold': 'x' } })],
     ['a paused one', found('a', { isPaused: true })],
     ["one with an image of the owner's own", found('a', { machine: onGcp('projects/customer/global/images/own') })],
-    ['one whose image somebody must import', found('a', { machine: onVsphere })],
+    ['one whose image the user must import', found('a', { machine: onVsphere })],
     ['one that fails', found('a', { stub: { ok: false, current: 'x', message: 'gone' } })],
     [
       'one that is not opted in',
@@ -79,14 +79,14 @@ describe('what is skipped is never counted as fine', () => {
     ],
   ];
 
-  it.each(skipped)('%s brings the record back to the release of the install', (_, finding) => {
+  it.each(skipped)('%s resets the record to the installed release', (_, finding) => {
     const { status, problem } = skew({ findings: [current, finding] });
     expect(status).toEqual({ mode: 'Automatic', automatic: { ocpVersion: '4.10.3' } });
     expect(problem).toMatch(/image of 4\.10\.3.*MachineSet openshift-machine-api\/a \(/);
     expect(problem).not.toContain('fine');
   });
 
-  it('an install that is new enough does not stop upgrades', () => {
+  it('an installed release that is new enough does not block upgrades', () => {
     const findings = skipped.map(([, finding]) => finding);
     expect(skew({ findings, installVersion: '4.14.1' })).toEqual({
       status: { mode: 'Automatic', automatic: { ocpVersion: '4.14.1' } },
@@ -94,10 +94,10 @@ describe('what is skipped is never counted as fine', () => {
     });
   });
 
-  it('an install that nobody knows of does', () => {
+  it('an unknown installed release does', () => {
     const { status, problem } = skew({ findings: [found('a', { isPaused: true })], installVersion: null });
     expect(status.automatic).toEqual({ ocpVersion: '0.0.0' });
-    expect(problem).toMatch(/nothing says which release the cluster was installed with/);
+    expect(problem).toMatch(/The release that the cluster was installed with is unknown/);
   });
 
   it('names no more than ten', () => {
@@ -105,7 +105,7 @@ describe('what is skipped is never counted as fine', () => {
     expect(skew({ findings }).problem).toMatch(/and 20 more/);
   });
 
-  it('what is handled elsewhere is no machine of its own', () => {
+  it('a resource that is handled elsewhere does not count', () => {
     const findings = [
       current,
       found('copy', { authoritativeApi: 'MachineAPI' }, clusterApiSet),
@@ -116,7 +116,7 @@ describe('what is skipped is never counted as fine', () => {
   });
 });
 
-describe('while a change is under way', () => {
+describe('while a change is in progress', () => {
   const before = { mode: 'Automatic', automatic: { ocpVersion: '4.21.0' } } as const;
   const golden = sampleGolden(NEW);
   if (golden.type !== 'valid') throw new Error('no golden');
@@ -126,9 +126,9 @@ describe('while a change is under way', () => {
   } as const;
 
   it.each([
-    ['a change that is to be made', found('a')],
+    ['a pending change', found('a')],
     ['images that may not be used yet', decideResource(sampleResource(), sampleCluster({ golden: unstamped }))],
-  ])('%s: the record stays, and what was never recorded is not fine', (_, finding) => {
+  ])('%s: the record stays, and a missing record does not count as fine', (_, finding) => {
     expect(skew({ findings: [current, finding], before })).toEqual({ status: before, problem: null });
     expect(skew({ findings: [current, finding] }).status.automatic).toEqual({ ocpVersion: '4.10.3' });
     expect(skew({ findings: [finding, found('b', { isPaused: true })], before }).status.automatic).toEqual({
@@ -138,7 +138,7 @@ describe('while a change is under way', () => {
 });
 
 describe('who records it', () => {
-  it('a person, in Manual', () => {
+  it('the user, in Manual', () => {
     const manual = { mode: 'OCPVersion', ocpVersion: '4.12.5' } as const;
     const { status, problem } = skew({ enforcement: { mode: 'Manual', manual } });
     expect(status).toEqual({ mode: 'Manual', manual });
@@ -147,7 +147,7 @@ describe('who records it', () => {
     expect(skew({ enforcement: { mode: 'Manual', manual: fine } }).problem).toBeNull();
   });
 
-  it('nobody, in None, and where some are left out on purpose', () => {
+  it('nothing, in None, and if some are explicitly excluded', () => {
     const none = { status: { mode: 'None' }, problem: null };
     const findings = [found('a', { isPaused: true })];
     expect(skew({ enforcement: { mode: 'None' }, findings })).toEqual(none);

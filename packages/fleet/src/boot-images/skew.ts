@@ -1,4 +1,4 @@
-// How old the oldest boot image is that a machine may still be made from, and whether it is too old for the cluster.
+// The oldest boot image that new machines may still boot from, and whether it is too old for the cluster.
 import type { MachineConfiguration } from '@slipway/api';
 import { listNames, truncate } from '@slipway/base/text';
 import {
@@ -22,13 +22,13 @@ export interface SkewInput {
   /** spec.bootImageSkewEnforcement. */
   readonly enforcement: MachineConfiguration['spec']['bootImageSkewEnforcement'];
   readonly optIn: OptIn | null;
-  /** Of every resource that makes machines, opted in or not. */
+  /** Of every MachineSet and MachineDeployment, opted in or not. */
   readonly findings: readonly Finding[];
-  /** Of ConfigMap coreos-bootimages; '' where it is not known. */
+  /** Of ConfigMap coreos-bootimages; '' if unknown. */
   readonly releaseVersion: string;
-  /** The release that the cluster was installed with; null: not known. */
+  /** The release that the cluster was installed with; null: unknown. */
   readonly installVersion: string | null;
-  /** status.bootImageSkewEnforcementStatus as it is. */
+  /** The current status.bootImageSkewEnforcementStatus. */
   readonly before: SkewStatus | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Skew {
 const MAX_NAMES = 10;
 const MAX_WHY = 200;
 const UNKNOWN = '0.0.0';
-const limits = `${skewLimits.ocp} of the platform, or ${skewLimits.rhel} of the OS`;
+const limits = `platform ${skewLimits.ocp}, or OS ${skewLimits.rhel}`;
 
 export function computeSkew(input: SkewInput): Skew {
   const { enforcement, optIn } = input;
@@ -54,14 +54,14 @@ function manualSkew(manual: Manual): Skew {
   const recorded = (manual.mode === 'OCPVersion' ? manual.ocpVersion : manual.rhcosVersion) ?? '';
   const version = parseBootVersion(recorded);
   const isFine = version !== null && !isBelowLimit(version);
-  const problem = `${tooOld(recorded)}. A person has recorded it in spec.bootImageSkewEnforcement.manual of MachineConfiguration cluster: bring the boot images to this release, then record the new version there`;
+  const problem = `${tooOld(recorded)}. The version is set in spec.bootImageSkewEnforcement.manual of MachineConfiguration cluster. Update the boot images to this release, then set the new version there`;
   return { status: { mode: 'Manual', manual }, problem: isFine ? null : problem };
 }
 
 function automaticSkew(input: SkewInput): Skew {
   const findings = input.findings.filter(({ gate }) => !isElsewhere(gate));
   const doubtful = findings.filter(isDoubtful);
-  // What was recorded is true until the change that is under way is made: nothing was made older meanwhile.
+  // The record stays valid while an update is in progress: no image gets older in the meantime.
   const kept = doubtful.length === 0 && findings.some(isUnderWay) ? input.before?.automatic : undefined;
   const automatic = kept ?? buildRecord(input, findings);
   const problem = describeProblem(automatic, doubtful);
@@ -71,14 +71,14 @@ function automaticSkew(input: SkewInput): Skew {
 const isUnderWay = ({ verdict, gate }: Finding): boolean =>
   verdict.verdict === 'update' || (gate === 'stamp' && verdict.verdict === 'skipped');
 
-/** Nobody knows how old the image is that it boots: what is skipped is never counted as fine. */
+/** The age of its image is unknown: a skipped resource never counts as fine. */
 const isDoubtful = (finding: Finding): boolean => finding.verdict.verdict !== 'current' && !isUnderWay(finding);
 
 function buildRecord({ releaseVersion, installVersion }: SkewInput, findings: readonly Finding[]): Automatic {
   const release = parseBootVersion(releaseVersion);
   const isCertain = findings.every(({ verdict }) => verdict.verdict === 'current');
   if (!isCertain || release === null || release.ocp === null) return { ocpVersion: xyz(installVersion ?? '') };
-  // What boots the payload's image and does not say its version is of the payload's.
+  // A resource that boots the payload's image without stating its version has the payload's version.
   const versions = findings.flatMap(({ version }) => parseBootVersion(version ?? '') ?? []);
   const oldest = findOldestVersion(versions);
   if (oldest === undefined) return { ocpVersion: xyz(releaseVersion) };
@@ -87,11 +87,11 @@ function buildRecord({ releaseVersion, installVersion }: SkewInput, findings: re
   return { ocpVersion, ...(isRecordable(oldest) ? { rhcosVersion: oldest.text } : {}) };
 }
 
-/** In the form that the API takes. */
+/** Has the format that the API accepts. */
 const isRecordable = ({ text }: BootVersion): boolean =>
   text.length <= 21 && /^[0-9]+\.[0-9]+\.([0-9]{8}|[0-9]{12})-[0-9]+$/.test(text);
 
-/** In the form that the API takes, which has no room for more than 10 characters. */
+/** In the format that the API accepts, which has at most 10 characters. */
 const xyz = (version: string): string => /^\d+\.\d+\.\d+(?=$|[-+])/.exec(version)?.[0].slice(0, 10) ?? UNKNOWN;
 
 function describeProblem({ ocpVersion, rhcosVersion }: Automatic, doubtful: readonly Finding[]): string | null {
@@ -100,12 +100,12 @@ function describeProblem({ ocpVersion, rhcosVersion }: Automatic, doubtful: read
   if (old === undefined) return null;
   const names = doubtful.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)).map(named);
   const shown = listNames(names, { max: MAX_NAMES, separator: '; ' });
-  const which = shown === '' ? '' : `. Nobody knows how old the images of these are: ${shown}`;
+  const which = shown === '' ? '' : `. The image age of these resources is unknown: ${shown}`;
   const why =
     old === UNKNOWN
-      ? `${tooOld('unknown version')}, since nothing says which release the cluster was installed with`
+      ? `${tooOld('unknown version')}. The release that the cluster was installed with is unknown`
       : tooOld(old);
-  return `${why}${which}. Bring their boot images to this release (slipway bootimages shows how), or record the oldest one in spec.bootImageSkewEnforcement of MachineConfiguration cluster`;
+  return `${why}${which}. Update their boot images to this release (slipway bootimages shows how), or set the oldest version in spec.bootImageSkewEnforcement of MachineConfiguration cluster`;
 }
 
 function isOld(text: string): boolean {
@@ -114,7 +114,7 @@ function isOld(text: string): boolean {
 }
 
 const tooOld = (version: string): string =>
-  `Cannot upgrade while new machines may boot an image of ${version}: expected ${limits} or later`;
+  `Cannot upgrade: new machines may boot an image of ${version}, expected ${limits} or later`;
 
 const sortKey = ({ verdict }: Finding): string => formatResource(verdict.resource);
 

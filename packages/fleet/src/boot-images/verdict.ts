@@ -1,4 +1,4 @@
-// What is found about the boot image of something that makes machines: plain data.
+// The verdict about the boot image of a MachineSet or MachineDeployment: plain data.
 import { bootImageAdoptAnnotation, type bootImagePlatforms, BOOT_IMAGES_CONFIG_MAP } from '@slipway/api';
 import { type Json, type JsonObject, shown } from './json.ts';
 
@@ -8,7 +8,7 @@ export type Platform = Lowercase<(typeof bootImagePlatforms)[number]>;
 /** As stream metadata names them. */
 export type Architecture = 'x86_64' | 'aarch64' | 'ppc64le' | 's390x';
 
-/** A file that a person or a tool must first bring to the platform. */
+/** A file that must be imported into the platform first. */
 export interface Artifact {
   readonly location: string;
   readonly sha256: string;
@@ -17,11 +17,11 @@ export interface Artifact {
   readonly version: string;
 }
 
-/** What the rule of a platform says of one spec. `image`: for people, as the platform names it; '' where there is none. */
+/** The verdict of a platform's rule about one spec. `image`: human-readable, as the platform names it; '' if none. */
 export type ImageVerdict =
-  /** It boots what the payload ships. */
+  /** It boots the image that the payload ships. */
   | { readonly type: 'current'; readonly image: string; readonly version: string }
-  /** It is to boot `to`: `spec` is the whole spec with nothing else changed. */
+  /** It must boot `to`: `spec` is the whole spec with only the image changed. */
   | {
       readonly type: 'change';
       readonly image: string;
@@ -29,7 +29,7 @@ export type ImageVerdict =
       readonly version: string;
       readonly spec: JsonObject;
     }
-  /** Somebody must import the artifact first. `commands`: what to run, with every value filled in that is known. */
+  /** The user must import the artifact first. `commands`: what to run, with all known values filled in. */
   | {
       readonly type: 'manual';
       readonly image: string;
@@ -37,9 +37,9 @@ export type ImageVerdict =
       readonly artifact: Artifact;
       readonly commands: readonly string[];
     }
-  /** The owner's own image: left alone, and said so. */
+  /** A user-managed image: ignored, and reported as such. */
   | { readonly type: 'theirs'; readonly image: string; readonly why: string }
-  /** It cannot be told. */
+  /** The image cannot be determined. */
   | { readonly type: 'failed'; readonly image: string; readonly code: BootImageCode; readonly message: string };
 
 export type BootImageCode =
@@ -57,28 +57,27 @@ export type BootImageCode =
   | 'SLW_BOOT_IMAGES_CANARY'
   | 'SLW_BOOT_IMAGES_TEMPLATE';
 
-/** What the rule of a platform looks at, beside the spec. */
+/** The input of a platform's rule, in addition to the spec. */
 export interface ImageQuestion {
   /** `architectures.<arch>` of the stream metadata of the machines' OS stream. */
   readonly images: JsonObject;
   readonly architecture: Architecture;
-  /** Infrastructure `cluster`, status.infrastructureName; '' where it is not known. */
+  /** Infrastructure `cluster`, status.infrastructureName; '' if unknown. */
   readonly infrastructureName: string;
   /** Infrastructure `cluster`, status.platformStatus.azure.cloudName, such as AzureStackCloud; '' elsewhere. */
   readonly azureCloud: string;
-  /** What the spec is of: for the commands that a person is to run. */
+  /** The owner of the spec, for the commands that the user runs. */
   readonly resource: MachineResource;
-  /** Somebody has said that an image that is not ours may be replaced: annotation slipway.dev/boot-image-adopt=true. */
+  /** The user allows Slipway to replace a user-managed image: annotation slipway.dev/boot-image-adopt=true. */
   readonly isAdopted: boolean;
-  /** Ids of images that were in the ConfigMap at any time, or that we have set: what we may replace where an id tells nothing. */
+  /** Ids of images that were ever in the ConfigMap, or that we set: they may be replaced. */
   readonly knownImages: ReadonlySet<string>;
-  /** The version of the platform's boot image, by `artifacts.<platform>.release` and the like, is read by the rule. */
 }
 
 /** One for each platform and API. `spec`: providerSpec.value, or spec.template.spec of an infrastructure template. */
 export type ImageRule = (spec: JsonObject, question: ImageQuestion) => ImageVerdict;
 
-/** What makes machines. */
+/** A resource that creates machines. */
 export interface MachineResource {
   readonly api: 'machine.openshift.io' | 'cluster.x-k8s.io';
   readonly kind: 'MachineSet' | 'MachineDeployment';
@@ -88,25 +87,25 @@ export interface MachineResource {
 
 export type MachineKind = Pick<MachineResource, 'api' | 'kind'>;
 
-/** What becomes of one of them, with the reason; the table of `slipway bootimages` is made of these. */
+/** The verdict about one resource, with the reason: a row of `slipway bootimages`. */
 export interface ResourceVerdict {
   readonly resource: MachineResource;
   readonly platform: Platform | null;
   readonly architecture: Architecture | null;
   readonly verdict: 'current' | 'update' | 'manual' | 'theirs' | 'skipped' | 'failed';
-  /** Current and wanted image for people; '' where it is not known. */
+  /** Current and desired image, human-readable; '' if unknown. */
   readonly image: string;
   readonly target: string;
-  /** Name of the Secret with user data as it is, and as it shall be. */
+  /** Name of the current and of the desired Secret with user data. */
   readonly stub: { readonly current: string; readonly wanted: string };
-  /** In words: which gate keeps it, or what is wrong. '' where nothing is to be said. */
+  /** The unmet precondition, or what is wrong; '' if there is nothing to report. */
   readonly why: string;
   readonly code: BootImageCode | null;
 }
 
-// What the rules of all platforms say in the same words.
+// Messages that the rules of all platforms share.
 
-/** A field of the spec is not as the platform has it. */
+/** A field of the spec does not match the platform's format. */
 export const badSpec = (path: string, expected: string, found: Json | undefined): ImageVerdict => ({
   type: 'failed',
   image: '',
@@ -114,32 +113,32 @@ export const badSpec = (path: string, expected: string, found: Json | undefined)
   message: `providerSpec.value.${path}: expected ${expected}, found ${shown(found)}. Correct it, or opt the machines out of boot image updates.`,
 });
 
-/** The stream has nothing for the platform on this architecture. */
+/** The stream has no image for the platform on this architecture. */
 export const noImage = (image: string, { architecture }: ImageQuestion, place: string): ImageVerdict => ({
   type: 'failed',
   image,
   code: 'SLW_BOOT_IMAGES_ARCH',
-  message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: expected ${place} for ${architecture}, found none. The release ships no such boot image: opt the machines out of boot image updates, or use a release that does.`,
+  message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: expected ${place} for ${architecture}, found none. The release ships no such boot image: upgrade to a release that does, or opt the machines out of boot image updates.`,
 });
 
 export const noRegion = (image: string, region: string, regions: readonly string[]): ImageVerdict => ({
   type: 'failed',
   image,
   code: 'SLW_BOOT_IMAGES_REGION',
-  message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: expected an image for region ${shown(region)}, found only ${regions.length === 0 ? 'none' : regions.slice(0, 40).join(', ')}. Copy the image to the region yourself, and opt the machines out of boot image updates.`,
+  message: `ConfigMap ${BOOT_IMAGES_CONFIG_MAP}: expected an image for region ${shown(region)}, found ${regions.length === 0 ? 'none' : `only ${regions.slice(0, 40).join(', ')}`}. Copy the image to the region by hand, and opt the machines out of boot image updates.`,
 });
 
-/** Somebody's own: `why` is a sentence. */
+/** A user-managed image: `why` is a sentence. */
 export const notOurs = (image: string, why: string): ImageVerdict => ({
   type: 'theirs',
   image,
-  why: `${why} It is left alone; annotation ${bootImageAdoptAnnotation}=true on what makes the machines lets it be replaced.`,
+  why: `${why} Slipway does not change it. To let Slipway replace it, set annotation ${bootImageAdoptAnnotation}=true on the MachineSet or MachineDeployment.`,
 });
 
-/** A field of the template is not as its provider has it. */
+/** A field of the template does not match its provider's format. */
 export const badTemplate = (path: string, expected: string, found: Json | undefined): ImageVerdict => ({
   type: 'failed',
   image: '',
   code: 'SLW_BOOT_IMAGES_SPEC',
-  message: `spec.template.spec.${path} of the template: expected ${expected}, found ${shown(found)}. Refer to a template that has it, or opt the machines out of boot image updates.`,
+  message: `spec.template.spec.${path} of the template: expected ${expected}, found ${shown(found)}. Use a template that has it, or opt the machines out of boot image updates.`,
 });

@@ -38,13 +38,13 @@ describe('on the disk', () => {
     ]);
   });
 
-  it('packed contents are unpacked, and what is appended comes after them', async () => {
+  it('compressed contents are decompressed, and appended text follows them', async () => {
     const packed = { source: encodeDataUrl(await gzip(bytes('one\n'))), compression: 'gzip' };
     const files = [{ path: '/a', contents: packed, append: [{ source: 'data:,two%0A' }, packed] }];
     expect((await planFor({ storage: { files } })).entries).toMatchObject([{ bytes: bytes('one\ntwo\none\n') }]);
   });
 
-  it('a file without contents of its own adds to what is there', async () => {
+  it('a file without contents appends to the existing one', async () => {
     const files = [
       { path: '/a', append: [{ source: 'data:,more' }] },
       { path: '/b', mode: 0o600 },
@@ -60,7 +60,7 @@ describe('on the disk', () => {
     expect((await planFor({ storage: { files } })).entries).toMatchObject([{ bytes: bytes(''), keepsExisting: false }]);
   });
 
-  it('directories have 0755 unless told; spec 3.5 sets no sticky bit', async () => {
+  it('directories have mode 0755 by default; spec 3.5 sets no sticky bit', async () => {
     const directories = [{ path: '/a' }, { path: '/b', mode: 0o1770, overwrite: true, user: { name: 'core' } }];
     expect((await planFor({ storage: { directories } })).entries).toEqual([
       { kind: 'directory', path: '/a', mode: 0o755, ...root, keepsExisting: true },
@@ -68,7 +68,7 @@ describe('on the disk', () => {
     ]);
   });
 
-  it('links keep their target as it is written', async () => {
+  it('links keep their target unchanged', async () => {
     const links = [
       { path: '/soft', target: '../x' },
       { path: '/hard', target: '/x', hard: true },
@@ -79,7 +79,7 @@ describe('on the disk', () => {
     ]);
   });
 
-  it('a unit is a file where systemd looks for it, with drop-ins beside', async () => {
+  it('a unit is a file in the systemd directory, with its drop-ins next to it', async () => {
     const units = [
       { name: 'a.service', contents: '[Unit]\n', dropins: [{ name: '10-x.conf', contents: '[Service]\n' }] },
       { name: 'only-dropins.service', dropins: [{ name: 'empty.conf', contents: '' }, { name: 'none.conf' }] },
@@ -95,7 +95,7 @@ describe('on the disk', () => {
     ]);
   });
 
-  it('a masked unit is a link to /dev/null in place of its file, and mask: false takes one away', async () => {
+  it('a masked unit is a link to /dev/null in place of its file, and mask: false removes one', async () => {
     const units = [
       { name: 'gone.service', mask: true, contents: '[Unit]\n' },
       { name: 'back.service', mask: false },
@@ -124,7 +124,7 @@ describe('on the disk', () => {
     ]);
   });
 
-  it('users have what the config says, and their keys below their home', async () => {
+  it('users have the settings of the config, and their keys below their home', async () => {
     const users = [
       { name: 'core', sshAuthorizedKeys: ['ssh-ed25519 A', 'ssh-ed25519 B'], passwordHash: '$6$x', groups: ['wheel'] },
       { name: 'locked', uid: 1234, shell: '/bin/sh', homeDir: '/srv/locked', passwordHash: '' },
@@ -150,7 +150,7 @@ describe('on the disk', () => {
     });
   });
 
-  it('kernel arguments of Ignition’s own section are told apart from those of the MachineConfig', async () => {
+  it('kernel arguments of the Ignition config are separate from those of the MachineConfig', async () => {
     const { kernelArguments } = await planFor({ kernelArguments: { shouldExist: ['a'], shouldNotExist: ['b'] } });
     expect(kernelArguments).toEqual({ shouldExist: ['a'], shouldNotExist: ['b'] });
   });
@@ -159,7 +159,7 @@ describe('on the disk', () => {
 describe('there is no plan', () => {
   it.each([
     ['for contents on another server', { source: 'https://example.com/a' }],
-    ['for contents that are not the gzip they are said to be', { source: 'data:,text', compression: 'gzip' }],
+    ['for contents that are not gzip as declared', { source: 'data:,text', compression: 'gzip' }],
   ])('%s', async (_, contents) => {
     const config = { ignition: { version: '3.5.0' as const }, storage: { files: [{ path: '/a', contents }] } };
     await expect(buildDiskPlan(config)).rejects.toMatchObject({

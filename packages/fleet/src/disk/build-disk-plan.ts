@@ -1,4 +1,4 @@
-// Files, directories and links as they end up on the disk.
+// The files, directories, links, users and units that the Ignition client writes for a config.
 import { decodeDataUrl, gunzip, maskUrl } from '@slipway/ignition';
 import { FleetError } from '../errors.ts';
 import type { File, RenderedIgnition } from '../render/ignition.ts';
@@ -26,9 +26,9 @@ type Resource = NonNullable<File['contents']>;
 
 const ROOT: Owner = { id: 0 };
 
-/** Spec 3.5 sets no setuid, setgid and sticky bits. */
+/** Spec 3.5 does not set setuid, setgid and sticky bits. */
 const PERMISSION_BITS = 0o777;
-/** Far above what a rendered config can hold; a bound all the same, since configs come from outside. */
+/** Far more than a rendered config can contain, but configs are untrusted input and need a limit. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 async function toDiskFile(file: File): Promise<DiskFile> {
@@ -77,13 +77,16 @@ function toOwner(owner: Directory['user']): Owner {
 async function decodeContents(path: string, { source = '', compression = '' }: Resource): Promise<Uint8Array> {
   if (source === '') return new Uint8Array();
   if (!source.startsWith('data:')) {
-    throw unreadable(path, `its contents are at ${maskUrl(source)} and not in the config; resolve the config first`);
+    throw unreadable(
+      path,
+      `expected inline contents, found a reference to ${maskUrl(source)}; resolve the config first`,
+    );
   }
   const decoded = decodeDataUrl(source);
-  if (!decoded.ok) throw unreadable(path, `its data URL cannot be read: ${decoded.problem}`);
+  if (!decoded.ok) throw unreadable(path, `the data URL of its contents is invalid: ${decoded.problem}`);
   if (compression === '') return decoded.bytes;
   const unpacked = await gunzip(decoded.bytes, { maxBytes: MAX_FILE_BYTES });
-  if (!unpacked.ok) throw unreadable(path, `its contents cannot be unpacked: ${unpacked.problem}`);
+  if (!unpacked.ok) throw unreadable(path, `its contents cannot be decompressed: ${unpacked.problem}`);
   return unpacked.bytes;
 }
 
@@ -123,7 +126,7 @@ function toDiskGroup({ name, gid, passwordHash, shouldExist = true }: Group): Di
   return { name, shouldExist, ...present({ gid, passwordHash: toShadowField(passwordHash) }) };
 }
 
-/** No password is not the empty one: nobody may log in with it. */
+/** No password is not an empty password: it must not allow a login. */
 function toShadowField(passwordHash: string | undefined): string | undefined {
   return passwordHash === '' ? '*' : passwordHash;
 }
@@ -148,8 +151,8 @@ function present<T extends object>(fields: T): Present<T> {
 type Unit = NonNullable<NonNullable<RenderedIgnition['systemd']>['units']>[number];
 
 /**
- * A masked unit has no file of its own: the mask takes its place. Its drop-ins stay. Empty contents are none for a unit, but
- * make an empty drop-in, which hides one of the OS with the same name.
+ * A mask replaces the file of a unit; its drop-ins stay. Empty contents mean no unit file, but an empty drop-in, which
+ * hides one of the OS with the same name.
  */
 function unitEntries(unit: Unit): (DiskFile | DiskLink)[] {
   const path = toUnitPath(unit);
@@ -166,7 +169,7 @@ function listUnmasked(units: readonly Unit[]): string[] {
   return units.filter((unit) => unit.mask === false).map(toUnitPath);
 }
 
-/** One line a unit; instances of one template share a line. */
+/** One line per unit; instances of one template share a line. */
 function buildPresets(units: readonly Unit[]): Preset[] {
   const presets = new Map<string, { action: Preset['action']; unit: string; instances: string[] }>();
   for (const { name, enabled } of units) {
@@ -199,9 +202,7 @@ function textFile(path: string, text: string, of: 'unit' | 'drop-in'): DiskFile 
   return { kind: 'file', path, mode: DEFAULT_FILE_MODE, user: ROOT, group: ROOT, bytes, keepsExisting: false, of };
 }
 
-// What the real Ignition client writes for a config.
-
-/** Throws a FleetError where the config's contents are not in it or cannot be read; a rendered config has all of them. */
+/** Throws a FleetError if contents are remote or invalid; a rendered config has all of them inline. */
 export async function buildDiskPlan(config: RenderedIgnition): Promise<DiskPlan> {
   const { users = [], groups = [] } = config.passwd ?? {};
   const { shouldExist = [], shouldNotExist = [] } = config.kernelArguments ?? {};

@@ -1,4 +1,4 @@
-// What a machine's disk must look like, as plain data. Parents that are made on the way are not listed.
+// The desired contents of a machine's disk, as plain data. Implicit parent directories are not listed.
 
 /** A user or group by number, or by a name that the machine itself looks up. */
 export type Owner = { readonly id: number } | { readonly name: string };
@@ -14,24 +14,24 @@ export interface DiskFile extends Node {
   readonly mode: number;
   readonly bytes: Uint8Array;
   /**
-   * The config brings no contents of its own: if the machine has such a file, it stays, and `bytes` come after what is in
-   * it; mode and owner then change only where the config names them.
+   * The config has no contents for it: if the machine has this file, it stays, and `bytes` are appended; mode and owner
+   * then change only if the config sets them.
    */
   readonly keepsExisting: boolean;
-  /** What it was made from. */
+  /** The kind of its source in the config. */
   readonly of: 'file' | 'unit' | 'drop-in';
 }
 
 export interface DiskDirectory extends Node {
   readonly kind: 'directory';
   readonly mode: number;
-  /** A directory that is there stays with what is in it; mode and owner then change only where the config names them. */
+  /** An existing directory stays with its contents; mode and owner then change only if the config sets them. */
   readonly keepsExisting: boolean;
 }
 
 export interface DiskLink extends Node {
   readonly kind: 'link';
-  /** As it stands in the link: perhaps relative, and for a machine, not for the root it is mounted at. */
+  /** The text of the link: perhaps relative, and valid on the machine, not below a mounted root. */
   readonly target: string;
   /** `mask` is a link to /dev/null in place of a unit. */
   readonly of: 'link' | 'mask';
@@ -46,34 +46,34 @@ export interface DiskHardLink {
 
 export type DiskEntry = DiskFile | DiskDirectory | DiskLink | DiskHardLink;
 
-/** A line of the preset file. Clients from 2.24 leave a `disable` out where nothing was enabled. */
+/** A line of the preset file. Ignition 2.24 and later omit a `disable` if nothing was enabled. */
 export interface Preset {
   readonly action: 'enable' | 'disable';
   /** Such as `crio.service`, or for a template `getty@.service` with its instances. */
   readonly unit: string;
   readonly instances: readonly string[];
-  /** As it stands in the file, without the end of the line. */
+  /** The line in the file, without the newline. */
   readonly line: string;
 }
 
 export interface DiskUser {
   readonly name: string;
   readonly shouldExist: boolean;
-  /** What is left out is for the machine's own useradd to choose, or stays as it is for a user that exists. */
+  /** Omitted fields are chosen by useradd on the machine, or stay unchanged for an existing user. */
   readonly uid?: number;
   readonly gecos?: string;
   readonly homeDir?: string;
   readonly shell?: string;
   readonly primaryGroup?: string;
   readonly groups: readonly string[];
-  /** As in /etc/shadow; absent: `*` for a new user, unchanged for one that exists. */
+  /** As in /etc/shadow; absent: `*` for a new user, unchanged for an existing one. */
   readonly passwordHash?: string;
-  /** Below the home directory, owned by the user; absent where there are no keys. */
+  /** Below the home directory, owned by the user; absent without keys. */
   readonly sshKeys?: SshKeys;
 }
 
 export interface SshKeys {
-  /** The one the client writes by default, and the one it writes where the OS is built without fragments. */
+  /** The file that Ignition writes by default, and the one it writes on an OS without key fragments. */
   readonly paths: readonly [fragment: string, whole: string];
   readonly mode: number;
   readonly bytes: Uint8Array;
@@ -89,13 +89,13 @@ export interface DiskGroup {
 export interface DiskPlan {
   /** By path, each path once. */
   readonly entries: readonly DiskEntry[];
-  /** The lines of /etc/systemd/system-preset/20-ignition.preset. Clients before 2.24 write them in any order. */
+  /** The lines of /etc/systemd/system-preset/20-ignition.preset. Ignition before 2.24 writes them in any order. */
   readonly presets: readonly Preset[];
   /** Paths of units that must not be masked: a link to /dev/null there is removed. */
   readonly unmasked: readonly string[];
   readonly users: readonly DiskUser[];
   readonly groups: readonly DiskGroup[];
-  /** From Ignition's own section, not from the MachineConfig. */
+  /** From the Ignition config, not from spec.kernelArguments of the MachineConfig. */
   readonly kernelArguments: { readonly shouldExist: readonly string[]; readonly shouldNotExist: readonly string[] };
 }
 

@@ -17,14 +17,14 @@ const kept = (name: string, ...budgets: PodDisruptionBudget[]): Obstacle => ({
 });
 
 describe('what a drain waits for', () => {
-  it('is nothing to speak of where nothing is in the way', () => {
+  it('is empty without obstacles', () => {
     expect(blockedText([])).toBe('');
   });
 
-  it('names the pod, whose it is, the budget with its figures, and the way out', () => {
+  it('names the pod, its owner, the budget with its numbers, and what to do', () => {
     expect(blockedText([kept('web-1', budget('web'))])).toBe(
-      'The drain waits for 1 pod. Pod shop/web-1 of Deployment web: PodDisruptionBudget web needs 2 healthy pods and has 2; ' +
-        'have more of them healthy, change the budget, or delete the pod.',
+      'The drain is waiting for 1 pod. Pod shop/web-1 of Deployment web: PodDisruptionBudget web needs 2 healthy pods and has 2; ' +
+        'add healthy pods, change the budget, or delete the pod.',
     );
   });
 
@@ -32,44 +32,44 @@ describe('what a drain waits for', () => {
     [
       'a budget that can never allow it, where more pods do not help',
       kept('p', budget('web', { maxUnavailable: 0 })),
-      /never lets one go \(maxUnavailable: 0\); change it, or delete the pod/,
+      /never allows an eviction \(maxUnavailable: 0\); change it, or delete the pod/,
     ],
-    ['a budget that wants all of them', kept('p', budget('web', { minAvailable: '100%' })), /\(minAvailable: 100%\)/],
-    ['a budget that nobody has counted', kept('p', budget('web', {}, 0)), /see whether kube-controller-manager runs/],
+    ['a budget that protects all pods', kept('p', budget('web', { minAvailable: '100%' })), /\(minAvailable: 100%\)/],
+    ['a budget with an outdated status', kept('p', budget('web', {}, 0)), /check that kube-controller-manager runs/],
     [
       'two budgets for one pod, which Kubernetes never evicts',
       kept('p', budget('one'), budget('two')),
       /PodDisruptionBudgets one and two both select it.*change the selector/,
     ],
     [
-      'another refusal, in the words of the API server',
+      'another refusal, with the message of the API server',
       { ...kept('p'), why: { type: 'refused', message: 'admission webhook "x" denied the request' } },
       /Pod shop\/p of Deployment web cannot be evicted: admission webhook "x" denied/,
     ],
     [
-      'finalizers that keep a pod that should have ended',
+      'finalizers that block the termination of a pod',
       { ...kept('p'), why: { type: 'stuck', since: 0, finalizers: ['example.com/a', 'example.com/b'] } },
-      /should have ended at 1970-01-01T00:00:00.000Z: its finalizers example.com\/a, example.com\/b keep it/,
+      /should have terminated by 1970-01-01T00:00:00.000Z: its finalizers example.com\/a, example.com\/b block it/,
     ],
     [
-      'a kubelet that does not confirm the end of a pod',
+      'a kubelet that does not confirm the termination of a pod',
       { ...kept('p'), owner: '', why: { type: 'stuck', since: 0, finalizers: [] } },
-      /^The drain waits for 1 pod\. Pod shop\/p should have ended.*the kubelet of the node has not confirmed it/,
+      /^The drain is waiting for 1 pod\. Pod shop\/p should have terminated.*the kubelet has not confirmed it/,
     ],
-  ])('says so of %s', (_, obstacle, text) => {
+  ])('reports %s', (_, obstacle, text) => {
     expect(blockedText([obstacle])).toMatch(text);
   });
 
-  it('counts those it does not name', () => {
+  it('counts the pods that it does not name', () => {
     const many = Array.from({ length: 20 }, (_, n) => kept(`web-${n}`, budget('web')));
     const text = blockedText(many, 7);
-    expect(text).toMatch(/^The drain waits for 27 pods\. /);
+    expect(text).toMatch(/^The drain is waiting for 27 pods\. /);
     const named = text.split('Pod shop/').length - 1;
     expect(named).toBeGreaterThan(1);
     expect(text).toMatch(new RegExp(` And ${27 - named} more\\.$`));
   });
 
-  it('is never longer than a kilobyte, and the same in whatever order the pods come, so that it is not written again', () => {
+  it('is at most a kilobyte, and independent of the order of the pods, so that it is not rewritten', () => {
     const name = fc.string({ minLength: 1, maxLength: 253, unit: 'grapheme' });
     const obstacle: fc.Arbitrary<Obstacle> = fc.record({
       pod: fc.record({ namespace: name, name }),

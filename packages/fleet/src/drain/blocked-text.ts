@@ -1,30 +1,30 @@
-// What a drain waits for, in words: which pod, whose it is, what keeps it, and the way out.
+// What a drain waits for as text: which pod, its owner, what blocks its eviction, and what to do.
 import type { PodDisruptionBudget } from '@slipway/api';
 import type { PodFacts } from './pods.ts';
 
 export interface Obstacle {
   readonly pod: Pick<PodFacts, 'namespace' | 'name'>;
-  /** Such as `Deployment web`; '' where nobody makes a new one. */
+  /** Such as `Deployment web`; '' if it has no controller. */
   readonly owner: string;
   readonly why: ObstacleReason;
 }
 
 export type ObstacleReason =
   | { readonly type: 'budgets'; readonly budgets: readonly PodDisruptionBudget[] }
-  /** For another reason than a budget, or a budget that is not known here: the API server's words. */
+  /** Not because of a known budget: the message of the API server. */
   | { readonly type: 'refused'; readonly message: string }
-  /** `since`: when its time to end was over, in milliseconds. */
+  /** `since`: when its grace period ended, in milliseconds. */
   | { readonly type: 'stuck'; readonly since: number; readonly finalizers: readonly string[] };
 
 const MAX_BYTES = 1024;
 const MAX_MESSAGE = 300;
 
-/** '' where nothing is in the way. The same obstacles give the same text, in whatever order; `more` are not named. */
+/** '' without obstacles. The text does not depend on their order; `more` obstacles are only counted. */
 export function blockedText(obstacles: readonly Obstacle[], more = 0): string {
   if (obstacles.length === 0) return '';
   const count = obstacles.length + more;
   const named = obstacles.map(sentence).sort();
-  let text = count === 1 ? 'The drain waits for 1 pod.' : `The drain waits for ${count} pods.`;
+  let text = count === 1 ? 'The drain is waiting for 1 pod.' : `The drain is waiting for ${count} pods.`;
   for (const [index, each] of named.entries()) {
     const rest = count - index - 1;
     const next = `${text} ${each}`;
@@ -44,34 +44,34 @@ function sentence({ pod, owner, why }: Obstacle): string {
     case 'refused':
       return `${who} cannot be evicted: ${cut(why.message, MAX_MESSAGE)}.`;
     case 'stuck':
-      return `${who} should have ended at ${new Date(why.since).toISOString()}: ${stuckClause(why.finalizers)}.`;
+      return `${who} should have terminated by ${new Date(why.since).toISOString()}: ${stuckClause(why.finalizers)}.`;
   }
 }
 
 function budgetClause(budgets: readonly PodDisruptionBudget[]): string {
   const [budget] = budgets;
-  if (budget === undefined) return 'a PodDisruptionBudget keeps it';
+  if (budget === undefined) return 'a PodDisruptionBudget blocks its eviction';
   if (budgets.length > 1) {
     const names = budgets.map(({ metadata }) => metadata.name).join(' and ');
-    return `the PodDisruptionBudgets ${names} both select it, and Kubernetes evicts no pod of two budgets; change the selector of one of them`;
+    return `PodDisruptionBudgets ${names} both select it, and Kubernetes does not evict a pod with two budgets; change the selector of one of them`;
   }
   const name = `PodDisruptionBudget ${budget.metadata.name}`;
   if (!isCounted(budget)) {
-    return `${name} was changed and its status is older; see whether kube-controller-manager runs`;
+    return `${name} has changed and its status is outdated; check that kube-controller-manager runs`;
   }
   const never = neverAllows(budget.spec ?? {});
-  if (never !== '') return `${name} never lets one go (${never}); change it, or delete the pod`;
+  if (never !== '') return `${name} never allows an eviction (${never}); change it, or delete the pod`;
   const { desiredHealthy = 0, currentHealthy = 0 } = budget.status ?? {};
   return (
     `${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy}; ` +
-    'have more of them healthy, change the budget, or delete the pod'
+    'add healthy pods, change the budget, or delete the pod'
   );
 }
 
 const isCounted = ({ metadata, status }: PodDisruptionBudget): boolean =>
   (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 
-/** More pods do not help where a budget wants all of them. */
+/** More pods do not help if the budget protects all of them. */
 function neverAllows({ minAvailable, maxUnavailable }: NonNullable<PodDisruptionBudget['spec']>): string {
   if (maxUnavailable === 0 || maxUnavailable === '0%') return `maxUnavailable: ${maxUnavailable}`;
   return minAvailable === '100%' ? 'minAvailable: 100%' : '';
@@ -79,8 +79,8 @@ function neverAllows({ minAvailable, maxUnavailable }: NonNullable<PodDisruption
 
 const stuckClause = (finalizers: readonly string[]): string =>
   finalizers.length === 0
-    ? 'the kubelet of the node has not confirmed it; see whether it runs'
-    : `its finalizers ${cut(finalizers.join(', '), MAX_MESSAGE)} keep it; see who should remove them`;
+    ? 'the kubelet has not confirmed it; check that the kubelet runs'
+    : `its finalizers ${cut(finalizers.join(', '), MAX_MESSAGE)} block it; check the controllers that should remove them`;
 
 function cut(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text;

@@ -1,4 +1,4 @@
-// What is decided on when a node asks to be drained, or for its pods back: what its Node says.
+// The drain and uncordon requests of a node, read from its Node.
 import {
   cordonedAnnotation,
   drainBlockedAnnotation,
@@ -8,23 +8,23 @@ import {
 } from '@slipway/api';
 
 export interface DrainFacts {
-  /** What the daemon asks for, and what it was last given; null: nothing yet. */
+  /** What the daemon requests, and the last request that was answered; null: none yet. */
   readonly wanted: DrainRequest | null;
   readonly applied: string | null;
   readonly isUnschedulable: boolean;
-  /** It says that the cordon is ours. */
+  /** The cordon is marked as Slipway's. */
   readonly isCordonedByUs: boolean;
-  /** Since when it is being drained, in milliseconds; null: it is not. */
+  /** When its drain started, in milliseconds; null: it is not being drained. */
   readonly since: number | null;
-  /** What its drain was last said to wait for; '' for nothing. */
+  /** What its drain was last reported to wait for; '' for nothing. */
   readonly blocked: string;
 }
 
 export interface DrainRequest {
   readonly verb: 'drain' | 'uncordon';
-  /** As it is written on the Node, and to be answered. */
+  /** The text on the Node, repeated in the answer. */
   readonly text: string;
-  /** The config it is about, for people. */
+  /** The config it is about, for messages. */
   readonly config: string;
 }
 
@@ -41,32 +41,32 @@ export function readDrainFacts({ metadata, spec }: Node): DrainFacts {
   };
 }
 
-/** Null also for a word that nobody knows: a later version may have more of them. */
+/** Null also for an unknown verb: a later version may add more. */
 function parseDrainRequest(text: string | undefined): DrainRequest | null {
   const [, verb, config] = /^(drain|uncordon)-(.+)$/s.exec(text ?? '') ?? [];
   if (text === undefined || config === undefined) return null;
   return { verb: verb === 'drain' ? 'drain' : 'uncordon', text, config };
 }
 
-/** It was asked for a drain, and that was not answered yet. */
+/** A drain was requested and is not finished. */
 export function isBeingDrained({ wanted, applied }: DrainFacts): boolean {
   return wanted?.verb === 'drain' && wanted.text !== applied;
 }
 
-// What is done next about a node that asks to be drained, or for its pods back.
+// The next step of a drain or uncordon.
 
 export type DrainStep =
-  /** Nothing is asked for that it does not have. */
+  /** There is no open request. */
   | { readonly type: 'rest' }
-  /** Somebody has undone our cordon: the next one is not ours. */
+  /** A user undid Slipway's cordon: the next cordon is not Slipway's. */
   | { readonly type: 'disown' }
-  /** There is no other node that its pods could go to: it has the answer at once. */
+  /** No other node could run its pods: the drain is skipped. */
   | { readonly type: 'spare'; readonly wish: DrainRequest }
-  /** `ours` false: somebody else has cordoned it, only the time is noted. */
+  /** `ours` false: a user has cordoned it, and only the start time is recorded. */
   | { readonly type: 'cordon'; readonly wish: DrainRequest; readonly ours: boolean; readonly since: number | null }
-  /** No new pods come: those that are there have to leave. */
+  /** It is cordoned: evict its pods. */
   | { readonly type: 'empty'; readonly wish: DrainRequest; readonly since: number }
-  /** `ours` false: whoever cordoned it decides when pods come back. */
+  /** `ours` false: the user who cordoned it decides when to uncordon it. */
   | { readonly type: 'uncordon'; readonly wish: DrainRequest; readonly ours: boolean };
 
 export function nextDrainStep(facts: DrainFacts, isOnlyNode: boolean): DrainStep {
@@ -81,8 +81,8 @@ export function nextDrainStep(facts: DrainFacts, isOnlyNode: boolean): DrainStep
 }
 
 /**
- * An update that was called off before its drain was answered: the node asks for its pods back in the same words as after its
- * last update, which have their answer from then.
+ * An update was abandoned before its drain was answered: the uncordon request is then the same text as after the last
+ * update, which was already answered.
  */
 const isLeftInADrain = ({ wanted, isCordonedByUs, isUnschedulable, since }: DrainFacts): boolean =>
   wanted?.verb === 'uncordon' && (since !== null || (isCordonedByUs && isUnschedulable));

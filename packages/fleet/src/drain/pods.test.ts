@@ -24,11 +24,11 @@ describe('the budgets of a pod', () => {
     expect(names(all, {})).toEqual(['a']);
   });
 
-  it('are none of those that select nothing', () => {
+  it('exclude those that select nothing', () => {
     expect(names([budget('a')])).toEqual([]);
   });
 
-  it('are the same until what an eviction is decided by changes', () => {
+  it('have the same fingerprint until something relevant to an eviction changes', () => {
     const before = budget('a', {});
     const same = { ...before, metadata: { ...before.metadata, resourceVersion: '99' } };
     expect(fingerprintBudgets([same])).toBe(fingerprintBudgets([before]));
@@ -41,7 +41,7 @@ describe('the budgets of a pod', () => {
     expect(fingerprintBudgets([])).not.toBe(fingerprintBudgets([before]));
   });
 
-  it('are kept without what nobody looks at', () => {
+  it('are stored without unused fields', () => {
     const stored = { ...budget('a', {}), metadata: { ...budget('a').metadata, uid: 'a', resourceVersion: '1' } };
     const fat = {
       ...stored,
@@ -61,18 +61,18 @@ const pod = (metadata: Partial<Pod['metadata']> = {}, phase = 'Running'): Stored
 describe('a drain', () => {
   it.each<[string, Stored<Pod>, boolean]>([
     ['evicts a pod of a ReplicaSet', pod({ ownerReferences: owned('ReplicaSet') }), true],
-    ['evicts a pod that nobody will make again', pod(), true],
+    ['evicts a pod without a controller', pod(), true],
     ['evicts a pod that has not started', pod({}, 'Pending'), true],
-    ['leaves a pod of a DaemonSet', pod({ ownerReferences: owned('DaemonSet') }), false],
-    ['does not take an owner for the controller', pod({ ownerReferences: owned('DaemonSet', false) }), true],
-    ['leaves a mirror pod', pod({ annotations: { 'kubernetes.io/config.mirror': '' } }), false],
-    ['leaves a pod that has succeeded', pod({}, 'Succeeded'), false],
-    ['leaves a pod that has failed', pod({}, 'Failed'), false],
+    ['ignores a pod of a DaemonSet', pod({ ownerReferences: owned('DaemonSet') }), false],
+    ['does not mistake an owner for the controller', pod({ ownerReferences: owned('DaemonSet', false) }), true],
+    ['ignores a mirror pod', pod({ annotations: { 'kubernetes.io/config.mirror': '' } }), false],
+    ['ignores a pod that has succeeded', pod({}, 'Succeeded'), false],
+    ['ignores a pod that has failed', pod({}, 'Failed'), false],
   ])('%s', (_, given, isEvicted) => {
     expect(readPodFacts(given) !== null).toBe(isEvicted);
   });
 
-  it('sees whose a pod is, and when its time to end is over', () => {
+  it('reads the controller of a pod, and the end of its grace period', () => {
     const facts = readPodFacts(
       pod({
         ownerReferences: owned('StatefulSet'),

@@ -1,4 +1,4 @@
-// What of a pod decides whether and how it leaves a node.
+// The facts of a pod that decide whether and how a drain evicts it.
 import type { OwnerReference, Pod, PodDisruptionBudget } from '@slipway/api';
 import type { Stored } from '../kube-object.ts';
 import { matchesSelector } from '../render/select.ts';
@@ -8,16 +8,16 @@ export interface PodFacts {
   readonly name: string;
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Who makes a new one of it; null: nobody. */
+  /** The controller that replaces it; null: none. */
   readonly owner: PodOwner | null;
-  /** When its time to end is over, in milliseconds; null: it was not told to end. */
+  /** When its grace period ends, in milliseconds; null: it is not being deleted. */
   readonly endsAt: number | null;
   readonly finalizers: readonly string[];
 }
 
 export type PodOwner = Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'>;
 
-/** Null: a drain leaves it where it is. */
+/** Null: a drain ignores it. */
 export function readPodFacts(pod: Stored<Pod>): PodFacts | null {
   const { namespace = '', name, uid, labels = {}, deletionTimestamp, finalizers = [] } = pod.metadata;
   const owner = ownerIn(pod);
@@ -28,7 +28,7 @@ export function readPodFacts(pod: Stored<Pod>): PodFacts | null {
     uid,
     labels,
     owner,
-    // The API server has added the pod's grace period to it.
+    // The API server has already added the grace period.
     endsAt: deletionTimestamp === undefined ? null : Date.parse(deletionTimestamp),
     finalizers,
   };
@@ -40,16 +40,16 @@ function ownerIn({ metadata }: Pod): PodOwner | null {
 }
 
 function isLeft({ metadata, status }: Pod, owner: PodOwner | null): boolean {
-  // The node's own: the API server only shows what the kubelet reads from a file.
+  // A static pod: the API object only mirrors what the kubelet reads from a file.
   const isMirror = metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined;
   const isFinished = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-  // A DaemonSet would put a new one on the same node at once, cordoned or not.
+  // A DaemonSet would immediately recreate it on the same node, cordoned or not.
   return isMirror || isFinished || owner?.kind === 'DaemonSet';
 }
 
-// The PodDisruptionBudgets that have a say about a pod.
+// The PodDisruptionBudgets that apply to a pod.
 
-/** Those of its namespace that select it, by name. */
+/** The budgets of its namespace that select it, by name. */
 export function findBudgets(
   { namespace, labels }: Pick<PodFacts, 'namespace' | 'labels'>,
   budgets: Iterable<PodDisruptionBudget>,
@@ -61,7 +61,7 @@ export function findBudgets(
 
 export type BudgetLookup = (pod: PodFacts) => PodDisruptionBudget[];
 
-/** All that the API server decides an eviction by: while it is the same, so is the answer. */
+/** Everything that the API server considers for an eviction: unless it changes, a retry is refused again. */
 export function fingerprintBudgets(budgets: readonly PodDisruptionBudget[]): string {
   return JSON.stringify(
     budgets.map(({ metadata, status = {} }) => [
@@ -75,7 +75,7 @@ export function fingerprintBudgets(budgets: readonly PodDisruptionBudget[]): str
   );
 }
 
-/** What of a budget is looked at; its status lists pods by the thousand. */
+/** Only the fields that matter: the status of a budget can list thousands of pods. */
 export function keepWhatDecides({ metadata, spec, status }: Stored<PodDisruptionBudget>): Stored<PodDisruptionBudget> {
   const { name, namespace, uid, resourceVersion, generation } = metadata;
   const { observedGeneration, disruptionsAllowed, currentHealthy, desiredHealthy } = status ?? {};

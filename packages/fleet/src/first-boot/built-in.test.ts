@@ -12,7 +12,7 @@ const buildUnits = (daemonImage?: string) =>
   });
 
 describe('the built-in MachineConfigs', () => {
-  it('are valid, one for each role, and say which program made them', () => {
+  it('are valid, one for each role, with the version of their creator', () => {
     const made = builtInMachineConfigs({ controllerVersion: '1.2.3' });
     expect(made.map(({ metadata }) => metadata.name)).toEqual(['00-master', '00-worker']);
     for (const each of made) {
@@ -25,7 +25,7 @@ describe('the built-in MachineConfigs', () => {
     }
   });
 
-  it('bring the service that finishes a first boot, before the kubelet starts', () => {
+  it('ship the service that finishes a first boot before the kubelet starts', () => {
     for (const units of buildUnits()) {
       expect(units.map((unit) => unit.name)).toEqual([
         'machine-config-daemon-firstboot.service',
@@ -35,7 +35,7 @@ describe('the built-in MachineConfigs', () => {
     }
   });
 
-  it('bring the daemon, which starts once the first boot is finished, and again whenever it ends', () => {
+  it('ship the daemon, which starts after the first boot and restarts whenever it exits', () => {
     for (const units of buildUnits()) {
       expect(units[1]).toMatchObject({ name: 'machine-config-daemon.service', enabled: true });
       expect(units[1]?.contents).toMatch(/^After=.*machine-config-daemon-firstboot\.service$/m);
@@ -43,7 +43,7 @@ describe('the built-in MachineConfigs', () => {
     }
   });
 
-  it('take the program from an image where one is named', () => {
+  it('install the program from an image if one is set', () => {
     const image = 'registry.example.com/slipway@sha256:00';
     for (const units of buildUnits(image)) {
       expect(units.map((unit) => unit.name)).toEqual([

@@ -1,13 +1,14 @@
 import { builtInLabel, generatedByAnnotation, type MachineConfig, ROLE_LABEL } from '@slipway/api';
 
-// What every machine needs from us before it can join: the program, and the service that finishes its first boot.
-// The names of the units are those that users know from the platform.
+// What every machine needs before it can join: the slipway program, and the service that finishes its first boot. The
+// unit names are those that users know. The unit files are part of every rendered config: changing a byte updates every
+// machine.
 
-/** Ignition leaves it at the first boot; the first-boot service moves it away when it is done, so both run once. */
+/** Ignition writes it at the first boot, and the first-boot service moves it away at the end, so both services run once. */
 const ENCAPSULATED = '/etc/ignition-machine-config-encapsulated.json';
 const PROGRAM = '/usr/local/bin/slipway';
 
-/** Puts our program on the machine. Only where an image to take it from is known. */
+/** Installs the slipway program on the machine. Only if its image is known. */
 const pullUnit = (image: string): string => `[Unit]
 Description=Machine Config Daemon: put the slipway program on this machine
 ConditionPathExists=${ENCAPSULATED}
@@ -26,7 +27,7 @@ RestartSec=10
 RequiredBy=machine-config-daemon-firstboot.service
 `;
 
-/** The kubelet waits for it: a machine must not take workloads before its OS and kernel arguments are right. */
+/** The kubelet waits for it: a machine must not run workloads before its OS and kernel arguments are correct. */
 const firstBootUnit = `[Unit]
 Description=Machine Config Daemon: finish the first boot of this machine
 ConditionPathExists=${ENCAPSULATED}
@@ -47,8 +48,8 @@ RequiredBy=kubelet.service
 `;
 
 /**
- * A service of the host and not a pod: it has to bring a machine back also when no kubelet starts on it. Its rights are those
- * of the kubelet's own certificate, which reach one node.
+ * A host service, not a pod: it must be able to repair a machine whose kubelet does not start. It has the permissions
+ * of the kubelet certificate, which are limited to one node.
  */
 const daemonUnit = `[Unit]
 Description=Machine Config Daemon: keep this machine at its config
@@ -66,19 +67,19 @@ RestartSec=5
 WantedBy=multi-user.target
 `;
 
-/** The roles that every fleet has; machines of other pools are workers first. */
+/** The roles that every fleet has; nodes of other pools have the worker role too. */
 export const builtInRoles = ['master', 'worker'] as const;
 
 export type BuiltInMachineConfig = MachineConfig & { spec: NonNullable<MachineConfig['spec']> };
 
 export interface BuiltInOptions {
-  /** Version of the program that makes them. */
+  /** The version of the controller that creates them. */
   controllerVersion: string;
-  /** The image that machines take our program from. Left out: it is on the machines already. */
+  /** The image with the slipway program. Omitted: it is already on the machines. */
   daemonImage?: string | undefined;
 }
 
-/** The operator's own MachineConfigs: the base that users' are merged over. */
+/** The MachineConfigs that Slipway ships: the base that those of users override. */
 export function builtInMachineConfigs({ controllerVersion, daemonImage }: BuiltInOptions): BuiltInMachineConfig[] {
   const units = [
     ...(daemonImage === undefined

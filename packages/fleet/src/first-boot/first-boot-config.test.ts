@@ -40,7 +40,7 @@ async function decodeText({ source = '', compression }: { source?: string; compr
 }
 
 describe('the config of a first boot', () => {
-  it('tells the node which config it runs', async () => {
+  it('records which config the node runs', async () => {
     const config = await firstBootConfig(machineConfig(), node);
     const { text, mode } = await read(config, '/etc/machine-config-daemon/node-annotations.json');
     expect(JSON.parse(text)).toEqual({
@@ -51,13 +51,13 @@ describe('the config of a first boot', () => {
     expect(mode).toBe(0o644);
   });
 
-  it('gives the kubelet its kubeconfig, for root alone, and the CAs of the API server', async () => {
+  it('has the kubeconfig of the kubelet, readable only by root, and the CAs of the API server', async () => {
     const config = await firstBootConfig(machineConfig(), node);
     expect(await read(config, '/etc/kubernetes/kubeconfig')).toEqual({ text: node.kubeconfig, mode: 0o600 });
     expect(await read(config, '/etc/kubernetes/ca.crt')).toEqual({ text: node.caBundle, mode: 0o644 });
   });
 
-  it('carries the whole MachineConfig, for root alone, without what the API server added to it', async () => {
+  it('has the whole MachineConfig, readable only by root, without fields of the API server', async () => {
     const storage = { files: [{ path: '/etc/big', contents: { source: `data:,${'x'.repeat(5000)}` } }] };
     const config = await firstBootConfig(machineConfig(storage), node);
     const { text, mode } = await read(config, '/etc/ignition-machine-config-encapsulated.json');
@@ -71,7 +71,7 @@ describe('the config of a first boot', () => {
     expect(JSON.stringify(config).length).toBeLessThan(7500);
   });
 
-  it('keeps what the rendered config has', async () => {
+  it('includes the rendered config', async () => {
     const file = { path: '/etc/motd', mode: 0o644, contents: { source: 'data:,hello' } };
     const disks = [{ device: '/dev/vda', wipeTable: true }];
     const config = await firstBootConfig(machineConfig({ files: [file], disks }), node);
@@ -90,13 +90,13 @@ describe('the config of a first boot', () => {
     ['file', { files: [{ path: '/etc/kubernetes/kubeconfig', contents: { source: 'data:,theirs' } }] }],
     ['directory', { directories: [{ path: '/etc/kubernetes/kubeconfig' }] }],
     ['link', { links: [{ path: '/etc/kubernetes/kubeconfig', target: '/tmp/theirs' }] }],
-  ])('puts our file in the place of a %s that the rendered config has there', async (_, storage) => {
+  ])('replaces a %s of the rendered config at the same path', async (_, storage) => {
     const config = await firstBootConfig(machineConfig(storage), node);
     expect(await read(config, '/etc/kubernetes/kubeconfig')).toMatchObject({ text: node.kubeconfig });
     expect(hasErrors(validate(config))).toBe(false);
   });
 
-  it('takes rendered configs of an older spec', async () => {
+  it('accepts rendered configs of an older spec', async () => {
     const old = { metadata: { name }, spec: { config: { ignition: { version: '3.2.0' } } } };
     expect((await firstBootConfig(old, node)).ignition.version).toBe('3.5.0');
   });
@@ -127,7 +127,7 @@ function pool({ spec, status, target }: { spec?: string; status?: string; target
   };
 }
 
-describe('the config that new machines are given', () => {
+describe('the config for new machines', () => {
   it.each([
     ['none, while nothing is rendered', {}, [], undefined],
     ['the first one, in a new pool', { spec: next }, [], next],
@@ -148,7 +148,7 @@ describe('the config that new machines are given', () => {
       next,
     ],
     ['the new one, where the pool has no current one', { spec: next }, [old], next],
-    ['the current one, while the new one is being made', { status: old }, [old], old],
+    ['the current one, while the new one is being rendered', { status: old }, [old], old],
     ['the held one, in a pool without machines', { spec: next, status: old, target: held }, [], held],
     ['the held one, once a machine runs it', { spec: next, status: old, target: held }, [held, next], held],
     ['the current one, while no machine runs the held one', { spec: next, status: old, target: held }, [next], old],
@@ -166,13 +166,13 @@ describe('a stub', () => {
     ['with a token', { ...request, token: 'abc-_123' }],
     ['without a token', request],
     ['for a server with an IPv6 address', { ...request, server: 'https://[fd00::5]:22623/' }],
-  ])('%s is a config that Ignition takes without a word', (_, each) => {
+  ])('%s is a config that Ignition accepts without warnings', (_, each) => {
     const parsed = parse(JSON.stringify(buildStub(each)));
     expect(parsed.report).toEqual([]);
     expect(parsed.config !== null && validate(parsed.config)).toEqual([]);
   });
 
-  it('asks for the gzip form of its pool, with the token in a header', () => {
+  it('requests the gzipped config of its pool, with the token in a header', () => {
     expect(buildStub({ ...request, token: 'abc' }).ignition.config?.merge).toEqual([
       {
         source: 'https://api-int.example.com:22623/config/worker?compression=gzip',
@@ -182,11 +182,11 @@ describe('a stub', () => {
     ]);
   });
 
-  it('has no header where machines need no token', () => {
+  it('has no header if machines need no token', () => {
     expect(JSON.stringify(buildStub(request))).not.toContain('Authorization');
   });
 
-  it('carries the whole CA bundle, byte for byte', () => {
+  it('contains the whole CA bundle, byte for byte', () => {
     const [authority] = buildStub(request).ignition.security?.tls?.certificateAuthorities ?? [];
     const decoded = decodeDataUrl(authority?.source ?? '');
     expect(decoded.ok && new TextDecoder().decode(decoded.bytes)).toBe(caBundle);

@@ -21,9 +21,9 @@ type Storage = NonNullable<ConfigOf<'3.5.0'>['storage']>;
 type File = NonNullable<Storage['files']>[number];
 
 /**
- * What a machine is given at its first boot: its rendered config, and the files that make it a node that knows which
- * config it runs. Where the rendered config has one of these paths, ours is put in its place: a machine with another
- * kubeconfig would never join, and nobody could tell it to change.
+ * The config of a machine at its first boot: its rendered config, and the files that make it join as a node with a
+ * known config. These files replace those of the rendered config at the same paths: a machine with another kubeconfig
+ * would never join, and no controller could change it.
  */
 export async function firstBootConfig(rendered: MachineConfig, node: JoiningNode): Promise<ConfigOf<'3.5.0'>> {
   const config = parseRenderedIgnition(rendered);
@@ -31,7 +31,7 @@ export async function firstBootConfig(rendered: MachineConfig, node: JoiningNode
     buildFile('/etc/machine-config-daemon/node-annotations.json', 0o644, annotationsFor(rendered.metadata.name)),
     buildFile('/etc/kubernetes/kubeconfig', 0o600, node.kubeconfig),
     buildFile('/etc/kubernetes/ca.crt', 0o644, node.caBundle),
-    // It repeats every file of the config, those that only root may read as well.
+    // It repeats every file of the config, including those that only root may read.
     buildFile('/etc/ignition-machine-config-encapsulated.json', 0o600, encapsulate(rendered)),
   ]);
   return { ...config, storage: placeFiles(config.storage ?? {}, ours) };
@@ -46,11 +46,14 @@ function parseRenderedIgnition(rendered: MachineConfig): ConfigOf<'3.5.0'> {
 }
 
 function unusable(rendered: MachineConfig, report: Report): FirstBootError {
-  const { path, message } = report.find(({ kind }) => kind === 'error') ?? { path: '', message: 'it cannot be read' };
+  const { path, message } = report.find(({ kind }) => kind === 'error') ?? {
+    path: '',
+    message: 'the config cannot be read',
+  };
   const field = path === '' ? 'spec.config' : `spec.config.${path}`;
   return new FirstBootError(
     'SLW_FIRST_BOOT_CONFIG',
-    `MachineConfig ${rendered.metadata.name}, ${field}: ${message}. Expected an Ignition config as the render controller writes it: delete the object if something else has written it, and it is made again`,
+    `MachineConfig ${rendered.metadata.name}, ${field}: ${message}. Expected an Ignition config from the render controller. If another client wrote it, delete the object, and the controller renders it again`,
   );
 }
 
@@ -65,7 +68,7 @@ const annotationsFor = (name: string): string =>
     [nodeAnnotations.state]: 'Done',
   });
 
-/** Without what the API server adds to an object: the same config gives the same bytes, whichever server answers. */
+/** Without the fields that the API server adds: the same config has the same bytes on every server. */
 function encapsulate({ metadata: { name, annotations }, spec }: MachineConfig): string {
   const generatedBy = annotations?.[generatedByAnnotation];
   return JSON.stringify({
@@ -76,7 +79,7 @@ function encapsulate({ metadata: { name, annotations }, spec }: MachineConfig): 
   });
 }
 
-/** Files, directories and links share their paths: whatever stood at one of ours goes. */
+/** Removes files, directories and links at the paths of these files. */
 function placeFiles(storage: Storage, ours: readonly File[]): Storage {
   const taken = new Set(ours.map(({ path }) => path));
   const others = <T extends { path: string }>(nodes: readonly T[] | undefined): T[] =>
@@ -91,9 +94,9 @@ function placeFiles(storage: Storage, ours: readonly File[]): Storage {
 }
 
 /**
- * The rendered config that new machines of a pool are given. A config that no machine runs yet has not shown that a
- * machine can boot from it: while the pool has machines, new ones get what those run, and the new config with the first
- * machine that has it. A pool without machines has nothing to go by but its target.
+ * The rendered config for new machines of a pool. A config that no machine runs yet may not boot: while the pool has
+ * machines, new ones get the config that those run, and the target only once a machine runs it. An empty pool serves
+ * its target.
  */
 export function servedConfig(pool: MachineConfigPool, currentConfigs: Iterable<string>): string | undefined {
   const target = readTarget(pool);
@@ -103,30 +106,30 @@ export function servedConfig(pool: MachineConfigPool, currentConfigs: Iterable<s
   return ofPool.length === 0 || ofPool.includes(target) ? target : proven;
 }
 
-/** A held target counts before what render has made since. */
+/** A held target overrides newer rendered configs. */
 const readTarget = ({ metadata, spec }: MachineConfigPool): string | undefined =>
   metadata.annotations?.[targetConfigAnnotation] || spec.configuration?.name || undefined;
 
 const HASH_LENGTH = 32;
 
-/** `rendered-<pool>-<32 hex>`: the name of a pool may itself have dashes, so the hash is cut off first. */
+/** `rendered-<pool>-<32 hex>`: a pool name may contain dashes, so the hash is cut off first. */
 function isRenderedFor(pool: string, name: string): boolean {
   return name.slice(0, -HASH_LENGTH) === `rendered-${pool}-` && /^[0-9a-f]+$/.test(name.slice(-HASH_LENGTH));
 }
 
 export interface StubRequest {
-  /** Where machines find the server: `https://api-int.example.com:22623`. */
+  /** The address of the server: `https://api-int.example.com:22623`. */
   server: string;
   pool: string;
-  /** PEM: every CA that the server's certificate may come from. */
+  /** PEM: every CA that may have issued the server's certificate. */
   caBundle: string;
-  /** Left out where the server answers everybody. */
+  /** Omitted if the server answers every client. */
   token?: string | undefined;
 }
 
 /**
- * What a machine is started with: nothing but where to fetch its config, whom to believe, and the right to ask.
- * Spec 3.1.0 is the oldest that knows HTTP headers and compressed configs, so the oldest boot images that can use it do.
+ * The user data of a new machine: where to fetch its config, which CAs to trust, and its token. Spec 3.1.0 is the
+ * oldest with HTTP headers and compressed configs, so it works with the oldest boot images.
  */
 export function buildStub({ server, pool, caBundle, token }: StubRequest): ConfigOf<'3.1.0'> {
   return {

@@ -6,7 +6,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const now = Date.parse('2026-05-01T12:00:00Z');
 
-/** A token that was made `age` ago and was to live for `lives`. */
+/** A token that was created `age` ago with the lifetime `lives`. */
 const token = (name: string, age: number, lives = DAY): ProvisioningToken => ({
   token: name,
   created: new Date(now - age).toISOString(),
@@ -33,13 +33,13 @@ describe('nextTokens', () => {
     expect(due - now).toBe(dueIn);
   });
 
-  it('gives a new token the whole lifetime', () => {
+  it('creates a token with the whole lifetime', () => {
     expect(nextTokens([], now, DAY, () => 'new').tokens).toEqual([
       { token: 'new', created: '2026-05-01T12:00:00.000Z', expires: '2026-05-02T12:00:00.000Z' },
     ]);
   });
 
-  it('always leaves one that is valid for half the lifetime, and never more than two, however late it is asked', () => {
+  it('always returns one that is valid for half the lifetime, and never more than two, however late it is called', () => {
     const delays = fc.array(fc.integer({ min: 0, max: 60 * HOUR }), { maxLength: 30 });
     fc.assert(
       fc.property(delays, fc.integer({ min: 1000, max: 48 * HOUR }), (late, lifetime) => {
@@ -51,7 +51,7 @@ describe('nextTokens', () => {
           expect(next.tokens.length).toBeLessThanOrEqual(2);
           expect(next.tokens.every(({ expires }) => Date.parse(expires) > at)).toBe(true);
           expect(next.due).toBeGreaterThan(at);
-          // What was valid stays valid: a machine under way is not cut off.
+          // A valid token stays valid: a machine that is booting is not cut off.
           const before = kept.filter(({ expires }) => Date.parse(expires) > at).map((each) => each.token);
           expect(next.tokens.map((each) => each.token)).toEqual(expect.arrayContaining(before));
           kept = next.tokens;

@@ -14,7 +14,7 @@ describe('the options of the first boot', () => {
     });
   });
 
-  it('take the default also for what is undefined', () => {
+  it('use the default for undefined values', () => {
     expect(firstBootOptions({ tokenLifetime: undefined }).tokenLifetime).toBe(86_400_000);
   });
 
@@ -30,16 +30,19 @@ describe('the options of the first boot', () => {
   const refused: [FirstBootSettings, RegExp][] = [
     [{ serverUrl: 'http://boot.example.com:22623' }, /^serverUrl: expected .*found "http:/],
     [{ serverUrl: 'boot.example.com:22623' }, /^serverUrl: expected/],
-    [{ serverUrl: 'https://boot.example.com:22623/config' }, /nothing behind the port/],
-    [{ serverUrl: 'https://me:secret@boot.example.com' }, /found an @ in it$/],
+    [{ serverUrl: 'https://boot.example.com:22623/config' }, /nothing after the port/],
+    [{ serverUrl: 'https://me:secret@boot.example.com' }, /found one with an @$/],
     [{ apiServerUrl: 'https://a_b:6443' }, /^apiServerUrl: expected/],
     [{ serverHosts: ['*.example.com'] }, /^serverHosts: expected a DNS name or an IP address/],
-    [{ caValidity: 100_000, caRefresh: 100_000 }, /^caRefresh: expected .* to less than it \(100 s\), found 100 s$/],
-    [{ caValidity: 100_000, caRefresh: 24_000 }, /^caRefresh: expected from a quarter of caValidity \(25 s\)/],
+    [
+      { caValidity: 100_000, caRefresh: 100_000 },
+      /^caRefresh: expected .* and less than caValidity \(100 s\), found 100 s$/,
+    ],
+    [{ caValidity: 100_000, caRefresh: 24_000 }, /^caRefresh: expected at least a quarter of caValidity \(25 s\)/],
     [{ servingValidity: 0, servingRefresh: 0 }, /^servingValidity: expected at least 1 s, found 0 s$/],
     [{ tokenLifetime: Number.NaN }, /^tokenLifetime: expected at least 1 s/],
   ];
-  it.each(refused)('refuse %j, and say why', (settings, message) => {
+  it.each(refused)('refuse %j with a reason', (settings, message) => {
     expect(() => firstBootOptions(settings)).toThrow(FirstBootError);
     expect(() => firstBootOptions(settings)).toThrow(message);
   });
@@ -52,8 +55,8 @@ const none = { serverUrl: undefined, serverHosts: [] };
 
 const table: [string, Parameters<typeof serverAddress>, ServerAddress | undefined][] = [
   ['nothing is known', [none, undefined], undefined],
-  ['the platform says nothing', [none, cluster({})], undefined],
-  ['the platform says nonsense', [none, cluster({ apiServerInternalURI: 'api-int' })], undefined],
+  ['the platform has no address', [none, cluster({})], undefined],
+  ['the platform has an invalid address', [none, cluster({ apiServerInternalURI: 'api-int' })], undefined],
   [
     'the platform has a name',
     [none, cluster({ ...internal, platformStatus: { type: 'AWS' } })],
@@ -65,7 +68,7 @@ const table: [string, Parameters<typeof serverAddress>, ServerAddress | undefine
     { url: 'https://[fd00::5]:22623', hosts: ['fd00::5', '10.0.0.5', 'api-int.example.com'] },
   ],
   [
-    'the platform says no address',
+    'the platform has an empty address',
     [
       none,
       cluster({ ...internal, platformStatus: { type: 'oVirt', ovirt: {}, vsphere: { apiServerInternalIPs: [] } } }),
@@ -78,7 +81,7 @@ const table: [string, Parameters<typeof serverAddress>, ServerAddress | undefine
     { url: 'https://boot.example.com:8443', hosts: ['boot.example.com', '10.0.0.9'] },
   ],
   [
-    'it was said, on a platform whose machines know another name',
+    'it is configured, on a platform with another name',
     [{ serverUrl: 'https://[fd00::9]:22623', serverHosts: [] }, cluster(internal)],
     { url: 'https://[fd00::9]:22623', hosts: ['fd00::9', 'api-int.example.com'] },
   ],

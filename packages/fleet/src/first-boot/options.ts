@@ -8,21 +8,21 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** What people may set about how machines join. Times are in milliseconds. */
+/** The settings for how machines join. Times are in milliseconds. */
 export interface FirstBootSettings {
-  /** Ours, where the Secrets of the server live. */
+  /** Slipway's namespace, with the Secrets of the server. */
   namespace?: string | undefined;
   machineApiNamespace?: string | undefined;
   clusterApiNamespace?: string | undefined;
-  /** Where new machines find the server: `https://host:22623`. Left out: from Infrastructure `cluster`. */
+  /** The address of the server for new machines: `https://host:22623`. Omitted: from Infrastructure `cluster`. */
   serverUrl?: string | undefined;
-  /** More names and addresses for the server's certificate. */
+  /** Additional names and addresses for the server's certificate. */
   serverHosts?: readonly string[] | undefined;
-  /** Where new machines find the API server. Left out: from ConfigMap kube-public/cluster-info, else `connection`. */
+  /** The API server address for new machines. Omitted: from ConfigMap kube-public/cluster-info, otherwise `connection`. */
   apiServerUrl?: string | undefined;
   /** How this process reaches the API server. */
   connection?: { server: string; ca: string | undefined } | undefined;
-  /** Whether stubs carry tokens. Left out: they do, except on OpenShift, where the server answers everybody. */
+  /** Whether stubs have tokens. Omitted: true, except on OpenShift, where the server answers every client. */
   tokens?: boolean | undefined;
   caValidity?: number | undefined;
   caRefresh?: number | undefined;
@@ -32,7 +32,7 @@ export interface FirstBootSettings {
   bootstrapTokenLifetime?: number | undefined;
 }
 
-/** The same with nothing left to guess. */
+/** The same with all defaults applied. */
 export interface FirstBootOptions {
   namespace: string;
   machineApiNamespace: string;
@@ -60,7 +60,7 @@ const firstBootDefaults = {
   bootstrapTokenLifetime: DAY,
 } as const;
 
-/** The one place where settings are looked at; everything behind it trusts them. */
+/** The only place that validates settings; all other code trusts them. */
 export function firstBootOptions(settings: FirstBootSettings): FirstBootOptions {
   const given = { ...firstBootDefaults, ...defined(settings) };
   const { namespace, machineApiNamespace, clusterApiNamespace, tokenLifetime, bootstrapTokenLifetime } = given;
@@ -89,11 +89,11 @@ function parseOrigin(option: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const bare = url?.protocol === 'https:' && `${url.pathname}${url.search}${url.hash}${url.username}` === '/';
   if (url !== undefined && bare && isHost(bareHost(url.hostname))) return url.origin;
-  // Not repeated: there may be a password in it.
-  const found = text.includes('@') ? 'an @ in it' : JSON.stringify(text.slice(0, 200));
+  // Not repeated in the message: it may contain a password.
+  const found = text.includes('@') ? 'one with an @' : JSON.stringify(text.slice(0, 200));
   throw new FirstBootError(
     'SLW_FIRST_BOOT_OPTIONS',
-    `${option}: expected an address such as https://api-int.example.com:22623 with nothing behind the port, found ${found}`,
+    `${option}: expected an address such as https://api-int.example.com:22623 with nothing after the port, found ${found}`,
   );
 }
 
@@ -107,15 +107,15 @@ function parseHost(text: string): string {
 }
 
 /**
- * A refresh too late leaves no time in which old and new overlap; one far too early makes the chain that old machines
- * need grow without end.
+ * A refresh that is too late leaves no overlap of old and new; one that is far too early grows the chain that old
+ * machines need without limit.
  */
 function parseLifetime(name: 'ca' | 'serving', validity: number, refresh: number): Lifetime {
   positive(`${name}Validity`, validity);
   if (refresh < validity && refresh >= validity / 4) return { validity, refresh };
   throw new FirstBootError(
     'SLW_FIRST_BOOT_OPTIONS',
-    `${name}Refresh: expected from a quarter of ${name}Validity (${seconds(validity / 4)}) to less than it (${seconds(validity)}), found ${seconds(refresh)}`,
+    `${name}Refresh: expected at least a quarter of ${name}Validity (${seconds(validity / 4)}) and less than ${name}Validity (${seconds(validity)}), found ${seconds(refresh)}`,
   );
 }
 
@@ -126,9 +126,9 @@ function positive(option: string, ms: number): number {
   throw new FirstBootError('SLW_FIRST_BOOT_OPTIONS', `${option}: expected at least 1 s, found ${seconds(ms)}`);
 }
 
-/** Where machines find the machine config server. */
+/** The address of the machine config server. */
 export interface ServerAddress {
-  /** `https://host:port`, as it stands in stubs. */
+  /** `https://host:port`, as in stubs. */
   url: string;
   /** DNS names and addresses for the server's certificate. */
   hosts: string[];
@@ -136,7 +136,7 @@ export interface ServerAddress {
 
 const PORT = 22623;
 
-/** The wanted address, else the platform's; undefined where neither is known. */
+/** The configured address, otherwise that of the platform; undefined: neither is known. */
 export function serverAddress(
   { serverUrl, serverHosts }: { serverUrl: string | undefined; serverHosts: readonly string[] },
   infrastructure: Infrastructure | undefined,
@@ -149,8 +149,8 @@ export function serverAddress(
 }
 
 /**
- * Where the platform has an address for its API server, that comes first: the name is then known only to a resolver
- * on the nodes, which a machine does not have at its first boot.
+ * If the platform has an IP address for its API server, it comes first: then only a resolver on the nodes knows the
+ * name, and a machine does not have one at its first boot.
  */
 function platformHosts(infrastructure: Infrastructure | undefined): string[] {
   const { apiServerInternalURI = '', platformStatus = {} } = infrastructure?.status ?? {};

@@ -1,11 +1,11 @@
 import type { Infrastructure } from '@slipway/api';
 import { array, decode, type Decoder, object, string, time } from '@slipway/base/codec';
 
-/** The right of a new machine to ask for the config of one pool. */
+/** Authorises a new machine to request the config of one pool. */
 export interface ProvisioningToken {
   /** 256 random bits in base64url. */
   token: string;
-  /** RFC 3339, as `expires`. */
+  /** RFC 3339, like `expires`. */
   created: string;
   expires: string;
 }
@@ -15,22 +15,22 @@ const FORM = /^[A-Za-z0-9_-]{43}$/;
 
 const token: Decoder<ProvisioningToken> = object({ token: string({ pattern: FORM }), created: time, expires: time });
 
-/** The tokens of one pool, newest first, as its key of the tokens' Secret holds them; undefined where that is damaged. */
+/** The tokens of one pool, newest first, from its key in the tokens Secret; undefined: damaged. */
 export function readTokens(text: string): ProvisioningToken[] | undefined {
   const decoded = decode(array(token), text, { maxChars: MAX_TOKENS_CHARS });
   return decoded.ok ? decoded.value : undefined;
 }
 
 export interface NextTokens {
-  /** Newest first; the first is the one for stubs. */
+  /** Newest first; stubs get the first. */
   tokens: ProvisioningToken[];
-  /** When to look again, in milliseconds since 1970. */
+  /** When to check again, in milliseconds since 1970. */
   due: number;
 }
 
 /**
- * A new token at half of the newest one's life. So a stub is always given one that is good for at least half a
- * lifetime, and by the time a third would come the first has expired: two at most are ever valid.
+ * Creates a new token when the newest reaches half of its lifetime. So a stub always gets a token that is valid for at
+ * least half a lifetime, and by the time of a third token the first has expired: at most two are valid.
  */
 export function nextTokens(
   kept: readonly ProvisioningToken[],
@@ -45,7 +45,7 @@ export function nextTokens(
   return { tokens, due: Math.min(...tokens.map((token, age) => (age === 0 ? halfLife(token, lifetime) : end(token)))) };
 }
 
-/** The earlier of two moments, which are one for a token that was made for this lifetime. */
+/** The earlier of two times, which are equal for a token with this lifetime. */
 const halfLife = (token: ProvisioningToken, lifetime: number): number =>
   Math.min(Date.parse(token.created) + lifetime / 2, end(token) - lifetime / 2);
 
@@ -61,24 +61,24 @@ const MAX_WAIT_MS = 3_600_000;
 const MIN_WAIT_MS = 50;
 
 /**
- * How long to wait for something that is due at `due`. At most an hour: a clock may be set, a machine may sleep.
- * Never nothing at all: a clock that runs a little behind would have us turn in circles.
+ * How long to wait until `due`. At most an hour, because a clock may be set and a machine may sleep. Never zero,
+ * because a clock that is slightly behind would cause a hot loop.
  */
 export const untilDue = (due: number, now: Date): number =>
   Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, due - now.getTime()));
 
-/** The Secrets, in our namespace, that the machine config server answers from. */
+/** The Secrets of the machine config server, in Slipway's namespace. */
 export const serverSecrets = {
   /** The CA: `tls.crt`, `tls.key`, `ca-bundle.crt` (what stubs trust), `cross-signed.crt`. */
   authority: 'machine-config-server-ca',
-  /** What the server shows: `tls.crt` with its intermediates, `tls.key`. */
+  /** The serving certificate: `tls.crt` with its intermediates, `tls.key`. */
   serving: 'machine-config-server-tls',
-  /** One key a pool: its provisioning tokens. */
+  /** The provisioning tokens, one key per pool. */
   tokens: 'machine-config-server-tokens',
   /** What a joining kubelet starts with: `kubeconfig`, `ca.crt`. */
   kubeconfig: 'machine-config-server-kubeconfig',
 } as const;
 
-/** OpenShift brings machines of its own, whose stubs have no tokens, and its own way to join. A cluster is one when it says what it runs on. */
+/** On OpenShift, stubs have no tokens, and machines join in another way. The platform status identifies such a cluster. */
 export const isOpenShift = (infrastructure: Infrastructure | undefined): boolean =>
   infrastructure?.status?.platformStatus !== undefined;

@@ -20,17 +20,13 @@ const holdsSinceNow = { ...holds, since: NOW - 1 };
 const isOff = { poweredOn: false };
 const failed = drive({ failures: 1, notBefore: NOW + 1 });
 
-describe('beside another operator', () => {
+describe('alongside another operator', () => {
   it.each<[string, FactsInput, string]>([
-    ['a host without an image is left alone', { host: { online: false } }, 'wait: at rest'],
-    [
-      'a host that is not provisioned is left alone',
-      { image: {}, host: { state: 'available' } },
-      'wait: not provisioned',
-    ],
+    ['a host without an image is ignored', { host: { online: false } }, 'wait: at rest'],
+    ['a host that is not provisioned is ignored', { image: {}, host: { state: 'available' } }, 'wait: not provisioned'],
     ['a host that Ironic does not know is not registered', { image: {}, node: null }, 'wait: no node'],
     ['an image of a host that is on waits for a reboot', { image: {} }, 'wait: reboot needed'],
-    ['a host that somebody wants rebooted is held off', { image: {}, host: { reboots: [asks] } }, 'hold off'],
+    ['a host with a reboot request is held off', { image: {}, host: { reboots: [asks] } }, 'hold off'],
     ['a host that is off is held off', { image: {}, host: isOff, node: off }, 'hold off'],
     [
       'but not one that is rebooted without being off',
@@ -38,31 +34,27 @@ describe('beside another operator', () => {
       'wait: reboot needed',
     ],
     [
-      'and if it is held already, it is let go',
+      'and if it is already held, it is released',
       { image: {}, host: { reboots: [asks, holds], isPowerOffDisabled: true } },
       'release hold',
     ],
-    ['not if only Ironic says that it is off', { image: {}, node: off }, 'wait: reboot needed'],
+    ['not if only Ironic reports that it is off', { image: {}, node: off }, 'wait: reboot needed'],
     ['nor if only that operator does', { image: {}, host: isOff }, 'wait: reboot needed'],
     [
-      'nor if there is nothing to change',
+      'nor if nothing changes',
       { image: { memory: attachedA }, host: { reboots: [asks] }, drive: ours },
       'wait: at rest',
     ],
-    ['but what is attached is looked at again', { image: { memory: attachedA }, host: { reboots: [asks] } }, 'look'],
+    ['but the attached ISO is checked again', { image: { memory: attachedA }, host: { reboots: [asks] } }, 'look'],
+    ['nor for an immediate image', { image: { immediate: true }, host: { reboots: [asks] }, drive: empty }, 'attach'],
+    ['held, but still on: wait', { image: {}, host: { reboots: [asks, holds] } }, 'wait: busy'],
     [
-      'nor for an image without patience',
-      { image: { immediate: true }, host: { reboots: [asks] }, drive: empty },
-      'attach',
-    ],
-    ['held, but still on, it is waited for', { image: {}, host: { reboots: [asks, holds] } }, 'wait: busy'],
-    [
-      'held and off, the image is attached',
+      'held and off: the image is attached',
       { image: {}, host: { ...isOff, reboots: [holds] }, node: off, drive: empty },
       'attach',
     ],
     [
-      'but not before that operator must have seen that it is held',
+      'but not before that operator must have noticed the hold',
       { image: {}, host: { ...isOff, reboots: [holdsSinceNow] }, node: off, drive: empty },
       'wait: busy',
     ],
@@ -82,34 +74,30 @@ describe('beside another operator', () => {
       'wait: reboot needed',
     ],
     [
-      'once attached, it is let go',
+      'once attached, it is released',
       { image: { memory: attachedA }, host: { ...isOff, reboots: [holds] }, node: off, drive: ours },
       'release hold',
     ],
+    ['if the reboot request is withdrawn, it is released', { image: {}, host: { reboots: [holds] } }, 'release hold'],
+    ['if the image is gone, it is released', { host: { ...isOff, reboots: [holds] }, node: off }, 'release hold'],
     [
-      'if whoever asked has thought better of it, it is let go',
-      { image: {}, host: { reboots: [holds] } },
-      'release hold',
-    ],
-    ['if the image is gone, it is let go', { host: { ...isOff, reboots: [holds] }, node: off }, 'release hold'],
-    [
-      'if the host is detached, it is let go',
+      'if the host is detached, it is released',
       { image: {}, host: { isDetached: true, reboots: [holds] } },
       'release hold',
     ],
     [
-      'a deleted image of a detached host goes',
+      'a deleted image of a detached host is released',
       { image: { memory: attachedA, isDeleting: true }, host: { isDetached: true } },
       'release image',
     ],
     [
-      'but not while an attach of ours may be under way',
+      'but not while our attach may be in progress',
       { image: { memory: drive({ doing: 'attach', since: NOW - 1 }), isDeleting: true }, host: { isDetached: true } },
       'wait: detached',
     ],
-    ['a paused host is not even let go', { image: {}, host: { isPaused: true, reboots: [holds] } }, 'wait: paused'],
+    ['a paused host is not even released', { image: {}, host: { isPaused: true, reboots: [holds] } }, 'wait: paused'],
     [
-      'a deleted image is taken out of a held host',
+      'a deleted image is ejected from a held host',
       { image: { memory: attachedA, isDeleting: true }, host: { ...isOff, reboots: [holds] }, node: off, drive: ours },
       'detach',
     ],

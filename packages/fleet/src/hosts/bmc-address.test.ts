@@ -31,18 +31,18 @@ describe('bmc.address', () => {
   it.each([
     ['', 'SLW_BMC_ADDRESS', /expected 1 to 2048 characters, found 0/],
     [`redfish://${'a'.repeat(3000)}`, 'SLW_BMC_ADDRESS', /expected 1 to 2048/],
-    ['192.0.2.7', 'SLW_BMC_DRIVER', /"ipmi" does not speak Redfish/],
-    ['bmc.example:623', 'SLW_BMC_DRIVER', /"ipmi" does not speak Redfish/],
+    ['192.0.2.7', 'SLW_BMC_DRIVER', /"ipmi" does not support Redfish/],
+    ['bmc.example:623', 'SLW_BMC_DRIVER', /"ipmi" does not support Redfish/],
     ['ipmi://192.0.2.7', 'SLW_BMC_DRIVER', /cannot attach an ISO; expected one of redfish, redfish-virtualmedia/],
-    ['libvirt://192.0.2.7:6233/', 'SLW_BMC_DRIVER', /"libvirt" does not speak Redfish/],
-    ['irmc://192.0.2.7', 'SLW_BMC_DRIVER', /"irmc" does not speak Redfish/],
-    ['carrier-pigeon://loft', 'SLW_BMC_DRIVER', /"carrier-pigeon" is no driver that Slipway knows/],
+    ['libvirt://192.0.2.7:6233/', 'SLW_BMC_DRIVER', /"libvirt" does not support Redfish/],
+    ['irmc://192.0.2.7', 'SLW_BMC_DRIVER', /"irmc" does not support Redfish/],
+    ['carrier-pigeon://loft', 'SLW_BMC_DRIVER', /"carrier-pigeon" is not a driver that Slipway supports/],
     ['redfish+ftp://bmc.example', 'SLW_BMC_DRIVER', /expected one of/],
-    ['redfish+ftp://root:hunter2@bmc.example', 'SLW_BMC_DRIVER', /"redfish\+ftp" is no driver/],
+    ['redfish+ftp://root:hunter2@bmc.example', 'SLW_BMC_DRIVER', /"redfish\+ftp" is not a driver/],
     ['redfish://', 'SLW_BMC_ADDRESS', /expected redfish:\/\/HOST/],
-    ['redfish://root:hunter2@bmc.example:port', 'SLW_BMC_ADDRESS', /found what is no URL/],
+    ['redfish://root:hunter2@bmc.example:port', 'SLW_BMC_ADDRESS', /found an invalid URL/],
     ['redfish://bmc example/', 'SLW_BMC_ADDRESS', /expected redfish:\/\/HOST/],
-    ['redfish://bmc.example:99999/', 'SLW_BMC_ADDRESS', /found what is no URL/],
+    ['redfish://bmc.example:99999/', 'SLW_BMC_ADDRESS', /found an invalid URL/],
     ['redfish://root:calvin@bmc.example/', 'SLW_BMC_ADDRESS', /no user name or password/],
   ])('%s is refused with %s, and why', (address, code, message) => {
     const read = readAddress(address);
@@ -51,7 +51,7 @@ describe('bmc.address', () => {
     expect(JSON.stringify(read)).not.toContain('hunter2');
   });
 
-  it('never gives away a password that somebody has put into it', () => {
+  it('never reveals a password in it', () => {
     expect(JSON.stringify(readAddress('redfish://root:calvin@bmc.example/'))).not.toContain('calvin');
   });
 
@@ -71,7 +71,7 @@ describe('bmc.address', () => {
 
 describe('the table of drivers', () => {
   it.each([...bmcDrivers])(
-    'says of %s that an ISO can be attached only where Ironic has a driver for it',
+    'reports for %s that an ISO can be attached only if Ironic has a driver for it',
     (_, driver) => {
       expect(driver.nonBootableISOImage).toBe(driver.ironicDriver !== null);
     },

@@ -1,5 +1,5 @@
-// bmc.address of a BareMetalHost, such as redfish-virtualmedia+https://host:port/redfish/v1/Systems/1. The admission policy
-// of DataImages follows the same table of drivers.
+// Parses bmc.address of a BareMetalHost, such as redfish-virtualmedia+https://host:port/redfish/v1/Systems/1. The
+// admission policy of DataImages uses the same table of drivers.
 import { quote } from '@slipway/base/text';
 import { type BmcDriver, bmcDrivers } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
@@ -17,7 +17,7 @@ export type BmcAddress =
       readonly nonBootableISOImage: boolean;
       /** http(s)://host:port */
       readonly origin: string;
-      /** Null: the BMC has only one, or Ironic finds it. */
+      /** Null: the BMC has only one, or Ironic discovers it. */
       readonly systemId: string | null;
     }
   | BmcRefusal;
@@ -30,11 +30,11 @@ export function readAddress(address: string): BmcAddress {
   const driver = bmcDrivers.get(type);
   if (driver === undefined || driver.ironicDriver === null) return refusedDriver(type, driver);
   const url = URL.parse(`${transport}://${rest}`);
-  // Not shown: a password may stand in it, where people err.
-  if (url === null) return refused(`expected ${type}://HOST/redfish/v1/Systems/ID, found what is no URL`);
+  // Not shown: users put passwords into it by mistake.
+  if (url === null) return refused(`expected ${type}://HOST/redfish/v1/Systems/ID, found an invalid URL`);
   if (url.username !== '' || url.password !== '') {
     return refused(
-      'expected no user name or password in it, for everybody who sees the host sees them: put them into the Secret that spec.bmc.credentialsName names',
+      'expected no user name or password, because everyone who can read the host can read them. Move them to the Secret that spec.bmc.credentialsName references',
     );
   }
   const { ironicDriver, nonBootableISOImage } = driver;
@@ -44,9 +44,9 @@ export function readAddress(address: string): BmcAddress {
 function parseParts(address: string): { type: string; transport: string; rest: string } {
   const parts = /^([a-z][a-z0-9-]*)(?:\+(https?))?:(?:\/\/)?(?!\/)(.+)$/i.exec(address);
   const [, type = '', transport = 'https', rest = ''] = parts ?? [];
-  // An address alone, or with a port, has always meant IPMI.
+  // A host alone, or with a port, has always meant IPMI.
   if (/^[^/:+]*(:\d+)?$/.test(address)) return { type: 'ipmi', transport, rest: address };
-  // Up to the colon: what follows may have a password in it, where people err.
+  // Up to the colon: what follows may contain a password by mistake.
   const named = parts === null ? (address.split(':')[0] ?? '') : type;
   return { type: named.toLowerCase(), transport: transport.toLowerCase(), rest };
 }
@@ -59,11 +59,13 @@ function parseSystemId({ pathname }: URL): string | null {
 function refusedDriver(name: string, known: BmcDriver | undefined): BmcRefusal {
   const usable = [...bmcDrivers].filter(([, { ironicDriver }]) => ironicDriver !== null).map(([each]) => each);
   const why =
-    known === undefined ? 'is no driver that Slipway knows' : 'does not speak Redfish, and cannot attach an ISO';
+    known === undefined
+      ? 'is not a driver that Slipway supports'
+      : 'does not support Redfish, so it cannot attach an ISO';
   return {
     ok: false,
     code: 'SLW_BMC_DRIVER',
-    message: `spec.bmc.address: ${shown(name)} ${why}; expected one of ${usable.join(', ')}, each also with +http or +https`,
+    message: `spec.bmc.address: ${shown(name)} ${why}; expected one of ${usable.join(', ')}, optionally with +http or +https`,
   };
 }
 
@@ -75,7 +77,7 @@ const refused = (problem: string): BmcRefusal => ({
 
 const shown = (text: string): string => quote(text, MAX_SHOWN_LENGTH);
 
-// spec.bmc of a BareMetalHost and its Secret → how Ironic reaches the BMC.
+// From spec.bmc of a BareMetalHost and its Secret to what Ironic needs to reach the BMC.
 
 const MAX_CREDENTIAL_LENGTH = 1024;
 
@@ -88,7 +90,7 @@ export interface BmcInput {
 export interface BmcCredentials {
   readonly username: string;
   readonly password: string;
-  /** Tells one content of the Secret from the next: its uid and resourceVersion. */
+  /** Identifies the content of the Secret: its uid and resourceVersion. */
   readonly version: string;
 }
 
@@ -102,7 +104,7 @@ export interface DriverInfo {
 
 export type ReadBmc = { readonly reading: BmcReading; readonly driverInfo: DriverInfo | null };
 
-/** Credentials null: the Secret is not there. */
+/** Credentials null: the Secret does not exist. */
 export function readBmc(input: BmcInput, credentials: BmcCredentials | null): ReadBmc {
   const address = readAddress(input.address);
   if (!address.ok) return { reading: address, driverInfo: null };
@@ -111,7 +113,7 @@ export function readBmc(input: BmcInput, credentials: BmcCredentials | null): Re
   const { username, password, version } = usable.credentials;
   const driverInfo: DriverInfo = {
     redfish_address: address.origin,
-    // Without it Ironic takes the only system of the BMC.
+    // Without it Ironic uses the only system of the BMC.
     ...(address.systemId === null ? {} : { redfish_system_id: address.systemId }),
     redfish_username: username,
     redfish_password: password,
@@ -124,7 +126,7 @@ export function readBmc(input: BmcInput, credentials: BmcCredentials | null): Re
   };
 }
 
-/** The password is not in it: readers of Ironic see the digest, and could try passwords on it. Its Secret's version is. */
+/** Covers the Secret's version, not the password: readers of Ironic see the digest, and could guess passwords. */
 function computeDigest(driver: string, info: DriverInfo, version: string): string {
   const { redfish_address, redfish_system_id = null, redfish_username, redfish_verify_ca = true } = info;
   const told = [driver, redfish_address, redfish_system_id, redfish_username, redfish_verify_ca, version];
@@ -142,7 +144,7 @@ function checkCredentials(
   });
   if (credentials === null) {
     return refusal(
-      `there is no Secret ${shown(name)} in the namespace of the host; make it, with username and password`,
+      `Secret ${shown(name)} does not exist in the namespace of the host. Create it with the keys username and password`,
     );
   }
   for (const field of ['username', 'password'] as const) {

@@ -31,11 +31,11 @@ describe('status of a DataImage', () => {
   it.each<[string, FactsInput, string, string, readonly string[]]>([
     ['attached', { image: { memory: attachedA } }, 'True', 'Attached', [ISO_A]],
     [
-      'waiting for a reboot that nobody does by itself',
+      'waiting for a reboot that is not automatic',
       { image: {} },
       'False',
       'WaitsForReboot',
-      ['Nobody reboots it', REBOOT],
+      ['Slipway does not reboot it', REBOOT],
     ],
     [
       'deleted and waiting',
@@ -52,7 +52,7 @@ describe('status of a DataImage', () => {
       [ISO_A, ISO_B, REBOOT],
     ],
     [
-      'waiting for somebody to power cycle a host that Slipway may not switch off',
+      'waiting for a manual power cycle of a host that Slipway must not power off',
       { image: {}, host: { isPowerOffDisabled: true } },
       'False',
       'WaitsForReboot',
@@ -67,14 +67,14 @@ describe('status of a DataImage', () => {
     ],
     ['about to be attached', { image: {}, node: off, drive: empty }, 'False', 'Pending', []],
     [
-      'being taken out',
+      'being ejected',
       { image: { memory: drive({ doing: 'detach', isSent: true }) }, node: { ...off, reservation: 'x' } },
       'False',
       'Detaching',
       [],
     ],
     [
-      'failed, with the host held off, and the ways out',
+      'failed, with the host kept off, and what to do',
       { image: { memory: failed }, node: off },
       'False',
       'AttachFailed',
@@ -82,8 +82,8 @@ describe('status of a DataImage', () => {
         'not found',
         'Failed 2 times',
         '1970-01-12T13:47:40.000Z',
-        'held off',
-        'put the URL right',
+        'stays off',
+        'correct the URL',
         'delete the DataImage',
         'boot-anyway-after=1',
       ],
@@ -108,7 +108,7 @@ describe('status of a DataImage', () => {
       { image: {}, host: { bmc: { ok: false, code: 'SLW_BMC_DRIVER', message: 'ipmi' } } },
       'False',
       'Unsupported',
-      ['SLW_BMC_DRIVER', 'SLW_DATA_IMAGE_UNSUPPORTED', 'not held off'],
+      ['SLW_BMC_DRIVER', 'SLW_DATA_IMAGE_UNSUPPORTED', 'may boot without the ISO'],
     ],
     [
       'of a detached host',
@@ -147,7 +147,7 @@ describe('status of a DataImage', () => {
     expect(computeStatus({ image: { memory: null, attachedUrl: null } }).attachedImage).toBeUndefined();
   });
 
-  it('counts failures, and says why the last one', () => {
+  it('has the number of failures, and the reason of the last one', () => {
     expect(computeStatus({ image: { memory: failed }, node: off }).error).toEqual({
       count: 2,
       message: failed.message,
@@ -172,9 +172,9 @@ describe('an ISO that was verified', () => {
 
   it.each<[string, FactsInput]>([
     ['while nothing has happened since', {}],
-    ['where the drive still shows it', { drive: ours }],
-    ['on a host that is detached, which keeps what it has', { host: { isDetached: true }, node: null }],
-    ['on a host that was adopted anew and still shows it', { host: adopted, drive: ours }],
+    ['if the drive still shows it', { drive: ours }],
+    ['on a detached host, which keeps its medium', { host: { isDetached: true }, node: null }],
+    ['on a host that was adopted again and still shows it', { host: adopted, drive: ours }],
   ])('is attached %s', (_, given) => {
     expect(found(given)).toMatchObject({ attachedImage: { url: ISO_A }, attached: { status: 'True' } });
   });
@@ -182,16 +182,16 @@ describe('an ISO that was verified', () => {
   it.each<[string, FactsInput, RegExp]>([
     ['that Ironic has forgotten', { node: null }, /adopt the host again/],
     ['that is being adopted', { node: { provisionState: 'adopting' } }, /adopt the host again/],
-    ['that was adopted anew and cannot be asked', { host: adopted, driveProblem: 'BMC down' }, /BMC down/],
+    ['that was adopted again and does not answer', { host: adopted, driveProblem: 'BMC down' }, /BMC down/],
     ['whose drive is empty', { drive: empty }, /empty now/],
     ['whose drive shows another medium', { drive: foreign }, /somebody\.example/],
-  ])('is not said to be attached to a host %s', (_, given, why) => {
+  ])('is not reported as attached to a host %s', (_, given, why) => {
     const { attachedImage, attached } = found(given);
     expect(attachedImage).toBeUndefined();
     expect(attached).toMatchObject({ status: 'Unknown', reason: 'NotVerified', message: expect.stringMatching(why) });
   });
 
-  it('beside another operator is doubted only where the drive says otherwise', () => {
+  it('alongside another operator is doubted only if the drive shows otherwise', () => {
     expect(found({ node: { provisionState: 'adopting' } }, true).attached.status).toBe('True');
     expect(found({ drive: empty }, true).attached.status).toBe('Unknown');
   });

@@ -1,4 +1,4 @@
-// status of a DataImage: all of it follows from what is known and from the step that is next, so nothing is kept in it.
+// The status of a DataImage: computed from the facts and the next step, never used as storage.
 import type { DataImage } from '@slipway/api';
 import { formatProblem } from '../problems.ts';
 import type { ObservedDataImage, HostFacts, ObservedHost, HostStep, StepOptions, Why } from './host-step.ts';
@@ -42,7 +42,7 @@ export const statusWithoutHost = (
   ({
     attachedImage: undefined,
     error: undefined,
-    attached: no('NoHost', `there is no BareMetalHost ${namespace}/${name}: ${image.url} is attached once there is`),
+    attached: no('NoHost', `BareMetalHost ${namespace}/${name} does not exist: ${image.url} is attached once it does`),
   }) satisfies DataImageFindings;
 
 function computeAttachedImage(image: ObservedDataImage): Status['attachedImage'] {
@@ -52,8 +52,8 @@ function computeAttachedImage(image: ObservedDataImage): Status['attachedImage']
 }
 
 /**
- * What was verified once may not be so any more: a host that Ironic adopts anew has its drive emptied by that, and somebody
- * may have changed the medium. Until it is known, attached is not said. Null: there is no doubt.
+ * A verified ISO may be gone: adopting a host again empties its drive, and another client may change the medium. Until
+ * this is clear, attached is not reported. Null: there is no doubt.
  */
 function findDoubt(facts: HostFacts, image: ObservedDataImage, besideOperator: boolean): Finding | null {
   const isOurs = !besideOperator && !facts.host.isForeign;
@@ -66,21 +66,21 @@ function findAdoptionDoubt(facts: HostFacts): string | null {
   const { host, node, drive, driveProblem } = facts;
   const isRegistering = !host.isDetached && !host.isDeleting && node?.provisionState !== 'active';
   if (isRegistering) {
-    return 'Ironic has to adopt the host again, which ejects what is there: it is looked at after that';
+    return 'Ironic must adopt the host again, which ejects the medium. Slipway checks the drive after that';
   }
   return isFreshlyAdopted(facts) && drive === null
-    ? `Ironic has adopted the host again, and the drive cannot be read: ${driveProblem ?? 'it was not asked'}`
+    ? `Ironic has adopted the host again, and the drive cannot be read: ${driveProblem ?? 'it has not been checked yet'}`
     : null;
 }
 
-/** To adopt a node empties its drive, and nobody has asked for anything since: what was attached may be out. */
+/** Adopting a node empties its drive, and no request followed: the attached ISO may be gone. */
 export const isFreshlyAdopted = ({ host, node }: HostFacts): boolean =>
   host.memory?.doing === 'adopt' && node?.provisionState === 'active';
 
 function contradiction({ drive }: HostFacts, { memory }: ObservedDataImage): string | null {
   if (drive === null) return null;
   if (!drive.inserted) return 'the drive is empty now';
-  return drive.image === memory?.reported ? null : `now ${drive.image || 'a medium without a name'} is`;
+  return drive.image === memory?.reported ? null : `now ${drive.image || 'an unnamed medium'} is`;
 }
 
 function computeFinding(facts: HostFacts, image: ObservedDataImage, step: HostStep): Finding {
@@ -91,21 +91,21 @@ function computeFinding(facts: HostFacts, image: ObservedDataImage, step: HostSt
       return {
         status: 'Unknown',
         reason: 'NotVerified',
-        message: `another operator says that ${image.attachedUrl} is attached; it is taken out, and ${image.url} attached, ${atNextPowerOff(facts.host)}`,
+        message: `another operator reports that ${image.attachedUrl} is attached; Slipway ejects it and attaches ${image.url} ${atNextPowerOff(facts.host)}`,
       };
     case 'detaching':
       return findingWhileChanging(
         facts,
         image,
         step,
-        no('Detaching', `${image.memory?.url} is being taken out of the drive`),
+        no('Detaching', `${image.memory?.url} is being ejected from the drive`),
       );
     case 'attaching':
       return findingWhileChanging(
         facts,
         image,
         step,
-        no('Attaching', `${image.memory?.url} is being attached; Ironic has not finished`),
+        no('Attaching', `${image.memory?.url} is being attached; waiting for Ironic to finish`),
       );
     case 'none':
       return findingOfEmpty(facts, image, step);
@@ -118,17 +118,17 @@ function findingOfAttached({ host }: HostFacts, image: ObservedDataImage): Findi
     return {
       status: 'True',
       reason: 'DetachWaitsForReboot',
-      message: `${url} is still in the drive; it is taken out, and this object goes, ${atNextPowerOff(host)}`,
+      message: `${url} is still in the drive; Slipway ejects it and deletes this object ${atNextPowerOff(host)}`,
     };
   }
   return url === image.url
     ? { status: 'True', reason: 'Attached', message: `${url} is in the drive` }
-    : no('ChangeWaitsForReboot', `${url} is in the drive; ${image.url} takes its place ${atNextPowerOff(host)}`);
+    : no('ChangeWaitsForReboot', `${url} is in the drive; ${image.url} replaces it ${atNextPowerOff(host)}`);
 }
 
 function findingOfEmpty(facts: HostFacts, image: ObservedDataImage, step: HostStep): Finding {
   if (!canAttach(facts)) return no('Unsupported', unsupportedMessage(facts));
-  return findingWhileChanging(facts, image, step, no('Pending', `${image.url} is attached next`));
+  return findingWhileChanging(facts, image, step, no('Pending', `${image.url} is about to be attached`));
 }
 
 function findingWhileChanging(facts: HostFacts, image: ObservedDataImage, step: HostStep, otherwise: Finding): Finding {
@@ -145,34 +145,34 @@ function findingOfWait(facts: HostFacts, image: ObservedDataImage, step: { why: 
   if (why === 'drive unreadable') {
     return no(
       'DriveUnreadable',
-      `the drive of ${hostName(facts.host)} cannot be read: ${facts.driveProblem}; the host is left as it is until it can`,
+      `the drive of ${hostName(facts.host)} cannot be read: ${facts.driveProblem}. The host stays in its current state until the drive is readable`,
     );
   }
   if (why === 'reboot needed') return no('WaitsForReboot', waitsMessage(facts, image));
   return countFailures(image) > 0 ? no('AttachFailed', failureMessage(facts, image)) : otherwise;
 }
 
-/** Why the drive of a host is out of our hands. */
+/** Why the drive of a host is out of reach. */
 const notReadyBecause: Readonly<Partial<Record<Why, string>>> = {
   detached:
-    'is detached by its annotation baremetalhost.metal3.io/detached: remove the annotation to have the drive changed',
+    'is detached by its annotation baremetalhost.metal3.io/detached: remove the annotation to let Slipway change the drive',
   'not ours':
-    'belongs to another operator or is not externally provisioned: run Slipway with --data-images-beside-operator to have its drive changed',
+    'belongs to another operator or is not externally provisioned: run Slipway with --data-images-beside-operator to let it change the drive',
   'not provisioned': 'is not provisioned yet',
-  bmc: 'has a BMC that cannot be used; its status says why',
+  bmc: 'has an unusable BMC configuration; see the status of the host',
   'no node': 'is not registered with Ironic yet',
   maintenance:
-    'is in maintenance in Ironic: whoever put it there ends it; after a power failure Ironic does so by itself',
-  'node state': 'has a node in Ironic that is not active; the status of the host says more',
-  'power unknown': 'is neither on nor off as far as Ironic knows: look at its BMC',
-  backoff: 'cannot be reached; its status says why',
+    'is in maintenance in Ironic: end the maintenance there; after a power failure Ironic ends it automatically',
+  'node state': 'has a node in Ironic that is not active; see the status of the host',
+  'power unknown': 'has an unknown power state in Ironic: check its BMC',
+  backoff: 'cannot be reached; see the status of the host',
 };
 
 function waitsMessage({ host }: HostFacts, image: ObservedDataImage): string {
   const { message = '' } = image.memory ?? {};
   const before = message === '' ? '' : `${message}. `;
   return image.isDeleting
-    ? `${before}the drive is emptied, and this object goes, ${atNextPowerOff(host)}`
+    ? `${before}Slipway empties the drive and deletes this object ${atNextPowerOff(host)}`
     : `${before}${image.url} is attached ${atNextPowerOff(host)}`;
 }
 
@@ -180,24 +180,24 @@ function failureMessage({ host, now }: HostFacts, image: ObservedDataImage): str
   const { message = '', notBefore = 0 } = image.memory ?? {};
   const next = notBefore > now ? `at ${new Date(notBefore).toISOString()}` : 'now';
   const held = image.immediate && host.poweredOn ? '' : ` ${heldMessage(host)}`;
-  return `${message}. Failed ${countFailures(image)} times, tried again ${next}.${held}`;
+  return `${message}. Failed ${countFailures(image)} times; next try ${next}.${held}`;
 }
 
 const heldMessage = (host: ObservedHost): string =>
-  `${hostName(host)} is held off until then, because the ISO may be what it is configured by: put the URL right, delete the DataImage, or annotate it with ${BOOT_ANYWAY_ANNOTATION}=1 to boot without it.`;
+  `${hostName(host)} stays off until then, because the ISO may contain its configuration: correct the URL, delete the DataImage, or annotate it with ${BOOT_ANYWAY_ANNOTATION}=1 to boot without the ISO.`;
 
 const bootedMessage = (image: ObservedDataImage): string =>
-  `${image.memory?.message ?? ''}. Failed ${countFailures(image)} times, and the host boots without it, as ${BOOT_ANYWAY_ANNOTATION}=${image.bootAnywayAfter} allows; it is tried again at a later power-off.`;
+  `${image.memory?.message ?? ''}. Failed ${countFailures(image)} times. The host boots without it, as ${BOOT_ANYWAY_ANNOTATION}=${image.bootAnywayAfter} allows; Slipway tries again at a later power-off.`;
 
 function unsupportedMessage({ host }: HostFacts): string {
   const why = host.bmc.ok ? `the driver ${host.bmc.driver} cannot attach an ISO` : formatProblem(host.bmc);
-  return `nothing is attached to ${hostName(host)}, and it is not held off: ${why} [SLW_DATA_IMAGE_UNSUPPORTED]`;
+  return `nothing is attached to ${hostName(host)}, and it may boot without the ISO: ${why} [SLW_DATA_IMAGE_UNSUPPORTED]`;
 }
 
 const atNextPowerOff = ({ namespace, name, isPowerOffDisabled }: ObservedHost): string =>
   isPowerOffDisabled
-    ? `when the host is next found off. Slipway does not switch it off, for spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true: set spec.immediate of the DataImage to true, where the hardware can, or power cycle the host by hand`
-    : `when the host is next powered off. Nobody reboots it for that: kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io= does`;
+    ? `when the host is next off. Slipway does not power it off, because spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true: set spec.immediate of the DataImage to true if the hardware supports it, or power cycle the host by hand`
+    : `when the host is next powered off. Slipway does not reboot it. To reboot it, run: kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io=`;
 
 const hostName = ({ namespace, name }: ObservedHost): string => `BareMetalHost ${namespace}/${name}`;
 

@@ -14,7 +14,7 @@ const wrong = sampleHostMemory({ failures: 2, message: 'wrong password' });
 const fresh = { state: '' };
 
 describe('status of a host', () => {
-  it('that is well', () => {
+  it('that is healthy', () => {
     expect(computeStatus({})).toEqual({
       operationalStatus: 'OK',
       poweredOn: true,
@@ -32,7 +32,7 @@ describe('status of a host', () => {
     ['adopted', { host: fresh }, 'externally provisioned'],
     ['forgotten by Ironic', { node: null }, 'externally provisioned'],
     ['deleted', { host: { isDeleting: true } }, 'deleting'],
-  ])('that is %s has a state that users know', (_, given, state) => {
+  ])('that is %s has the Metal3 state', (_, given, state) => {
     expect(computeStatus(given).provisioning.state).toBe(state);
   });
 
@@ -78,22 +78,22 @@ describe('status of a host', () => {
       'a reboot of a host that may not be switched off',
       { host: { isPowerOffDisabled: true, reboots: [{ key: 'fence', mode: 'soft', since: 0 }] } },
       'power management error',
-      /left on: annotation reboot\.metal3\.io\/fence.*spec\.disablePowerOff is true.*by hand/,
+      /stays on: annotation reboot\.metal3\.io\/fence.*spec\.disablePowerOff is true.*by hand/,
     ],
     [
-      'a host that may not be switched off and shall not be online',
+      'a host that must not be powered off but has spec.online false',
       { host: { isPowerOffDisabled: true, online: false } },
       'power management error',
-      /left on: spec\.online is false, but spec\.disablePowerOff is true/,
+      /stays on: spec\.online is false, but spec\.disablePowerOff is true/,
     ],
-  ])('tells what is wrong: %s', (_, given, errorType, message) => {
+  ])('reports the problem: %s', (_, given, errorType, message) => {
     const status = computeStatus(given);
     expect(status).toMatchObject({ operationalStatus: 'error', errorType });
     expect(status.errorMessage).toMatch(message);
     expect(status.errorCount).toBeGreaterThan(0);
   });
 
-  it('that may not be switched off is well as long as nobody asks for it', () => {
+  it('that must not be powered off is healthy without such a request', () => {
     expect(computeStatus({ host: { isPowerOffDisabled: true } }).operationalStatus).toBe('OK');
     const isOff = { host: { isPowerOffDisabled: true, online: false }, node: off };
     expect(computeStatus(isOff).operationalStatus).toBe('OK');
@@ -107,7 +107,7 @@ describe('status of a host', () => {
     expect(computeStatus(given).poweredOn).toBe(poweredOn);
   });
 
-  it('that is detached says so, and nothing else is wrong with it', () => {
+  it('that is detached reports that, and no error', () => {
     const status = computeStatus({ host: { isDetached: true, memory: wrong }, node: null });
     expect(status).toMatchObject({ operationalStatus: 'detached', errorType: undefined, errorMessage: '' });
   });
@@ -116,7 +116,7 @@ describe('status of a host', () => {
     ['not tried before Ironic knows the host', { node: null }, 'not tried'],
     ['not tried after they have changed', { node: { sentDigest: 'before' } }, 'not tried'],
     ['tried once sent', { node: { provisionState: 'enroll' } }, 'tried'],
-    ['good once the BMC has taken them', { node: { provisionState: 'manageable' } }, 'good'],
+    ['good once the BMC has accepted them', { node: { provisionState: 'manageable' } }, 'good'],
     ['only tried while something fails', { host: { memory: wrong } }, 'tried'],
   ])('has credentials that are %s', (_, given, credentials) => {
     expect(computeStatus(given).credentials).toBe(credentials);

@@ -1,4 +1,4 @@
-// status of a BareMetalHost that is ours, in the words that its users know.
+// The status of a BareMetalHost that Slipway manages, in the terms of Metal3.
 import type { BareMetalHost } from '@slipway/api';
 import { formatProblem } from '../problems.ts';
 import type { HostFacts, HostStep, Why } from './host-step.ts';
@@ -9,10 +9,10 @@ type Status = NonNullable<BareMetalHost['status']>;
 type ErrorType = NonNullable<Status['errorType']>;
 
 export interface HostFindings extends Pick<Status, 'operationalStatus' | 'poweredOn' | 'errorMessage' | 'errorCount'> {
-  /** Undefined: nothing is wrong. */
+  /** Undefined: no error. */
   readonly errorType: ErrorType | undefined;
   readonly provisioning: { readonly ID: string; readonly state: string };
-  /** Whether the credentials that Ironic was last sent are those of now, and whether the BMC has taken them. */
+  /** Whether Ironic has the current credentials, and whether the BMC accepted them. */
   readonly credentials: 'not tried' | 'tried' | 'good';
 }
 
@@ -37,7 +37,7 @@ function computeOperationalStatus({ host }: HostFacts, problem: Problem | null):
   return problem === null ? 'OK' : 'error';
 }
 
-/** While Ironic does not know it, as it was. */
+/** The previous value while the node is not in Ironic. */
 function isPoweredOn({ host, node }: HostFacts): boolean {
   if (node?.powerState === 'power on') return true;
   return node?.powerState === 'power off' ? false : host.poweredOn;
@@ -45,7 +45,7 @@ function isPoweredOn({ host, node }: HostFacts): boolean {
 
 function computeState({ host, node }: HostFacts): string {
   if (host.isDeleting) return 'deleting';
-  // Once there it stays there, whatever becomes of Ironic's own memory.
+  // Once settled it stays settled, even if Ironic loses its database.
   return node?.provisionState === 'active' || host.state === SETTLED ? SETTLED : 'registering';
 }
 
@@ -70,14 +70,14 @@ function problemOfStep(facts: HostFacts, step: HostStep): Problem | null {
   return why === undefined ? null : { type: why.type, message: why.message(facts) };
 }
 
-/** Ironic's own reboot would not do: nobody could change the drive in it, and asked for twice it reboots twice. */
+/** Ironic's reboot is no alternative: it leaves no time to change the drive, and requested twice it reboots twice. */
 function findPowerOffRefusal(facts: HostFacts): Problem | null {
   const { host, node } = facts;
   if (!host.isPowerOffDisabled || !isPowerOffRequested(facts) || node?.powerState !== 'power on') return null;
   const asked = host.online
-    ? `annotation ${host.reboots.map(formatRebootAnnotation).join(', ')} asks for a reboot`
+    ? `annotation ${host.reboots.map(formatRebootAnnotation).join(', ')} requests a reboot`
     : 'spec.online is false';
-  const message = `the host is left on: ${asked}, but spec.disablePowerOff is true; power cycle it by hand, or take back either of the two [SLW_BMC_POWER_OFF_DISABLED]`;
+  const message = `the host stays on: ${asked}, but spec.disablePowerOff is true. Power cycle it by hand, or revert one of the two [SLW_BMC_POWER_OFF_DISABLED]`;
   return { type: 'power management error', message };
 }
 
@@ -90,17 +90,17 @@ const problemOfWait: Readonly<
   maintenance: {
     type: 'power management error',
     message: ({ node }) =>
-      `node ${node?.uuid} is in maintenance in Ironic, and nothing is done with it${because(node?.lastError)}; whoever put it there ends it, after a power failure Ironic does so by itself [SLW_IRONIC_MAINTENANCE]`,
+      `node ${node?.uuid} is in maintenance in Ironic, and Slipway does not touch it${because(node?.lastError)}. End the maintenance in Ironic; after a power failure Ironic ends it automatically [SLW_IRONIC_MAINTENANCE]`,
   },
   'node state': {
     type: 'registration error',
     message: ({ node }) =>
-      `node ${node?.uuid} in Ironic: expected enroll, manageable or active, found ${node?.provisionState}${because(node?.lastError)}; something else works with it: bring it to manageable or delete it there [SLW_IRONIC_NODE_STATE]`,
+      `node ${node?.uuid} in Ironic: expected enroll, manageable or active, found ${node?.provisionState}${because(node?.lastError)}. Another client uses the node: move it to manageable, or delete it in Ironic [SLW_IRONIC_NODE_STATE]`,
   },
   'power unknown': {
     type: 'power management error',
     message: ({ node }) =>
-      `Ironic does not know whether the host is on, found ${node?.powerState ?? 'nothing'}${because(node?.lastError)}; look at its BMC [SLW_IRONIC_POWER_UNKNOWN]`,
+      `the power state of the host in Ironic: expected power on or power off, found ${node?.powerState ?? 'nothing'}${because(node?.lastError)}. Check its BMC [SLW_IRONIC_POWER_UNKNOWN]`,
   },
 };
 

@@ -1,29 +1,29 @@
-// What is known of one bare-metal host at a moment, and the one thing to be done next: plain data. A host and its DataImage have
-// the same name and are decided on together, so that nobody powers a machine on while its drive is being changed.
+// The facts about one bare-metal host, and its one next step: plain data. A host and its DataImage have the same name
+// and are decided together, so that the machine is never powered on while its drive changes.
 
-/** As Ironic has it. */
+/** The node as Ironic reports it. */
 export interface IronicNode {
   readonly uuid: string;
   /** enroll, verifying, manageable, adopting, adopt failed, active, … */
   readonly provisionState: string;
   readonly targetProvisionState: string | null;
-  /** power on, power off; null: not known. */
+  /** power on, power off; null: unknown. */
   readonly powerState: string | null;
   readonly targetPowerState: string | null;
-  /** Somebody works on it: the name of the conductor. */
+  /** The name of the conductor that has locked the node. */
   readonly reservation: string | null;
   readonly lastError: string | null;
   readonly maintenance: boolean;
-  /** Digest of the driver_info that we sent, kept in `extra`: passwords cannot be read back. Null: not made by us. */
+  /** Digest of the driver_info that we sent, in `extra`: passwords cannot be read back. Null: not created by us. */
   readonly sentDigest: string | null;
 }
 
-/** What the BMC says is in the drive. Null where it was not asked. */
+/** The medium in the drive, as the BMC reports it. Null if not read. */
 export interface Drive {
   readonly inserted: boolean;
   /**
-   * As Ironic reports it: mostly its own copy, named after the node, so it does not tell one ISO of ours from another. Empty
-   * where the BMC does not say what it holds.
+   * As Ironic reports it: usually its copy, named after the node, which does not distinguish our ISOs. Empty if the BMC
+   * does not report a name.
    */
   readonly image: string;
 }
@@ -31,53 +31,53 @@ export interface Drive {
 export interface HostFacts {
   readonly host: ObservedHost;
   readonly node: IronicNode | null;
-  /** Null: it was not asked (it may take minutes where the BMC is down), or could not be. */
+  /** Null: not read (this may take minutes if the BMC is down), or unreadable. */
   readonly drive: Drive | null;
-  /** Why the drive could not be read when it was asked; null: it was not asked, or was read. */
+  /** Why the drive could not be read; null: it was read, or not tried. */
   readonly driveProblem: string | null;
   readonly dataImage: ObservedDataImage | null;
   readonly now: number;
 }
 
-/** What of a BareMetalHost counts. */
+/** The relevant fields of a BareMetalHost. */
 export interface ObservedHost {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly isDeleting: boolean;
-  /** When its deletion was asked for; 0: it was not. */
+  /** When its deletion was requested; 0: never. */
   readonly deletingSince: number;
   readonly hasFinalizer: boolean;
   readonly online: boolean;
-  /** spec.disablePowerOff: it is never switched off by us. */
+  /** spec.disablePowerOff: we never power it off. */
   readonly isPowerOffDisabled: boolean;
   readonly externallyProvisioned: boolean;
   /** status.provisioning.state. */
   readonly state: string;
-  /** status.poweredOn: as whoever manages the host has last written it. */
+  /** status.poweredOn, as last written by the manager of the host. */
   readonly poweredOn: boolean;
-  /** By annotation baremetalhost.metal3.io/paused, /detached. */
+  /** From the annotations baremetalhost.metal3.io/paused and /detached. */
   readonly isPaused: boolean;
   readonly isDetached: boolean;
-  /** The detached annotation says so: its deletion waits until that is removed. */
+  /** The detached annotation requests it: deletion waits until that is removed. */
   readonly isDeletionDelayed: boolean;
-  /** reboot.metal3.io and reboot.metal3.io/<key>: see reboot-requests.ts. */
+  /** reboot.metal3.io and reboot.metal3.io/<key>: see memory.ts. */
   readonly reboots: readonly RebootRequest[];
   readonly bmc: BmcReading;
-  /** Another operator owns the host: it is only read. */
+  /** Another operator owns the host: we only read it. */
   readonly isForeign: boolean;
-  /** What we last asked of its node: annotation slipway.dev/host, written before the call that it speaks of. */
+  /** Our last request for its node: annotation slipway.dev/host, written before the call. */
   readonly memory: HostMemory | null;
 }
 
 export interface HostMemory {
   readonly doing: 'none' | 'update' | 'manage' | 'adopt' | 'power on' | 'power off' | 'soft power off' | 'delete';
-  /** Ironic has said yes to it. False: it may never have heard of it. */
+  /** Ironic accepted it. False: Ironic may never have received it. */
   readonly isSent: boolean;
   readonly since: number;
-  /** When we last asked for it to be switched on: what is read soon after may be older than that. */
+  /** When we last requested power on: data that is read soon after may be older. */
   readonly onSince: number;
-  /** Failures in a row, why the last one, and the time before which it is not tried again. */
+  /** Consecutive failures, the reason of the last one, and the earliest time of the next try. */
   readonly failures: number;
   readonly message: string;
   readonly notBefore: number;
@@ -87,7 +87,7 @@ export interface RebootRequest {
   /** '' for the plain annotation. */
   readonly key: string;
   readonly mode: 'soft' | 'hard';
-  /** When ours was put on; 0: it is not ours, or does not say. */
+  /** When we set it; 0: set by another client, or not specified. */
   readonly since: number;
 }
 
@@ -111,9 +111,9 @@ export interface ObservedDataImage {
   /** status.attachedImage.url; null: none. */
   readonly attachedUrl: string | null;
   readonly errorCount: number;
-  /** What we are in the middle of: annotation slipway.dev/data-image, written before the call that it speaks of. */
+  /** The operation in progress: annotation slipway.dev/data-image, written before the call. */
   readonly memory: DriveMemory | null;
-  /** Boot anyway after so many failures; null: never (the default). Annotation slipway.dev/data-image-boot-anyway-after. */
+  /** Boot anyway after this many failures; null: never. Annotation slipway.dev/data-image-boot-anyway-after. */
   readonly bootAnywayAfter: number | null;
 }
 
@@ -122,35 +122,35 @@ export interface DriveMemory {
   readonly url: string;
   /** Verified: it is in the drive. Only with `none`. */
   readonly isAttached: boolean;
-  /** The image string that Ironic reported for our ISO; '' before. Another one in the drive is somebody else's medium. */
+  /** The image string that Ironic reported for our ISO; '' before. Any other medium in the drive is foreign. */
   readonly reported: string;
-  /** UUID of the node that an attach was last called for, by which Ironic names its copy; '' before the first. */
+  /** UUID of the node of the last attach call, by which Ironic names its copy; '' before the first. */
   readonly node: string;
-  /** Ironic has said yes to it. False: it may never have heard of it. */
+  /** Ironic accepted it. False: Ironic may never have received it. */
   readonly isSent: boolean;
   readonly since: number;
-  /** Not before this time is the next try. */
+  /** The earliest time of the next try. */
   readonly notBefore: number;
-  /** Failures in a row and why the last one: here and not in status, so that one write holds all of it. */
+  /** Consecutive failures and the last reason: here and not in status, so that one write covers everything. */
   readonly failures: number;
   readonly message: string;
 }
 
-/** How fast things go, and what part is ours. */
+/** Timings, and what Slipway manages. */
 export interface StepOptions {
-  /** Another operator powers the hosts; only their drives are ours. */
+  /** Another operator controls the power of hosts; we only manage their drives. */
   readonly besideOperator: boolean;
-  /** How soon something that is under way is looked at again. */
+  /** Requeue interval for an operation in progress. */
   readonly pollMs: number;
-  /** How long an answer may lag behind what was done. */
+  /** How long a report may lag behind an operation. */
   readonly settleMs: number;
   /** How long an operating system has to shut down. */
   readonly softOffMs: number;
-  /** The minute of the growing delays; shorter in tests. */
+  /** The minute of the exponential backoff; shorter in tests. */
   readonly minuteMs: number;
-  /** How long a host that is being deleted waits for its drive to be emptied. */
+  /** How long the deletion of a host waits for its drive to be emptied. */
   readonly lastEjectMs: number;
-  /** From 0 up to 1: how much of the jitter is taken off a delay. */
+  /** From 0 to 1: the share of the jitter that is subtracted from a delay. */
   readonly chance: number;
 }
 
@@ -164,9 +164,9 @@ export const DEFAULT_STEP_OPTIONS: StepOptions = {
   chance: 0.5,
 };
 
-/** Why nothing is done now. */
+/** Why there is nothing to do now. */
 export type Why =
-  /** All is as it shall be. */
+  /** Everything is as desired. */
   | 'at rest'
   | 'paused'
   /** By annotation: it has no node in Ironic. */
@@ -175,36 +175,36 @@ export type Why =
   | 'not ours'
   /** Not (externally) provisioned yet. */
   | 'not provisioned'
-  /** bmc.address or its credentials cannot be used. */
+  /** bmc.address or its credentials are unusable. */
   | 'bmc'
-  /** Beside another operator: Ironic does not know the host yet. */
+  /** Alongside another operator: Ironic does not know the host yet. */
   | 'no node'
-  /** Somebody works on the node, or an answer may still lag. */
+  /** Another client uses the node, or its report may still lag. */
   | 'busy'
   | 'maintenance'
-  /** In a state of Ironic that no externally provisioned host can have. */
+  /** In an Ironic state that no externally provisioned host can have. */
   | 'node state'
   | 'power unknown'
-  /** Somebody's reboot annotation with a key, or spec.online false. */
+  /** A reboot annotation with a key, or spec.online false. */
   | 'kept off'
-  /** What failed is tried again later. */
+  /** A failed operation is retried later. */
   | 'backoff'
-  /** The same for the drive; where the host is off, it is held off. */
+  /** The same for the drive; if the host is off, it stays off. */
   | 'drive backoff'
   | 'drive unreadable'
-  /** The drive changes at the next power-off, and nobody reboots by itself. */
+  /** The drive changes at the next power-off, and Slipway does not reboot the host. */
   | 'reboot needed';
 
 /**
- * The one thing to be done next. What has `remember` is carried out in this order: the memory is written with the
- * resourceVersion that the facts were read at, so that old facts change nothing; then the call; then what `afterCall` says.
+ * The one next step. A step with `remember` is executed in this order: write the memory with the resourceVersion of the
+ * facts, so that stale facts change nothing; then call Ironic; then write what `afterCall` returns.
  */
 export type HostStep =
   /** Null: until something changes. */
   | { readonly type: 'wait'; readonly why: Why; readonly ms: number | null }
   /**
-   * Ask for what is in the drive, then for a step again, with the same facts otherwise. Only what is answered twice in a row
-   * counts; answers that differ are a `driveProblem`.
+   * Read the drive, then decide again with otherwise the same facts. Only two equal readings in a row count; different
+   * ones are a `driveProblem`.
    */
   | { readonly type: 'look' }
   | { readonly type: 'add host finalizer' }
@@ -219,7 +219,7 @@ export type HostStep =
   | { readonly type: 'remember host'; readonly memory: HostMemory }
   /** Remove the plain reboot annotation: it has been served. */
   | { readonly type: 'clear reboot' }
-  /** Put on, take off the annotation reboot.metal3.io/slipway. */
+  /** Set or remove the annotation reboot.metal3.io/slipway. */
   | { readonly type: 'hold off' }
   | { readonly type: 'release hold' }
   /** Finalizer and ownerReference of the DataImage. */
@@ -232,61 +232,61 @@ export type HostStep =
 export type PowerTarget = 'power on' | 'power off' | 'soft power off';
 
 /**
- * What Slipway asks of Ironic. Every call that changes something returns when Ironic has said yes; the work itself goes on
- * after that, and is over when the node has no reservation: then its lastError says how it went.
- * What fails is an IronicError; see there for whether it may have been done all the same.
+ * The operations of Ironic that Slipway uses. A call that changes something returns once Ironic has accepted it; the
+ * work continues until the node has no reservation, and then its lastError reports the result. Failures are
+ * IronicErrors, which state whether the change may have happened anyway.
  */
 export interface Ironic {
-  /** By name or UUID. Null: Ironic does not know it. */
+  /** By name or UUID. Null: not in Ironic. */
   node(id: string, signal?: AbortSignal): Promise<KnownNode | null>;
   register(wanted: DesiredNode, signal?: AbortSignal): Promise<void>;
-  /** How to reach the BMC now. */
+  /** Updates how to reach the BMC. */
   update(uuid: string, wanted: Omit<DesiredNode, 'name'>, signal?: AbortSignal): Promise<void>;
   provision(uuid: string, target: 'manage' | 'adopt', signal?: AbortSignal): Promise<void>;
   power(uuid: string, target: PowerTarget, options?: PowerOptions): Promise<void>;
   setMaintenance(uuid: string, maintenance: boolean, signal?: AbortSignal): Promise<void>;
-  /** Fine where it is gone already. An active node has to be in maintenance first. */
+  /** Succeeds if it is already gone. An active node must be in maintenance first. */
   remove(uuid: string, signal?: AbortSignal): Promise<void>;
-  /** Asks the BMC, which takes its time where it is down. */
+  /** Queries the BMC, which is slow if it is down. */
   drive(uuid: string, signal?: AbortSignal): Promise<Drive>;
   attach(uuid: string, url: string, signal?: AbortSignal): Promise<void>;
-  /** Fine where nothing is attached. */
+  /** Succeeds if nothing is attached. */
   detach(uuid: string, signal?: AbortSignal): Promise<void>;
-  /** Ends what is under way with SLW_IRONIC_CLOSED. */
+  /** Ends all calls in progress with SLW_IRONIC_CLOSED. */
   close(): Promise<void>;
 }
 
 export interface KnownNode extends IronicNode {
-  /** Of the BareMetalHost that we made it for. Null: not made by us. */
+  /** UID of the BareMetalHost that we created it for. Null: not created by us. */
   readonly hostUid: string | null;
 }
 
 export interface DesiredNode {
   readonly name: string;
   readonly driver: string;
-  /** With the password. */
+  /** Includes the password. */
   readonly driverInfo: Readonly<Record<string, string | boolean>>;
   readonly hostUid: string;
   readonly digest: string;
 }
 
 export interface PowerOptions {
-  /** How long the machine may take. Without it Ironic waits ten minutes for a soft power off, with the node locked. */
+  /** Timeout of the machine. By default Ironic waits ten minutes for a soft power off, with the node locked. */
   readonly withinMs?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface IronicOptions {
-  /** Such as https://ironic.example:6385; a `/v1` at its end is left out. */
+  /** For example https://ironic.example:6385; a trailing `/v1` is removed. */
   readonly url: string;
-  /** Authorities in PEM besides those of the system. */
+  /** CAs in PEM, in addition to those of the system. */
   readonly ca?: string | undefined;
   readonly auth?: IronicAuth | undefined;
-  /** For each call, from the first byte sent to the last received. Default: half a minute. */
+  /** For each call, from the first byte sent to the last one received. Default: half a minute. */
   readonly timeoutMs?: number;
-  /** For looking into a drive, for which Ironic asks the BMC. Default: two minutes. */
+  /** For reading a drive, for which Ironic queries the BMC. Default: two minutes. */
   readonly driveTimeoutMs?: number;
-  /** How often a call is made again that finds the node locked. Default: 4, which takes up to 4 seconds. */
+  /** How often to retry a call that finds the node locked. Default: 4, which takes up to 4 seconds. */
   readonly conflictRetries?: number;
 }
 
@@ -295,5 +295,5 @@ export interface IronicAuth {
   readonly password: string;
 }
 
-/** As Metal3 names it, so that either can take over from the other. */
+/** The same name that Metal3 uses, so that either can take over. */
 export const formatNodeName = (namespace: string, name: string): string => `${namespace}~${name}`;

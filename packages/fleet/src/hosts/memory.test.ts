@@ -35,7 +35,7 @@ const host: HostMemory = {
 };
 
 describe('a memory', () => {
-  it('is read as it was written', () => {
+  it('survives a round trip', () => {
     expect(readDriveMemory(encodeMemory(drive), NOW)).toEqual(drive);
     expect(readHostMemory(encodeMemory(host), NOW)).toEqual(host);
     expect(readDriveMemory(undefined, NOW)).toBeNull();
@@ -43,26 +43,26 @@ describe('a memory', () => {
   });
 
   it.each([['{'], ['null'], ['[]'], ['7'], ['{"doing":"dance"}'], ['x'.repeat(20_000)]])(
-    'of a drive that somebody has made unreadable never says that an ISO is attached, and has the drive emptied: %s',
+    'of a drive that is unreadable never counts as attached, and has the drive emptied: %s',
     (value) => {
       expect(readDriveMemory(value, NOW)).toMatchObject({ doing: 'detach', isAttached: false, isSent: false });
       expect(readHostMemory(value, NOW)).toBeNull();
     },
   );
 
-  it('does not call attached what was never reported; some BMCs report no name', () => {
+  it('does not count as attached what was never reported; some BMCs report no name', () => {
     const { reported: _, ...unreported } = drive;
     expect(readDriveMemory(JSON.stringify(unreported), NOW)?.isAttached).toBe(false);
     expect(readDriveMemory(encodeMemory({ ...drive, reported: '' }), NOW)?.isAttached).toBe(true);
     expect(readDriveMemory(encodeMemory({ ...drive, doing: 'attach' }), NOW)?.isAttached).toBe(false);
   });
 
-  it('of a clock that was ahead keeps nobody waiting for longer than the longest delay', () => {
+  it('of a clock that was ahead causes no wait beyond the longest delay', () => {
     const ahead = { ...drive, since: NOW * 2, notBefore: NOW * 2 };
     expect(readDriveMemory(encodeMemory(ahead), NOW)).toMatchObject({ since: NOW, notBefore: NOW + 512 * 60_000 });
   });
 
-  it('whatever it says, is read', () => {
+  it('is read, whatever its content', () => {
     fc.assert(
       fc.property(fc.json(), (value) => {
         expect(readDriveMemory(value, NOW)).not.toBeNull();
@@ -88,7 +88,7 @@ describe('booting anyway', () => {
 
 const plain = (value: string) => rebootRequests({ 'reboot.metal3.io': value });
 
-describe('a reboot is asked for', () => {
+describe('a reboot is requested', () => {
   it.each([
     ['', 'soft'],
     ['{}', 'soft'],
@@ -121,13 +121,13 @@ describe('a reboot is asked for', () => {
     },
   );
 
-  it('by us, who say since when', () => {
+  it('by us, with a start time', () => {
     expect(rebootRequests({ 'reboot.metal3.io/slipway': holdValue(7) })).toEqual([
       { key: 'slipway', mode: 'soft', since: 7 },
     ]);
   });
 
-  it('and hard, where one of several asks for it', () => {
+  it('and hard, if one of several requests it', () => {
     expect(modeOfAll(rebootRequests({ 'reboot.metal3.io': '', 'reboot.metal3.io/x': '{"mode":"hard"}' }))).toBe('hard');
     expect(modeOfAll(rebootRequests({ 'reboot.metal3.io': '' }))).toBe('soft');
     expect(rebootRequests(undefined)).toEqual([]);

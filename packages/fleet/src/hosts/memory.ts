@@ -1,4 +1,4 @@
-// How the memory of a drive changes: one function for each thing that can happen to it.
+// Transitions of the drive memory: one function for each event.
 import { backoffMs, halfJitter } from '@slipway/base/backoff';
 import { printableLine } from '@slipway/base/text';
 import { isRecord, parseJson } from '@slipway/base/json';
@@ -36,7 +36,7 @@ export type Medium =
   | 'attaching'
   /** Verified. */
   | 'attached'
-  /** status says that it is attached, and we do not remember it: another operator did it. */
+  /** status reports it as attached, but we have no memory of it: another operator attached it. */
   | 'unverified'
   | 'detaching';
 
@@ -48,9 +48,9 @@ export function computeMedium({ memory, attachedUrl }: ObservedDataImage): Mediu
 }
 
 /**
- * Whether what is in the drive can be ours: Ironic names its copy after the node, or hands on our URL as it is. What it
- * boots machines from is named after the node too, and is never ours. A BMC that has not named what we attached names
- * nothing, so what has no name is ours there.
+ * Whether the medium in the drive can be ours: Ironic names its copy after the node, or passes on our URL unchanged.
+ * Boot images are named after the node too, and are never ours. If the BMC did not name what we attached, a medium
+ * without a name is ours.
  */
 export function isOurs({ inserted, image }: Drive, { reported, url, node }: DriveMemory): boolean {
   if (!inserted || image === '') return inserted && reported === '';
@@ -72,7 +72,7 @@ export const attachBegins = (before: DriveMemory, { uuid }: IronicNode, now: num
   notBefore: 0,
 });
 
-/** Written before the call. What is `reported` stays: it tells our medium from somebody else's. */
+/** Written before the call. `reported` stays: it distinguishes our medium from others. */
 export const detachBegins = (before: DriveMemory, now: number): DriveMemory => ({
   ...before,
   doing: 'detach',
@@ -82,7 +82,7 @@ export const detachBegins = (before: DriveMemory, now: number): DriveMemory => (
   notBefore: 0,
 });
 
-/** The wait for Ironic's work begins with its yes: a call may have been slow. */
+/** The wait for Ironic starts when it accepts the call, because the call itself may be slow. */
 export const driveCallAccepted = (before: DriveMemory, now: number): DriveMemory => ({
   ...before,
   isSent: true,
@@ -97,7 +97,7 @@ export const verified = ({ url, node }: DriveMemory, reported: string, now: numb
   since: now,
 });
 
-/** A failed attach may have left something behind: the drive is emptied at once, the next try waits. */
+/** A failed attach may have left something behind: empty the drive immediately, and delay the next try. */
 export const attachFailed = (before: DriveMemory, message: string, now: number): DriveMemory => ({
   ...before,
   doing: 'detach',
@@ -115,8 +115,8 @@ export function detachFailed(before: DriveMemory, message: string, now: number, 
 }
 
 /**
- * Nothing of ours is in the drive any more. After a failed attach the next one waits. Should ours come back, it is known
- * by what was `reported`.
+ * Nothing of ours is in the drive now. After a failed attach the next one waits. If our medium reappears, `reported`
+ * identifies it.
  */
 export const emptied = (before: DriveMemory, now: number, options: StepOptions): DriveMemory => ({
   ...before,
@@ -127,13 +127,13 @@ export const emptied = (before: DriveMemory, now: number, options: StepOptions):
   notBefore: before.failures === 0 ? 0 : now + delay(before.failures, options),
 });
 
-/** There is a medium in the drive that is not ours: it is not touched. */
+/** The drive contains a foreign medium: leave it untouched. */
 export function foreignFound(before: DriveMemory, message: string, now: number, options: StepOptions): DriveMemory {
   const failures = before.failures + 1;
   return emptied({ ...before, failures, message: shorten(message) }, now, options);
 }
 
-/** As Metal3 users know it for DataImages: 2^failures minutes, up to eight and a half hours, less up to half of it. */
+/** Metal3's backoff for DataImages: 2^failures minutes, up to eight and a half hours, minus up to half of it. */
 export const delay = (failures: number, { minuteMs, chance }: StepOptions, mostDoublings = 9): number =>
   Math.round(
     backoffMs(
@@ -143,10 +143,10 @@ export const delay = (failures: number, { minuteMs, chance }: StepOptions, mostD
     ),
   );
 
-/** What outside programs say may be long, and have what no status may have. */
+/** Text of other programs may be long, and contain characters that a status must not have. */
 export const shorten = (message: string, longest = MAX_MESSAGE_LENGTH): string => printableLine(message, longest);
 
-// How the memory of what was last asked of a node changes.
+// Transitions of the memory of the last request for a node.
 
 export const emptyHostMemory: HostMemory = {
   doing: 'none',
@@ -158,10 +158,10 @@ export const emptyHostMemory: HostMemory = {
   notBefore: 0,
 };
 
-/** A machine that cannot be reached is tried at least every quarter of an hour: what is wrong is often put right by hand. */
+/** An unreachable machine is retried at least every quarter of an hour: a user may fix it at any time. */
 const MAX_DOUBLINGS = 4;
 
-/** Written before the call. Failures are counted until all is well. */
+/** Written before the call. Failures add up until the host is healthy. */
 export const recordRequest = (before: HostMemory | null, doing: HostMemory['doing'], now: number): HostMemory => ({
   ...(before ?? emptyHostMemory),
   doing,
@@ -178,7 +178,7 @@ export const hostCallAccepted = (before: HostMemory, now: number): HostMemory =>
   onSince: before.doing === 'power on' ? now : before.onSince,
 });
 
-/** Failures are over; what was asked for last is not forgotten. */
+/** Resets the failures, but not the last request. */
 export const forgiven = (before: HostMemory | null): HostMemory => ({
   ...(before ?? emptyHostMemory),
   failures: 0,
@@ -198,11 +198,11 @@ export function hostCallFailed(
   return { ...emptyHostMemory, since: now, onSince, failures, message: shorten(message), notBefore };
 }
 
-/** Null: nobody needs to wait. */
+/** Null: no backoff. */
 export const backingOff = (memory: HostMemory | null, now: number): Extract<HostStep, { type: 'wait' }> | null =>
   memory !== null && memory.notBefore > now ? { type: 'wait', why: 'backoff', ms: memory.notBefore - now } : null;
 
-/** How far something is that we may have asked for already; the node is not busy, and not yet what was asked for. */
+/** Progress of a request that we may have sent already; the node is idle, and not yet in the requested state. */
 export function checkProgress(
   memory: HostMemory | null,
   doing: HostMemory['doing'],
@@ -214,7 +214,7 @@ export function checkProgress(
   return memory.isSent && lastError !== null ? 'failed' : 'not asked';
 }
 
-// The two memories as annotations: written by us, but anybody may have had their hands on them.
+// Both memories as annotations. We write them, but any client may have changed them.
 
 export const HOST_MEMORY_ANNOTATION = 'slipway.dev/host';
 export const BOOT_ANYWAY_ANNOTATION = 'slipway.dev/data-image-boot-anyway-after';
@@ -224,8 +224,8 @@ const MAX_FAILURES = 1_000_000;
 export const encodeMemory = (memory: DriveMemory | HostMemory): string => JSON.stringify(memory);
 
 /**
- * Null: there is none. What is there and cannot be read is an interrupted detach: something of ours may be in the drive, and
- * it is better emptied once too often than forgotten.
+ * Null: there is none. An unreadable one counts as an interrupted detach: something of ours may be in the drive, and
+ * one detach too many is better than a forgotten ISO.
  */
 export function readDriveMemory(value: string | undefined, now: number): DriveMemory | null {
   if (value === undefined) return null;
@@ -234,7 +234,7 @@ export function readDriveMemory(value: string | undefined, now: number): DriveMe
   return {
     doing,
     url: text(fields['url']),
-    // Empty is what some BMCs report; where nothing is, nothing was.
+    // Some BMCs report an empty name; if the field is missing, nothing was reported.
     isAttached: doing === 'none' && fields['isAttached'] === true && typeof fields['reported'] === 'string',
     reported: text(fields['reported']),
     node: text(fields['node']),
@@ -242,7 +242,7 @@ export function readDriveMemory(value: string | undefined, now: number): DriveMe
   };
 }
 
-/** Null: there is none, or none that can be read; then everything is asked for again, which does no harm. */
+/** Null: missing or unreadable; then everything is requested again, which is harmless. */
 export function readHostMemory(value: string | undefined, now: number): HostMemory | null {
   const fields = parseFields(value ?? '', MAX_MEMORY_CHARS);
   const doing = parseEnum(fields['doing'], hostDoings);
@@ -265,7 +265,7 @@ const hostDoings = [
   'delete',
 ] as const satisfies readonly HostMemory['doing'][];
 
-/** How often an attach may fail before the host boots without it; null: it never does. */
+/** How many attach failures to accept before the host boots without it; null: never boot without it. */
 export function readBootAnywayAfter(value: string | undefined): number | null {
   return value !== undefined && /^[1-9]\d{0,5}$/.test(value) ? Number(value) : null;
 }
@@ -274,7 +274,7 @@ type CallMemory = Pick<DriveMemory & HostMemory, 'isSent' | 'since' | 'failures'
 
 const readCallMemory = (fields: Record<string, unknown>, now: number): CallMemory => ({
   isSent: fields['isSent'] === true,
-  // A clock that was ahead must not keep anybody waiting for a time that is far away.
+  // A clock that was ahead must not cause a wait into the far future.
   since: Math.min(whole(fields['since'], Number.MAX_SAFE_INTEGER), now),
   failures: whole(fields['failures'], MAX_FAILURES),
   message: text(fields['message']),
@@ -283,7 +283,7 @@ const readCallMemory = (fields: Record<string, unknown>, now: number): CallMemor
 
 const MAX_DELAY_MS = 512 * 60_000;
 
-/** What cannot be read is empty. */
+/** Empty if unreadable. */
 function parseFields(value: string, maxChars: number): Record<string, unknown> {
   const parsed = parseJson(value, { maxChars });
   return parsed.ok && isRecord(parsed.value) ? parsed.value : {};
@@ -297,11 +297,11 @@ const whole = (value: unknown, most: number): number =>
 const parseEnum = <T extends string>(value: unknown, allowed: readonly T[]): T | null =>
   allowed.find((each) => each === value) ?? null;
 
-// Reboot annotations of a BareMetalHost: reboot.metal3.io asks for one reboot; with a key behind a slash it holds the host
-// off until whoever put it there takes it away.
+// Reboot annotations of a BareMetalHost: reboot.metal3.io requests one reboot; with a key after a slash it keeps the
+// host powered off until it is removed.
 
 export const REBOOT_ANNOTATION = 'reboot.metal3.io';
-/** Our key, for use beside an operator that powers the hosts itself. */
+/** Our key, used alongside an operator that controls the power of hosts. */
 export const OWN_REBOOT_KEY = 'slipway';
 const MAX_VALUE_CHARS = 1024;
 
@@ -313,10 +313,10 @@ export function rebootRequests(annotations: Readonly<Record<string, string>> | u
   });
 }
 
-/** The value of our own. */
+/** The value of our annotation. */
 export const holdValue = (now: number): string => JSON.stringify({ mode: 'soft', since: now });
 
-/** Soft unless it says hard. What cannot be read is soft too: the request itself is the annotation's being there. */
+/** Soft unless it requests hard. An unreadable value is soft too: the presence of the annotation is the request. */
 function readValue(value: string): Pick<RebootRequest, 'mode' | 'since'> {
   const { mode, since } = parseFields(value, MAX_VALUE_CHARS);
   return {
@@ -331,6 +331,6 @@ export const formatRebootAnnotation = ({ key }: RebootRequest): string =>
 export const isPlain = ({ key }: RebootRequest): boolean => key === '';
 export const isOwn = ({ key }: RebootRequest): boolean => key === OWN_REBOOT_KEY;
 
-/** One that asks for hard is enough: it says that the operating system will not answer. */
+/** One request for hard is enough: it means that the operating system will not respond. */
 export const modeOfAll = (requests: readonly RebootRequest[]): RebootRequest['mode'] =>
   requests.some(({ mode }) => mode === 'hard') ? 'hard' : 'soft';

@@ -19,7 +19,7 @@ import {
 
 type DriveStepInput = FactsInput & Partial<Pick<DriveQuestion, 'mayChange' | 'isBooting'>>;
 
-/** Of a host that is off, unless a row says otherwise. */
+/** Of a host that is off, unless a row overrides it. */
 function decideStep({ mayChange = true, isBooting = false, ...given }: DriveStepInput): DriveStep {
   const image = anImage(given.image);
   const facts = { ...buildFacts(given), dataImage: image };
@@ -45,7 +45,7 @@ const detaching = (changes: Partial<DriveMemory> = {}) =>
 const nameless = { inserted: true, image: '' };
 
 describe('an attach', () => {
-  it('is remembered before it is called, and begins with a drive that was seen empty', () => {
+  it('is remembered before the call, and starts with a drive that was seen empty', () => {
     expect(decideStep({})).toEqual({ type: 'look' });
     expect(decideStep({ drive: empty })).toEqual({
       type: 'attach',
@@ -57,7 +57,7 @@ describe('an attach', () => {
   it.each([
     ['the object is not ours yet', { image: { hasFinalizer: false } }, 'claim image'],
     ['its owner is not set yet', { image: { hasOwner: false } }, 'claim image'],
-    ['somebody works on the node', { node: { reservation: 'x' } }, 'wait'],
+    ['another client uses the node', { node: { reservation: 'x' } }, 'wait'],
     ['the host is on', { mayChange: false }, 'wait'],
     ['the last one has just failed', { image: { memory: drive({ failures: 1, notBefore: NOW + 1 }) } }, 'wait'],
     ['the drive cannot be read', { drive: null, driveProblem: 'no answer' }, 'wait'],
@@ -65,20 +65,20 @@ describe('an attach', () => {
     expect(decideStep({ drive: empty, ...given }).type).toBe(type);
   });
 
-  it('does not touch a medium of somebody else: it is an error, with the way out, and tried again later', () => {
+  it('does not touch a foreign medium: it is an error with a remediation, and retried later', () => {
     const memory = remembered(decideStep({ drive: foreign }));
     expect(memory).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });
     expect(memory?.message).toMatch(
-      /found http:\/\/somebody\.example\/tool\.iso.*eject it.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/,
+      /found http:\/\/somebody\.example\/tool\.iso.*Eject it.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/,
     );
   });
 
-  it('says the way out, however long the name of that medium is', () => {
+  it('states the remediation, however long the name of that medium is', () => {
     const memory = remembered(decideStep({ drive: { inserted: true, image: `http://x.example/${'y'.repeat(4000)}` } }));
-    expect(memory?.message).toMatch(/y…, which Slipway has not attached.*SLW_DATA_IMAGE_FOREIGN_MEDIUM\]$/);
+    expect(memory?.message).toMatch(/y…, which Slipway did not attach.*SLW_DATA_IMAGE_FOREIGN_MEDIUM\]$/);
   });
 
-  it('first takes out what is ours after all', () => {
+  it('first ejects a medium that turns out to be ours', () => {
     for (const memory of [drive({ reported: PUBLISHED }), drive({ node: 'node-1', failures: 1 })]) {
       expect(decideStep({ image: { memory }, drive: ours }).type).toBe('detach');
       expect(remembered(decideStep({ image: { memory }, drive: nameless }))).toMatchObject({ doing: 'none' });
@@ -86,7 +86,7 @@ describe('an attach', () => {
     expect(remembered(decideStep({ drive: ours }))).toMatchObject({ doing: 'none', failures: 1 });
   });
 
-  it('of a new URL owes nothing to the failures of the old one', () => {
+  it('of a new URL does not count the failures of the old one', () => {
     const memory = drive({ url: ISO_B, failures: 5, notBefore: NOW + MINUTES, message: 'old' });
     expect(decideStep({ image: { memory }, drive: empty })).toMatchObject({
       type: 'attach',
@@ -95,7 +95,7 @@ describe('an attach', () => {
     });
   });
 
-  it('is attached once Ironic is done, without an error, and the drive shows it', () => {
+  it('is complete once Ironic has finished without an error, and the drive shows it', () => {
     expect(decideStep({ image: { memory: attaching({ failures: 3 }) }, drive: ours })).toEqual({
       type: 'remember drive',
       memory: { ...attachedA, since: NOW },
@@ -104,10 +104,10 @@ describe('an attach', () => {
 
   it.each([
     ['is named after the node', PUBLISHED],
-    ['is the URL itself, where Ironic makes no copy', ISO_A],
-    ['has no name, where the BMC tells none', ''],
-    ['is named after the node of then, where Ironic has another by now', 'http://ironic.example/cdrom-node-0.iso'],
-  ])('is attached where what the drive shows %s', (_, image) => {
+    ['is the URL, if Ironic creates no copy', ISO_A],
+    ['has no name, if the BMC reports none', ''],
+    ['is named after the earlier node, if Ironic has another by now', 'http://ironic.example/cdrom-node-0.iso'],
+  ])('is attached if what the drive shows %s', (_, image) => {
     const memory = attaching({ node: image.includes('node-0') ? 'node-0' : 'node-1' });
     expect(remembered(decideStep({ image: { memory }, drive: { inserted: true, image } }))).toMatchObject({
       isAttached: true,
@@ -116,18 +116,18 @@ describe('an attach', () => {
   });
 
   it.each([
-    ['somebody else’s', foreign.image],
+    ['a foreign medium', foreign.image],
     ['an ISO of ours for another host', 'http://ironic.example/cdrom-node-2.iso'],
     ['what Ironic boots the host from', 'http://ironic.example/boot-node-1.iso'],
-  ])('is not attached where the drive shows %s: that stays, and is an error with the way out', (_, image) => {
+  ])('is not attached if the drive shows %s: that stays, and is an error with a remediation', (_, image) => {
     const shown = { inserted: true, image };
     // Ours may still be on its way.
     expect(decideStep({ image: { memory: attaching() }, drive: shown })).toMatchObject({ type: 'wait', why: 'busy' });
     const found = remembered(decideStep({ image: { memory: attaching({ since: SETTLED }) }, drive: shown }));
     expect(found).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });
-    expect(found?.message).toContain(`was expected to hold what Ironic was told to attach, found ${image}`);
-    expect(found?.message).toMatch(/eject it at the BMC.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
-    // It goes in once that is gone; and what was late is known to be ours.
+    expect(found?.message).toContain(`expected the ISO that Ironic was asked to attach, found ${image}`);
+    expect(found?.message).toMatch(/Eject it at the BMC.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
+    // It is attached once that is gone; and a late medium is recognised as ours.
     const later = { ...drive({ node: 'node-1' }), failures: 1 };
     expect(found).toMatchObject({ node: later.node });
     expect(decideStep({ image: { memory: later }, drive: empty })).toMatchObject({ type: 'attach' });
@@ -138,21 +138,29 @@ describe('an attach', () => {
     ['while Ironic works', { node: { reservation: 'x' }, drive: ours }],
     ['while the drive is empty, for a moment', { drive: empty }],
     ['while the drive cannot be read', { driveProblem: 'no answer' }],
-    ['before the drive is asked', {}],
-  ])('is not said to be attached %s', (_, given) => {
+    ['before the drive is read', {}],
+  ])('is not reported as attached %s', (_, given) => {
     const step = decideStep({ image: { memory: attaching() }, ...given });
     expect(['wait', 'look']).toContain(step.type);
   });
 
   it.each([
-    ['Ironic says so, though the drive shows it', { node: { lastError: 'not found' }, drive: ours }, /not found/],
-    ['Ironic says so, without a look', { node: { lastError: 'not found' } }, /a\.iso was not attached: not found/],
+    [
+      'Ironic reports an error, though the drive shows it',
+      { node: { lastError: 'not found' }, drive: ours },
+      /not found/,
+    ],
+    [
+      'Ironic reports an error, before the drive is read',
+      { node: { lastError: 'not found' } },
+      /a\.iso was not attached: not found/,
+    ],
     [
       'it was accepted and never done',
       { image: { memory: attaching({ since: SETTLED }) }, drive: empty },
-      /stays empty/,
+      /still empty/,
     ],
-  ])('has failed where %s; the drive is emptied before the next try', (_, given, message) => {
+  ])('has failed if %s; the drive is emptied before the next try', (_, given, message) => {
     const failed = remembered(decideStep({ image: { memory: attaching() }, ...given }));
     expect(failed).toMatchObject({ doing: 'detach', isSent: false, isAttached: false, failures: 1, notBefore: 0 });
     expect(failed?.message).toMatch(message);
@@ -160,7 +168,7 @@ describe('an attach', () => {
     expect(cleanUp).toMatchObject({ type: 'detach', remember: { doing: 'detach', failures: 1 } });
   });
 
-  it('that we were killed in is looked at once it cannot be on its way any more', () => {
+  it('that was interrupted is checked once it can no longer be in flight', () => {
     expect(decideStep({ image: { memory: attaching({ isSent: false }) } })).toMatchObject({
       type: 'wait',
       why: 'busy',
@@ -182,7 +190,7 @@ describe('an attach', () => {
   });
 });
 
-describe('what is attached', () => {
+describe('an attached ISO', () => {
   const image = { memory: attachedA };
 
   it('stays', () => {
@@ -191,24 +199,26 @@ describe('what is attached', () => {
     expect(decideStep({ image, isBooting: true })).toEqual({ type: 'look' });
   });
 
-  it('is not said to be attached any more once somebody has ejected it', () => {
+  it('is no longer reported as attached once it is ejected', () => {
     expect(remembered(decideStep({ image, drive: empty, mayChange: false }))).toMatchObject({
       isAttached: false,
       failures: 0,
-      message: expect.stringContaining('is not in the drive any more'),
+      message: expect.stringContaining('is no longer in the drive'),
     });
   });
 
-  it('nor once somebody has put in something else, which is not touched', () => {
+  it('nor once another medium is inserted, which is not touched', () => {
     const memory = remembered(decideStep({ image, drive: foreign, mayChange: false }));
     expect(memory).toMatchObject({ isAttached: false, failures: 1, reported: PUBLISHED });
-    expect(memory?.message).toMatch(/was changed by somebody else, found http.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/);
+    expect(memory?.message).toMatch(
+      /expected the ISO that Slipway attached, found http.*SLW_DATA_IMAGE_FOREIGN_MEDIUM/,
+    );
   });
 
   it.each([
     ['another URL', { ...image, url: ISO_B }],
     ['nothing', { ...image, isDeleting: true }],
-  ])('goes out where %s is wanted, once the host is off', (_, changed) => {
+  ])('is ejected if %s is desired, once the host is off', (_, changed) => {
     expect(decideStep({ image: changed, mayChange: false })).toMatchObject({
       type: 'wait',
       why: 'reboot needed',
@@ -221,7 +231,7 @@ describe('what is attached', () => {
     });
   });
 
-  it('by another operator is nothing that we can vouch for: it goes out first', () => {
+  it('by another operator is unverified: it is ejected first', () => {
     expect(decideStep({ image: { attachedUrl: ISO_A }, drive: ours }).type).toBe('detach');
     expect(decideStep({ image: { attachedUrl: ISO_A }, mayChange: false })).toMatchObject({ why: 'reboot needed' });
     expect(remembered(decideStep({ image: { attachedUrl: ISO_A }, drive: empty }))).toMatchObject({ doing: 'none' });
@@ -230,7 +240,7 @@ describe('what is attached', () => {
 });
 
 describe('a detach', () => {
-  it('is done once the drive shows nothing of ours, whatever Ironic said', () => {
+  it('is complete once the drive shows nothing of ours, whatever Ironic reported', () => {
     const memory = detaching();
     for (const seen of [empty, foreign]) {
       const after = remembered(decideStep({ image: { memory }, drive: seen, node: { lastError: 'of something' } }));
@@ -249,9 +259,9 @@ describe('a detach', () => {
   });
 
   it.each([
-    ['Ironic says so', detaching(), 'no answer', /was not detached: no answer/],
+    ['Ironic reports an error', detaching(), 'no answer', /was not detached: no answer/],
     ['it was accepted and never done', detaching({ since: SETTLED }), null, /still in the drive/],
-  ])('has failed where %s, and is tried again later', (_, memory, lastError, message) => {
+  ])('has failed if %s, and is retried later', (_, memory, lastError, message) => {
     const failed = remembered(decideStep({ image: { memory }, drive: ours, node: { lastError } }));
     expect(failed).toMatchObject({ doing: 'detach', isSent: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });
     expect(failed?.message).toMatch(message);
@@ -262,11 +272,11 @@ describe('a detach', () => {
     });
   });
 
-  it('waits a moment for a BMC that shows what is out already', () => {
+  it('waits a moment for a BMC that still shows an ejected medium', () => {
     expect(decideStep({ image: { memory: detaching() }, drive: ours })).toMatchObject({ type: 'wait', why: 'busy' });
   });
 
-  it('after a failed attach leaves a medium of somebody else alone, and waits for what may be late', () => {
+  it('after a failed attach ignores a foreign medium, and waits for a late one of ours', () => {
     const memory = detaching({ isSent: false, reported: '', failures: 1, message: 'not found' });
     expect(decideStep({ image: { memory }, drive: empty }).type).toBe('detach');
     expect(decideStep({ image: { memory }, drive: ours }).type).toBe('detach');
@@ -275,13 +285,13 @@ describe('a detach', () => {
     expect(remembered(decideStep({ image: { memory: later }, drive: foreign }))).toMatchObject({ doing: 'none' });
   });
 
-  it('of a memory that cannot be read takes out only what Ironic has for this node', () => {
+  it('with an unreadable memory ejects only what Ironic has for this node', () => {
     const memory = detaching({ isSent: false, url: '', reported: '', node: '', since: SETTLED });
     expect(decideStep({ image: { memory }, drive: ours }).type).toBe('detach');
     expect(remembered(decideStep({ image: { memory }, drive: foreign }))).toMatchObject({ doing: 'none' });
   });
 
-  it('that we were killed in is called again, unless ours is out', () => {
+  it('that was interrupted is called again, unless ours is out', () => {
     const memory = detaching({ isSent: false });
     expect(decideStep({ image: { memory }, drive: ours }).type).toBe('detach');
     expect(remembered(decideStep({ image: { memory }, drive: empty }))).toMatchObject({ doing: 'none' });

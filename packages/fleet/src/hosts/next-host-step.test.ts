@@ -34,40 +34,32 @@ type Row = readonly [string, FactsInput, string];
 
 describe('registration', () => {
   it.each<Row>([
-    [
-      'a host that nobody has seen gets our finalizer first',
-      { host: { hasFinalizer: false }, node: null },
-      'add host finalizer',
-    ],
+    ['a new host gets our finalizer first', { host: { hasFinalizer: false }, node: null }, 'add host finalizer'],
     ['then a node', { node: null }, 'register'],
     [
-      'and waits where that failed',
+      'and waits if that failed',
       { node: null, host: { memory: sampleHostMemory({ failures: 1, notBefore: NOW + 1 }) } },
       'wait: backoff',
     ],
     ['a new node is managed', { node: { provisionState: 'enroll' } }, 'provision: manage'],
-    ['which takes its time', { node: { provisionState: 'verifying' } }, 'wait: busy'],
+    ['which takes time', { node: { provisionState: 'verifying' } }, 'wait: busy'],
     ['a managed node is adopted', { node: { provisionState: 'manageable' } }, 'provision: adopt'],
-    ['which takes its time too', { node: { provisionState: 'adopting' } }, 'wait: busy'],
+    ['which takes time too', { node: { provisionState: 'adopting' } }, 'wait: busy'],
     [
       'and is tried again',
       { node: { provisionState: 'adopt failed', targetProvisionState: 'active' } },
       'provision: adopt',
     ],
     ['an adopted node that is on is at rest', {}, 'wait: at rest'],
+    ['a locked node is ignored', { node: { provisionState: 'enroll', reservation: 'x' } }, 'wait: busy'],
     [
-      'a node that somebody works on is left alone',
-      { node: { provisionState: 'enroll', reservation: 'x' } },
-      'wait: busy',
-    ],
-    [
-      'a node that is used for something else is left alone',
+      'a node that is used for something else is ignored',
       { node: { provisionState: 'deploying' } },
       'wait: node state',
     ],
-    ['a node in maintenance is left alone', { node: { maintenance: true } }, 'wait: maintenance'],
+    ['a node in maintenance is ignored', { node: { maintenance: true } }, 'wait: maintenance'],
     [
-      'a BMC that cannot be used is waited for',
+      'an unusable BMC is waited for',
       { node: null, host: { bmc: { ok: false, code: 'SLW_BMC_ADDRESS', message: 'no' } } },
       'wait: bmc',
     ],
@@ -77,7 +69,7 @@ describe('registration', () => {
       { node: { sentDigest: 'before', maintenance: true } },
       'update node',
     ],
-    ['and to one that another operator has made', { node: { sentDigest: null } }, 'update node'],
+    ['and to one that another operator created', { node: { sentDigest: null } }, 'update node'],
     [
       'it does not wait for what the old one failed at',
       { node: { sentDigest: 'before' }, host: { memory: sampleHostMemory({ failures: 3, notBefore: NOW + 1 }) } },
@@ -95,7 +87,7 @@ describe('registration', () => {
     expect(told(decideStep(given))).toBe(expected);
   });
 
-  it('that fails is counted, with what Ironic says, and tried again later', () => {
+  it('that fails is counted, with the error of Ironic, and retried later', () => {
     const step = decideStep({
       node: { provisionState: 'enroll', lastError: 'wrong password' },
       host: { memory: sampleHostMemory({ doing: 'manage', isSent: true, since: NOW, failures: 1 }) },
@@ -106,7 +98,7 @@ describe('registration', () => {
     });
   });
 
-  it('that was interrupted is asked for again, without being counted', () => {
+  it('that was interrupted is requested again, without being counted', () => {
     const memory = sampleHostMemory({ doing: 'adopt', since: NOW - MINUTES });
     expect(
       decideStep({ node: { provisionState: 'manageable', lastError: 'of before' }, host: { memory } }),
@@ -122,34 +114,34 @@ describe('power', () => {
     ['online and off is switched on', { node: off }, 'power: power on'],
     ['not online and on is shut down', { host: { online: false } }, 'power: soft power off'],
     ['not online and off is left', { host: { online: false }, node: off }, 'wait: kept off'],
-    ['a reboot begins with a shutdown', { host: { reboots: [plain] } }, 'power: soft power off'],
-    ['or without, where that is asked for', { host: { reboots: [plainHard] } }, 'power: power off'],
+    ['a reboot starts with a shutdown', { host: { reboots: [plain] } }, 'power: soft power off'],
+    ['or without, if requested', { host: { reboots: [plainHard] } }, 'power: power off'],
     ['once off, the request is served', { host: { reboots: [plain] }, node: off }, 'clear reboot'],
     ['and the host is switched on', { host: { reboots: [] }, node: off }, 'power: power on'],
     ['a request with a key switches it off', { host: { reboots: [keyed] } }, 'power: soft power off'],
     ['and keeps it off', { host: { reboots: [keyed] }, node: off }, 'wait: kept off'],
-    ['whoever else asks for a reboot', { host: { reboots: [keyed, plain] }, node: off }, 'clear reboot'],
+    ['despite other reboot requests', { host: { reboots: [keyed, plain] }, node: off }, 'clear reboot'],
     [
-      'a host that may not be switched off stays on, whoever asks',
+      'a host that must not be powered off stays on despite requests',
       { host: { isPowerOffDisabled: true, reboots: [plainHard, keyed] } },
       'wait: at rest',
     ],
-    ['and whatever spec.online says', { host: { isPowerOffDisabled: true, online: false } }, 'wait: at rest'],
+    ['and despite spec.online', { host: { isPowerOffDisabled: true, online: false } }, 'wait: at rest'],
     [
-      'once somebody has switched it off, the request is served',
+      'once it is switched off by hand, the request is served',
       { host: { isPowerOffDisabled: true, reboots: [plain] }, node: off },
       'clear reboot',
     ],
     ['and it is switched on', { host: { isPowerOffDisabled: true }, node: off }, 'power: power on'],
-    ['our own key is of another time', { host: { reboots: [own] } }, 'release hold'],
+    ['our own key is left over', { host: { reboots: [own] } }, 'release hold'],
     [
-      'what is under way is waited for',
+      'an operation in progress is waited for',
       { node: { targetPowerState: 'power off' }, host: { online: false } },
       'wait: busy',
     ],
-    ['a power state that nobody knows is waited for', { node: { powerState: null } }, 'wait: power unknown'],
+    ['an unknown power state is waited for', { node: { powerState: null } }, 'wait: power unknown'],
     [
-      'a host that was just switched on may be on, whatever Ironic says: its request is not served by that',
+      'a host that was just powered on may be on, whatever Ironic reports: this does not serve its request',
       {
         node: off,
         host: { reboots: [plain], memory: sampleHostMemory({ doing: 'power on', isSent: true, onSince: NOW - 1000 }) },
@@ -157,7 +149,7 @@ describe('power', () => {
       'wait: busy',
     ],
     [
-      'also where it was asked to shut down again since then',
+      'also if another shutdown was requested since then',
       {
         node: off,
         host: {
@@ -179,8 +171,8 @@ describe('power', () => {
 
   it.each<Row>([
     ['has three minutes', softSince(179_999), 'wait: busy'],
-    ['then the power goes', softSince(180_000), 'power: power off'],
-    ['or as soon as the BMC says that it cannot', softSince(1000, 'not supported'), 'power: power off'],
+    ['then the power is cut', softSince(180_000), 'power: power off'],
+    ['or as soon as the BMC reports that it cannot', softSince(1000, 'not supported'), 'power: power off'],
     ['and a shutdown of another day is none of this one', softSince(24 * 60 * MINUTES), 'power: soft power off'],
   ])('an operating system that is asked to shut down %s', (_, given, expected) => {
     expect(told(decideStep(given))).toBe(expected);
@@ -203,15 +195,15 @@ describe('the drive and the power', () => {
   const attached = { memory: attachedA };
   it.each<Row>([
     ['an image of a host that is on waits for a reboot', { image: {} }, 'wait: reboot needed'],
-    ['once the host is off, the drive is looked at', { image: {}, node: off }, 'look'],
+    ['once the host is off, the drive is read', { image: {}, node: off }, 'look'],
     ['and the image attached, before the host is on', { image: {}, node: off, drive: empty }, 'attach'],
     ['not before the object is ours', { image: { hasFinalizer: false }, node: off, drive: empty }, 'claim image'],
-    ['also where nobody wants the host on', { image: {}, node: off, drive: empty, host: { online: false } }, 'attach'],
-    ['what is attached is looked at once more before the host is on', { image: attached, node: off }, 'look'],
+    ['also if the host stays off', { image: {}, node: off, drive: empty, host: { online: false } }, 'attach'],
+    ['the attached ISO is checked once more before the host is on', { image: attached, node: off }, 'look'],
     ['and then it is switched on', { image: attached, node: off, drive: ours }, 'power: power on'],
-    ['or if the BMC does not tell', { image: attached, node: off, driveProblem: 'no answer' }, 'power: power on'],
+    ['or if the BMC does not answer', { image: attached, node: off, driveProblem: 'no answer' }, 'power: power on'],
     [
-      'nobody looks while the host is kept off',
+      'the drive is not read while the host is kept off',
       { image: attached, node: off, host: { online: false } },
       'wait: kept off',
     ],
@@ -231,32 +223,28 @@ describe('the drive and the power', () => {
       'wait: drive backoff',
     ],
     [
-      'a drive that cannot be read holds the host off too',
+      'an unreadable drive holds the host off too',
       { image: {}, node: off, driveProblem: 'no answer' },
       'wait: drive unreadable',
     ],
     [
-      'a host that shall be off is switched off, whatever its drive does',
+      'a host that must be off is powered off, whatever its drive does',
       { image: { immediate: true }, host: { online: false } },
       'power: soft power off',
     ],
     [
-      'a BMC that cannot attach an ISO keeps nobody off',
+      'a BMC that cannot attach an ISO does not keep the host off',
       { image: {}, node: off, host: { bmc: { ok: true, driver: 'x', digest: 'now', nonBootableISOImage: false } } },
       'power: power on',
     ],
+    ['an immediate image is attached to a host that is on', { image: { immediate: true }, drive: empty }, 'attach'],
     [
-      'an image without patience is attached to a host that is on',
-      { image: { immediate: true }, drive: empty },
-      'attach',
-    ],
-    [
-      'also to one that may not be switched off, though a reboot is asked for',
+      'also to one that must not be powered off, though a reboot is requested',
       { image: { immediate: true }, drive: empty, host: { isPowerOffDisabled: true, reboots: [plain] } },
       'attach',
     ],
     [
-      'any other waits until somebody switches that one off',
+      'any other waits until that one is switched off by hand',
       { image: {}, host: { isPowerOffDisabled: true, reboots: [plain] } },
       'wait: reboot needed',
     ],
@@ -266,13 +254,17 @@ describe('the drive and the power', () => {
       'wait: reboot needed',
     ],
     [
-      'and is taken out once the host is off',
+      'and is ejected once the host is off',
       { image: { ...attached, isDeleting: true }, node: off, drive: ours },
       'detach',
     ],
-    ['a deleted image that was never attached goes at once', { image: { isDeleting: true } }, 'release image'],
     [
-      'and one that has gone already is not let go twice',
+      'a deleted image that was never attached is released immediately',
+      { image: { isDeleting: true } },
+      'release image',
+    ],
+    [
+      'and one that is already gone is not released twice',
       { image: { isDeleting: true, hasFinalizer: false } },
       'wait: at rest',
     ],
@@ -297,9 +289,9 @@ describe('a host that is out of our hands', () => {
       'wait: not ours',
     ],
     ['detached: maintenance first', { host: { isDetached: true } }, 'set maintenance: true'],
-    ['detached: then the node goes', { host: { isDetached: true }, node: { maintenance: true } }, 'delete node'],
+    ['detached: then the node is deleted', { host: { isDetached: true }, node: { maintenance: true } }, 'delete node'],
     [
-      'detached: and the host is left as it is',
+      'detached: and the host stays unchanged',
       { host: { isDetached: true, online: false }, node: null },
       'wait: detached',
     ],
@@ -313,7 +305,7 @@ describe('a host that is out of our hands', () => {
       { host: { isDetached: true }, image, node: { reservation: 'x' } },
       'wait: busy',
     ],
-    ['detached: then it goes', { host: { isDetached: true }, image, node: null }, 'release image'],
+    ['detached: then it is released', { host: { isDetached: true }, image, node: null }, 'release image'],
     [
       'attached again, whatever Ironic shows by now: maintenance ends',
       { host: { memory: sampleHostMemory({ doing: 'delete' }) } },
@@ -333,9 +325,9 @@ describe('a host that is deleted', () => {
   const host = { isDeleting: true, deletingSince: NOW - 1000 };
   const image = { memory: attachedA };
   it.each<Row>([
-    ['takes its node along', { host }, 'set maintenance: true'],
+    ['has its node deleted', { host }, 'set maintenance: true'],
     ['in two steps', { host, node: { maintenance: true } }, 'delete node'],
-    ['and then it may go', { host, node: null }, 'remove host finalizer'],
+    ['and then it is released', { host, node: null }, 'remove host finalizer'],
     [
       'if it is detached, too, and its node is gone',
       { host: { ...host, isDetached: true }, node: null },
@@ -347,31 +339,31 @@ describe('a host that is deleted', () => {
       'wait: detached',
     ],
     [
-      'its node goes all the same',
+      'its node is deleted anyway',
       { host: { ...host, isDetached: true, isDeletionDelayed: true } },
       'set maintenance: true',
     ],
-    ['as soon as nobody works on it', { host, node: { reservation: 'x' } }, 'wait: busy'],
+    ['as soon as it is not locked', { host, node: { reservation: 'x' } }, 'wait: busy'],
     ['once', { host: { ...host, hasFinalizer: false }, node: null }, 'wait: at rest'],
     [
-      'also if its BMC cannot be used any more',
+      'even if its BMC is no longer usable',
       { host: { ...host, bmc: { ok: false, code: '', message: '' } } },
       'set maintenance: true',
     ],
-    ['but no node that somebody else has made', { host, node: { sentDigest: null } }, 'remove host finalizer'],
+    ['but not a node of another operator', { host, node: { sentDigest: null } }, 'remove host finalizer'],
     [
-      'with our medium in its drive, has it taken out, though it is on: nobody could later',
+      'with our medium in its drive, has it ejected even while on: later is too late',
       { host, image, drive: ours },
       'detach',
     ],
-    ['with a medium of somebody else in its drive, leaves it there', { host, image: {} }, 'set maintenance: true'],
+    ['with a foreign medium in its drive, leaves it there', { host, image: {} }, 'set maintenance: true'],
     [
       'whose BMC does not answer, has some time to',
       { host, image, driveProblem: 'no answer' },
       'wait: drive unreadable',
     ],
     [
-      'but not for ever',
+      'but only for a limited time',
       { host: { ...host, deletingSince: NOW - 5 * MINUTES }, image, driveProblem: 'no answer' },
       'set maintenance: true',
     ],
@@ -381,7 +373,7 @@ describe('a host that is deleted', () => {
 });
 
 describe('a DataImage without a host', () => {
-  it('goes, whatever is in a drive that nobody reaches', () => {
+  it('is released, whatever is in an unreachable drive', () => {
     expect(stepWithoutHost(anImage({ isDeleting: true, memory: attachedA }))).toEqual({ type: 'release image' });
   });
 

@@ -1,6 +1,6 @@
-// Beside an operator that powers the hosts itself: only the drive is ours, and the host is held off by our own reboot
-// annotation while it is changed. The annotation makes that operator switch the host off, so it goes on only where the
-// host is off already or somebody has asked for a reboot.
+// Alongside an operator that controls the power of hosts, we only manage the drive, and keep the host off with our
+// reboot annotation while we change it. The annotation makes that operator power off the host, so we set it only if the
+// host is off already or a reboot was requested.
 import type { ObservedDataImage, HostFacts, HostStep, IronicNode, PowerTarget, StepOptions } from './host-step.ts';
 import {
   recordRequest,
@@ -31,20 +31,20 @@ function stepAlongsideOperator(facts: HostFacts, options: StepOptions): HostStep
 
 function untilHeld(facts: HostFacts, node: IronicNode, image: ObservedDataImage, options: StepOptions): HostStep {
   const { host } = facts;
-  // Where power-off is disabled, that operator reboots the host without a time that it is off.
+  // If power-off is disabled, that operator reboots the host without an off phase.
   const isWindow = isOff(facts, node) || (host.reboots.length > 0 && !host.isPowerOffDisabled);
   if (isWindow && !image.immediate && isPending(facts, image)) return { type: 'hold off' };
-  // What is attached is looked at once more before that operator switches the host on.
+  // Check the attached ISO once more before that operator powers on the host.
   const how = { mayChange: image.immediate, isBooting: isWindow };
   return driveStepAlongsideOperator(facts, node, image, options, how) ?? { type: 'wait', why: 'at rest', ms: null };
 }
 
 function whileHeld(facts: HostFacts, node: IronicNode, image: ObservedDataImage, options: StepOptions): HostStep {
-  // It is on, nobody else asks for a reboot, and it cannot have been off since: whoever asked has thought better of it.
+  // It is on, no other reboot request exists, and it cannot have been off since: the request was withdrawn.
   const isAlone = facts.host.reboots.every(isOwn) || facts.host.isPowerOffDisabled;
   const isCancelled = isAlone && facts.host.poweredOn && isOn(node);
   if (isCancelled) return { type: 'release hold' };
-  // That operator may have been switching it on when the annotation went on.
+  // That operator may have been powering it on when we set the annotation.
   const hasSeen = facts.host.reboots.some((each) => isOwn(each) && facts.now >= each.since + options.settleMs);
   const isHeld = hasSeen && isOff(facts, node);
   const how = { mayChange: image.immediate || isHeld, isBooting: isHeld };
@@ -67,13 +67,13 @@ function driveStepAlongsideOperator(
   return step.type === 'ready' ? null : step;
 }
 
-/** Both must say so: either may lag, and to hold off a host that is on would reboot it. */
+/** Both must agree: either may lag, and holding off a running host would reboot it. */
 const isOff = ({ host }: HostFacts, node: IronicNode): boolean =>
   node.powerState === 'power off' && !isBusy(node) && !host.poweredOn;
 
 const isOn = (node: IronicNode): boolean => node.powerState === 'power on' && !isBusy(node);
 
-/** There is something to do that needs the host off. */
+/** A change is pending that needs the host off. */
 function isPending(facts: HostFacts, image: ObservedDataImage): boolean {
   if (bootsAnyway(image, facts.now)) return false;
   const medium = computeMedium(image);
@@ -81,7 +81,7 @@ function isPending(facts: HostFacts, image: ObservedDataImage): boolean {
   return medium !== 'attached' || image.isDeleting || image.memory?.url !== image.url;
 }
 
-// A host that is deleted, or detached by its annotation: its node goes out of Ironic, and the host itself stays as it is.
+// A host that is being deleted, or detached by its annotation: its node is removed from Ironic; the host is untouched.
 
 function leavingStep(facts: HostFacts, options: StepOptions): HostStep {
   const { host, node } = facts;
@@ -96,15 +96,15 @@ function removeNode(facts: HostFacts, node: IronicNode, options: StepOptions): H
   if (node.reservation !== null) return { type: 'wait', why: 'busy', ms: options.pollMs };
   const eject = lastEject(facts, node, options);
   if (eject !== null) return eject;
-  // Ironic deletes no active node that is not in maintenance.
+  // Ironic does not delete an active node unless it is in maintenance.
   return node.maintenance
     ? { type: 'delete node' }
     : { type: 'set maintenance', maintenance: true, remember: recordRequest(host.memory, 'delete', now) };
 }
 
 /**
- * Once the host is gone nobody can take our ISO out of its drive any more, so it goes out now, running or not. A BMC that
- * does not answer cannot keep the host from being deleted for ever. A host that is only detached keeps what it has.
+ * Once the host is gone, nothing can eject our ISO, so eject it now, running or not. A BMC that does not answer delays
+ * the deletion only for a limited time. A host that is only detached keeps its medium.
  */
 function lastEject(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep | null {
   const { host, dataImage, now } = facts;
@@ -115,9 +115,9 @@ function lastEject(facts: HostFacts, node: IronicNode, options: StepOptions): Ho
   return step.type === 'ready' ? null : step;
 }
 
-// Switching a host on and off. Only ever on and off, never Ironic's own reboot: either can be asked for twice without harm.
+// Powering a host on and off. Never Ironic's own reboot: on and off can be requested twice without harm.
 
-/** Where power-off is disabled, status says that it was asked for in vain. */
+/** If power-off is disabled, status reports the unmet request. */
 export const isPowerOffRequested = ({ host }: HostFacts): boolean => !host.online || host.reboots.length > 0;
 
 const busy = ({ pollMs }: StepOptions): HostStep => ({ type: 'wait', why: 'busy', ms: pollMs });
@@ -126,7 +126,7 @@ function switchOn(facts: HostFacts, node: IronicNode, options: StepOptions): Hos
   return requestPower('power on', facts, node, options);
 }
 
-/** The operating system is asked first and has its time; then the power goes. */
+/** Request a shutdown from the operating system first; after a timeout, cut the power. */
 function switchOff(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
   const { host, now } = facts;
   if (modeOfAll(host.reboots) === 'hard' || hasIgnoredSoft(facts, node, options)) {
@@ -139,7 +139,7 @@ function switchOff(facts: HostFacts, node: IronicNode, options: StepOptions): Ho
   return requestPower('soft power off', facts, node, options);
 }
 
-/** A memory that is much older is of another time when the host was switched off. */
+/** A much older memory belongs to an earlier power-off. */
 function hasIgnoredSoft({ host, now }: HostFacts, { lastError }: IronicNode, { softOffMs }: StepOptions): boolean {
   if (host.memory?.doing !== 'soft power off' || !host.memory.isSent) return false;
   const age = now - host.memory.since;
@@ -164,7 +164,7 @@ function requestPower(target: PowerTarget, facts: HostFacts, node: IronicNode, o
 
 // From a host that Ironic does not know to one that it has adopted.
 
-/** Null: the node is active, knows the BMC as it is now, and may be worked with. */
+/** Null: the node is active, has the current BMC data, and is ready for use. */
 function registrationStep(facts: HostFacts, options: StepOptions): HostStep | null {
   const { host, node, now } = facts;
   if (!host.bmc.ok) return { type: 'wait', why: 'bmc', ms: null };
@@ -176,22 +176,22 @@ function registrationStep(facts: HostFacts, options: StepOptions): HostStep | nu
 function stepOfNode(facts: HostFacts, node: IronicNode, digest: string, options: StepOptions): HostStep | null {
   const { host } = facts;
   if (node.reservation !== null) return { type: 'wait', why: 'busy', ms: options.pollMs };
-  // Whether it shows already or not.
+  // Whether or not the maintenance is visible yet.
   if (host.memory?.doing === 'delete') return endMaintenance(facts);
-  // Also in maintenance: a wrong password may be why Ironic has put it there.
+  // Even in maintenance: a wrong password may be the reason that Ironic set it.
   if (node.sentDigest !== digest) return updateStep(facts);
-  // Ironic ends it by itself where the power failed; what somebody has set is theirs.
+  // Ironic ends it automatically after a power failure; maintenance that a user set is the user's to end.
   if (node.maintenance) return { type: 'wait', why: 'maintenance', ms: options.settleMs };
   return provisionStep(facts, node, options);
 }
 
-/** Failures belong to what was sent before, unless Ironic has refused this. */
+/** Failures belong to the previous data, unless Ironic refused this update. */
 function updateStep({ host, now }: HostFacts): HostStep {
   const waiting = host.memory?.doing === 'update' ? backingOff(host.memory, now) : null;
   return waiting ?? { type: 'update node', remember: recordRequest(forgiven(host.memory), 'update', now) };
 }
 
-/** A deletion that was called off has left it behind. */
+/** A cancelled deletion has left it behind. */
 const endMaintenance = ({ host, now }: HostFacts): HostStep => ({
   type: 'set maintenance',
   maintenance: false,
@@ -224,7 +224,7 @@ function requestProvision(
   const { host, now } = facts;
   const waiting = backingOff(host.memory, now);
   if (waiting !== null) return waiting;
-  // The state changes with the yes, so an error after it is this one's.
+  // The state changes when Ironic accepts the call, so a later error belongs to this call.
   if (host.memory?.doing === target && host.memory.isSent && node.lastError !== null) {
     return { type: 'remember host', memory: hostCallFailed(host.memory, node.lastError, now, options) };
   }
@@ -233,7 +233,7 @@ function requestProvision(
     : { type: 'provision', target, remember: recordRequest(host.memory, target, now) };
 }
 
-// The one thing to be done next for a host and its DataImage, from what is known of both.
+// The one next step for a host and its DataImage.
 
 export function nextHostStep(facts: HostFacts, options: StepOptions): HostStep {
   const { host, dataImage } = facts;
@@ -249,22 +249,22 @@ function stepOfOurs(facts: HostFacts, options: StepOptions): HostStep {
   const { host } = facts;
   if (host.isDeleting || host.isDetached) return leavingStep(facts, options);
   if (!host.externallyProvisioned) return notOurs;
-  // Left behind by a time beside another operator.
+  // Left over from running alongside another operator.
   if (host.reboots.some(isOwn)) return { type: 'release hold' };
   return registrationStep(facts, options) ?? steadyStep(facts, options);
 }
 
-/** The DataImage of a host that is gone. */
+/** The DataImage of a host that no longer exists. */
 export const stepWithoutHost = (dataImage: ObservedDataImage): HostStep =>
   mayGo(dataImage, true) ? { type: 'release image' } : { type: 'wait', why: 'at rest', ms: null };
 
-/** Its deletion waits for nothing: our ISO is not in the drive, or the drive is out of reach for good. */
+/** Its deletion waits for nothing: our ISO is not in the drive, or the drive is permanently out of reach. */
 const mayGo = (image: ObservedDataImage, isUnreachable: boolean): boolean =>
   image.isDeleting && image.hasFinalizer && (isUnreachable || computeMedium(image) === 'none');
 
 /**
- * Not before its node is gone, or what we asked of somebody else's node must have ended: an attach that is under way would
- * end in a drive that nobody remembers.
+ * Only after its node is gone, or our request to another operator's node has ended: an attach in progress would leave
+ * an ISO that nothing tracks.
  */
 function isOutOfReach({ host, node, dataImage, now }: HostFacts, { settleMs }: StepOptions): boolean {
   if (!host.isDetached || node === null) return host.isDetached;
@@ -286,7 +286,7 @@ function whileOn(facts: HostFacts, node: IronicNode, options: StepOptions): Host
 
 function whileOff(facts: HostFacts, node: IronicNode, options: StepOptions): HostStep {
   const { host } = facts;
-  // It may be on already, and nobody may change the drive of a running host or take its request for served.
+  // It may be on already. Do not change the drive of a running host, or treat its reboot request as served.
   if (mayLag(facts, options)) return { type: 'wait', why: 'busy', ms: options.pollMs };
   if (host.reboots.some(isPlain)) return { type: 'clear reboot' };
   const isBooting = host.online && host.reboots.length === 0;
@@ -316,6 +316,6 @@ function driveStep(
 
 const notReady = (step: DriveStep): HostStep | null => (step.type === 'ready' ? null : step);
 
-/** The power is as it shall be: what failed on the way is over. */
+/** The power state is as desired: reset the failures. */
 const withoutFailures = ({ host }: HostFacts): HostStep | null =>
   host.memory !== null && host.memory.failures > 0 ? { type: 'remember host', memory: forgiven(host.memory) } : null;

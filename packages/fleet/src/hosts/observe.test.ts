@@ -22,7 +22,7 @@ const seen = (metadata: Metadata, of: KnownNode | null = null) =>
   observeHost(host(metadata), of, observeBmc(host(), secret).reading, NOW);
 
 describe('a host', () => {
-  it('is seen as its spec and annotations say', () => {
+  it('is read from its spec and annotations', () => {
     const annotations = {
       'baremetalhost.metal3.io/detached': '',
       'reboot.metal3.io': '{"mode":"hard"}',
@@ -42,7 +42,7 @@ describe('a host', () => {
     });
   });
 
-  it('is not switched off where its spec says so', () => {
+  it('is not powered off if its spec disables that', () => {
     const disabled = host({}, { disablePowerOff: true });
     expect(observeHost(disabled, null, observeBmc(disabled, secret).reading, NOW).isPowerOffDisabled).toBe(true);
     expect(seen({}).isPowerOffDisabled).toBe(false);
@@ -63,18 +63,18 @@ describe('a host', () => {
   const finalizers = ['baremetalhost.metal3.io'];
   const marked = { finalizers, annotations: { 'slipway.dev/host': encodeMemory(emptyHostMemory) } };
   it.each<[string, Metadata, KnownNode | null, boolean]>([
-    ['without a finalizer is nobody’s yet', {}, null, false],
+    ['without a finalizer has no owner yet', {}, null, false],
     ['with a finalizer and our memory is ours', marked, null, false],
     ['with a finalizer and our mark in Ironic is ours', { finalizers }, node(), false],
     ['with a finalizer alone is another operator’s', { finalizers }, null, true],
-    ['with a node that somebody else made is another operator’s', { finalizers }, node({ hostUid: null }), true],
+    ['with a node that we did not create is another operator’s', { finalizers }, node({ hostUid: null }), true],
   ])('%s', (_, metadata, of, isForeign) => {
     expect(seen(metadata, of).isForeign).toBe(isForeign);
   });
 });
 
 describe('a node', () => {
-  it('that was made for another host of this name is told anew whose it is', () => {
+  it('that was created for another host of this name is updated with its new owner', () => {
     expect(observeNode(node(), host())?.sentDigest).toBe('now');
     expect(observeNode(node({ hostUid: 'uid-0' }), host())?.sentDigest).not.toBe('now');
     expect(observeNode(node({ hostUid: null, sentDigest: null }), host())?.sentDigest).toBeNull();
@@ -97,7 +97,7 @@ describe('a BMC', () => {
     });
   });
 
-  it('needs no Secret beside another operator', () => {
+  it('needs no Secret alongside another operator', () => {
     expect(observeBmcAlongside(host())).toMatchObject({ ok: true, nonBootableISOImage: true });
     const ipmi = host({}, { bmc: { ...bmc, address: 'ipmi://10.0.0.1' } });
     expect(observeBmcAlongside(ipmi)).toMatchObject({ ok: false, code: 'SLW_BMC_DRIVER' });

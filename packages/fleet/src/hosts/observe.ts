@@ -1,4 +1,4 @@
-// A BareMetalHost of the API → what of it counts.
+// Reads the relevant fields of a BareMetalHost.
 import {
   type BareMetalHost,
   bareMetalHosts,
@@ -55,13 +55,13 @@ export function observeHost(
   };
 }
 
-/** Its value is {"deleteAction":"delay"}; anything else delays nothing. */
+/** The value must be {"deleteAction":"delay"}; any other value delays nothing. */
 const delaysDeletion = (value = ''): boolean =>
   decode(object({ deleteAction: literal('delay') }), value, { maxChars: MAX_VALUE_LENGTH }).ok;
 
 /**
- * The finalizer alone does not tell whose a host is: the operator that people use today puts on the same one, so that either
- * can take over. Ours comes with a memory; where that is lost, the node in Ironic has our mark.
+ * The finalizer alone does not identify the owner of a host: the Metal3 operator sets the same one, so that either can
+ * take over. Our hosts also have a memory annotation; if that is lost, our mark on the node in Ironic identifies them.
  */
 function isForeign(host: Stored<BareMetalHost>, node: KnownNode | null): boolean {
   const isOurs = HOST_MEMORY_ANNOTATION in (host.metadata.annotations ?? {}) || node?.hostUid === host.metadata.uid;
@@ -71,13 +71,13 @@ function isForeign(host: Stored<BareMetalHost>, node: KnownNode | null): boolean
 const hasHostFinalizer = ({ metadata }: Stored<BareMetalHost>): boolean =>
   metadata.finalizers?.includes(HOST_FINALIZER) === true;
 
-/** A node that was made for another host of this name has another host's digest: it is told anew whose it is. */
+/** A node of an earlier host with this name has that host's digest: it is updated for this host. */
 export const observeNode = (node: KnownNode | null, { metadata }: Stored<BareMetalHost>): KnownNode | null =>
   node === null || node.sentDigest === null || node.hostUid === metadata.uid
     ? node
     : { ...node, sentDigest: `of ${node.hostUid}` };
 
-/** Secret undefined: it is not there. */
+/** Secret undefined: it does not exist. */
 export function observeBmc({ spec }: BareMetalHost, secret: Stored<Secret> | undefined): ReadBmc {
   const { address = '', credentialsName = '', disableCertificateVerification = false } = spec?.bmc ?? {};
   return readBmc(
@@ -86,7 +86,7 @@ export function observeBmc({ spec }: BareMetalHost, secret: Stored<Secret> | und
   );
 }
 
-/** Beside another operator nobody needs the password. */
+/** Alongside another operator the password is not needed. */
 export function observeBmcAlongside({ spec }: BareMetalHost): BmcReading {
   const address = readAddress(spec?.bmc?.address ?? '');
   if (!address.ok) return address;
@@ -107,7 +107,7 @@ export const ownedBy = ({ metadata }: Stored<BareMetalHost>): OwnerReference => 
   uid: metadata.uid,
 });
 
-// A DataImage of the API → what of it counts.
+// Reads the relevant fields of a DataImage.
 
 export const IMAGE_FINALIZER = 'dataimage.metal3.io';
 

@@ -37,7 +37,7 @@ describe('after a call', () => {
     });
   });
 
-  it('that nobody knows the end of, nothing is written: the next step looks', () => {
+  it('with an unknown outcome, nothing is written: the next step checks', () => {
     for (const step of [attach, detach, power]) expect(after(step, { type: 'unsure' })).toBeNull();
   });
 
@@ -76,7 +76,7 @@ describe('the delay after failures in a row', () => {
     );
   });
 
-  it('stops growing sooner where somebody stands before the machine and waits', () => {
+  it('stops growing sooner where a user may be waiting at the machine', () => {
     expect(delay(9, { ...DEFAULT_STEP_OPTIONS, chance: 0, minuteMs: 60_000 }, 4)).toBe(16 * 60_000);
   });
 });

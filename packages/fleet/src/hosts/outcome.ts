@@ -1,12 +1,12 @@
-// What to remember after a call to Ironic, by how it ended.
+// What to store after a call to Ironic, depending on its outcome.
 import type { DriveMemory, HostMemory, HostStep, StepOptions } from './host-step.ts';
 import { attachFailed, detachFailed, driveCallAccepted, forgiven, hostCallAccepted, hostCallFailed } from './memory.ts';
 
 export type CallOutcome =
   | { readonly type: 'accepted' }
-  /** Ironic has said no for good: the same call will not do better. */
+  /** Ironic refused it permanently: a retry would fail too. */
   | { readonly type: 'refused'; readonly message: string }
-  /** No answer, a busy node, or one that leaves open whether it was done: the next step looks. */
+  /** No answer, a busy node, or an unclear result: the next step checks. */
   | { readonly type: 'unsure' };
 
 export type AfterCall =
@@ -18,7 +18,7 @@ export type AfterCall =
 export interface Circumstances {
   readonly now: number;
   readonly options: StepOptions;
-  /** Of the host, as it was when the step was chosen. */
+  /** The host's memory when the step was chosen. */
   readonly hostMemory: HostMemory | null;
 }
 
@@ -33,7 +33,7 @@ export function afterCall(step: HostStep, outcome: CallOutcome, circumstances: C
 
 function afterAccepted(step: HostStep, { now }: Circumstances): AfterCall {
   if (step.type === 'provision' || step.type === 'power') return { host: hostCallAccepted(step.remember, now) };
-  // A deletion that somebody has called off is over.
+  // The cancelled deletion is over.
   return step.type === 'set maintenance' && !step.maintenance
     ? { host: { ...forgiven(step.remember), doing: 'none' } }
     : null;
@@ -41,7 +41,7 @@ function afterAccepted(step: HostStep, { now }: Circumstances): AfterCall {
 
 function afterRefused(step: HostStep, refusal: string, { now, options, hostMemory }: Circumstances): AfterCall {
   const failed = hostCallFailed(hostMemory, refusal, now, options);
-  // Told apart, because a new password must not wait for what an old one has failed at.
+  // Distinguished, because a new password must not wait for the backoff of an old one.
   return { host: step.type === 'update node' ? { ...failed, doing: 'update' } : failed };
 }
 

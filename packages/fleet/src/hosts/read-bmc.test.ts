@@ -15,7 +15,7 @@ describe('a BMC and its Secret', () => {
     });
   });
 
-  it('with certificates not looked at, only where the host says so', () => {
+  it('without certificate verification, only if the host requests that', () => {
     const open = { ...input('redfish://bmc.example'), disableCertificateVerification: true };
     expect(readBmc(open, credentials).driverInfo).toMatchObject({ redfish_verify_ca: false });
     expect(readBmc(input('redfish://bmc.example'), credentials).driverInfo).not.toHaveProperty('redfish_verify_ca');
@@ -24,7 +24,11 @@ describe('a BMC and its Secret', () => {
   it('cannot be used without the Secret', () => {
     expect(readBmc(input('redfish://bmc.example'), null)).toMatchObject({
       driverInfo: null,
-      reading: { ok: false, code: 'SLW_BMC_CREDENTIALS', message: expect.stringContaining('no Secret "bmc"') },
+      reading: {
+        ok: false,
+        code: 'SLW_BMC_CREDENTIALS',
+        message: expect.stringContaining('Secret "bmc" does not exist'),
+      },
     });
   });
 
@@ -32,7 +36,7 @@ describe('a BMC and its Secret', () => {
     ['username', { ...credentials, username: '' }],
     ['password', { ...credentials, password: '' }],
     ['password', { ...credentials, password: 'x'.repeat(5000) }],
-  ])('nor with an unusable %s, which is not told', (field, unusable) => {
+  ])('nor with an unusable %s, which is not revealed', (field, unusable) => {
     const { reading } = readBmc(input('redfish://bmc.example'), unusable);
     expect(reading).toMatchObject({
       ok: false,
@@ -43,7 +47,7 @@ describe('a BMC and its Secret', () => {
   });
 });
 
-describe('the digest of what was sent', () => {
+describe('the digest of the sent data', () => {
   const digest = (address: string, changed: Partial<typeof credentials> = {}, open = false) => {
     const { reading } = readBmc(
       { ...input(address), disableCertificateVerification: open },
@@ -69,7 +73,7 @@ describe('the digest of what was sent', () => {
     expect(changed).not.toBe(first);
   });
 
-  it('does not depend on the password: whoever reads it could try passwords on it', () => {
+  it('does not depend on the password: a reader could guess passwords with it', () => {
     expect(digest('redfish://bmc.example', { password: 'other' })).toBe(first);
   });
 });

@@ -6,7 +6,7 @@ import { streamNamed } from './testing/sample.ts';
 const status = { availableStreams: [streamNamed('rhel-9'), streamNamed('rhel-10')], defaultStream: 'rhel-9' };
 
 describe('the streams of a cluster', () => {
-  it('are those of its OSImageStream, with what the payload says of their lives', () => {
+  it('are those of its OSImageStream, with the lifecycle that the payload declares', () => {
     const annotations = { [streamLifecycleAnnotation]: '{"rhel-9":{"state":"deprecated"}}' };
     expect(toStreams({ metadata: { name: 'cluster', annotations }, status })).toEqual({
       available: status.availableStreams,
@@ -15,11 +15,11 @@ describe('the streams of a cluster', () => {
     });
   });
 
-  it('all live where the payload says nothing', () => {
+  it('are all supported if the payload declares nothing', () => {
     expect(toStreams({ metadata: { name: 'cluster' }, status })?.lifecycle).toEqual(new Map());
   });
 
-  it('are not known before anybody has found them', () => {
+  it('are unknown before the first discovery', () => {
     expect(toStreams({ metadata: { name: 'cluster' } })).toBeNull();
   });
 });

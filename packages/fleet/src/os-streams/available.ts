@@ -1,4 +1,4 @@
-// What the OS of a pool is decided on, and what comes of it: plain data.
+// The input and the result of the OS decision for a pool: plain data.
 import { isSameStream, knownStream, streamStep } from '@slipway/api';
 import type { CodedProblem } from '../problems.ts';
 
@@ -11,12 +11,12 @@ export interface Stream extends StreamImages {
   readonly name: string;
 }
 
-/** What a payload says of the life of a stream. One that it says nothing of lives. */
+/** The lifecycle that a payload declares for a stream. Without a declaration it is supported. */
 export interface StreamLifecycle {
   readonly state: 'deprecated' | 'blocked';
-  /** The stream to go to; null: the payload names none. */
+  /** The stream to move to; null: the payload names none. */
   readonly successor: string | null;
-  /** The payload's own words; null: none. */
+  /** The payload's message; null: none. */
   readonly message: string | null;
 }
 
@@ -30,51 +30,51 @@ export interface Streams {
 
 /** The stream that a pool is on, from its annotations. */
 export interface TrackedStream {
-  /** Null: the OS came before streams, and nothing tells which one it is. It stays as it is. */
+  /** Null: the OS predates streams, and its stream is unknown. The OS does not change. */
   readonly name: string | null;
-  /** As they were last there: what the pool keeps when its stream is gone. Null: none are known. */
+  /** The last known images: the pool keeps them if its stream is removed. Null: unknown. */
   readonly images: StreamImages | null;
 }
 
 export interface PoolStreamFacts {
   readonly pool: string;
-  /** spec.osImageStream.name; null: the owner has said nothing. */
+  /** spec.osImageStream.name; null: not set. */
   readonly asked: string | null;
   readonly tracked: TrackedStream | null;
-  /** For a pool that takes the MachineConfigs of worker and adds its own: the stream that worker is on; null: not known yet. Undefined: the pool follows nobody. */
+  /** The stream of worker, if the pool builds on worker; null: unknown yet. Undefined: an independent pool. */
   readonly worker: TrackedStream | null | undefined;
-  /** What the machines of a pool that is not tracked run: null: it has none, so it is new. */
+  /** What the machines of an untracked pool run; null: it has no machines, so it is new. */
   readonly runs: { readonly stream: string | null; readonly images: StreamImages | null } | null;
 }
 
-/** What a pool's OS follows, and why. */
+/** What the OS of a pool follows, and why. */
 export type PoolStream =
   | {
       readonly type: 'follows';
       readonly stream: Stream;
       readonly because: 'asked' | 'tracked' | 'follows worker' | 'runs it' | 'default';
     }
-  /** The stream is gone from the payload, or nobody can tell which it was: the OS stays what it is. */
+  /** The stream was removed from the payload, or is unknown: the OS does not change. */
   | { readonly type: 'frozen'; readonly at: TrackedStream; readonly because: 'removed' | 'unknown' }
-  /** The owner asks for what cannot be; the OS stays what it is. */
+  /** The requested stream is impossible: the OS does not change. */
   | { readonly type: 'refused'; readonly at: TrackedStream | null; readonly problem: CodedProblem }
   /** Worker has no stream yet. */
   | { readonly type: 'waits' };
 
-// The streams that there are, by name.
+// The available streams, by name.
 
-/** As Kubernetes names objects, which is what the API takes for a stream. */
+/** The API accepts the same names as for Kubernetes objects. */
 const NAME_PATTERN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const MAX_NAME = 253;
 const MAX_NAMES = 10;
 
 export const isStreamName = (text: string): boolean => text.length <= MAX_NAME && NAME_PATTERN.test(text);
 
-/** By its own name, else by one that means the same. */
+/** By its name, else by an alias. */
 export const findStream = (available: readonly Stream[], name: string): Stream | undefined =>
   available.find((each) => each.name === name) ?? available.find((each) => isSameStream(each.name, name));
 
-/** For a sentence. */
+/** For messages. */
 export function listStreams(available: readonly { readonly name: string }[]): string {
   const names = available.map(({ name }) => name).sort();
   if (names.length === 0) return 'none';
@@ -82,7 +82,7 @@ export function listStreams(available: readonly { readonly name: string }[]): st
   return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** What the payload says of a stream, under whichever name; undefined: nothing, so it lives. */
+/** The lifecycle of a stream, under any of its names; undefined: none is declared, so it is supported. */
 export function findLifecycle(name: string, { lifecycle }: Streams): StreamLifecycle | undefined {
   const exact = lifecycle.get(name);
   if (exact !== undefined) return exact;
@@ -91,8 +91,8 @@ export function findLifecycle(name: string, { lifecycle }: Streams): StreamLifec
 }
 
 /**
- * Where a pool on a stream can go: what the payload names, else the next one of the family that is in full life, else
- * any that is. Empty: nowhere.
+ * The streams that a pool can move to: the successor that the payload names, else the next supported one of the family,
+ * else any supported one. Empty: none.
  */
 export function listSuccessors(name: string, streams: Streams): string[] {
   const named = findLifecycle(name, streams)?.successor ?? null;

@@ -34,12 +34,12 @@ describe('the default stream', () => {
     ['4.20.0-okd-scos.3', ['centos-10'], null, 'centos-10', 'version'],
     ['4.20.0-okd-scos.3', ['stream-coreos'], null, 'stream-coreos', 'version'],
     ['4.15.0-0.okd-2024', ['fedora-coreos'], null, 'fedora-coreos', 'version'],
-    // Somebody's own choice is kept as long as it is there.
+    // A user's choice is kept as long as it is available.
     ['4.22.0', ['rhel-9', 'rhel-10'], 'rhel-10', 'rhel-10', 'override'],
     ['4.22.0', ['rhel-9', 'rhel-10'], 'rhel10-coreos', 'rhel-10', 'override'],
     ['4.22.0', ['rhel-9', 'vendor-1'], 'vendor-1', 'vendor-1', 'override'],
     ['4.22.0', ['rhel-9', 'rhel-10'], 'vendor-1', 'rhel-9', 'version'],
-    // Where there is no version.
+    // Without a version.
     [null, ['rhel-9'], null, 'rhel-9', 'the only one'],
     [null, ['vendor-1'], null, 'vendor-1', 'the only one'],
     ['main', ['rhel-10'], null, 'rhel-10', 'the only one'],
@@ -53,14 +53,14 @@ describe('the default stream', () => {
   });
 
   it.each([
-    ['4.22.0', ['rhel-10'], 'expected the stream rhel-9, the default of platform 4.22.0; the sources have rhel-10.'],
+    ['4.22.0', ['rhel-10'], 'expected the stream rhel-9, the default of platform 4.22.0; available streams: rhel-10.'],
     [
       '5.0.0',
       ['rhel-9', 'vendor-1'],
-      'expected the stream rhel-10, the default of platform 5.0.0; the sources have rhel-9, vendor-1.',
+      'expected the stream rhel-10, the default of platform 5.0.0; available streams: rhel-9, vendor-1.',
     ],
     ['4.20.0-okd-scos.3', ['centos-9'], 'expected the stream centos-10'],
-    ['4.22.0', [], 'the sources have none.'],
+    ['4.22.0', [], 'available streams: none.'],
     [null, ['rhel-9', 'rhel-10'], 'no default OS image stream is known for a platform without a version'],
   ])('of platform %s is missing among %j: nothing is guessed', (version, available, text) => {
     const result = selectDefaultStream({ version, available: named(available), override: null });

@@ -1,4 +1,4 @@
-// The stream of a new pool that names none: by what is installed, never by what is newest.
+// The stream of a new pool that names none: determined by the installed version, never by the newest stream.
 import { knownStream, type KnownStream, type MachineConfigPool, ROLE_LABEL } from '@slipway/api';
 import type { CodedProblem } from '../problems.ts';
 import { matchesSelector } from '../render/select.ts';
@@ -12,7 +12,7 @@ const families = { rhcos: 'rhel', scos: 'centos', fcos: 'fedora' } as const sati
   Record<Distribution, KnownStream['family']>
 >;
 
-/** By the version of the platform, such as `4.20.0-okd-scos.3`; without one by the streams there are. Null: nothing tells. */
+/** From the platform version, such as `4.20.0-okd-scos.3`; without one from the available streams. Null: unknown. */
 export function detectDistribution(
   version: string | null,
   available: readonly { name: string }[],
@@ -26,7 +26,7 @@ export function detectDistribution(
   return matching.length === 1 ? (matching[0] ?? null) : null;
 }
 
-/** The default that a version of the platform stands for, whether or not it is there. Null: the version says too little. */
+/** The default stream of a platform version, whether or not it is available. Null: undetermined. */
 export function expectedDefault(distribution: Distribution | null, version: string | null): string | null {
   switch (distribution) {
     case 'scos':
@@ -44,14 +44,14 @@ export function expectedDefault(distribution: Distribution | null, version: stri
 }
 
 export interface DefaultStreamRequest {
-  /** Of the platform; null: not known. */
+  /** Of the platform; null: unknown. */
   readonly version: string | null;
   readonly available: readonly Stream[];
-  /** What somebody else than us has set; null: nothing. */
+  /** The default that another client set; null: none. */
   readonly override: string | null;
 }
 
-/** The name is as the payload spells it. */
+/** The name is spelled as in the payload. */
 export type DefaultStream =
   | { readonly ok: true; readonly name: string; readonly because: 'override' | 'version' | 'the only one' }
   | { readonly ok: false; readonly problem: CodedProblem };
@@ -74,11 +74,11 @@ function missing(version: string | null, expected: string | null, available: rea
     expected === null
       ? `no default OS image stream is known for a platform ${shown}`
       : `expected the stream ${expected}, the default of platform ${shown}`;
-  const message = `OSImageStream cluster, status.defaultStream: ${wanted}; the sources have ${listStreams(available)}. Correct the sources (the release image, ConfigMap machine-config-osimageurl), or set spec.defaultStream to one that there is`;
+  const message = `OSImageStream cluster, status.defaultStream: ${wanted}; available streams: ${listStreams(available)}. Correct the sources (the release image, ConfigMap machine-config-osimageurl), or set spec.defaultStream to an available stream`;
   return { code: 'SLW_STREAM_NO_DEFAULT', message };
 }
 
-// Whether the machines of a pool are workers first: then it has worker's OS too, unless it says otherwise.
+// Whether a pool builds on worker: then it follows worker's OS, unless it specifies another stream.
 
 const onTheirOwn = new Set(['worker', 'master', 'arbiter']);
 

@@ -36,19 +36,19 @@ describe('from deprecation to removal', () => {
     }
   });
 
-  it.each(Object.entries(release))('release %s: a pool that has migrated has nothing to say', (_, streams) => {
+  it.each(Object.entries(release))('release %s: a pool that has migrated reports nothing', (_, streams) => {
     const expected = { status: 'False', reason: 'AsExpected', message: '' };
     expect(poolDeprecation(on('rhel-10'), streams)).toEqual(expected);
     expect(computeUpgradeable([on('rhel-10')], streams)).toEqual({ status: 'True', reason: 'AsExpected', message: '' });
   });
 
   it.each(['N+1', 'N+2'] as const)(
-    'release %s: a pool on its way holds the upgrade until its last machine is there',
+    'release %s: a migrating pool blocks the upgrade until its last machine is updated',
     (name) => {
       const moving = on('rhel-10', { runs: 'rhel-9' });
       expect(poolDeprecation(moving, release[name])).toMatchObject({
         status: 'True',
-        message: expect.stringContaining('It is on its way to rhel-10: this ends when its last machine is there'),
+        message: expect.stringContaining('It is moving to rhel-10: this clears once its last machine is updated'),
       });
       expect(computeUpgradeable([moving], release[name])).toMatchObject({
         status: 'False',
@@ -57,29 +57,29 @@ describe('from deprecation to removal', () => {
     },
   );
 
-  it('a pool whose machines have no stream yet counts by the one it is given', () => {
+  it('a pool whose machines have no stream yet counts by its assigned one', () => {
     expect(poolDeprecation(on('rhel-9', { runs: null }), release.N)).toMatchObject({ status: 'True' });
   });
 });
 
 describe('the messages', () => {
-  it('name pool, stream, meaning, successor, what to set, and what the release says', () => {
+  it('name pool, stream, meaning, successor, what to set, and the message of the release', () => {
     const said = withLifecycle({ state: 'deprecated', successor: 'rhel10-coreos', message: 'See the notes.' });
     expect(poolDeprecation(on('rhel-9'), said).message).toBe(
-      'MachineConfigPool worker is on the OS image stream rhel-9, which is deprecated and will be removed in a future release. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10. The release says: See the notes.',
+      'MachineConfigPool worker is on the OS image stream rhel-9, which is deprecated and will be removed in a future release. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10. Message from the release: See the notes.',
     );
   });
 
-  it('of a removed stream say that the OS stays', () => {
+  it('of a removed stream state that the OS stays', () => {
     expect(poolDeprecation(on('rhel-9'), release['N+2']).message).toBe(
-      'MachineConfigPool worker is on the OS image stream rhel-9, which is not in this release any more: the OS stays at its version and gets no updates. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10.',
+      'MachineConfigPool worker is on the OS image stream rhel-9, which is no longer in this release: the OS stays at its current version and gets no updates. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10.',
     );
   });
 
   it('of an upgrade that waits name every pool', () => {
     const pools = [on('rhel-9'), on('rhel-9', { pool: 'infra' }), on('rhel-10', { pool: 'master' })];
     expect(computeUpgradeable(pools, release['N+1']).message).toBe(
-      'Cannot upgrade while machines run an OS that the next release does not have. ' +
+      'Cannot upgrade: some machines run an OS that the next release does not ship. ' +
         'MachineConfigPool infra is on the OS image stream rhel-9, which is deprecated, and the cluster cannot be upgraded while it is used. Set spec.osImageStream.name of MachineConfigPool infra to rhel-10. ' +
         'MachineConfigPool worker is on the OS image stream rhel-9, which is deprecated, and the cluster cannot be upgraded while it is used. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10.',
     );
@@ -112,7 +112,7 @@ describe('the messages', () => {
       'centos-9',
       ['centos-9', 'centos-10'],
       { 'centos-9': {}, 'centos-10': {} },
-      'make new machines in a new pool.',
+      'create new machines in a new pool.',
     ],
     [
       'none, of a stream without order: whatever lives',
@@ -121,27 +121,25 @@ describe('the messages', () => {
       { 'vendor-1': {} },
       'to one of rhel-10, rhel-9.',
     ],
-  ])('name a way on where the payload names %s', (_, name, available, lifecycle, text) => {
+  ])('name the next step if the payload names %s', (_, name, available, lifecycle, text) => {
     expect(poolDeprecation(on(name), sampleStreams(available, { lifecycle })).message).toContain(text);
   });
 });
 
 describe('a pool that has nothing to end', () => {
-  it('runs an OS of no known stream: it is told that nothing comes, and holds no upgrade', () => {
+  it('runs an OS of no known stream: it reports missing updates, and blocks no upgrade', () => {
     const pool = { pool: 'worker', tracked: { name: null, images: sampleImages('own') }, runs: null };
     expect(poolDeprecation(pool, release.N)).toMatchObject({
       status: 'False',
       reason: 'StreamUnknown',
-      message: expect.stringContaining(
-        'Set spec.osImageStream.name of the pool to the stream it shall follow: rhel-10, rhel-9',
-      ),
+      message: expect.stringContaining('Set spec.osImageStream.name of the pool to one of: rhel-10, rhel-9'),
     });
     expect(computeUpgradeable([pool], release.N)).toMatchObject({ status: 'True' });
   });
 
   it.each([
     ['is on no stream yet', { pool: 'worker', tracked: null, runs: null }, release.N],
-    ['is in a cluster whose streams nobody has found yet', on('rhel-9'), null],
+    ['is in a cluster whose streams are not discovered yet', on('rhel-9'), null],
   ])('%s', (_, pool, streams) => {
     expect(poolDeprecation(pool, streams)).toEqual({ status: 'False', reason: 'AsExpected', message: '' });
     expect(computeUpgradeable([pool], streams)).toMatchObject({ status: 'True' });
@@ -153,7 +151,7 @@ const SUCCESSOR = 'io.openshift.os.stream-successor';
 const MESSAGE = 'io.openshift.os.stream-message';
 const bare = { successor: null, message: null };
 
-describe('what a tag says of the life of its stream', () => {
+describe('the lifecycle of a stream, from its tag', () => {
   it.each<[Record<string, string>, StreamLifecycle | null]>([
     [{}, null],
     [{ [STATE]: '' }, null],
@@ -200,7 +198,7 @@ describe('the lives of streams in the annotation of the OSImageStream', () => {
   const nine: StreamLifecycle = { state: 'blocked', successor: 'rhel-10', message: 'Ends in 2027.' };
   const vendor: StreamLifecycle = { state: 'deprecated', ...bare };
 
-  it('come back as they went, and are the same in any order', () => {
+  it('survive a round trip, and are the same in any order', () => {
     const text = encodeLifecycle(
       new Map([
         ['vendor-1', vendor],
@@ -223,12 +221,12 @@ describe('the lives of streams in the annotation of the OSImageStream', () => {
     );
   });
 
-  it('need no annotation where all streams live', () => {
+  it('need no annotation if all streams are supported', () => {
     expect(encodeLifecycle(new Map())).toBeNull();
     expect(decodeLifecycle(undefined)).toEqual(new Map());
   });
 
-  it('of as many streams as there can be fit beside other annotations', () => {
+  it('of the maximum number of streams fit next to other annotations', () => {
     const long = { state: 'blocked', successor: 'a'.repeat(253), message: '€'.repeat(300) } as const;
     const all = new Map(Array.from({ length: 100 }, (_, index) => [`${index}`.padEnd(253, 'a'), long]));
     const text = encodeLifecycle(all) ?? '';
@@ -245,11 +243,11 @@ describe('the lives of streams in the annotation of the OSImageStream', () => {
     '{"rhel-9":1}',
     '{"rhel-9":{"state":"gone"}}',
     '{"RHEL 9":{"state":"blocked"}}',
-  ])('that somebody damaged say nothing: %s', (text) => {
+  ])('that are invalid are ignored: %s', (text) => {
     expect(decodeLifecycle(text)).toEqual(new Map());
   });
 
-  it('keep what is whole', () => {
+  it('keep the valid entries', () => {
     const text = '{"rhel-9":{"state":"blocked","successor":"Not a name","message":7},"rhel-10":null}';
     expect(decodeLifecycle(text)).toEqual(new Map([['rhel-9', { state: 'blocked', ...bare }]]));
   });

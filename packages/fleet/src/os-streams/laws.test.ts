@@ -1,4 +1,4 @@
-// What holds for the OS of every pool, through any series of platform upgrades.
+// Laws for the OS of every pool, through any series of platform upgrades.
 import { isSameStream, knownStreams, streamStep } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const release: fc.Arbitrary<Release> = fc
   .chain((streams) => fc.tuple(...streams.map((names) => fc.constantFrom(...names))))
   .chain((names) => fc.record({ names: fc.constant(names), defaultStream: fc.constantFrom(...names) }));
 
-/** The images of a release are its own. */
+/** Every release has different images. */
 const streamsIn = ({ names, defaultStream }: Release, build: number): Streams => ({
   available: names.map((name) => streamNamed(name, build)),
   defaultStream,
@@ -30,7 +30,7 @@ const streamsIn = ({ names, defaultStream }: Release, build: number): Streams =>
 const releases = fc.array(release, { minLength: 1, maxLength: 8 });
 const anyName = fc.constantFrom(...spellings.flat());
 
-/** What a pool from before streams runs, where somebody can tell its stream or nobody can; null: the pool is new. */
+/** What a pool that predates streams runs, with a known or an unknown stream; null: the pool is new. */
 const before = fc.option(
   fc.option(anyName).map((stream) => ({ stream, images: sampleImages(stream ?? 'own', 0) })),
   { freq: 3 },
@@ -97,7 +97,7 @@ describe('through any series of platform upgrades', () => {
     fc.assert(fc.property(releases, before, holds), { numRuns: 2000 });
   });
 
-  it('a pool has the images of its stream as the release has them, and those it had where the release has none', () => {
+  it('a pool has the release’s images of its stream, or its previous ones if the release has none', () => {
     const holds = (series: readonly Release[], runs: PoolStreamFacts['runs']): boolean => {
       const pool = new Pool(runs);
       return series.every((each, index) => {
@@ -112,10 +112,10 @@ describe('through any series of platform upgrades', () => {
     fc.assert(fc.property(releases, before, holds), { numRuns: 2000 });
   });
 
-  it('no custom pool changes its stream where neither its owner nor worker’s does anything', () => {
+  it('no custom pool changes its stream unless its spec or worker’s changes', () => {
     const holds = (series: readonly Release[], runs: PoolStreamFacts['runs'], bornAt: number): boolean => {
       const worker = new Pool(runs);
-      // It ran what worker ran, or it is made later.
+      // It ran what worker ran, or it is created later.
       let infra = runs === null ? null : new Pool(runs);
       return series.every((each, index) => {
         const streams = streamsIn(each, index + 1);
@@ -130,7 +130,7 @@ describe('through any series of platform upgrades', () => {
     fc.assert(fc.property(releases, before, fc.nat({ max: 7 }), holds), { numRuns: 2000 });
   });
 
-  it('no pool goes back or to another family, whatever its owner and worker’s ask for', () => {
+  it('no pool moves backward or to another family, whatever its spec and worker’s request', () => {
     const step = fc.record({ release, forWorker: fc.option(anyName), forInfra: fc.option(anyName) });
     const holds = (
       series: readonly { release: Release; forWorker: string | null; forInfra: string | null }[],
@@ -175,7 +175,7 @@ describe('a decision', () => {
     );
   });
 
-  it('that refuses leaves the OS of the pool to the byte', () => {
+  it('that refuses does not change a byte of the pool’s OS', () => {
     const holds = (facts: PoolStreamFacts, each: Release): boolean | void => {
       const decision = streamOfPool(facts, streamsIn(each, 1));
       if (decision.type !== 'refused') return fc.pre(false);
@@ -184,7 +184,7 @@ describe('a decision', () => {
     fc.assert(fc.property(poolFacts, release, holds), { numRuns: 500 });
   });
 
-  it('to go back or to another family is always a refusal', () => {
+  it('to move backward or to another family is always refused', () => {
     const pairs = fc.tuple(anyName, anyName).filter(([from, to]) => cannotGo(from, to));
     fc.assert(
       fc.property(pairs, ([from, to]) => {

@@ -14,7 +14,7 @@ import {
 import type { CodedProblem } from '../problems.ts';
 import { isStreamName, type StreamLifecycle, type Streams } from './available.ts';
 
-// What a payload says of the life of its streams: in annotations of a tag, and kept as JSON on the OSImageStream.
+// The lifecycle of streams: declared by a payload in annotations of a tag, and stored as JSON on the OSImageStream.
 
 /** On the tag of an OS image in image-references. */
 export const lifecycleAnnotations = {
@@ -34,9 +34,9 @@ const MAX_STREAMS = 100;
 const MAX_TEXT = 200 * 1024;
 
 export interface ReadLifecycle {
-  /** Null: the stream lives. */
+  /** Null: the stream is supported. */
   readonly lifecycle: StreamLifecycle | null;
-  /** What was not understood, and is not followed. */
+  /** Annotations that were not understood and are ignored. */
   readonly problems: readonly CodedProblem[];
 }
 
@@ -46,7 +46,7 @@ export function lifecycleOfTag(tag: string, annotations: Readonly<Record<string,
   if (said === undefined || said === '') return { lifecycle: null, problems: [] };
   const state = states.find((each) => each === said);
   if (state === undefined) {
-    const meaning = 'The stream counts as one that lives';
+    const meaning = 'The stream counts as supported';
     return { lifecycle: null, problems: [problemAt(tag, 'state', states.join(' or '), said, meaning)] };
   }
   const successor = annotations[lifecycleAnnotations.successor] ?? '';
@@ -57,7 +57,7 @@ export function lifecycleOfTag(tag: string, annotations: Readonly<Record<string,
     message: plain(annotations[lifecycleAnnotations.message] ?? ''),
   };
   if (isNamed || successor === '') return { lifecycle, problems: [] };
-  const problem = problemAt(tag, 'successor', 'the name of a stream', successor, 'No successor is named');
+  const problem = problemAt(tag, 'successor', 'the name of a stream', successor, 'The successor is ignored');
   return { lifecycle, problems: [problem] };
 }
 
@@ -69,7 +69,7 @@ function problemAt(
   meaning: string,
 ): CodedProblem {
   const shown = JSON.stringify(found.slice(0, 80));
-  const message = `tag ${tag.slice(0, 80)} of image-references, annotation ${lifecycleAnnotations[field]}: expected ${expected}, found ${shown}. ${meaning}; the release has to be corrected`;
+  const message = `tag ${tag.slice(0, 80)} of image-references, annotation ${lifecycleAnnotations[field]}: expected ${expected}, found ${shown}. ${meaning} until the release is corrected`;
   return { code: 'SLW_STREAM_LIFECYCLE', message };
 }
 
@@ -83,7 +83,7 @@ function plain(text: string): string | null {
   return line === '' ? null : line;
 }
 
-/** For the annotation; the same for the same streams in any order. Null: every stream lives. */
+/** For the annotation; independent of the order of streams. Null: all streams are supported. */
 export function encodeLifecycle(lifecycle: ReadonlyMap<string, StreamLifecycle>): string | null {
   if (lifecycle.size === 0) return null;
   const sorted = [...lifecycle].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_STREAMS);
@@ -98,15 +98,15 @@ const lifecycle: Decoder<StreamLifecycle> = object({
   message: map(withFallback(string(), ''), plain),
 });
 
-/** Anybody may have written there: what is not ours is not followed. */
+/** Any client may have written there: invalid entries are ignored. */
 export function decodeLifecycle(text: string | undefined): Map<string, StreamLifecycle> {
   const decoded = decode(readableEntries(lifecycle, { key: streamName }), text ?? '{}', { maxChars: MAX_TEXT });
   return new Map([...(decoded.ok ? decoded.value : [])].slice(0, MAX_STREAMS));
 }
 
-// The OSImageStream, as decisions about pools read it.
+// The OSImageStream, in the form that pool decisions use.
 
-/** Null: nobody has filled it in yet. */
+/** Null: its status is not set yet. */
 export function toStreams({ metadata, status }: Pick<OSImageStream, 'metadata' | 'status'>): Streams | null {
   if (status === undefined) return null;
   return {

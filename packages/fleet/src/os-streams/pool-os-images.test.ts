@@ -15,7 +15,7 @@ const platform = (more: Partial<PlatformImages> = {}): PlatformImages => ({
 });
 
 describe('the OS images of a pool', () => {
-  it('are those of the fleet where there are no streams, whatever the pool asks for', () => {
+  it('are those of the fleet if there are no streams, whatever the pool requests', () => {
     const pool = poolOnStream('worker', { asked: 'rhel-10', tracked: 'rhel-9' });
     expect(osImagesOfPool(pool, platform({ streams: null }))).toMatchObject({
       osImages: fleetImages,
@@ -25,7 +25,7 @@ describe('the OS images of a pool', () => {
   });
 
   it.each([
-    ['that its owner asks for', poolOnStream('worker', { tracked: 'rhel-9', asked: 'rhel-10' }), rhel10],
+    ['that its spec requests', poolOnStream('worker', { tracked: 'rhel-9', asked: 'rhel-10' }), rhel10],
     ['that it is on', poolOnStream('worker', { tracked: 'rhel-10' }), rhel10],
     ['that is the default, for a new one', poolOnStream('worker'), rhel9],
   ])('are those of the stream %s', (_, pool, stream) => {
@@ -36,7 +36,7 @@ describe('the OS images of a pool', () => {
     });
   });
 
-  it('are worker’s for a custom pool, also where worker moves at the same time', () => {
+  it('are worker’s for a custom pool, even if worker moves at the same time', () => {
     const pools = [poolOnStream('worker', { tracked: 'rhel-9', asked: 'rhel-10' })];
     expect(osImagesOfPool(poolOnStream('infra', { tracked: 'rhel-9' }), platform({ pools }))).toMatchObject({
       osStream: { name: 'rhel-10', isAsked: false },
@@ -54,9 +54,9 @@ describe('the OS images of a pool', () => {
   });
 
   it.each([
-    ['is not there', { tracked: 'rhel-9', asked: 'rhel-11' }, 'SLW_STREAM_UNKNOWN'],
+    ['does not exist', { tracked: 'rhel-9', asked: 'rhel-11' }, 'SLW_STREAM_UNKNOWN'],
     ['is older', { tracked: 'rhel-10', asked: 'rhel-9' }, 'SLW_STREAM_BACKWARD'],
-  ])('are refused where the stream that is asked for %s', (_, pool, code) => {
+  ])('are refused if the requested stream %s', (_, pool, code) => {
     expect(osImagesOfPool(poolOnStream('worker', pool), platform()).problems).toMatchObject([{ code }]);
   });
 
@@ -76,14 +76,14 @@ describe('what a pool on a stream is rendered with', () => {
       { name: 'rhel-9', images },
       { osImages: { osImageURL: 'os' }, osStream: { name: 'rhel-9', isAsked: false } },
     ],
-    ['images of which nobody can tell the stream', {}, { name: null, images }, { osStream: null }],
-    ['a stream that it asks for', { asked: 'rhel-9' }, { name: 'rhel-9', images }, { osStream: { isAsked: true } }],
-    ['another than it asks for', { asked: 'rhel-10' }, { name: 'rhel-9', images }, { osStream: { isAsked: false } }],
+    ['images of an unknown stream', {}, { name: null, images }, { osStream: null }],
+    ['a stream that it requests', { asked: 'rhel-9' }, { name: 'rhel-9', images }, { osStream: { isAsked: true } }],
+    ['another than it requests', { asked: 'rhel-10' }, { name: 'rhel-9', images }, { osStream: { isAsked: false } }],
   ])('is %s', (_, pool, at, expected) => {
     expect(imagesOnStream(poolOnStream('worker', pool), at)).toMatchObject(expected);
   });
 
-  it('is, where there are no streams, what flags say before what the ConfigMap says', () => {
+  it('comes, without streams, from the flags before the ConfigMap', () => {
     const data = { baseOSContainerImage: 'mapped', baseOSExtensionsContainerImage: 'more', releaseVersion: '4' };
     expect(clusterImages(data, namedImages({ osImage: 'given' }))).toEqual({
       osImageURL: 'given',

@@ -1,4 +1,4 @@
-// The OS images that render gives a pool: those of its stream, or where there are no streams those of the fleet.
+// The OS images that a pool is rendered with: those of its stream, or without streams those of the fleet.
 import { isSameStream, type MachineConfigPool } from '@slipway/api';
 import type { CodedProblem } from '../problems.ts';
 import type { OSImages, RenderImages } from '../render/machine-settings.ts';
@@ -6,14 +6,14 @@ import type { PoolStream, StreamImages, Streams, TrackedStream } from './availab
 import { followsWorker } from './default-stream.ts';
 import { streamOfPool, trackedBy, readTrackedStream } from './pool-stream.ts';
 
-/** What the OS of pools is decided on. */
+/** The input of the OS decision for pools. */
 export interface PlatformImages {
   readonly pools: readonly MachineConfigPool[];
-  /** For all pools, where there are no streams. */
+  /** For all pools, if there are no streams. */
   readonly osImages: OSImages;
   /** Null: pools follow no streams. */
   readonly streams: Streams | null;
-  /** What the machines of pools run that are on no stream yet, by pool. One that is not there is new. */
+  /** What the machines run in pools that have no stream yet, by pool. A pool without an entry is new. */
   readonly running?: ReadonlyMap<string, RunningOs> | undefined;
 }
 
@@ -23,9 +23,9 @@ export interface RunningOs {
 }
 
 export interface PoolImages extends RenderImages {
-  /** Null: there are no streams to decide on. */
+  /** Null: there are no streams. */
   readonly decided: PoolStream | null;
-  /** Why the pool does not get what its owner asks for: then nothing new is rendered. */
+  /** Why the pool does not get the requested OS: then nothing new is rendered. */
   readonly problems: readonly CodedProblem[];
 }
 
@@ -36,7 +36,7 @@ export function osImagesOfPool(pool: MachineConfigPool, platform: PlatformImages
   return { ...imagesOnStream(pool, trackedBy(decided)), decided, problems: listProblems(decided, pool) };
 }
 
-/** `at`: the stream that the pool is on; null: none. One that asks for a stream that it did not get has not asked for this one. */
+/** `at`: the current stream of the pool; null: none. A refused request is not a request for the current stream. */
 export function imagesOnStream({ spec }: MachineConfigPool, at: TrackedStream | null): RenderImages {
   const asked = spec.osImageStream?.name;
   const name = at?.name ?? null;
@@ -46,7 +46,7 @@ export function imagesOnStream({ spec }: MachineConfigPool, at: TrackedStream | 
   };
 }
 
-/** Of all pools, where there are no streams: what flags say goes before the ConfigMap. */
+/** For all pools, if there are no streams: flags override the ConfigMap. */
 export function clusterImages(data: Readonly<Record<string, string>> | undefined, flags: OSImages = {}): OSImages {
   const { baseOSContainerImage: osImage, baseOSExtensionsContainerImage: osExtensionsImage } = data ?? {};
   return { ...namedImages({ osImage, osExtensionsImage }), ...flags };
@@ -57,7 +57,7 @@ interface NamedImages {
   readonly osExtensionsImage?: string | undefined;
 }
 
-/** As flags and streams call them, by the names that a MachineConfig has for them. */
+/** Maps the names of flags and streams to the field names of a MachineConfig. */
 export const namedImages = ({ osImage, osExtensionsImage }: NamedImages): OSImages => ({
   ...(osImage !== undefined && { osImageURL: osImage }),
   ...(osExtensionsImage !== undefined && { baseOSExtensionsContainerImage: osExtensionsImage }),
@@ -66,11 +66,11 @@ export const namedImages = ({ osImage, osExtensionsImage }: NamedImages): OSImag
 function listProblems(decided: PoolStream, { metadata }: MachineConfigPool): CodedProblem[] {
   if (decided.type === 'refused') return [decided.problem];
   if (decided.type !== 'waits') return [];
-  const message = `MachineConfigPool ${metadata.name}: it has the OS of the pool worker, of which no stream is known. Give the manifest of worker too, or set spec.osImageStream`;
+  const message = `MachineConfigPool ${metadata.name}: it follows the OS of pool worker, whose stream is unknown. Add the manifest of worker, or set spec.osImageStream`;
   return [{ code: 'SLW_CLI_STREAM', message }];
 }
 
-/** As the controllers would decide it. */
+/** The decision that the controllers would make. */
 export function decidedStream(pool: MachineConfigPool, streams: Streams, platform: PlatformImages): PoolStream {
   const { name } = pool.metadata;
   return streamOfPool(
@@ -90,7 +90,7 @@ function workerStream(streams: Streams, platform: PlatformImages): TrackedStream
   return worker === undefined ? null : trackedBy(decidedStream(worker, streams, platform));
 }
 
-/** An OS from before streams may have come without extensions: '' then. */
+/** An OS that predates streams may have no extensions: '' then. */
 function toOSImages(images: StreamImages | null): OSImages {
   if (images === null) return {};
   const { osImage, osExtensionsImage } = images;

@@ -25,7 +25,7 @@ const ten = sampleStreams(['rhel-9', 'rhel-10'], { build: 2, defaultStream: 'rhe
 const onlyTen = sampleStreams(['rhel-10'], { build: 3 });
 const custom = (more: Partial<PoolStreamFacts>): Partial<PoolStreamFacts> => ({ pool: 'infra', ...more });
 
-/** As the design tells them, by its sections. `nine` is a release whose default is RHEL 9, `ten` one whose default is RHEL 10. */
+/** In the order of the design's sections. `nine` is a release whose default is RHEL 9, `ten` one whose default is RHEL 10. */
 const upgradeRules: Record<string, Row[]> = {
   'a pool that names its stream': [
     ['takes it when it is new', { asked: 'rhel-10' }, nine, 'follows rhel-10, asked'],
@@ -54,13 +54,13 @@ const upgradeRules: Record<string, Row[]> = {
     ['stays on what its machines run', { runs: running('rhel-9') }, ten, 'follows rhel-9, runs it'],
     ['by whichever name', { runs: running('rhel9-coreos') }, ten, 'follows rhel-9, runs it'],
     [
-      'keeps its images when nobody can tell what they are',
+      'keeps its images if their stream is unknown',
       { runs: { stream: null, images: sampleImages('own') } },
       ten,
       'frozen at null, unknown',
     ],
     [
-      'keeps them for ever, until its owner names a stream',
+      'keeps them until its spec names a stream',
       { tracked: { name: null, images: sampleImages('own') } },
       ten,
       'frozen at null, unknown',
@@ -72,7 +72,7 @@ const upgradeRules: Record<string, Row[]> = {
       'follows rhel-9, asked',
     ],
     [
-      'keeps its images when the release has its stream no more',
+      'keeps its images when the release drops its stream',
       { runs: running('rhel-9') },
       onlyTen,
       'frozen at rhel-9, removed',
@@ -119,7 +119,7 @@ const upgradeRules: Record<string, Row[]> = {
       'follows centos-10, tracked',
     ],
     [
-      'says otherwise by naming a stream',
+      'opts out by naming a stream',
       custom({ asked: 'rhel-10', tracked: tracked('rhel-9'), worker: tracked('rhel-9') }),
       nine,
       'follows rhel-10, asked',
@@ -134,19 +134,19 @@ const upgradeRules: Record<string, Row[]> = {
     ],
     ['is frozen with worker', custom({ worker: tracked('rhel-9') }), onlyTen, 'frozen at rhel-9, removed'],
     [
-      'has worker’s images where nobody can tell what they are',
+      'has worker’s images if their stream is unknown',
       custom({ worker: { name: null, images: sampleImages('own') } }),
       nine,
       'frozen at null, unknown',
     ],
     [
-      'keeps its stream where worker’s is not known',
+      'keeps its stream if worker’s is unknown',
       custom({ tracked: tracked('rhel-9'), worker: { name: null, images: null } }),
       nine,
       'follows rhel-9, tracked',
     ],
     [
-      'keeps an OS that nobody can tell, whatever worker’s is',
+      'keeps an unknown OS, whatever worker’s is',
       custom({ tracked: { name: null, images: sampleImages('own') }, worker: tracked('rhel-9') }),
       nine,
       'frozen at null, unknown',
@@ -165,52 +165,52 @@ const upgradeRules: Record<string, Row[]> = {
     ],
   ],
   'a migration': [
-    ['goes forward', { asked: 'rhel-10', tracked: tracked('rhel-9') }, nine, 'follows rhel-10, asked'],
+    ['moves forward', { asked: 'rhel-10', tracked: tracked('rhel-9') }, nine, 'follows rhel-10, asked'],
     [
-      'goes forward before the pool was tracked',
+      'moves forward before the pool was tracked',
       { asked: 'rhel-10', runs: running('rhel-9') },
       nine,
       'follows rhel-10, asked',
     ],
     ['is not undone by removing the field', { tracked: tracked('rhel-10') }, nine, 'follows rhel-10, tracked'],
     [
-      'never goes back',
+      'never moves backward',
       { asked: 'rhel-9', tracked: tracked('rhel-10') },
       nine,
       'refused SLW_STREAM_BACKWARD, stays on rhel-10',
     ],
     [
-      'never goes back by another name',
+      'never moves backward through an alias',
       { asked: 'rhel9-coreos', tracked: tracked('rhel10-coreos') },
       nine,
       'refused SLW_STREAM_BACKWARD, stays on rhel10-coreos',
     ],
     [
-      'never goes back from what machines run',
+      'never moves backward from what machines run',
       { asked: 'rhel-9', runs: running('rhel-10') },
       nine,
       'refused SLW_STREAM_BACKWARD, stays on rhel-10',
     ],
     [
-      'never goes to another family',
+      'never moves to another family',
       { asked: 'centos-10', tracked: tracked('rhel-10') },
       sampleStreams(['rhel-10', 'centos-10']),
       'refused SLW_STREAM_FAMILY, stays on rhel-10',
     ],
     [
-      'goes to a stream that exists',
+      'moves to a stream that exists',
       { asked: 'rhel-11', tracked: tracked('rhel-9') },
       nine,
       'refused SLW_STREAM_UNKNOWN, stays on rhel-9',
     ],
     [
-      'that a new pool cannot make leaves it without an OS',
+      'that is impossible for a new pool leaves it without an OS',
       { asked: 'rhel-11' },
       nine,
       'refused SLW_STREAM_UNKNOWN, stays on nothing',
     ],
     [
-      'to what is unknown leaves a pool from before streams as it was',
+      'to an unknown stream does not change a pool that predates streams',
       { asked: 'rhel-11', runs: running('rhel-9') },
       nine,
       'refused SLW_STREAM_UNKNOWN, stays on rhel-9',
@@ -244,7 +244,7 @@ const upgradeRules: Record<string, Row[]> = {
       'refused SLW_STREAM_UNKNOWN, stays on rhel-10',
     ],
     [
-      'lets pools go on to its successor',
+      'lets pools move to its successor',
       { asked: 'rhel-10', tracked: tracked('rhel-9') },
       onlyTen,
       'follows rhel-10, asked',
@@ -271,7 +271,7 @@ describe('the images of a pool', () => {
     expect(after({ tracked: tracked('rhel-9', 1) }, onlyTen)).toEqual(sampleImages('rhel-9', 1));
   });
 
-  it('stay while the owner asks for what cannot be', () => {
+  it('stay while the spec requests the impossible', () => {
     expect(after({ tracked: tracked('rhel-10', 1), asked: 'rhel-9' }, ten)).toEqual(sampleImages('rhel-10', 1));
   });
 
@@ -280,14 +280,14 @@ describe('the images of a pool', () => {
     expect(after(pool, onlyTen)).toEqual(sampleImages('rhel-9', 7));
   });
 
-  it('of a custom pool on a stream that is gone stay its own, and not worker’s', () => {
+  it('of a custom pool on a removed stream stay, and do not become worker’s', () => {
     const pool = custom({ tracked: tracked('rhel-9', 1), worker: tracked('rhel-9', 2) });
     expect(after(pool, onlyTen)).toEqual(sampleImages('rhel-9', 1));
     const without = custom({ tracked: { name: 'rhel-9', images: null }, worker: tracked('rhel-9', 2) });
     expect(after(without, onlyTen)).toEqual(sampleImages('rhel-9', 2));
   });
 
-  it('of a stream with two names are those under the name that is asked for', () => {
+  it('of a stream with two names are those under the requested name', () => {
     const both = { ...nine, available: [streamNamed('rhel-9', 1), streamNamed('rhel9-coreos', 2)] };
     expect(after({ asked: 'rhel9-coreos' }, both)).toEqual(sampleImages('rhel9-coreos', 2));
   });
@@ -301,13 +301,13 @@ describe('a refusal', () => {
 
   it('names the pool, the field, the stream that is not there and those that are', () => {
     expect(message({ pool: 'infra', asked: 'rhel-11' }, nine)).toBe(
-      'MachineConfigPool infra, spec.osImageStream.name: there is no stream rhel-11: expected one of rhel-10, rhel-9, as OSImageStream cluster lists them. The OS stays what it is. Set one of these, or remove the field to stay on the stream that the pool is on',
+      'MachineConfigPool infra, spec.osImageStream.name: expected one of rhel-10, rhel-9 (from OSImageStream cluster), found rhel-11. The OS does not change. Set one of the listed streams, or remove the field to stay on the current stream',
     );
   });
 
-  it('of a way back says what the pool is on, why not, and what can be done', () => {
+  it('of a downgrade states the current stream, the reason, and what to do', () => {
     expect(message({ asked: 'rhel-9', tracked: tracked('rhel-10') }, nine)).toBe(
-      'MachineConfigPool worker, spec.osImageStream.name: it asks for the stream rhel-9, but the pool is on rhel-10, which is newer, and the OS of a machine cannot go back to an older major version. The OS stays what it is. Set the name to rhel-10, or remove the field; for machines with rhel-9, make new ones in another pool',
+      'MachineConfigPool worker, spec.osImageStream.name: it requests stream rhel-9, but the pool is on rhel-10, which is newer, and a machine cannot be downgraded to an older major version of the OS. The OS does not change. Set the name to rhel-10, or remove the field; for machines with rhel-9, create new ones in another pool',
     );
   });
 
@@ -320,7 +320,7 @@ describe('a refusal', () => {
 
   it('lists the first of many streams', () => {
     const many = sampleStreams(Array.from({ length: 100 }, (_, index) => `vendor-${index + 100}`));
-    expect(message({ asked: 'rhel-9' }, many)).toMatch(/one of vendor-100, .*, vendor-109 and 90 more, as/);
+    expect(message({ asked: 'rhel-9' }, many)).toMatch(/one of vendor-100, .*, vendor-109 and 90 more \(from/);
   });
 });
 
@@ -340,7 +340,7 @@ describe('the stream that a pool is on', () => {
       { [stream]: 'rhel-9', [images]: json },
     ],
     [
-      'that is frozen at a stream nobody can tell',
+      'that is frozen at an unknown stream',
       { type: 'frozen', at: { name: null, images: sampleImages('rhel-9') }, because: 'unknown' },
       { [stream]: '', [images]: json },
     ],
@@ -350,23 +350,23 @@ describe('the stream that a pool is on', () => {
       { [stream]: 'rhel-9', [images]: null },
     ],
     ['that is refused', { type: 'refused', at: tracked('rhel-9'), problem }, { [stream]: 'rhel-9', [images]: json }],
-    ['that is refused and on nothing: as they are', { type: 'refused', at: null, problem }, {}],
-    ['that waits: as they are', { type: 'waits' }, {}],
-  ])('stands in the annotations of a pool %s', (_, decision, annotations) => {
+    ['that is refused and on nothing: unchanged', { type: 'refused', at: null, problem }, {}],
+    ['that waits: unchanged', { type: 'waits' }, {}],
+  ])('is in the annotations of a pool %s', (_, decision, annotations) => {
     expect(trackedAnnotations(decision)).toEqual(annotations);
   });
 
   it.each([
     ['both', { [stream]: 'rhel-9', [images]: json }, { name: 'rhel-9', images: sampleImages('rhel-9') }],
     ['a name alone', { [stream]: 'rhel-9' }, { name: 'rhel-9', images: null }],
-    ['a stream that nobody can tell', { [stream]: '', [images]: json }, { name: null, images: sampleImages('rhel-9') }],
+    ['an unknown stream', { [stream]: '', [images]: json }, { name: null, images: sampleImages('rhel-9') }],
     [
       'an OS without extensions',
       { [stream]: '', [images]: '{"osImage":"a","osExtensionsImage":""}' },
       { name: null, images: { osImage: 'a', osExtensionsImage: '' } },
     ],
     [
-      'more than ours',
+      'more than our fields',
       { [stream]: 'rhel-9', [images]: '{"osImage":"a","osExtensionsImage":"b","c":1}' },
       { name: 'rhel-9', images: { osImage: 'a', osExtensionsImage: 'b' } },
     ],
@@ -389,7 +389,7 @@ describe('the stream that a pool is on', () => {
     ['an image with a line break', '{"osImage":"a\\nb","osExtensionsImage":"c"}'],
     ['an image that is too long', JSON.stringify({ osImage: 'a'.repeat(448), osExtensionsImage: 'b' })],
     ['a text without end', `{"osImage":"a","osExtensionsImage":"b","more":"${'x'.repeat(5000)}"}`],
-  ])('has no images where the annotation has %s', (_, text) => {
+  ])('has no images if the annotation has %s', (_, text) => {
     expect(readTrackedStream({ [stream]: 'rhel-9', [images]: text })).toEqual({ name: 'rhel-9', images: null });
   });
 });

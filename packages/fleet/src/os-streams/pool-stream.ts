@@ -1,4 +1,4 @@
-// Which OS the machines of a pool shall have: the stream that its owner asks for, else the one that it is on.
+// The desired OS of a pool's machines: the stream that its spec requests, else its current one.
 import { isSameStream, streamStep } from '@slipway/api';
 import { osStreamAnnotation, osStreamImagesAnnotation } from '@slipway/api/names';
 import { annotationCodec, object, refine, string } from '@slipway/base/codec';
@@ -18,7 +18,7 @@ import {
 
 type Because = Extract<PoolStream, { type: 'follows' }>['because'];
 
-/** A new default, a new name or a stream that is gone never changes the OS of a pool: only its owner does, or worker's. */
+/** A new default, a new name or a removed stream never changes the OS of a pool: only its spec or worker's does. */
 export function streamOfPool(facts: PoolStreamFacts, streams: Streams): PoolStream {
   if (facts.asked !== null) return asRequested(facts, facts.asked, streams);
   const own = readCurrentStream(facts);
@@ -26,7 +26,7 @@ export function streamOfPool(facts: PoolStreamFacts, streams: Streams): PoolStre
   return own === null ? byDefault(facts, streams) : stay(own, ownReason(facts), streams);
 }
 
-/** The stream that a pool is on after a decision; null: none yet. */
+/** The stream of a pool after a decision; null: none yet. */
 export function trackedBy(decision: PoolStream): TrackedStream | null {
   switch (decision.type) {
     case 'follows': {
@@ -40,7 +40,7 @@ export function trackedBy(decision: PoolStream): TrackedStream | null {
   }
 }
 
-/** What the pool is on: as it is written down, else as its machines show. Null: it is new. */
+/** The pool's current stream: as recorded, else as its machines report. Null: the pool is new. */
 function readCurrentStream({ tracked, runs }: PoolStreamFacts): TrackedStream | null {
   const shown: TrackedStream | null = runs === null ? null : { name: runs.stream, images: runs.images };
   if (tracked === null) return shown;
@@ -62,7 +62,7 @@ function asRequested(facts: PoolStreamFacts, asked: string, streams: Streams): P
   return { type: 'refused', at, problem: notThere(facts.pool, asked, streams) };
 }
 
-/** A custom pool goes where worker goes, but never back and never to another family. */
+/** A custom pool follows worker, but never backward and never to another family. */
 function asWorker(
   worker: TrackedStream | null,
   own: TrackedStream | null,
@@ -72,12 +72,12 @@ function asWorker(
   if (worker === null) return { type: 'waits' };
   if (own === null) return stay(worker, 'follows worker', streams);
   if (keepsItsOwn(own, worker, streams)) return stay(own, ownReason(facts), streams);
-  // On one stream that is gone, each keeps the images that it has.
+  // If both are on a removed stream, each keeps its current images.
   const isSame = own.name !== null && worker.name !== null && isSameStream(own.name, worker.name);
   return stay(isSame && own.images !== null ? own : worker, 'follows worker', streams);
 }
 
-/** It has an OS: only a stream that there is, and that is not behind, is worth leaving it for. */
+/** The pool has an OS: it moves only to a stream that is available and not older. */
 function keepsItsOwn(own: TrackedStream, worker: TrackedStream, { available }: Streams): boolean {
   if (worker.name === null) return true;
   if (own.name === null) return true;
@@ -90,7 +90,7 @@ function byDefault({ pool }: PoolStreamFacts, { available, defaultStream }: Stre
   const stream = findStream(available, defaultStream);
   if (stream !== undefined) return follow(stream, 'default');
   const message =
-    `MachineConfigPool ${pool}: it is new and names no OS image stream, and the default of OSImageStream cluster, ` +
+    `MachineConfigPool ${pool}: it is new and specifies no OS image stream, and the default of OSImageStream cluster, ` +
     `${defaultStream}, is not available: expected one of ${listStreams(available)}. Set spec.defaultStream of the OSImageStream, or spec.osImageStream.name of the pool`;
   return { type: 'refused', at: null, problem: buildProblem('SLW_STREAM_NO_DEFAULT', message) };
 }
@@ -109,36 +109,36 @@ const follow = ({ name, osImage, osExtensionsImage }: Stream, because: Because):
 
 function whyNotTo(to: string, from: string, pool: string): CodedProblem | null {
   const step = streamStep(from, to);
-  const where = `MachineConfigPool ${pool}, spec.osImageStream.name: it asks for the stream ${to}`;
+  const where = `MachineConfigPool ${pool}, spec.osImageStream.name: it requests stream ${to}`;
   if (step === 'backward') {
-    const text = `${where}, but the pool is on ${from}, which is newer, and the OS of a machine cannot go back to an older major version. The OS stays what it is. Set the name to ${from}, or remove the field; for machines with ${to}, make new ones in another pool`;
+    const text = `${where}, but the pool is on ${from}, which is newer, and a machine cannot be downgraded to an older major version of the OS. The OS does not change. Set the name to ${from}, or remove the field; for machines with ${to}, create new ones in another pool`;
     return buildProblem('SLW_STREAM_BACKWARD', text);
   }
   if (step === 'other family') {
-    const text = `${where}, but the pool is on ${from}, which is another operating system, and a machine cannot become one. The OS stays what it is. Set the name to ${from}, or remove the field; for machines with ${to}, make new ones in another pool`;
+    const text = `${where}, but the pool is on ${from}, which is a different operating system, and a machine cannot switch between them. The OS does not change. Set the name to ${from}, or remove the field; for machines with ${to}, create new ones in another pool`;
     return buildProblem('SLW_STREAM_FAMILY', text);
   }
   return null;
 }
 
 function notThere(pool: string, asked: string, { available }: Streams): CodedProblem {
-  const text = `MachineConfigPool ${pool}, spec.osImageStream.name: there is no stream ${asked}: expected one of ${listStreams(available)}, as OSImageStream cluster lists them. The OS stays what it is. Set one of these, or remove the field to stay on the stream that the pool is on`;
+  const text = `MachineConfigPool ${pool}, spec.osImageStream.name: expected one of ${listStreams(available)} (from OSImageStream cluster), found ${asked}. The OS does not change. Set one of the listed streams, or remove the field to stay on the current stream`;
   return buildProblem('SLW_STREAM_UNKNOWN', text);
 }
 
 const buildProblem = (code: keyof typeof streamErrors, message: string): CodedProblem => ({ code, message });
 
-// The stream that a pool is on, in the annotations of the pool. Anybody may have written there: what is not whole is not used.
+// The current stream of a pool, in its annotations. Any client may have written there: incomplete data is ignored.
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** In place of the name of a stream that nobody can tell. Without the annotation a pool is not tracked at all. */
+/** In place of the name of an unknown stream. Without the annotation a pool is not tracked. */
 const UNKNOWN_STREAM = '';
-/** As the API bounds an image. */
+/** The API's limit for an image. */
 const MAX_IMAGE = 447;
 const MAX_IMAGES = 4096;
 
-/** Null: not tracked, or damaged; what the machines run tells then. */
+/** Null: not tracked, or invalid; then what the machines run counts. */
 export function readTrackedStream(annotations: Annotations | undefined): TrackedStream | null {
   const name = annotations?.[osStreamAnnotation];
   if (name === undefined || (name !== UNKNOWN_STREAM && !isStreamName(name))) return null;
@@ -152,7 +152,7 @@ export type TrackedAnnotations = Readonly<
   Partial<Record<typeof osStreamAnnotation | typeof osStreamImagesAnnotation, string | null>>
 >;
 
-/** As a decision leaves them; null: to be deleted. Empty: they stay as they are. */
+/** The annotations after a decision; null: delete it. Empty: unchanged. */
 export function trackedAnnotations(decision: PoolStream): TrackedAnnotations {
   const tracked = trackedBy(decision);
   if (tracked === null) return {};
@@ -164,7 +164,7 @@ export function trackedAnnotations(decision: PoolStream): TrackedAnnotations {
 
 const image = refine(string({ max: MAX_IMAGE }), (text) => !/\s/.test(text), 'no space');
 
-/** An OS before streams may have come without extensions: '' then. */
+/** An OS that predates streams may have no extensions: '' then. */
 const images = annotationCodec<StreamImages, null, null>({
   decoder: object({ osImage: refine(image, (text) => text !== '', 'an image'), osExtensionsImage: image }),
   maxChars: MAX_IMAGES,

@@ -22,7 +22,7 @@ describe('what a pool runs that is not tracked', () => {
     expect(detectRunningOs(nothing)).toBeNull();
   });
 
-  it('is nothing if its rendered config says nothing of an OS and it has no machines', () => {
+  it('is nothing if its rendered config has no OS and it has no machines', () => {
     expect(detectRunningOs({ ...nothing, renderedImages: { osImage: '', osExtensionsImage: '' } })).toBeNull();
   });
 
@@ -54,19 +54,19 @@ describe('what a pool runs that is not tracked', () => {
       'rhel-9',
     ],
     [
-      'a stream label that makes no sense, and the version label',
+      'an invalid stream label, and the version label',
       { renderedImages: old, imageLabels: { 'io.openshift.os.streamclass': 'RHEL 9!', version: '10.1.2' } },
       'rhel-10',
     ],
     [
-      'the OS of its machines where labels say nothing',
+      'the OS of its machines if there are no labels',
       { renderedImages: old, imageLabels: {}, nodeOsImages: [NINE] },
       'rhel-9',
     ],
-    ['the OS of its machines where there is no image', { nodeOsImages: [NINE, NINE] }, 'rhel-9'],
+    ['the OS of its machines if there is no image', { nodeOsImages: [NINE, NINE] }, 'rhel-9'],
     ['the newest of its machines while they are on their way', { nodeOsImages: [NINE, TEN, NINE] }, 'rhel-10'],
     [
-      'machines that say what they are, whatever the platform is called',
+      'machines that report their OS, whatever the platform',
       { distribution: 'fcos', nodeOsImages: ['CentOS Stream CoreOS 10.0.20250101-0'] },
       'centos-10',
     ],
@@ -85,24 +85,24 @@ describe('what a pool runs that is not tracked', () => {
       { distribution: null, nodeOsImages: ['CoreOS 9.0.2'] },
       'rhel-9',
     ],
-  ])('is told by %s', (_, evidence, stream) => {
+  ])('is detected from %s', (_, evidence, stream) => {
     expect(detectRunningOs({ ...nothing, ...evidence })?.stream).toBe(stream);
   });
 
   it.each<[why: string, Partial<RunsEvidence>]>([
-    ['an image that nobody knows', { renderedImages: old }],
+    ['an unknown image', { renderedImages: old }],
     ['a version older than all streams', { nodeOsImages: ['Red Hat Enterprise Linux CoreOS 412.86.202301010000-0'] }],
-    ['machines that say nothing', { nodeOsImages: ['', 'Flatcar'] }],
+    ['machines that report nothing', { nodeOsImages: ['', 'Flatcar'] }],
     ['machines of two families', { nodeOsImages: [NINE, 'Fedora CoreOS 41.20250101.3.0'] }],
     [
       'a version without a family',
       { distribution: null, streams: [streamNamed('vendor-1')], nodeOsImages: ['CoreOS 9.0.2'] },
     ],
-  ])('cannot be told from %s', (_, evidence) => {
+  ])('cannot be detected from %s', (_, evidence) => {
     expect(detectRunningOs({ ...nothing, ...evidence })).toMatchObject({ stream: null });
   });
 
-  it('has the images of its rendered config, for the day that its stream is gone', () => {
+  it('has the images of its rendered config, for when its stream is removed', () => {
     expect(detectRunningOs({ ...nothing, renderedImages: old })).toEqual({ stream: null, images: old });
     expect(detectRunningOs({ ...nothing, statusStream: 'rhel-9', renderedImages: old })).toEqual({
       stream: 'rhel-9',
@@ -141,7 +141,7 @@ describe('what machines of a pool from before streams run', () => {
     expect(running(at(poolOnStream('worker'), 'rendered-worker-1'))).toMatchObject({ stream: 'rhel-10' });
   });
 
-  it('is the stream of the OS that its machines report, where the image is nobody’s', () => {
+  it('is the stream of the OS that its machines report, if the image is unknown', () => {
     const pool = at(poolOnStream('worker'), 'rendered-worker-2');
     expect(running(pool, [node('Red Hat Enterprise Linux CoreOS 9.6.20251201-1')])).toEqual({
       stream: 'rhel-9',
@@ -150,7 +150,7 @@ describe('what machines of a pool from before streams run', () => {
     expect(running(pool)).toMatchObject({ stream: null });
   });
 
-  it('is nothing for a new pool, and not asked for one that is on a stream', () => {
+  it('is nothing for a new pool, and not detected for one on a stream', () => {
     expect(running(poolOnStream('worker'))).toBeUndefined();
     expect(
       running(at(poolOnStream('worker', { tracked: 'rhel-9', images: rhel9 }), 'rendered-worker-1')),

@@ -1,4 +1,4 @@
-// What the machines of a pool run that nobody has written a stream down for: a cluster from before streams.
+// What the machines of a pool run if no stream is recorded for it: a cluster that predates streams.
 import { knownStream, type KnownStream, knownStreams, type MachineConfigPool, type Node } from '@slipway/api';
 import { selectPool } from '../pool-membership.ts';
 import { parseOsMajor } from './os-major.ts';
@@ -11,15 +11,15 @@ import { readTrackedStream } from './pool-stream.ts';
 export interface RunsEvidence {
   /** status.osImageStream.name of the pool; null: none. */
   readonly statusStream: string | null;
-  /** The images of the pool's rendered config, each '' where it has none; null: there is no rendered config. */
+  /** The images of the pool's rendered config, each '' if it has none; null: no rendered config exists. */
   readonly renderedImages: StreamImages | null;
-  /** Labels of that OS image, from its registry; null: nobody could tell. */
+  /** Labels of that OS image, from its registry; null: unavailable. */
   readonly imageLabels: Readonly<Record<string, string>> | null;
   /** status.nodeInfo.osImage of each of its machines. */
   readonly nodeOsImages: readonly string[];
-  /** Of the platform; null: not known. */
+  /** Of the platform; null: unknown. */
   readonly distribution: Distribution | null;
-  /** The streams that there are, and those of the OSImageStream before; the newest first. */
+  /** The available streams, and those of the previous OSImageStream; newest first. */
   readonly streams: readonly Stream[];
   readonly lastStreams: readonly Stream[];
 }
@@ -32,7 +32,7 @@ export function detectRunningOs(evidence: RunsEvidence): PoolStreamFacts['runs']
   return { stream, images };
 }
 
-/** Whether only the registry of the rendered image can tell for sure. */
+/** Whether only the registry of the rendered image gives a reliable answer. */
 export const needsImageLabels = (evidence: RunsEvidence): boolean =>
   readImages(evidence) !== null && streamByName(evidence) === null;
 
@@ -51,7 +51,7 @@ function streamByLabels(evidence: RunsEvidence): string | null {
 
 export const STREAM_CLASS_LABEL = 'io.openshift.os.streamclass';
 
-/** The stream that an image says it is of, else the one that its version belongs to. Null: it says too little. */
+/** The stream on the image's label, else the stream of its version. Null: undetermined. */
 export function streamOfLabels(
   labels: Readonly<Record<string, string>>,
   family: KnownStream['family'] | null,
@@ -69,7 +69,7 @@ function streamOfVersion(version: string, family: KnownStream['family'] | null):
   return knownStreams.find((each) => each.family === family && (each.major ?? major) === major)?.name ?? null;
 }
 
-/** While machines are on their way, the newest of them: no machine goes back. */
+/** During an update, the newest of them: no machine is downgraded. */
 function streamByNodes(evidence: RunsEvidence): string | null {
   const fallback = familyIn(evidence);
   const found = evidence.nodeOsImages
@@ -81,14 +81,14 @@ function streamByNodes(evidence: RunsEvidence): string | null {
   return isOneFamily ? (found[0]?.name ?? null) : null;
 }
 
-/** As kubelets report it: the name of the OS and its version. */
+/** In the format of kubelets: the name of the OS and its version. */
 function familyInText(osImage: string): KnownStream['family'] | null {
   if (/red hat/i.test(osImage)) return 'rhel';
   if (/centos/i.test(osImage)) return 'centos';
   return /fedora/i.test(osImage) ? 'fedora' : null;
 }
 
-/** By the platform, else the only family among the streams. */
+/** From the platform, else the only family among the streams. */
 function familyIn({ distribution, streams, lastStreams }: RunsEvidence): KnownStream['family'] | null {
   if (distribution !== null) return getFamily(distribution);
   const families = new Set([...streams, ...lastStreams].map(({ name }) => knownStream(name)?.family));
@@ -97,7 +97,7 @@ function familyIn({ distribution, streams, lastStreams }: RunsEvidence): KnownSt
   return families.size === 1 ? (only ?? null) : null;
 }
 
-// What the machines of pools run that no stream was decided for yet: pools of a cluster from before streams.
+// What the machines run in pools without a stream decision: pools of a cluster that predates streams.
 
 export interface Running {
   readonly pools: readonly MachineConfigPool[];
@@ -107,7 +107,7 @@ export interface Running {
   readonly streams: Streams | null;
 }
 
-/** By pool. The controllers know more where they have asked the registry for the labels of an image. */
+/** By pool. The controllers know more if they have queried the registry for image labels. */
 export function runningIn({ pools, nodes, rendered, streams }: Running): ReadonlyMap<string, RunningOs> {
   if (streams === null) return new Map();
   const untracked = pools.filter(({ metadata }) => readTrackedStream(metadata.annotations) === null);
@@ -133,7 +133,7 @@ export function runningIn({ pools, nodes, rendered, streams }: Running): Readonl
   );
 }
 
-/** What every machine has; the newest one may never have reached any. */
+/** The config that every machine has; the newest one may not have reached any. */
 const readConfigName = ({ spec, status }: MachineConfigPool): string =>
   status?.configuration?.name ?? spec.configuration?.name ?? '';
 

@@ -2,16 +2,16 @@ import { type AssignedSet, MAX_SETS, type PinAssignment } from './assignment.ts'
 import { holds, isSetAssigned, type PinNode, type PinPool } from './pin-facts.ts';
 import { chooseTurns } from './turns.ts';
 
-// What every machine is told: the sets of all its pools, and whether it may pull now.
+// The assignment of every machine: the sets of all its pools, and whether it may pull now.
 
 export interface Assignments {
-  /** By the name of the machine; only those that are to be told something else than they were. */
+  /** By machine; only those whose assignment changes. */
   readonly changed: ReadonlyMap<string, PinAssignment>;
-  /** Then turns change though nothing else does; null: they do not. */
+  /** When slots rotate even if nothing else changes; null: never. */
   readonly lookAgainAt: number | null;
 }
 
-/** Control planes have other things to do. */
+/** Control planes have other work to do. */
 const PARALLEL = { worker: 5, controlPlane: 2 } as const;
 
 export function assignSets(nodes: readonly PinNode[], pools: ReadonlyMap<string, PinPool>, now: number): Assignments {
@@ -27,7 +27,7 @@ export function assignSets(nodes: readonly PinNode[], pools: ReadonlyMap<string,
   );
   const changed = new Map<string, PinAssignment>();
   for (const { node, sets } of wanted) {
-    // Also one that is to hold nothing: from then on it says how much room it has, and a person can see what would fit.
+    // Even without images: from then on it reports its free space, and a user can see what would fit.
     const next: PinAssignment = {
       sets: sets.filter((set) => mayBeAssigned(node, set)),
       mayPull: turns.has(node.name),
@@ -40,7 +40,7 @@ export function assignSets(nodes: readonly PinNode[], pools: ReadonlyMap<string,
   return { changed, lookAgainAt };
 }
 
-/** The sets of all its pools, by name. Those beyond what its status can hold are left out. */
+/** The sets of all its pools, by name. Those beyond the limit of its status are dropped. */
 export function collectSets(
   { pools: names }: Pick<PinNode, 'pools'>,
   pools: ReadonlyMap<string, PinPool>,
@@ -51,8 +51,8 @@ export function collectSets(
 }
 
 /**
- * What a machine reports of a set has only its name. Where it still reports one of that name that it was told of earlier, it is
- * first told to let that go: so that a set that was deleted and made again never counts as held because the old one was.
+ * A machine reports sets by name only. If it still reports an older set with that name, it is first assigned to release
+ * that one. Otherwise a set that was deleted and created again would count as pinned because of the old one.
  */
 const mayBeAssigned = ({ told, reported }: PinNode, set: AssignedSet): boolean =>
   isSetAssigned(told, set) || !reported.has(set.name);

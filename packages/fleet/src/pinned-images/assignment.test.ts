@@ -23,7 +23,7 @@ const release = sampleSet('release', 3);
 const pools = byName(samplePinPool('worker', [release]), samplePinPool('infra', [app, release]));
 const assigned = (nodes: readonly PinNode[], of = pools) => assignSets(nodes, of, 0).changed;
 
-describe('what a machine is told', () => {
+describe('the assignment of a machine', () => {
   it('has the sets of all its pools, by name and once', () => {
     expect(assigned([samplePinNode('n1', { pools: ['worker', 'infra'] })]).get('n1')).toStrictEqual({
       sets: [app, release],
@@ -42,16 +42,16 @@ describe('what a machine is told', () => {
     });
   });
 
-  it('is nothing where nothing has changed', () => {
+  it('is not written if nothing has changed', () => {
     expect(assigned([samplePinNode('n1', { told: sampleTold([release]) })]).size).toBe(0);
     expect(assigned([samplePinNode('n1', { pools: [], told: sampleTold([]) })]).size).toBe(0);
   });
 
-  it('is said also where there is nothing to hold: from then on it tells how much room it has', () => {
+  it('is written even without images: from then on the machine reports its free space', () => {
     expect(assigned([samplePinNode('n1', { pools: [] })]).get('n1')?.sets).toEqual([]);
   });
 
-  it('is to let go what it was told of, when no pool has it any more', () => {
+  it('releases a set that no pool has now', () => {
     expect(assigned([samplePinNode('n1', { pools: [], told: sampleTold([release]) })]).get('n1')?.sets).toEqual([]);
   });
 
@@ -61,21 +61,21 @@ describe('what a machine is told', () => {
     expect(assigned([samplePinNode('n1', { told, reported })]).get('n1')?.sets).toEqual([release]);
   });
 
-  it('is first to let go the old one, where a set was deleted and made again', () => {
+  it('first releases the old set, if a set was deleted and created again', () => {
     const told = sampleTold([sampleSet('release', 3, 'the-old-one')]);
     const reported = sampleReport({ release: 3 });
     const first = assigned([samplePinNode('n1', { told, reported })]).get('n1');
     expect(first?.sets).toEqual([]);
-    // As long as it has not done so, nothing changes.
+    // Until it has done so, nothing changes.
     expect(assigned([samplePinNode('n1', { told: first ?? null, reported })]).size).toBe(0);
     expect(assigned([samplePinNode('n1', { told: first ?? null })]).get('n1')?.sets).toEqual([release]);
   });
 
-  it('is first to let go what it reports and was never told of by us', () => {
+  it('first releases a set that it reports but was never assigned', () => {
     expect(assigned([samplePinNode('n1', { reported: sampleReport({ release: 3 }) })]).get('n1')?.sets).toEqual([]);
   });
 
-  it('is at most a hundred sets', () => {
+  it('has at most a hundred sets', () => {
     const many = (prefix: string) => Array.from({ length: 80 }, (_, index) => sampleSet(`${prefix}${100 + index}`));
     const crowded = byName(samplePinPool('worker', many('w')), samplePinPool('infra', many('i')));
     const node = samplePinNode('n1', { pools: ['worker', 'infra'] });
@@ -83,7 +83,7 @@ describe('what a machine is told', () => {
     expect(collectSets(node, crowded).leftOut).toBe(60);
   });
 
-  it('never lets a set count as held that is another than the one whose images are there', () => {
+  it('never counts a set as pinned if the images belong to another one', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), (events) => {
         const machine = createMachine();
@@ -111,7 +111,7 @@ describe('what a machine is told', () => {
 
 const event = fc.constantFrom('remade', 'edited', 'told', 'acts');
 
-/** A daemon that does and reports what it was told, whenever it comes to it. */
+/** A daemon that executes and reports its assignment, at any later time. */
 function createMachine() {
   let told: PinAssignment | null = null;
   let held: AssignedSet | null = null;
@@ -156,8 +156,8 @@ const changed = (change: Readonly<Record<string, unknown>>): string => JSON.stri
 const withSet = (change: Readonly<Record<string, unknown>>): string =>
   changed({ sets: [{ ...whole.sets[0], ...change }] });
 
-describe('what a node is to hold', () => {
-  it('reads as it was written', () => {
+describe('an encoded assignment', () => {
+  it('survives a round trip', () => {
     fc.assert(
       fc.property(assignment, (each) => {
         expect(decodeAssignment(encodeAssignment(each))).toEqual(each);
@@ -201,8 +201,8 @@ describe('what a node is to hold', () => {
         sets: Array.from({ length: 101 }, (_, index) => ({ name: `s${1000 + index}`, uid: 'u', generation: 1 })),
       }),
     ],
-    ['more text than anybody reads', `${' '.repeat(65 * 1024)}${encodeAssignment(whole)}`],
-  ])('is nothing to go by where it is %s', (_, text) => {
+    ['more text than is ever read', `${' '.repeat(65 * 1024)}${encodeAssignment(whole)}`],
+  ])('is ignored if it is %s', (_, text) => {
     expect(decodeAssignment(text)).toBeNull();
   });
 });
@@ -223,7 +223,7 @@ const worker = ({ names = [], added = [], selector = { matchLabels: { [ROLE]: 'w
   spec: { machineConfigSelector: selector, pinnedImageSets: names.map((name) => ({ name })) },
 });
 
-describe('the sets that a pool takes', () => {
+describe('the sets that match a pool', () => {
   it.each<[string, PoolInput['selector'], string, boolean]>([
     ['of its role', { matchLabels: { [ROLE]: 'worker' } }, 'worker', true],
     ['not of another role', { matchLabels: { [ROLE]: 'worker' } }, 'master', false],
@@ -233,8 +233,8 @@ describe('the sets that a pool takes', () => {
       'infra',
       true,
     ],
-    ['none where its selector is empty', {}, 'worker', false],
-    ['none where a selector is refused', { matchExpressions: [{ key: ROLE, operator: 'Is' }] }, 'worker', false],
+    ['none if its selector is empty', {}, 'worker', false],
+    ['none if a selector is invalid', { matchExpressions: [{ key: ROLE, operator: 'Is' }] }, 'worker', false],
   ])('%s', (_, selector, of, takes) => {
     expect(takesSet(worker({ selector }), set('a', of))).toBe(takes);
   });
@@ -246,7 +246,7 @@ describe('the sets that a pool takes', () => {
 });
 
 describe('spec.pinnedImageSets', () => {
-  it('gets what matches', () => {
+  it('gets the matching sets', () => {
     expect(nextPoolSets(worker(), [set('b', 'worker'), set('a', 'worker'), set('c', 'master')])).toStrictEqual({
       names: ['a', 'b'],
       added: ['a', 'b'],
@@ -254,19 +254,19 @@ describe('spec.pinnedImageSets', () => {
     });
   });
 
-  it('loses what was added and matches no more, and keeps what a person put there', () => {
+  it('loses an added set that no longer matches, and keeps what a user added', () => {
     const pool = worker({ names: ['mine', 'gone', 'a'], added: ['gone', 'a'] });
     expect(nextPoolSets(pool, [set('a', 'worker')])).toStrictEqual({ names: ['mine', 'a'], added: ['a'], leftOut: [] });
   });
 
-  it('keeps what a person put there though it matches, and would keep it if it did not', () => {
+  it('keeps what a user added, whether or not it matches', () => {
     const pool = worker({ names: ['a'] });
     const matching = nextPoolSets(pool, [set('a', 'worker')]);
     expect(matching).toStrictEqual({ names: ['a'], added: [], leftOut: [] });
     expect(nextPoolSets(pool, [])).toStrictEqual(matching);
   });
 
-  it('keeps everything where what was added cannot be read', () => {
+  it('keeps everything if the record of added sets is unreadable', () => {
     const pool = worker({ names: ['a', 'b'] });
     pool.metadata.annotations[addedImageSetsAnnotation] = '{"a"';
     expect(nextPoolSets(pool, [])).toMatchObject({ names: ['a', 'b'], added: [] });
@@ -274,7 +274,7 @@ describe('spec.pinnedImageSets', () => {
     expect(readAddedSets(pool)).toStrictEqual([]);
   });
 
-  it('holds a hundred, a person’s first, and says which are left out', () => {
+  it('has at most a hundred, the user’s first, and reports which are ignored', () => {
     const own = Array.from({ length: 99 }, (_, index) => `mine-${index}`);
     const next = nextPoolSets(
       worker({ names: own }),
@@ -289,7 +289,7 @@ describe('spec.pinnedImageSets', () => {
     expect(tooManySets('worker', { ...next, leftOut: [] })).toBeNull();
   });
 
-  it('is settled after one step, never forgets a person’s, and has what it added remembered', () => {
+  it('settles after one step, never drops a user’s set, and records what it added', () => {
     const names = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'c', 'd', 'e', 'f'));
     fc.assert(
       fc.property(names, names, names, (before, addedBefore, matching) => {
@@ -301,7 +301,7 @@ describe('spec.pinnedImageSets', () => {
         expect(new Set(first.names).size).toBe(first.names.length);
         expect(first.added.every((name) => matching.includes(name) && !own.includes(name))).toBe(true);
         expect(nextPoolSets(worker(first), sets)).toEqual(first);
-        // With every set gone, a person's own are left, and no other.
+        // With every set gone, only the user's entries are left.
         expect(nextPoolSets(worker(first), []).names).toEqual(own);
       }),
     );

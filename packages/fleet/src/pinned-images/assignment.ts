@@ -1,5 +1,5 @@
-// What a node is to hold, as the controller tells it: one annotation of its MachineConfigNode. The daemon gets the sets by
-// name, so that no daemon has to watch sets or pools.
+// The images that a node must have, as the controller assigns them: one annotation of its MachineConfigNode. The daemon
+// gets the sets by name, so that no daemon has to watch sets or pools.
 import type { MachineConfigPool } from '@slipway/api';
 import { addedImageSetsAnnotation } from '@slipway/api/names';
 import {
@@ -20,21 +20,21 @@ import type { PinProblem } from './pool-summary.ts';
 
 export interface AssignedSet {
   readonly name: string;
-  /** A set that was deleted and made again has the same name and begins at generation 1. */
+  /** A set that was deleted and created again has the same name and starts at generation 1. */
   readonly uid: string;
   readonly generation: number;
 }
 
 export interface PinAssignment {
-  /** By name, without duplicates. Empty: nothing is pinned, and what was is let go. */
+  /** By name, without duplicates. Empty: nothing is pinned, and existing pins are released. */
   readonly sets: readonly AssignedSet[];
-  /** False: the pool lets only so many machines pull at once, and this one waits for its turn. What is there may be pinned. */
+  /** False: the pool limits concurrent pulls, and this machine waits for a slot. It may pin images that are present. */
   readonly mayPull: boolean;
-  /** How many images may be pulled at once. */
+  /** How many images may be pulled concurrently. */
   readonly parallel: number;
 }
 
-/** Those of one set of the status of a MachineConfigNode: at most this many are kept by the API. */
+/** The API's limit for sets in the status of a MachineConfigNode. */
 export const MAX_SETS = 100;
 
 const MAX_TEXT = 64 * 1024;
@@ -52,7 +52,7 @@ const set: Decoder<AssignedSet> = object({
 const inOrder = (sets: readonly AssignedSet[]): boolean =>
   sets.every(({ name }, index) => index === 0 || String(sets[index - 1]?.name) < name);
 
-/** The same assignment is always the same text. Null: not what a controller wrote, and nothing to go by. */
+/** The same assignment always has the same text. Null: not written by a controller, so it is ignored. */
 export const { encode: encodeAssignment, decode: decodeAssignment } = annotationCodec<PinAssignment, null, null>({
   decoder: object({
     sets: refine(array(set, { max: MAX_SETS }), inOrder, 'sets by name'),
@@ -69,7 +69,8 @@ export const { encode: encodeAssignment, decode: decodeAssignment } = annotation
   unreadable: null,
 });
 
-// Which PinnedImageSets a pool has: those that match it by label come and go by themselves, a person's own stay.
+// The PinnedImageSets of a pool: those that match it by label are added and removed automatically, a user's entries
+// stay.
 
 interface Labelled {
   readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };
@@ -79,16 +80,16 @@ type Pool = Pick<MachineConfigPool, 'metadata'> & {
   readonly spec: Pick<MachineConfigPool['spec'], 'machineConfigSelector' | 'pinnedImageSets'>;
 };
 
-/** By the selector of its MachineConfigs. An empty one takes none: images for every machine there is are never meant. */
+/** By the selector of its MachineConfigs. An empty one matches none: it never means every machine. */
 export const takesSet = ({ spec: { machineConfigSelector } }: Pool, { metadata }: Labelled): boolean =>
   selectsSome(machineConfigSelector) && matchesSelector(machineConfigSelector, metadata.labels);
 
 export interface PoolSets {
-  /** As they shall be in spec.pinnedImageSets. */
+  /** The desired value of spec.pinnedImageSets. */
   readonly names: readonly string[];
-  /** Those of them that were not put there by a person. */
+  /** Those that we added, not a user. */
   readonly added: readonly string[];
-  /** Match, and find no room. */
+  /** Those that match, but exceed the limit. */
   readonly leftOut: readonly string[];
 }
 
@@ -113,7 +114,7 @@ export function nextPoolSets(pool: Pool, sets: Iterable<Labelled>): PoolSets {
 export const listSetNames = ({ spec: { pinnedImageSets = [] } }: Pool): string[] =>
   pinnedImageSets.map(({ name }) => name);
 
-/** What cannot be read counts as nothing: then all of spec.pinnedImageSets is somebody's own, and stays. */
+/** Empty if unreadable: then all of spec.pinnedImageSets is user-managed, and stays. */
 const addedSets = annotationCodec<readonly string[], readonly string[], readonly string[]>({
   decoder: map(readableItems(string()), (names) => names.slice(0, MAX_SETS)),
   maxChars: MAX_TEXT,
@@ -130,6 +131,6 @@ export function tooManySets(pool: string, { leftOut, names }: PoolSets): PinProb
   const shown = leftOut.slice(0, 3).join(', ') + (leftOut.length > 3 ? ` and ${leftOut.length - 3} more` : '');
   return {
     code: 'SLW_PIN_TOO_MANY_SETS',
-    message: `MachineConfigPool ${pool}: spec.pinnedImageSets: expected at most ${MAX_SETS} sets, found ${names.length + leftOut.length} that match or are named: ${shown} are left out. Put the images into fewer sets, a set holds 500`,
+    message: `MachineConfigPool ${pool}: spec.pinnedImageSets: expected at most ${MAX_SETS} sets, found ${names.length + leftOut.length} that match or are listed; ignored: ${shown}. Combine the images into fewer sets: a set can have 500`,
   };
 }

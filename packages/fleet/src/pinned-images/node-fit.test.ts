@@ -29,7 +29,7 @@ describe('whether images fit on a machine', () => {
     ['twice their layers, the shared once, and a reserve of a tenth', said(), none, 'fits', 6, 7 * GB],
     ['a byte less than that', said({ store: { free: 7 * GB - 1, size: 10 * GB } }), none, 'may not fit', 6, 6 * GB - 1],
     [
-      'what it holds already counts',
+      'images that are already there count',
       said({ store: { free: 3 * GB, size: 10 * GB } }),
       new Set(['a']),
       'fits',
@@ -37,8 +37,15 @@ describe('whether images fit on a machine', () => {
       2 * GB,
     ],
     ['other sets that it still pulls count', said({ sets: [other] }), none, 'may not fit', 8, 7 * GB],
-    ['its own set that it still pulls counts once', said({ sets: [{ ...other, name: 'n' }] }), none, 'fits', 6, 7 * GB],
-    ['a disk that nobody told of', said({ store: null }), none, 'not known', 6, null],
+    [
+      'the same set that it still pulls counts once',
+      said({ sets: [{ ...other, name: 'n' }] }),
+      none,
+      'fits',
+      6,
+      7 * GB,
+    ],
+    ['an unreported disk', said({ store: null }), none, 'not known', 6, null],
   ])('%s', (_, progress, held, verdict, needed, usable) => {
     const fit = nodeFit({ node: 'w', progress, wanted, held, sets: new Set(['n']) });
     expect(fit).toEqual({
@@ -49,7 +56,7 @@ describe('whether images fit on a machine', () => {
     });
   });
 
-  it('is not known without sizes, but how much room there is', () => {
+  it('is unknown without sizes, but the free space is reported', () => {
     const fit = nodeFit({ node: 'w', progress: said(), wanted: null, held: none, sets: none });
     expect(fit).toEqual({ node: 'w', verdict: 'not known', neededBytes: null, usableBytes: 7 * GB });
   });

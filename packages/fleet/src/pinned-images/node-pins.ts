@@ -1,4 +1,4 @@
-// How far one machine is with the images of a pool, from what its daemon wrote to its MachineConfigNode.
+// The progress of one machine with the images of a pool, from what its daemon wrote to its MachineConfigNode.
 import type { MachineConfigNode } from '@slipway/api';
 import type { AssignedSet } from './assignment.ts';
 import { holds, pinConditions, type PinNode, type PinPool, readPinReport } from './pin-facts.ts';
@@ -6,37 +6,37 @@ import { type Amount, parsePinProgress, type PinProgress } from './pin-progress.
 import { fails } from './pool-summary.ts';
 
 export type PinPhase =
-  /** All of it is there, and stays. */
+  /** All images are present and pinned. */
   | 'pinned'
   | 'pulling'
-  /** It would pull, but not now: `waitsFor` says why. */
+  /** It is ready to pull, but waits: `waitsFor` has the reason. */
   | 'waiting'
-  /** Something keeps failing: `lastError` says what. It goes on trying. */
+  /** It keeps failing: `lastError` has the reason. It retries. */
   | 'degraded'
-  /** Its daemon has not said a word of it yet. */
+  /** Its daemon has reported nothing yet. */
   | 'not begun';
 
 export interface NodePins extends Omit<PinProgress, 'sets'> {
   readonly name: string;
   readonly phase: PinPhase;
-  /** Of the pool's sets together. */
+  /** Of all sets of the pool together. */
   readonly images: Amount;
   readonly sets: readonly NodeSetPins[];
 }
 
 export interface NodeSetPins {
   readonly name: string;
-  /** The generation of the set that the machine holds; null: none. */
+  /** The generation of the set that the machine has pinned; null: none. */
   readonly generation: number | null;
-  /** Whether that is the one that it shall hold. */
+  /** Whether that is the desired generation. */
   readonly isHeld: boolean;
   readonly images: Amount;
   readonly bytes: Amount | null;
-  /** Whether the generation that it works on has failed: `lastError` of the machine says why. */
+  /** Whether the generation in progress has failed: `lastError` of the machine has the reason. */
   readonly isFailing: boolean;
 }
 
-/** What a pool is to hold: its sets, and how many images each has. */
+/** The desired images of a pool: its sets, and how many images each has. */
 export interface DesiredSets {
   readonly pool: PinPool;
   readonly images: ReadonlyMap<string, number>;
@@ -52,7 +52,7 @@ const emptyProgress: PinProgress = {
   store: null,
 };
 
-/** What the daemon said last. What cannot be read counts as nothing said. */
+/** The last report of the daemon. An unreadable one counts as none. */
 export const readPinProgress = (record: MachineConfigNode | undefined): PinProgress =>
   parsePinProgress(findCondition(record, pinConditions.progressing).message) ?? emptyProgress;
 
@@ -74,7 +74,7 @@ export function nodePins(name: string, wanted: DesiredSets, record: MachineConfi
     }),
     images: sumAmounts(sets.map((set) => set.images)),
     bytes: sumSetBytes(sets, progress),
-    // Of old, where nothing is under way.
+    // Stale while nothing is in progress.
     ...(isPulling
       ? { bytesPerSecond, secondsLeft, waitsFor }
       : { bytesPerSecond: null, secondsLeft: null, waitsFor: '' }),
@@ -84,7 +84,7 @@ export function nodePins(name: string, wanted: DesiredSets, record: MachineConfi
   };
 }
 
-/** What it was told and what it says, for questions that are not about its pools or its readiness. */
+/** The assignment and the report, for callers that do not need pools or readiness. */
 export const readPinNode = (name: string, record: MachineConfigNode | undefined): PinNode => ({
   name,
   pools: [],
@@ -115,7 +115,7 @@ function nodeSetPins(set: AssignedSet, count: number, node: PinNode, progress: P
   return { name, generation: current, isHeld, isFailing, images, bytes };
 }
 
-/** What sets share counts once in what the daemon says of all; a machine of several pools has others beside ours. */
+/** The daemon's total counts shared images once, but it includes sets of the machine's other pools. */
 function sumSetBytes(sets: readonly NodeSetPins[], progress: PinProgress): Amount | null {
   if (progress.sets.length === sets.length) return progress.bytes;
   return sumKnownAmounts(sets.map(({ bytes }) => bytes));
@@ -126,7 +126,7 @@ export const sumAmounts = (amounts: readonly Amount[]): Amount => ({
   total: amounts.reduce((sum, { total }) => sum + total, 0),
 });
 
-/** Null where one is not known: a part would be taken for the whole. */
+/** Null if one is unknown: a part would be mistaken for the total. */
 export function sumKnownAmounts(amounts: readonly (Amount | null)[]): Amount | null {
   const known = amounts.filter((amount) => amount !== null);
   return known.length === amounts.length && known.length > 0 ? sumAmounts(known) : null;

@@ -1,4 +1,4 @@
-// Pools and machines, as far as pinned images are concerned.
+// Pools and machines, as far as pinned images need them.
 import type { MachineConfigNode, MachineConfigPool } from '@slipway/api';
 import { maxPullingAnnotation, pinAssignmentAnnotation } from '@slipway/api/names';
 import { isControlPlanePool } from '../pool-membership.ts';
@@ -8,11 +8,11 @@ export interface PinPool {
   readonly name: string;
   readonly generation: number;
   readonly isControlPlane: boolean;
-  /** Those of spec.pinnedImageSets that are there. */
+  /** The existing sets of spec.pinnedImageSets. */
   readonly sets: readonly AssignedSet[];
-  /** Those that are not. */
+  /** The missing ones. */
   readonly missing: readonly string[];
-  /** As somebody wrote it; undefined: all may pull at once. */
+  /** As the user wrote it; undefined: no limit. */
   readonly maxPulling: string | undefined;
 }
 
@@ -39,23 +39,23 @@ const toAssignedSet = ({ metadata: { name, uid, generation = 1 } }: SetIdentity)
   generation,
 });
 
-/** What is known of a machine: what it was told, and what it says. */
+/** A machine: what it is assigned, and what it reports. */
 export interface PinNode {
   readonly name: string;
-  /** All that select it, whichever has it. */
+  /** All pools that select it, whichever it belongs to. */
   readonly pools: readonly string[];
   readonly isReady: boolean;
-  /** Null: it was told nothing yet, or nothing that can be read. */
+  /** Null: it has no assignment, or an unreadable one. */
   readonly told: PinAssignment | null;
   readonly reported: ReadonlyMap<string, ReportedSet>;
-  /** What its condition PinnedImageSetsDegraded says; null: it does not hold. */
+  /** The message of its condition PinnedImageSetsDegraded; null: the condition is not true. */
   readonly failure: string | null;
 }
 
 export interface ReportedSet {
-  /** The generation whose images it holds. */
+  /** The generation whose images it has pinned. */
   readonly current: number | null;
-  /** Whether the generation that it works on has failed. */
+  /** Whether the generation in progress has failed. */
   readonly isFailing: boolean;
 }
 
@@ -84,8 +84,8 @@ const toReportedSet = ({ currentGeneration, desiredGeneration, lastFailedGenerat
 });
 
 /**
- * Whether the machine says that it holds a set. What it says is about the set that it was told of: one that was deleted and
- * made again is another.
+ * Whether the machine reports that it has pinned a set. Its report is about the assigned set: one that was deleted and
+ * created again is a different set.
  */
 export function holds({ told, reported }: PinNode, { name, uid, generation }: AssignedSet): boolean {
   const current = reported.get(name)?.current ?? null;

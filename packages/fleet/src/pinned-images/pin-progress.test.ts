@@ -21,7 +21,7 @@ const pulling: PinProgress = {
 };
 
 describe('how far a node is', () => {
-  it('is told in lines that people read', () => {
+  it('is formatted in human-readable lines', () => {
     expect(formatPinProgress(pulling)).toBe(
       [
         '3 sets, 1.339 GB of 4.905 GB, 35.01 MB/s, 2m10s left',
@@ -35,7 +35,7 @@ describe('how far a node is', () => {
     );
   });
 
-  it('is told for a node without sets', () => {
+  it('is formatted for a node without sets', () => {
     const idle: PinProgress = {
       sets: [],
       bytes: null,
@@ -58,7 +58,7 @@ describe('how far a node is', () => {
     ' '.repeat(40_000),
   ])('is not read out of %j', (message) => expect(parsePinProgress(message)).toBeNull());
 
-  it('reads as it was written, where nothing had to be rounded or shortened', () => {
+  it('survives a round trip if nothing had to be rounded or shortened', () => {
     fc.assert(
       fc.property(arbitraryProgress(rounded, line), (each) => {
         expect(parsePinProgress(formatPinProgress(each))).toEqual(each);
@@ -66,7 +66,7 @@ describe('how far a node is', () => {
     );
   });
 
-  it('stays what it is when it is read and told again', () => {
+  it('does not change when it is parsed and formatted again', () => {
     fc.assert(
       fc.property(arbitraryProgress(anyAmount, anyText), (each) => {
         const told = formatPinProgress(each);
@@ -75,7 +75,7 @@ describe('how far a node is', () => {
     );
   });
 
-  it('never says that all is there while something is missing, and is right to a thousandth', () => {
+  it('never shows a missing part as complete, and is accurate to a thousandth', () => {
     fc.assert(
       fc.property(fc.oneof(anyAmount, close), (bytes) => {
         const told = readBack(formatPinProgress({ ...pulling, bytes })).bytes ?? {
@@ -106,7 +106,7 @@ describe('how far a node is', () => {
   });
 });
 
-describe('bytes for people', () => {
+describe('human-readable bytes', () => {
   it.each([
     [0, '0 B'],
     [999, '999 B'],

@@ -1,11 +1,11 @@
-// How far a node is with its images. It is told in the message of a condition, for people and for `slipway pin status`, which
-// reads it back: so both are here, and what one writes the other reads.
+// The progress of a node with its images. The message of a condition reports it, human-readable, and `slipway pin
+// status` parses it. So formatter and parser are both here.
 import { bytePattern, formatBytes, parseBytes } from '@slipway/base/text';
 
 export interface SetProgress {
   readonly name: string;
   readonly images: Amount;
-  /** Compressed, as they are transferred; null: not known yet. */
+  /** Compressed, as transferred; null: unknown yet. */
   readonly bytes: Amount | null;
 }
 
@@ -16,25 +16,25 @@ export interface Amount {
 
 export interface PinProgress {
   readonly sets: readonly SetProgress[];
-  /** Of all sets together: what they share counts once. Null: not known yet. */
+  /** Of all sets together: shared images count once. Null: unknown yet. */
   readonly bytes: Amount | null;
-  /** Over the last minute or so; null: nothing is being pulled, or it cannot be told yet. */
+  /** Over about the last minute; null: nothing is being pulled, or unknown yet. */
   readonly bytesPerSecond: number | null;
-  /** Null: it cannot be told. */
+  /** Null: unknown. */
   readonly secondsLeft: number | null;
-  /** For people: what it waits for (a turn, a Ready node, a registry), '' for nothing. */
+  /** Human-readable: what it waits for (a slot, a Ready node, a registry); '' if nothing. */
   readonly waitsFor: string;
-  /** The last that went wrong, with the image and a code; '' for nothing. */
+  /** The last error, with the image and a code; '' if none. */
   readonly lastError: string;
-  /** Of the file system that images are on; null: not known. */
+  /** Of the file system of the image store; null: unknown. */
   readonly store: { readonly free: number; readonly size: number } | null;
 }
 
-/** The message of a condition holds 32,768 characters; a hundred sets with the longest names leave room for this. */
+/** A condition message has at most 32,768 characters; a hundred sets with the longest names leave enough for this. */
 const MAX_WAIT = 300;
 const MAX_ERROR = 1500;
 
-/** Several lines, the first of which says it all. Bytes are rounded, and texts shortened and put on one line. */
+/** Several lines; the first one is the summary. Bytes are rounded, and texts shortened to one line. */
 export function formatPinProgress(progress: PinProgress): string {
   const { sets, bytes, bytesPerSecond, secondsLeft, store } = progress;
   const first = [
@@ -59,7 +59,7 @@ function setLine({ name, images, bytes }: SetProgress): string {
   return bytes === null ? counted : `${counted}, ${amountText(bytes)}`;
 }
 
-/** Only what is all there says so. */
+/** Rounded so that only a complete amount shows as complete. */
 const amountText = ({ done, total }: Amount): string =>
   done >= total
     ? `${formatBytes(total, 'up')} of ${formatBytes(total, 'up')}`
@@ -104,7 +104,7 @@ const setPattern = new RegExp(
 const storePattern = new RegExp(`^${labels.store}: (${bytePattern}) free of (${bytePattern})$`);
 const MAX_MESSAGE = 32_768;
 
-/** Null: not what formatPinProgress writes. */
+/** Null: not written by formatPinProgress. */
 export function parsePinProgress(message: string): PinProgress | null {
   if (message.length > MAX_MESSAGE) return null;
   const [head = '', ...lines] = message.split('\n');

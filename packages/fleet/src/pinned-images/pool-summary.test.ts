@@ -13,8 +13,8 @@ const failing = (name: string, failure: string): PinNode =>
   samplePinNode(name, { told, reported: sampleReport({ release: null }, 'release'), failure });
 const sum = (nodes: readonly PinNode[], pool = worker, pools = byName(pool)) => summarizePins(pool, nodes, pools);
 
-describe('how far the machines of a pool are', () => {
-  it('counts those that hold every set, those that fail, and all', () => {
+describe('the summary of a pool', () => {
+  it('counts the machines that have every set, those that fail, and all', () => {
     const nodes = [done('a'), done('b'), pulling('c'), failing('d', 'SLW_PINNING_PULL: no such image')];
     expect(sum(nodes)).toEqual({
       generation: 7,
@@ -27,23 +27,20 @@ describe('how far the machines of a pool are', () => {
     });
   });
 
-  it('is not told of a pool without sets', () => {
+  it('is empty for a pool without sets', () => {
     expect(sum([done('a')], samplePinPool('worker', []))).toBeNull();
   });
 
   it.each<[string, PinNode]>([
-    ['holds the set of before', pulling('a')],
-    ['was not told of the set', { ...done('a'), told: null }],
-    [
-      'was told of one of that name that was deleted',
-      { ...done('a'), told: sampleTold([sampleSet('release', 2, 'old')]) },
-    ],
-    ['says nothing', samplePinNode('a', { told })],
+    ['has the previous generation of the set', pulling('a')],
+    ['is not assigned the set', { ...done('a'), told: null }],
+    ['is assigned a deleted set with that name', { ...done('a'), told: sampleTold([sampleSet('release', 2, 'old')]) }],
+    ['reports nothing', samplePinNode('a', { told })],
   ])('does not count a machine that %s', (_, node) => {
     expect(sum([node])).toMatchObject({ machines: 1, updated: 0, degraded: 0 });
   });
 
-  it('counts one that is ahead of what we have seen of the set', () => {
+  it('counts a machine that is ahead of our view of the set', () => {
     expect(sum([samplePinNode('a', { told, reported: sampleReport({ release: 3 }) })])).toMatchObject({ updated: 1 });
   });
 
@@ -51,7 +48,7 @@ describe('how far the machines of a pool are', () => {
     expect(sum([done('a'), { ...done('b'), pools: ['infra'] }])).toMatchObject({ machines: 1 });
   });
 
-  it('counts a machine of two pools as failing where the sets that fail are', () => {
+  it('counts a machine of two pools as failing in the pool of the failing sets', () => {
     const app = sampleSet('app');
     const infra = samplePinPool('infra', [app]);
     const pools = byName(worker, infra);
@@ -79,7 +76,7 @@ describe('how far the machines of a pool are', () => {
     });
   });
 
-  it('names what of the pool itself is wrong', () => {
+  it('names the problems of the pool', () => {
     const pool = samplePinPool('worker', [], { missing: ['a', 'b', 'c', 'd'], maxPulling: 'all' });
     expect(sum([], pool)?.problems).toEqual([
       { code: 'SLW_PIN_SET_MISSING', message: expect.stringContaining('found none named a, b, c and 1 more') },
@@ -93,7 +90,7 @@ describe('how far the machines of a pool are', () => {
     ]);
   });
 
-  it('reads as it was written, and stays small', () => {
+  it('survives a round trip, and stays small', () => {
     fc.assert(
       fc.property(summary, (each) => {
         const text = encodeSummary(each);
@@ -137,8 +134,8 @@ const summary: fc.Arbitrary<PinSummary> = fc
     problems,
   }));
 
-describe('what the status of a pool says', () => {
-  it('of machines that get on', () => {
+describe('the status of a pool reports', () => {
+  it('machines that make progress', () => {
     expect(buildPoolPins(sum([done('a'), pulling('b')]))).toEqual({
       synchronizers: [
         {
@@ -156,7 +153,7 @@ describe('what the status of a pool says', () => {
     });
   });
 
-  it('of machines that fail, by name and with what they say', () => {
+  it('failing machines, by name and with their message', () => {
     const nodes = Array.from({ length: 12 }, (_, index) => failing(`n${10 + index}`, 'gone'));
     const { degraded, full } = buildPoolPins(sum(nodes));
     expect(degraded).toEqual({
@@ -166,7 +163,7 @@ describe('what the status of a pool says', () => {
     expect(full.message).toBe('');
   });
 
-  it('of a full disk, for which the pool itself is degraded', () => {
+  it('a full disk, which makes the whole pool degraded', () => {
     const { degraded, full, synchronizers } = buildPoolPins(
       sum([done('a'), failing('b', 'image x: disk full (SLW_PINNING_NO_SPACE)'), failing('c', 'gone')]),
     );
@@ -178,14 +175,14 @@ describe('what the status of a pool says', () => {
     expect(synchronizers[0]).toMatchObject({ availableMachineCount: 1, unavailableMachineCount: 2 });
   });
 
-  it('of a set that is not there', () => {
+  it('a missing set', () => {
     expect(buildPoolPins(sum([], samplePinPool('worker', [], { missing: ['a'] }))).degraded).toEqual({
       reason: 'PinnedImageSetsInvalid',
       message: expect.stringMatching(/named a\. .*\[SLW_PIN_SET_MISSING\]$/),
     });
   });
 
-  it('of nothing', () => {
+  it('nothing without sets', () => {
     expect(buildPoolPins(null)).toMatchObject({ synchronizers: [], degraded: { message: '' } });
   });
 });

@@ -7,24 +7,25 @@ import { MAX_SETS } from './assignment.ts';
 import { holds, type PinNode, type PinPool } from './pin-facts.ts';
 import { maxPullingProblem } from './turns.ts';
 
-/** What of a pool keeps images from its machines. The message names it and the way out. */
+/** A problem of a pool that keeps images from its machines. The message names it and what to do. */
 export interface PinProblem {
   readonly code: keyof typeof pinErrors;
   readonly message: string;
 }
 
-// How far the machines of a pool are with their images: left in an annotation of the pool for whoever derives its status.
+// The progress of a pool's machines with their images: stored in an annotation of the pool, from which its status is
+// derived.
 
 export interface PinSummary {
-  /** Of the pool that it is about. */
+  /** Of the pool at that time. */
   readonly generation: number;
   readonly machines: number;
-  /** Hold every set of the pool, and do not fail. */
+  /** Machines that have all sets of the pool, and do not fail. */
   readonly updated: number;
   readonly degraded: number;
   /** Of the degraded ones. */
   readonly fullDisks: number;
-  /** The first of the degraded ones by name; those with a full disk before the others. */
+  /** The first of the degraded ones by name; those with a full disk come first. */
   readonly nodes: readonly DegradedNode[];
   readonly problems: readonly PinProblem[];
 }
@@ -42,7 +43,7 @@ const MAX_PROBLEMS = 5;
 const MAX_MESSAGE_LENGTH = 300;
 const MAX_BYTES = 8000;
 
-/** Null: the pool has no sets, and there is nothing to say. */
+/** Null: the pool has no sets, so there is nothing to report. */
 export function summarizePins(
   pool: PinPool,
   nodes: readonly PinNode[],
@@ -68,7 +69,7 @@ export function summarizePins(
   };
 }
 
-/** Whether a machine fails because of this pool: because of sets of this one, or for a reason that is of no set. */
+/** Whether a machine fails because of this pool: because of one of its sets, or for a reason unrelated to any set. */
 export function fails({ failure, reported }: PinNode, { sets }: PinPool): boolean {
   if (failure === null) return false;
   const failing = [...reported].filter(([, { isFailing }]) => isFailing).map(([name]) => name);
@@ -83,7 +84,7 @@ const toDegradedNode = ({ name, failure }: PinNode): DegradedNode => ({
   isDiskFull: failure !== null && DISK_FULL.test(failure),
 });
 
-/** The code by which a daemon says so. */
+/** The code with which a daemon reports it. */
 const DISK_FULL = /\bSLW_PINNING_NO_SPACE\b/;
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 const fullFirst = (a: DegradedNode, b: DegradedNode): number =>
@@ -94,7 +95,7 @@ function missingProblem({ name, missing }: PinPool): PinProblem | null {
   const shown = missing.slice(0, 3).join(', ') + (missing.length > 3 ? ` and ${missing.length - 3} more` : '');
   return {
     code: 'SLW_PIN_SET_MISSING',
-    message: `MachineConfigPool ${name}: spec.pinnedImageSets: expected PinnedImageSets that are there, found none named ${shown}. Make it, or take the name out of the pool`,
+    message: `MachineConfigPool ${name}: spec.pinnedImageSets: expected existing PinnedImageSets, found none named ${shown}. Create the set, or remove the name from the pool`,
   };
 }
 
@@ -107,11 +108,11 @@ function crowdedProblem(members: readonly PinNode[], pools: ReadonlyMap<string, 
   const others = crowded.length > 1 ? ` (and ${crowded.length - 1} more nodes)` : '';
   return {
     code: 'SLW_PIN_TOO_MANY_SETS',
-    message: `Node ${first.node.name}${others}: expected at most ${MAX_SETS} PinnedImageSets of the pools ${first.node.pools.join(' and ')} together, found ${MAX_SETS + first.leftOut}: the last ${first.leftOut} by name are left out. Put the images into fewer sets, a set holds 500`,
+    message: `Node ${first.node.name}${others}: expected at most ${MAX_SETS} PinnedImageSets from pools ${first.node.pools.join(' and ')} together, found ${MAX_SETS + first.leftOut}: the last ${first.leftOut} by name are ignored. Combine the images into fewer sets: a set can have 500`,
   };
 }
 
-/** Machines are left out until it is short enough: all annotations of an object share 256 KiB. */
+/** Machines are dropped until it is short enough: all annotations of an object share 256 KiB. */
 export function encodeSummary(summary: PinSummary): string {
   for (let nodes = summary.nodes; ; nodes = nodes.slice(0, -1)) {
     const text = JSON.stringify({ ...summary, nodes, problems: summary.problems.map(shortened) });
@@ -140,19 +141,19 @@ const summary: Decoder<PinSummary> = refine(
   'parts that are not more than the whole',
 );
 
-/** Null: not what a controller wrote. */
+/** Null: not written by a controller. */
 export function decodeSummary(text: string): PinSummary | null {
   const decoded = decode(summary, text, { maxChars: 2 * MAX_BYTES });
   return decoded.ok ? decoded.value : null;
 }
 
-// What the status of a pool says of its pinned images.
+// The pinned images in the status of a pool.
 
 export type PoolSynchronizer = NonNullable<NonNullable<MachineConfigPool['status']>['poolSynchronizersStatus']>[number];
 
 export interface PinFinding {
   readonly reason: string;
-  /** '' : nothing is wrong. */
+  /** '': no problem. */
   readonly message: string;
 }
 
@@ -161,13 +162,13 @@ export interface PoolPins {
   readonly synchronizers: readonly PoolSynchronizer[];
   /** Of the condition PinnedImageSetsDegraded. */
   readonly degraded: PinFinding;
-  /** What makes the pool as a whole Degraded: a full disk, and nothing else. */
+  /** What makes the whole pool Degraded: only a full disk. */
   readonly full: PinFinding;
 }
 
 const fine: PinFinding = { reason: 'AsExpected', message: '' };
 
-/** Null: nothing has been summed up yet, or the pool has no sets. */
+/** Null: no summary exists yet, or the pool has no sets. */
 export function buildPoolPins(summary: PinSummary | null): PoolPins {
   if (summary === null) return { synchronizers: [], degraded: fine, full: fine };
   const { generation, machines, updated, degraded, fullDisks, nodes, problems } = summary;
@@ -205,7 +206,7 @@ function nodesText(nodes: readonly DegradedNode[], count: number): string {
   return [...shown, ...(more > 0 ? [`and ${more} more ${more === 1 ? 'node' : 'nodes'}`] : [])].join(', ');
 }
 
-/** What the controllers of pinned images leave on a pool for the writer of its status. */
+/** What the pinned image controllers store on a pool for the controller of its status. */
 export function readPinSummary({ metadata }: MachineConfigPool): PinSummary | null {
   const annotation = metadata.annotations?.[pinSummaryAnnotation];
   return annotation === undefined ? null : decodeSummary(annotation);

@@ -8,16 +8,16 @@ const image = (...layers: readonly [digest: string, size: number][]): SizedImage
 });
 
 describe('the bytes of images', () => {
-  it('count a layer once, whoever shares it', () => {
+  it('count a shared layer once', () => {
     expect(sumImageBytes([image(['base', 100], ['a', 1]), image(['base', 100], ['b', 2]), image(['b', 2])])).toBe(103);
   });
 
-  it('are there for an image that is not, where another brought its layers', () => {
+  it('count as present for a missing image if another image has its layers', () => {
     const base = image(['base', 100], ['a', 1]);
     expect(computePullAmount([base, image(['base', 100], ['b', 2])], [base])).toStrictEqual({ done: 101, total: 103 });
   });
 
-  it('of images that nobody wants are not progress', () => {
+  it('of images that are not desired are not progress', () => {
     expect(computePullAmount([image(['a', 1])], [image(['z', 50])])).toStrictEqual({ done: 0, total: 1 });
   });
 
@@ -46,7 +46,7 @@ describe('the bytes of images', () => {
 
 describe('whether images fit', () => {
   it.each([
-    ['twice their bytes beside 2 GiB of a large disk', 10 * GiB, { free: 22 * GiB, size: 100 * GiB }, true],
+    ['twice their bytes plus 2 GiB of a large disk', 10 * GiB, { free: 22 * GiB, size: 100 * GiB }, true],
     ['not a byte less', 10 * GiB, { free: 22 * GiB - 1, size: 100 * GiB }, false],
     ['a tenth of a small disk', 4 * GiB, { free: 9 * GiB, size: 10 * GiB }, true],
     ['a tenth of a small disk, and not a byte less', 4 * GiB, { free: 9 * GiB - 1, size: 10 * GiB }, false],
@@ -54,7 +54,7 @@ describe('whether images fit', () => {
     ['a full disk', 1, { free: 0, size: 10 * GiB }, false],
   ])('%s', (_, missing, store, fits) => expect(spaceFor(missing, store).fits).toBe(fits));
 
-  it('is told with what is needed and what there is', () => {
+  it('has the needed and the usable space', () => {
     expect(spaceFor(5 * GiB, { free: 6 * GiB, size: 100 * GiB })).toStrictEqual({
       fits: false,
       needed: 10 * GiB,

@@ -1,9 +1,9 @@
-// What images take: bytes to transfer, and whether they fit on the disk.
+// The space that images need: bytes to transfer, and whether they fit on the disk.
 import type { Amount, PinProgress } from './pin-progress.ts';
 
 export interface SizedLayer {
   readonly digest: string;
-  /** As it is transferred. */
+  /** Compressed, as transferred. */
   readonly size: number;
 }
 
@@ -11,14 +11,14 @@ export interface SizedImage {
   readonly layers: readonly SizedLayer[];
 }
 
-/** The layers of all these images, what they share counted once. */
+/** The layers of all these images; shared layers count once. */
 export function sumImageBytes(images: Iterable<SizedImage>): number {
   let sum = 0;
   for (const size of collectLayers(images).values()) sum += size;
   return sum;
 }
 
-/** How much of the wanted images is there, when these images are: a layer is stored once, whoever brought it. */
+/** How much of the desired images is present, given these images: a shared layer is stored once. */
 export function computePullAmount(wanted: Iterable<SizedImage>, present: Iterable<SizedImage>): Amount {
   const there = collectLayers(present);
   let done = 0;
@@ -40,46 +40,46 @@ function collectLayers(images: Iterable<SizedImage>): Map<string, number> {
 
 export interface SpaceVerdict {
   readonly fits: boolean;
-  /** On the disk, for what is still missing. */
+  /** On the disk, for the missing part. */
   readonly needed: number;
-  /** Of the free space: the rest is not for images. */
+  /** Of the free space: the rest is reserved. */
   readonly usable: number;
 }
 
-/** What is unpacked takes about twice what is transferred: for releases of the platform it does. */
+/** Unpacked images take about twice their transferred size, as measured for platform releases. */
 const UNPACKED = 2;
 const GiB = 1024 ** 3;
 
-/** A tenth of the file system stays free, at most 2 GiB: the kubelet and others write there too. */
+/** Reserves a tenth of the file system, at most 2 GiB: the kubelet and others write there too. */
 export function spaceFor(missingBytes: number, store: { readonly free: number; readonly size: number }): SpaceVerdict {
   const needed = UNPACKED * missingBytes;
   const usable = Math.max(0, store.free - Math.min(Math.ceil(store.size / 10), 2 * GiB));
   return { fits: needed === 0 || needed <= usable, needed, usable };
 }
 
-// Whether images fit on a machine, by what its daemon said last of its disk.
+// Whether images fit on a machine, from the last report of its daemon about its disk.
 
 export interface NodeFit {
   readonly node: string;
   /**
-   * `may not fit`: it would not if the machine had none of the images yet. The machine itself knows which layers it has; where
-   * it really does not fit, it pulls nothing and says so.
+   * `may not fit`: it would not fit if the machine had none of the images. Only the machine knows its layers; if the
+   * images do not fit, it pulls nothing and reports it.
    */
   readonly verdict: 'fits' | 'may not fit' | 'not known';
-  /** On the disk, at most; null: sizes are not known. */
+  /** On the disk, at most; null: sizes are unknown. */
   readonly neededBytes: number | null;
-  /** Free, without the reserve that is left for others; null: its daemon has not said it yet. */
+  /** Free, without the reserve; null: its daemon has not reported it yet. */
   readonly usableBytes: number | null;
 }
 
 export interface FitRequest {
   readonly node: string;
   readonly progress: PinProgress;
-  /** By name; null: nobody was asked for their sizes. */
+  /** By name; null: no registry was queried for sizes. */
   readonly wanted: ReadonlyMap<string, SizedImage> | null;
-  /** Images that the node holds already, by name. */
+  /** Images that are already on the node, by name. */
   readonly held: ReadonlySet<string>;
-  /** Sets that the images are going to be in: what is missing of them is counted once. */
+  /** The future sets of the images: what is missing of them counts once. */
   readonly sets: ReadonlySet<string>;
 }
 
@@ -91,13 +91,13 @@ export function nodeFit({ node, progress, wanted, held, sets }: FitRequest): Nod
 function computeFit(missing: number | null, store: PinProgress['store']): Omit<NodeFit, 'node'> {
   const neededBytes = missing === null ? null : diskBytesFor(missing);
   if (store === null) return { verdict: 'not known', neededBytes, usableBytes: null };
-  // Also where sizes are not known, how much room there is.
+  // Report the free space even if sizes are unknown.
   const { fits, usable } = spaceFor(missing ?? 0, store);
   const verdict = fits ? 'fits' : 'may not fit';
   return { verdict: missing === null ? 'not known' : verdict, neededBytes, usableBytes: usable };
 }
 
-/** What so many transferred bytes take on a disk. */
+/** The disk space for this many transferred bytes. */
 export const diskBytesFor = (bytes: number): number => spaceFor(bytes, { free: 0, size: 0 }).needed;
 
 function missingBytes(wanted: ReadonlyMap<string, SizedImage>, held: ReadonlySet<string>): number {

@@ -21,8 +21,8 @@ const four = ['a', 'b', 'c', 'd'].map((name) => waiting(name));
 const where = (name: string, more: Partial<Waiting>): Waiting[] =>
   four.map((node) => (node.name === name ? { ...node, ...more } : node));
 
-describe('who may pull', () => {
-  it('is everybody where the pool has no limit', () => {
+describe('the machines that may pull', () => {
+  it('are all if the pool has no limit', () => {
     expect(listTurns(four, undefined)).toEqual(['a', 'b', 'c', 'd']);
   });
 
@@ -33,27 +33,27 @@ describe('who may pull', () => {
     ['100', ['a', 'b', 'c', 'd']],
     ['many', ['a']],
     ['0', ['a']],
-  ])('is as many as %s says, in the order of their names', (maxPulling, names) => {
+  ])('are limited by %s, in the order of their names', (maxPulling, names) => {
     expect(listTurns(four, maxPulling)).toEqual(names);
   });
 
-  it('is who may already, before those that wait', () => {
+  it('are first those that have a slot, then those that wait', () => {
     expect(listTurns(where('c', { hasTurn: true }), '1')).toEqual(['c']);
   });
 
-  it('is the next one when one is done, and the done one may repair what it has', () => {
+  it('include the next one when one is finished, and the finished one may repair its images', () => {
     expect(listTurns(where('a', { isDone: true, hasTurn: true }), '1')).toEqual(['a', 'b']);
   });
 
   it.each<[string, Partial<Waiting>]>([
     ['fails', { failure: 'no such image', hasTurn: true }],
     ['is out of service', { isReady: false, hasTurn: true }],
-  ])('is the next one when one %s, which comes last', (_, trouble) => {
+  ])('include the next one when one %s, which comes last', (_, trouble) => {
     expect(listTurns(where('a', trouble), '1')).toEqual(['b']);
     expect(listTurns([waiting('a', trouble), waiting('b', { isDone: true })], '1')).toEqual(['a', 'b']);
   });
 
-  it('is by turns among those that fail, so that one that could get done is not kept from it', () => {
+  it('rotate among those that fail, so that one that could finish gets its chance', () => {
     const failing = ['a', 'b', 'c'].map((name) => waiting(name, { failure: 'disk full' }));
     const minute = 60_000;
     const seen = [0, 5, 10, 15].map((at) => listTurns(failing, '1', at * minute).join());
@@ -63,7 +63,7 @@ describe('who may pull', () => {
     expect(chooseTurns(four, limited('1'), 0).lookAgainAt).toBeNull();
   });
 
-  it('needs room in every pool of the machine', () => {
+  it('need a slot in every pool of the machine', () => {
     const pools = byName(
       samplePinPool('worker', [set], { maxPulling: '2' }),
       samplePinPool('infra', [set], { maxPulling: '1' }),
@@ -72,7 +72,7 @@ describe('who may pull', () => {
     expect([...chooseTurns([both('a'), both('b'), waiting('c')], pools, 0).turns]).toEqual(['a', 'c']);
   });
 
-  it('is never more than any limit, never nobody while somebody waits, and ends with everybody done', () => {
+  it('never exceed a limit, are never none while one waits, and end with all finished', () => {
     fc.assert(
       fc.property(fleet, ({ nodes, worker, infra }) => {
         const pools = byName(
@@ -87,7 +87,7 @@ describe('who may pull', () => {
           expect(pulling.length).toBeGreaterThan(0);
           expect(pulling.filter((node) => node.pools.includes('worker')).length).toBeLessThanOrEqual(worker);
           expect(pulling.filter((node) => node.pools.includes('infra')).length).toBeLessThanOrEqual(infra);
-          // Who has begun goes on.
+          // A machine that has started continues.
           const healthy = now.filter((node) => node.hasTurn && node.isReady && node.failure === null && !node.isDone);
           expect(round === 0 || healthy.every(({ name }) => turns.has(name))).toBe(true);
           const [first] = pulling;
@@ -120,7 +120,7 @@ const fleet: fc.Arbitrary<{ worker: number; infra: number; nodes: Waiting[] }> =
     .map((nodes) => nodes.map((node, index) => Object.assign(node, { name: `n${index}` }))),
 });
 
-describe('a limit that cannot be read', () => {
+describe('an invalid limit', () => {
   it.each(['', 'ten', '-1', '0', '0%', '1.5', '10 %', '9999999'])('is a problem: %j', (maxPulling) => {
     expect(maxPullingProblem(samplePinPool('worker', [], { maxPulling }))).toMatchObject({
       code: 'SLW_PIN_MAX_PULLING',

@@ -1,27 +1,27 @@
-// Who may pull now. A pool may let only so many of its machines pull at once, to be kind to the registry.
+// Which machines may pull now. A pool can limit how many of them pull concurrently, to protect the registry.
 import { maxPullingAnnotation } from '@slipway/api/names';
 import type { PinNode, PinPool } from './pin-facts.ts';
 import type { PinProblem } from './pool-summary.ts';
 
 export interface Waiting extends Pick<PinNode, 'name' | 'pools' | 'isReady' | 'failure'> {
   readonly isDone: boolean;
-  /** It may pull what it shall have now. */
+  /** It may pull its desired images now. */
   readonly hasTurn: boolean;
 }
 
 export interface Turns {
-  /** Who is done may pull too: it has at most an image to repair. */
+  /** A finished machine may pull too: it has at most an image to repair. */
   readonly turns: ReadonlySet<string>;
   readonly lookAgainAt: number | null;
 }
 
-/** How long those that cannot get done keep the places that nobody else needs, before the next of them try. */
+/** How long machines that cannot finish keep slots that no healthy machine needs, before the next of them try. */
 const ROUND_MS = 5 * 60_000;
 
 /**
- * A turn that was given is kept until the machine is done, fails or is out of service; then the next one by name has it. Those
- * that fail or are out of service come last, and by turns. A machine in several pools needs room in each of them at once, and
- * never holds a place in one while it waits for another: so that no two wait for each other.
+ * A machine keeps its slot until it finishes, fails or becomes unavailable; then the next one by name gets it. Failing
+ * and unavailable machines come last, and rotate. A machine in several pools needs a slot in each of them at the same
+ * time, and never occupies one while it waits for another: this avoids deadlocks.
  */
 export function chooseTurns(nodes: readonly Waiting[], pools: ReadonlyMap<string, PinPool>, now: number): Turns {
   const limits = computeLimits(nodes, pools);
@@ -55,7 +55,7 @@ const rotated = <T>(list: readonly T[], by: number): T[] => {
   return [...list.slice(start), ...list.slice(0, start)];
 };
 
-/** By pool, of those that have a limit. */
+/** By pool, for pools with a limit. */
 function computeLimits(nodes: readonly Waiting[], pools: ReadonlyMap<string, PinPool>): Map<string, number> {
   const limits = new Map<string, number>();
   for (const { name, maxPulling } of pools.values()) {
@@ -66,7 +66,7 @@ function computeLimits(nodes: readonly Waiting[], pools: ReadonlyMap<string, Pin
   return limits;
 }
 
-/** Never none, since then nothing would ever be pulled. What cannot be read counts as one. */
+/** At least one: otherwise nothing would ever be pulled. An invalid value counts as one. */
 function computeSlots(maxPulling: string, machines: number): number {
   const { number, isPercent } = parse(maxPulling) ?? { number: 1, isPercent: false };
   return Math.max(1, isPercent ? Math.floor((machines * number) / 100) : number);

@@ -23,7 +23,7 @@ const applied = (live: MachineConfigPool, given: MachineConfigPool) =>
   applyManifests(state({ pools: [live] }), { ...none, pools: [given] });
 
 describe('a pool that is applied', () => {
-  it('keeps what others wrote and the manifest does not speak of', () => {
+  it('keeps fields of other writers that are not in the manifest', () => {
     const live = pool({ paused: true, maxUnavailable: 1, configuration: { name: 'rendered-worker-1' } }, { ours: 'x' });
     const { state: after, objects } = applied(live, pool({ maxUnavailable: 2 }, { theirs: 'y' }));
     expect(after.pools).toEqual([
@@ -35,14 +35,14 @@ describe('a pool that is applied', () => {
     expect(objects).toEqual([{ kind: 'MachineConfigPool', name: 'worker', change: 'changed' }]);
   });
 
-  it('loses what its manifest said when it was last applied, and says no more', () => {
+  it('loses fields that its manifest had when it was last applied, and no longer has', () => {
     const last = JSON.stringify({ spec: { paused: true, nodeSelector: { matchLabels: { a: '' } } } });
     const live = pool({ paused: true, nodeSelector: { matchLabels: { a: '', b: '' } } }, { [LAST_APPLIED]: last });
     const { state: after } = applied(live, pool({ nodeSelector: { matchLabels: { c: '' } } }));
     expect(after.pools[0]?.spec).toEqual({ nodeSelector: { matchLabels: { b: '', c: '' } } });
   });
 
-  it('is the very same object where nothing changes', () => {
+  it('keeps its identity if nothing changes', () => {
     const live = pool({ paused: true, maxUnavailable: 1 }, { [LAST_APPLIED]: 'no JSON' });
     const { state: after, objects } = applied(live, pool({ maxUnavailable: 1 }));
     expect(after.pools[0]).toBe(live);
@@ -53,14 +53,14 @@ describe('a pool that is applied', () => {
 describe('a MachineConfig that is applied', () => {
   const live = machineConfig('50-a', 'worker', { ...withFile('/a', 'a'), kernelArguments: ['nosmt'] });
 
-  it('is all that its manifest says', () => {
+  it('is replaced by its manifest', () => {
     const given = machineConfig('50-a', 'worker', withFile('/b', 'b'));
     const { state: after } = applyManifests(state({ machineConfigs: [live] }), { ...none, machineConfigs: [given] });
     expect(after.machineConfigs).toMatchObject([given]);
     expect(after.machineConfigs[0]?.spec).toEqual(given.spec);
   });
 
-  it('keeps who it is, so that its stored remote content is still its own', () => {
+  it('keeps its UID, so that its stored remote content still belongs to it', () => {
     const stored = { ...live, metadata: { ...live.metadata, uid: 'u', generation: 3 }, spec: withFile('/a', 'a') };
     const { state: after } = applyManifests(state({ machineConfigs: [stored] }), {
       ...none,
@@ -69,7 +69,7 @@ describe('a MachineConfig that is applied', () => {
     expect(after.machineConfigs[0]).toBe(stored);
   });
 
-  it('is of another generation where its spec is another, so that content stored for the old one is not taken', () => {
+  it('gets a new generation if its spec changes, so that content stored for the old one is not used', () => {
     const stored = { ...live, metadata: { ...live.metadata, uid: 'u', generation: 3 } };
     const generations = [
       machineConfig('50-a', 'worker', withFile('/b', 'b')),
@@ -80,7 +80,7 @@ describe('a MachineConfig that is applied', () => {
     expect(generations).toEqual([4, 3]);
   });
 
-  it('is new, or gone, where only one side has it', () => {
+  it('is new or removed if only one side has it', () => {
     const other = machineConfig('60-b', 'worker', withFile('/b', 'b'));
     const added = applyManifests(state({ machineConfigs: [live] }), { ...none, machineConfigs: [other] });
     expect(added.objects).toEqual([{ kind: 'MachineConfig', name: '60-b', change: 'new' }]);

@@ -1,10 +1,10 @@
-// What the cluster would hold once manifests are applied to it.
+// The objects of a cluster after manifests are applied to it.
 import type { MachineConfig, MachineConfigPool, MachineConfiguration } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { canonicalJson } from '../render/rendered-name.ts';
 import type { FleetState, PlannedObject } from './fleet-plan.ts';
 
-/** What people and their tools apply. */
+/** What users and their tools apply. */
 export interface AppliedManifests {
   readonly machineConfigs: readonly MachineConfig[];
   readonly pools: readonly MachineConfigPool[];
@@ -16,7 +16,7 @@ export interface Applied {
   readonly objects: readonly PlannedObject[];
 }
 
-/** Objects that stay the same are the same ones, so that who looks for what changed need not look into them. */
+/** Unchanged objects keep their identity, so callers can compare references. */
 export function applyManifests(before: FleetState, given: AppliedManifests): Applied {
   const machineConfigs = applyAll('MachineConfig', before.machineConfigs, given.machineConfigs, applyMachineConfig);
   const pools = applyAll('MachineConfigPool', before.pools, given.pools, applyThreeWay);
@@ -27,7 +27,7 @@ export function applyManifests(before: FleetState, given: AppliedManifests): App
   };
 }
 
-/** The same for manifests that are all there is: what they do not have goes. */
+/** The same for a complete set of manifests: objects that are not in it are removed. */
 export function replaceManifests(before: FleetState, given: AppliedManifests): Applied {
   const { state, objects } = applyManifests(before, given);
   const kept = {
@@ -83,24 +83,24 @@ function applyAll<T extends NamedObject>(
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** All of an object that has a meaning: no status, no version, and not what kubectl keeps for itself. */
+/** The fields that matter: no status, no version, and not the annotation of kubectl. */
 function pickComparedFields(object: NamedObject): object {
   const { labels = {}, annotations = {} } = object.metadata;
   const { [LAST_APPLIED]: _kubectls, ...others } = annotations;
   return { labels, annotations: others, spec: 'spec' in object ? object.spec : undefined };
 }
 
-/** Nobody but its user writes the spec of a MachineConfig, so a manifest says all of it. */
+/** Only its user writes the spec of a MachineConfig, so a manifest replaces it completely. */
 function applyMachineConfig(live: MachineConfig, given: MachineConfig): MachineConfig {
   const { spec: _old, ...merged } = applyThreeWay(live, given);
   const isSame = canonicalJson(live.spec ?? {}) === canonicalJson(given.spec ?? {});
-  // As the API server counts: remote content was stored for one generation.
+  // Like the API server: stored remote content belongs to one generation.
   const generation = (live.metadata.generation ?? 0) + (isSame ? 0 : 1);
   const metadata = { ...merged.metadata, generation };
   return { ...merged, metadata, ...(given.spec !== undefined && { spec: given.spec }) };
 }
 
-/** Others write these objects too (render, `slipway pause`): what the manifest does not say stays, unless it said it when it was last applied. */
+/** Others write these objects too (render, `slipway pause`): other fields stay, unless the manifest had them before. */
 function applyThreeWay<T extends NamedObject>(live: T, given: T): T {
   const last = lastApplied(live);
   const metadata = {
@@ -119,7 +119,7 @@ function mapIn(field: string, last: unknown, given: object, live: object): objec
 
 const getField = (value: unknown, field: string): unknown => (isRecord(value) ? value[field] : undefined);
 
-/** As `kubectl apply` does it for custom resources: maps field by field, everything else as a whole. */
+/** Like `kubectl apply` for custom resources: maps field by field, everything else as a whole. */
 function merge(last: unknown, given: unknown, live: unknown): unknown {
   if (given === undefined) return last === undefined ? live : undefined;
   if (!isRecord(given) || !isRecord(live)) return given;

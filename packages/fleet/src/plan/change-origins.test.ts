@@ -27,25 +27,25 @@ const base = machineConfig('40-base', 'worker', withFile('/etc/a', 'a'));
 describe('the origin of a change', () => {
   it.each<[string, MachineConfig, MachineConfig, object]>([
     [
-      'of a file is who sets the contents now, and who did',
+      'of a file is the MachineConfig that sets its contents, and the one that did before',
       machineConfig('50-x', 'worker', withFile('/etc/b', 'b')),
       machineConfig('60-y', 'worker', withFile('/etc/b', 'c')),
       { what: 'file /etc/b', from: ['60-y'], was: ['50-x'] },
     ],
     [
-      'of a file that goes is who had it',
+      'of a removed file is the MachineConfig that had it',
       machineConfig('50-x', 'worker', withFile('/etc/b', 'b')),
       machineConfig('50-x', 'worker', {}),
       { what: 'file /etc/b', from: [], was: ['50-x'] },
     ],
     [
-      'of a key is who brings this key',
+      'of a key is the MachineConfig that sets it',
       machineConfig('50-x', 'worker', withKeys('ssh-ed25519 AAAA one')),
       machineConfig('60-y', 'worker', withKeys('ssh-ed25519 BBBB two')),
       { what: 'user core', from: ['60-y'], was: ['50-x'] },
     ],
     [
-      'of an OS image is who replaces that of the platform',
+      'of an OS image is the MachineConfig that replaces that of the platform',
       machineConfig('50-x', 'worker', {}),
       machineConfig('50-x', 'worker', { osImageURL: 'os:2' }),
       { what: 'machine settings', from: ['50-x'], was: ['(platform)'] },
@@ -54,13 +54,13 @@ describe('the origin of a change', () => {
     expect(await listOrigins(await render([base, old]), await render([base, now]))).toEqual([expected]);
   });
 
-  it('is the platform’s where no MachineConfig says it', async () => {
+  it('is the platform if no MachineConfig sets it', async () => {
     expect(await listOrigins(await render([base]), await render([base], 'os:2'))).toEqual([
       { what: 'machine settings', from: ['(platform)'], was: ['(platform)'] },
     ]);
   });
 
-  it('is not made up where nobody knows what a config was made from', async () => {
+  it('is empty if the sources of a config are not known', async () => {
     const now = await render([machineConfig('40-base', 'worker', withFile('/etc/a', 'b'))]);
     expect(await listOrigins(await render([base]), now, false)).toEqual([
       { what: 'file /etc/a', from: ['40-base'], was: [] },

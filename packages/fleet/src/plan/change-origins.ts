@@ -1,11 +1,11 @@
-// Which MachineConfigs a difference between two rendered configs comes from.
+// Which MachineConfigs caused a difference between two rendered configs.
 import type { ItemDiff } from '@slipway/ignition';
 import { explain, type Explained } from '../explain.ts';
 import type { RenderProvenance } from '../render/diff.ts';
 import type { RenderedConfig } from '../render/render-pool.ts';
 import type { PlannedChange } from './fleet-plan.ts';
 
-/** A rendered config and where everything in it comes from. */
+/** A rendered config with the origin of everything in it. */
 export interface Explainable {
   readonly rendered: RenderedConfig;
   readonly provenance: RenderProvenance;
@@ -13,7 +13,7 @@ export interface Explainable {
 
 const PLATFORM = '(platform)';
 
-/** Null for a side nobody can explain: it was rendered from other MachineConfigs than there are. */
+/** Null for a side without known origins: it was rendered from MachineConfigs that have changed since. */
 export function withOrigins(
   items: readonly ItemDiff[],
   before: Explainable | null,
@@ -27,7 +27,7 @@ export function withOrigins(
   }));
 }
 
-/** What MachineConfigs call settings by, and how an explanation calls them. */
+/** The nouns of an explanation by field of the MachineConfig. */
 const SETTING_NOUNS: ReadonlyMap<string, string> = new Map([
   ['kernelArguments', 'kernel argument'],
   ['extensions', 'extension'],
@@ -39,13 +39,13 @@ const SETTING_NOUNS: ReadonlyMap<string, string> = new Map([
 const IMAGES: ReadonlySet<string> = new Set(['osImageURL', 'baseOSExtensionsContainerImage']);
 
 class Origins {
-  /** By noun and name. A setting may have been given by several. */
+  /** By noun and name. Several may have set the same setting. */
   readonly #things: ReadonlyMap<string, readonly Explained[]>;
   readonly #isKnown: boolean;
 
   constructor(side: Explainable | null) {
     this.#isKnown = side !== null;
-    // Only compared with, and never shown: so secrets are not hidden here.
+    // Only compared, never shown, so secrets are not hidden here.
     const things = side === null ? [] : explain(side, undefined, { showSecrets: true });
     this.#things = Map.groupBy(things, ({ noun, name }) => `${noun} ${name}`);
   }
@@ -77,7 +77,7 @@ class Origins {
     return [...setters.map(({ from }) => from), ...keys];
   }
 
-  /** An explanation tells the keys of a user one by one. */
+  /** An explanation lists each key of a user separately. */
   #keys({ name, fields }: ItemDiff, side: 'before' | 'after'): string[] {
     const values = new Set(fields.filter((field) => field.name === 'sshAuthorizedKeys').map((field) => field[side]));
     return [...this.#things.values()]

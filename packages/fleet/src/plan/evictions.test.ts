@@ -33,7 +33,7 @@ async function drainsWith(pods: readonly Stored<Pod>[], budgets: readonly PodDis
 }
 
 describe('a drain', () => {
-  it('evicts what runs on the machine, and leaves what a drain leaves', async () => {
+  it('evicts the pods of the machine, except those that a drain ignores', async () => {
     const owner = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd', controller: true }];
     const pods = [
       pod('web-1'),
@@ -62,7 +62,7 @@ describe('a drain', () => {
     ]);
   });
 
-  it('evicts nobody knows whom where pods cannot be listed', async () => {
+  it('has no list of evictions if pods cannot be listed', async () => {
     const { nodes } = poolIn(withEvictions(await plan(), null, []), 'worker');
     expect(nodes.map(({ drain }) => drain)).toEqual([
       { evicted: null, blockedBy: [] },
@@ -70,7 +70,7 @@ describe('a drain', () => {
     ]);
   });
 
-  it('is none for a machine that nothing happens to', async () => {
+  it('does not exist for an unaffected machine', async () => {
     expect(poolIn(withEvictions(await plan(), [], []), 'master').nodes).toMatchObject([{ drain: null }]);
   });
 });

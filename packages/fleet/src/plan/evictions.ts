@@ -1,21 +1,21 @@
-// Whom a drain would evict, and which budgets would refuse it now: by the rules of the drain controller.
+// Which pods a drain would evict, and which budgets would block it now, by the rules of the drain controller.
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
 import { findBudgets, readPodFacts } from '../drain/pods.ts';
 import type { Stored } from '../kube-object.ts';
 import type { BlockingBudget, FleetPlan, NodePlan, PlannedDrain, PoolPlan } from './fleet-plan.ts';
 
-/** Of a pod, only what is needed: a cluster may have a hundred thousand. */
+/** Only the fields that are needed: a cluster may have a hundred thousand pods. */
 export interface EvictedPod {
   /** `namespace/name` */
   readonly key: string;
   readonly namespace: string;
   readonly node: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Not running yet: no budget protects it. */
+  /** It is not running yet, so no budget protects it. */
   readonly isPending: boolean;
 }
 
-/** Null for what a drain leaves alone, and for what goes already. */
+/** Null for pods that a drain ignores or that are already terminating. */
 export function evictedPod(pod: Stored<Pod>): EvictedPod | null {
   const facts = readPodFacts(pod);
   const node = pod.spec?.nodeName;
@@ -24,7 +24,7 @@ export function evictedPod(pod: Stored<Pod>): EvictedPod | null {
   return { key: `${namespace}/${name}`, namespace, node, labels, isPending: pod.status?.phase === 'Pending' };
 }
 
-/** The plan with the drains filled in. Null in place of pods or budgets: they could not be listed. */
+/** Adds the drains to a plan. Null pods or budgets: they could not be listed. */
 export function withEvictions(
   plan: FleetPlan,
   pods: readonly EvictedPod[] | null,

@@ -1,4 +1,4 @@
-// What applying some manifests would lead to, as plain data. `-o json` gives exactly this; docs/plan.md explains it.
+// The effect of applying manifests, as plain data. `-o json` prints exactly this; docs/plan.md explains it.
 import type { MachineConfig, MachineConfiguration, Node } from '@slipway/api';
 import type { ItemDiff } from '@slipway/ignition';
 import type { PlatformImages } from '../os-streams/pool-os-images.ts';
@@ -9,17 +9,17 @@ import type { Cause, Irreconcilable, NodeAction, UpdatePlan } from '../update/up
 
 export interface FleetPlan {
   readonly outcome: PlanOutcome;
-  /** What was given, and whether it differs from what is there. */
+  /** The given objects, and whether they differ from the existing ones. */
   readonly objects: readonly PlannedObject[];
-  /** By name. Those that nothing happens to are here too. */
+  /** By name, including pools that do not change. */
   readonly pools: readonly PoolPlan[];
-  /** What keeps the fleet from getting there. */
+  /** What makes the change fail. */
   readonly problems: readonly CodedProblem[];
-  /** What deserves a look, a sentence each. */
+  /** Human-readable warnings. */
   readonly warnings: readonly string[];
 }
 
-/** `refused`: something cannot be rendered, or a machine cannot become it. */
+/** `refused`: something cannot be rendered, or a machine cannot apply it. */
 export type PlanOutcome = 'no change' | 'no disruption' | 'disruption' | 'refused';
 
 export interface PlannedObject {
@@ -30,43 +30,43 @@ export interface PlannedObject {
 
 export interface PoolPlan {
   readonly name: string;
-  /** What machines are to have, before and after: names of rendered configs. Null: nothing. */
+  /** The target before and after: names of rendered configs. Null: none. */
   readonly before: string | null;
   readonly after: string | null;
-  /** What render makes of the MachineConfigs; another than `after` while the pool is held at an older one. */
+  /** The newest rendered config; differs from `after` while the pool is held at an older one. */
   readonly newest: string | null;
   readonly isNew: boolean;
-  /** Whether the manifests lead to anything in this pool that would not happen without them. */
+  /** Whether the manifests change anything in this pool. */
   readonly isAffected: boolean;
-  /** What `changes` are seen from: `before`, or for a new pool what its machines come from. Null: nothing to compare with. */
+  /** The base of `changes`: `before`, or for a new pool the config of its machines. Null: nothing to compare with. */
   readonly comparedWith: string | null;
-  /** From there to `after`, each with the MachineConfigs it comes from. Secrets are hidden unless asked for. */
+  /** From there to `after`, each with the MachineConfigs that cause it. Secrets are hidden by default. */
   readonly changes: readonly PlannedChange[];
   readonly rollout: RolloutPlan;
-  /** One for each config that a machine of the pool comes from. */
+  /** One for each current config of a machine. */
   readonly updates: readonly PlannedUpdate[];
   /** Every machine that would be in the pool, by name. */
   readonly nodes: readonly NodePlan[];
 }
 
 export interface PlannedChange extends ItemDiff {
-  /** The MachineConfigs that say it; `(platform)` for what no MachineConfig says. Empty where it is no longer said. */
+  /** The MachineConfigs that set it; `(platform)` if none does. Empty if it is no longer set. */
   readonly from: readonly string[];
-  /** Those that said it before. Empty where nobody did, or nobody knows. */
+  /** Those that set it before. Empty if none did, or it is not known. */
   readonly was: readonly string[];
 }
 
 export interface RolloutPlan {
-  /** As the rollout controller would call it. */
+  /** The phase of the rollout controller. */
   readonly phase: 'updated' | 'updating' | 'paused' | 'stopped' | 'halted' | 'nothing';
-  /** Its words: what happens, or what is waited for and the way out. */
+  /** Its message: what happens, or what the rollout waits for and what to do. */
   readonly summary: string;
-  /** How many machines may be out of service at once, and how many of these places are taken by machines that stay out. */
+  /** How many machines may be unavailable at the same time, and which of these slots unavailable machines take for good. */
   readonly maxUnavailable: number;
   readonly takenBy: readonly string[];
-  /** In their order; in each, machines in theirs. */
+  /** In order; the machines of each wave too. */
   readonly waves: readonly PlannedWave[];
-  /** Going by past rollouts of the pool; null: there is none to go by. */
+  /** Estimated from past rollouts of the pool; null: there is none. */
   readonly estimateSeconds: number | null;
 }
 
@@ -74,38 +74,38 @@ export interface PlannedWave {
   readonly number: number;
   readonly of: number;
   readonly nodes: readonly string[];
-  /** How many of them at once. */
+  /** How many of them at a time. */
   readonly atATime: number;
-  /** How long the wave has to be well before the next one begins. */
+  /** How long the wave must be healthy before the next one starts. */
   readonly soakSeconds: number;
 }
 
 export interface PlannedUpdate {
   readonly from: string;
   readonly to: string;
-  /** Null: one of the configs is not to be had, so nobody knows. */
+  /** Null: not known, because one of the configs is missing. */
   readonly actions: readonly NodeAction[] | null;
   readonly needsDrain: boolean;
   readonly causes: readonly Cause[];
   readonly changes: UpdatePlan['changes'];
   readonly irreconcilable: readonly Irreconcilable[];
   readonly tolerated: readonly Irreconcilable[];
-  /** Machines that come from there, by name. */
+  /** Machines at `from`, by name. */
   readonly nodes: readonly string[];
 }
 
 export interface NodePlan {
   readonly name: string;
-  /** The pool it leaves; null: it is in the pool already, or was in none. */
+  /** The pool that it leaves; null: it is already in this pool, or was in none. */
   readonly movesFrom: string | null;
   readonly current: string | null;
   readonly target: string | null;
-  /** `skipped`: cannot have a turn as it is; `why` says for what reason. */
+  /** `skipped`: it cannot be updated now; `why` has the reason. */
   readonly turn: 'none' | 'update' | 'skipped';
   readonly why: string;
-  /** Its number among the waves of the pool; null: it is in none. */
+  /** The number of its wave; null: it is in none. */
   readonly wave: number | null;
-  /** Whether something happens to it that would not without the manifests. */
+  /** Whether the manifests change what happens to it. */
   readonly isAffected: boolean;
   readonly drain: PlannedDrain | null;
 }
@@ -113,16 +113,16 @@ export interface NodePlan {
 export interface PlannedDrain {
   /** `namespace/name`, by name. Null: the pods could not be listed. */
   readonly evicted: readonly string[] | null;
-  /** Budgets that would refuse some of these evictions now. */
+  /** Budgets that would block some of these evictions now. */
   readonly blockedBy: readonly BlockingBudget[];
 }
 
 export interface BlockingBudget {
   /** `namespace/name` */
   readonly budget: string;
-  /** Evictions it allows now. */
+  /** Evictions that it allows now. */
   readonly allowed: number;
-  /** Pods of this machine that it counts. */
+  /** Pods of this machine that it protects. */
   readonly pods: readonly string[];
 }
 
@@ -135,23 +135,23 @@ const exitCodes: Readonly<Record<PlanOutcome, number>> = {
 
 export const toExitCode = ({ outcome }: Pick<FleetPlan, 'outcome'>): number => exitCodes[outcome];
 
-// A fleet as plain data: what is configured, and what machines there are.
+// A fleet as plain data: its configuration and its machines.
 
-/** What people and the platform say. */
+/** The configuration from users and the platform. */
 export interface FleetState extends PlatformImages {
-  /** Given ones and those of the operator; no rendered ones. */
+  /** Those of users and of Slipway; no rendered ones. */
   readonly machineConfigs: readonly MachineConfig[];
   /** The MachineConfiguration `cluster`. */
   readonly settings: MachineConfiguration | undefined;
   readonly controllerVersion: string;
 }
 
-/** What there is. */
+/** The machines of the fleet. */
 export interface Machines {
   readonly nodes: readonly Node[];
-  /** By name: what pools are at and machines have. One may be missing. */
+  /** By name: the configs of pools and machines. Some may be missing. */
   readonly rendered: ReadonlyMap<string, PlannedConfig['spec']>;
-  /** Where the controllers run; null: not known. */
+  /** The node of the controllers; null: not known. */
   readonly controllerNode: string | null;
 }
 

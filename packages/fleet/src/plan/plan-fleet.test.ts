@@ -60,7 +60,7 @@ describe('the outcome', () => {
     expect(toExitCode(await planSample(now, given))).toBe(expected);
   });
 
-  it('is not that of a rollout which happens anyway', async () => {
+  it('ignores a rollout that happens anyway', async () => {
     const moved = { ...fleet, nodes: [{ name: 'late', roles: ['worker'], pool: 'master' }, ...workers(2)] };
     const plan = await planSample(moved, { machineConfigs: [chrony('pool a\n')] });
     expect(poolIn(plan, 'worker').nodes.find(({ name }) => name === 'late')).toMatchObject({
@@ -72,7 +72,7 @@ describe('the outcome', () => {
 });
 
 describe('a pool', () => {
-  it('says what changes and which MachineConfig it comes from, before and after', async () => {
+  it('lists the changes and the MachineConfigs that cause them, before and after', async () => {
     const base = machineConfig('40-base', 'worker', withFile(CHRONY, 'pool base\n', { kernelArguments: ['quiet'] }));
     const plan = await planSample(
       { machineConfigs: [base], nodes: workers(1) },
@@ -92,16 +92,16 @@ describe('a pool', () => {
     expect(poolIn(plan, 'master')).toMatchObject({ isAffected: false, changes: [] });
   });
 
-  it('hides what is secret', async () => {
+  it('hides secrets', async () => {
     const secret = (text: string) => machineConfig('60-key', 'worker', withFile('/etc/pki/tls/private/a.key', text));
     const plan = await planSample({ machineConfigs: [secret('old-key')] }, { machineConfigs: [secret('new-key')] });
     expect(JSON.stringify(plan)).toContain('/etc/pki/tls/private/a.key');
-    // A digest would give away what can be guessed.
+    // A digest would reveal a secret that can be guessed.
     expect(JSON.stringify(poolIn(plan, 'worker').updates)).not.toMatch(/[0-9a-f]{64}/);
     expect(JSON.stringify(plan)).not.toMatch(/(?:old|new)(?:-|%2D)key/);
   });
 
-  it('keeps its last good config where the new one cannot be rendered', async () => {
+  it('stays at its last good config if the new one cannot be rendered', async () => {
     const plan = await planSample(fleet, {
       machineConfigs: [machineConfig('50-chrony', 'worker', withFile('relative', ''))],
     });
@@ -112,7 +112,7 @@ describe('a pool', () => {
     ]);
   });
 
-  it('that is held says what holds it, and its machines stay', async () => {
+  it('that is held reports why, and its machines stay', async () => {
     const plan = await planSample(fleet, {
       machineConfigs: [chrony('pool b\n')],
       pools: [
@@ -122,13 +122,13 @@ describe('a pool', () => {
     const { after, newest } = poolIn(plan, 'worker');
     expect(after).toBe('rendered-worker-old');
     expect(newest).not.toBe(after);
-    expect(plan.warnings.join()).toContain('MachineConfig rendered-worker-old is not there');
+    expect(plan.warnings.join()).toContain('MachineConfig rendered-worker-old does not exist');
   });
 
   it.each([
     ['paused', { pools: [{ metadata: { name: 'worker' }, spec: { paused: true } }] }],
     ['stopped', { settings: settings({}, { [stopRolloutsAnnotation]: 'freeze' }) }],
-  ] as const)('that is %s says so, and how it would go', async (phase, more) => {
+  ] as const)('that is %s reports that, and how the rollout would proceed', async (phase, more) => {
     const plan = await planSample(fleet, {
       machineConfigs: [chrony('pool b\n')],
       ...more,
@@ -142,7 +142,7 @@ describe('a pool', () => {
 });
 
 describe('a machine', () => {
-  it('is told what an update costs it, and by which rule', async () => {
+  it('has the actions of its update, and the rule for each', async () => {
     const plan = await planSample(fleet, { machineConfigs: [chrony('pool b\n')] });
     expect(poolIn(plan, 'worker').updates).toMatchObject([
       {
@@ -154,7 +154,7 @@ describe('a machine', () => {
     ]);
   });
 
-  it('is told by the disruption policy that comes with the manifests', async () => {
+  it('is planned with the disruption policy from the manifests', async () => {
     const policy = {
       files: [{ path: CHRONY, actions: [{ type: 'Restart' as const, restart: { serviceName: 'chronyd.service' } }] }],
     };
@@ -168,7 +168,7 @@ describe('a machine', () => {
     expect(plan.outcome).toBe('no disruption');
   });
 
-  it('moves to the pool that selects it, and is updated to what that pool has', async () => {
+  it('moves to the pool that selects it, and is updated to its config', async () => {
     const nodes = [{ name: 'worker-0' }, { name: 'gpu-0', roles: ['worker', 'gpu'] }];
     const plan = await planSample(
       { ...fleet, nodes },
@@ -195,7 +195,7 @@ describe('a machine', () => {
     expect(plan.outcome).toBe('refused');
   });
 
-  it('that somebody cordoned has no turn, takes a place, and leaves none where there is one', async () => {
+  it('that a user cordoned is skipped and takes a slot, so that none is left if there is only one', async () => {
     const nodes = [{ name: 'worker-0', cordoned: true }, { name: 'worker-1' }];
     const one = poolIn(await planSample({ ...fleet, nodes }, { machineConfigs: [chrony('pool b\n')] }), 'worker');
     expect(one.nodes[0]).toMatchObject({ turn: 'skipped', wave: null });
@@ -213,7 +213,7 @@ describe('a machine', () => {
     expect(two.rollout.waves).toMatchObject([{ number: 1, nodes: ['worker-1'], atATime: 1 }]);
   });
 
-  it('alone in its cluster is not drained, and that is said', async () => {
+  it('alone in its cluster is not drained, with a warning', async () => {
     const plan = await planSample({ ...fleet, nodes: workers(1) }, { machineConfigs: [chrony('pool b\n')] });
     expect(poolIn(plan, 'worker').nodes).toMatchObject([{ turn: 'update', drain: null }]);
     expect(plan.warnings.join()).toContain('single node');
@@ -266,7 +266,7 @@ describe('waves', () => {
   });
 
   it('of 5,000 machines are planned within two seconds', async () => {
-    // Of this process, since others may have the machine meanwhile.
+    // CPU time of this process: other processes may use the machine too.
     const began = process.cpuUsage();
     const plan = await planSample({ ...fleet, nodes: workers(5000) }, { machineConfigs: [chrony('pool b\n')] });
     expect(poolIn(plan, 'worker').rollout.waves.map(({ nodes }) => nodes.length)).toEqual([1, 4999]);
@@ -281,9 +281,9 @@ describe('what the controllers decide', () => {
   const worker = { ...customPool('worker'), status: { configuration: { name: OLD } } };
 
   it.each<[string, string, SampleFleet]>([
-    ['an update that goes on', 'updating', { pools: [worker], nodes: [{ name: 'worker-0', ...old }] }],
+    ['an update in progress', 'updating', { pools: [worker], nodes: [{ name: 'worker-0', ...old }] }],
     [
-      'a halt because of a machine that failed and is in another pool since',
+      'a halt because of a failed machine that was moved to another pool',
       'halted',
       {
         pools: [worker, customPool('infra')],
@@ -293,7 +293,7 @@ describe('what the controllers decide', () => {
         ],
       },
     ],
-  ])('is what is planned: %s', async (_, phase, now) => {
+  ])('matches the plan: %s', async (_, phase, now) => {
     const { rollout, nodes } = poolIn(await planSample(now, {}), 'worker');
     const decision = (await decideSample(now)).pools.find(({ name }) => name === 'worker')?.decision;
     expect(decision?.phase).toBe(phase);
@@ -303,7 +303,7 @@ describe('what the controllers decide', () => {
     );
   });
 
-  it('is what is planned also while an arbiter is on its way, though a master has its turn after it', async () => {
+  it('matches the plan while an arbiter is updating, although a master follows it', async () => {
     const now: SampleFleet = {
       pools: [customPool('arbiter')],
       nodes: [
@@ -335,7 +335,7 @@ describe('OS image streams', () => {
       .changes.flatMap(({ fields }) => fields)
       .find(({ name }) => name === 'osImageURL');
 
-  it('give a pool that asks for another one its images, and machines a reboot', async () => {
+  it('change the images of a pool that requests another one, and reboot its machines', async () => {
     const plan = await planSample(streaming, { pools: [poolWithStream('infra', 'rhel-10')] });
     expect(plan.outcome).toBe('disruption');
     expect(osImageIn(plan, 'infra')).toMatchObject({ before: rhel9.osImage, after: rhel10.osImage });
@@ -343,7 +343,7 @@ describe('OS image streams', () => {
     expect(poolIn(plan, 'worker').isAffected).toBe(false);
   });
 
-  it('take a custom pool along with worker', async () => {
+  it('change a custom pool together with worker', async () => {
     const plan = await planSample(streaming, { pools: [poolWithStream('worker', 'rhel-10')] });
     expect(osImageIn(plan, 'infra')).toMatchObject({ after: rhel10.osImage });
   });
@@ -356,7 +356,7 @@ describe('OS image streams', () => {
     expect(both.problems).toMatchObject([{ code: 'SLW_RENDER_OS_STREAM' }]);
   });
 
-  it('that there are none of are ignored', async () => {
+  it('that do not exist are ignored', async () => {
     const { streams: _none, ...without } = streaming;
     const plan = await planSample(without, { pools: [poolWithStream('worker', 'rhel-10')] });
     expect({ outcome: plan.outcome, problems: plan.problems }).toEqual({ outcome: 'no disruption', problems: [] });

@@ -1,4 +1,4 @@
-// What applying manifests to a fleet would lead to. Plain data in, a plan out.
+// Plans the effect of applying manifests to a fleet: plain data in, a plan out.
 import type { CodedProblem } from '../problems.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { stoppedBy } from '../rollout/decide-fleet.ts';
@@ -27,7 +27,7 @@ export interface PlanRequest {
   readonly showSecrets: boolean;
 }
 
-/** Whom a drain would evict is not in it yet: `withEvictions` adds it, where there are drains. */
+/** `withEvictions` adds the pods that the drains would evict. */
 export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
   const { before, after, machines, read, objects, now, showSecrets } = request;
   const configs = new Map<string, PlannedConfig['spec']>(machines.rendered);
@@ -84,12 +84,12 @@ function computeOutcome(
 
 function isDisrupted({ nodes, updates }: PoolPlan): boolean {
   const costly = new Set(updates.filter(({ needsDrain }) => needsDrain).map(({ from }) => from));
-  // Without machines, what it would mean for one counts.
+  // For an empty pool, the effect on a potential machine counts.
   const isEmptyPool = nodes.length === 0 && costly.size > 0;
   return isEmptyPool || nodes.some(({ isAffected, current }) => isAffected && costly.has(current ?? ''));
 }
 
-/** Only what the manifests bring about: what is in the way already is told by the status of pools and nodes. */
+/** Only problems that the manifests cause: the status of pools and nodes already reports existing ones. */
 function irreconcilableIn({ nodes, updates, name }: PoolPlan): CodedProblem[] {
   const affected = new Set(nodes.filter(({ isAffected }) => isAffected).map(({ current }) => current));
   return updates
@@ -107,6 +107,6 @@ function aloneWarning(pools: readonly PoolPlan[], { nodes }: Machines): string[]
   const needsDrain = pools.some(({ updates }) => updates.some((update) => update.needsDrain));
   if (nodes.length !== 1 || !needsDrain) return [];
   return [
-    'the cluster has a single node, so there is nowhere for its pods to go: it is not drained, and a reboot ends them',
+    'the cluster has a single node, so its pods cannot move: the node is not drained, and a reboot stops its pods',
   ];
 }

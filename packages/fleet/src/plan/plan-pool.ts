@@ -1,4 +1,4 @@
-// The changes of an update as they may be shown.
+// The effect of manifests on one pool.
 import { HIDDEN } from '../masking.ts';
 import { diffRendered } from '../render/diff.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
@@ -12,7 +12,7 @@ import type { NodePlan, PlannedChange, PlannedUpdate, PoolPlan } from './fleet-p
 import { simulateRollout, type Updates } from './planned-rollout.ts';
 import type { Member, PoolSides } from './pool-config.ts';
 
-/** Not even a digest of what is secret: a short secret can be guessed from it. */
+/** Hides even the digest of a secret: a short secret can be guessed from it. */
 function shownChanges(changes: readonly Change[], showSecrets: boolean): readonly Change[] {
   if (showSecrets) return changes;
   return changes.map((change) => {
@@ -26,25 +26,23 @@ function withoutDigest(state: PathState | null): PathState | null {
   return { ...state, contents: { ...state.contents, sha256: HIDDEN } };
 }
 
-// What manifests would lead to in one pool.
-
 export interface PoolRequest {
   readonly now: number;
   readonly sides: PoolSides;
   readonly members: readonly Member[];
-  /** What the machines of a pool were to have. */
+  /** The previous target of a pool. */
   readonly targetBefore: (pool: string | null) => string | null;
-  /** Why the fleet-wide switch is on; null: it is not. */
+  /** Why the fleet-wide stop switch is on; null: it is off. */
   readonly stopped: { readonly before: string | null; readonly after: string | null };
-  /** The machines of every pool, this one among them. */
+  /** The machines of every pool, including this one. */
   readonly fleet: PoolInFleet['members'];
   readonly controllerNode: string | null;
-  /** All rendered configs that are known. */
+  /** All known rendered configs. */
   readonly configs: ReadonlyMap<string, PlannedConfig['spec']>;
   readonly updates: Updates;
-  /** By the disruption policy as it is. The same object where it stays. */
+  /** With the current disruption policy. The same object if it does not change. */
   readonly updatesBefore: Updates;
-  /** A machine without another to take its pods is not drained. */
+  /** A single machine is not drained: no other could run its pods. */
   readonly canDrain: boolean;
   readonly showSecrets: boolean;
 }
@@ -92,9 +90,9 @@ interface NodePlace {
 }
 
 interface NodeCircumstances extends Pick<PoolRequest, 'sides' | 'targetBefore' | 'canDrain'> {
-  /** What held the pool up goes. */
+  /** The pool is no longer paused or stopped. */
   readonly isFreed: boolean;
-  /** Configs from which it costs something else than it would. */
+  /** Configs from which the update now has other actions. */
   readonly dearer: ReadonlySet<string>;
 }
 
@@ -121,7 +119,7 @@ function planNode(
   };
 }
 
-/** Whether something else would become of the machine without the manifests. */
+/** Whether the manifests change what happens to the machine. */
 function isOtherwise(
   { facts, poolBefore }: Member,
   target: string | null,
@@ -130,7 +128,7 @@ function isOtherwise(
   return isFreed || dearer.has(facts.current ?? '') || targetBefore(poolBefore) !== target;
 }
 
-/** Pools are paused one by one, and all of them stopped together. */
+/** A pool can be paused, and all pools can be stopped. */
 function wasHeldUp({ sides, stopped }: PoolRequest): boolean {
   return sides.poolBefore?.spec.paused === true || stopped.before !== null;
 }
@@ -140,7 +138,7 @@ function decideTurn(current: string | null, target: string | null, verdict: Node
   return current === null || verdict?.phase === 'skipped' ? 'skipped' : 'update';
 }
 
-/** One for each config that machines come from. A pool without machines is told what it would mean for one at the old target. */
+/** One for each current config of a machine. For an empty pool, the effect on a machine at the previous target. */
 async function updatesTo(
   target: string,
   { members, updates, sides, showSecrets }: PoolRequest,
@@ -164,7 +162,7 @@ function describe(
   update: UpdatePlan | null,
   showSecrets: boolean,
 ): PlannedUpdate {
-  // What nobody can foresee is taken for the worst.
+  // An unknown effect counts as the worst.
   if (update === null) return { ...way, ...UNKNOWN };
   const { actions, needsDrain, causes, irreconcilable, tolerated } = update;
   const changes = shownChanges(update.changes, showSecrets);
@@ -173,7 +171,7 @@ function describe(
 
 const UNKNOWN = { actions: null, needsDrain: true, causes: [], changes: [], irreconcilable: [], tolerated: [] };
 
-/** Configs from which the update costs something else than it would without the manifests: the disruption policy is another. */
+/** Configs from which the update has other actions, because the manifests change the disruption policy. */
 async function costOtherwise(
   planned: readonly PlannedUpdate[],
   { updates, updatesBefore }: PoolRequest,
@@ -187,7 +185,7 @@ async function costOtherwise(
   return found;
 }
 
-/** The config that all machines of a new pool come from. */
+/** The common config of all machines of a new pool. */
 function findOrigin(members: readonly Member[], { targetBefore }: PoolRequest): string | null {
   const origins = new Set(members.map(({ poolBefore }) => targetBefore(poolBefore)));
   const [origin = null] = origins;
@@ -204,20 +202,20 @@ async function changesTo(target: string, from: string, request: PoolRequest): Pr
   return withOrigins(items ?? [], explainable(from), explainable(target));
 }
 
-// Machines to which the same happens, told together.
+// Groups of machines with the same effect.
 
 export interface NodeGroup {
-  /** In the order of their turns. */
+  /** In update order. */
   readonly nodes: readonly NodePlan[];
-  /** Undefined where nobody knows what they have. */
+  /** Undefined: their current config is not known. */
   readonly update: PlannedUpdate | undefined;
   readonly turn: NodePlan['turn'];
   readonly movesFrom: string | null;
-  /** Why they cannot have a turn; '' where they can. */
+  /** Why they cannot be updated; '' if they can. */
   readonly why: string;
 }
 
-/** Those that nothing happens to are left out. The largest group first. */
+/** The largest group first. Unaffected machines are omitted. */
 export function nodeGroups({ nodes, updates, rollout }: Pick<PoolPlan, 'nodes' | 'updates' | 'rollout'>): NodeGroup[] {
   const updateFrom = new Map(updates.map((update) => [update.from, update]));
   const order = new Map(rollout.waves.flatMap((wave) => wave.nodes).map((name, index) => [name, index]));

@@ -49,7 +49,7 @@ const request = (nodes: readonly NodeFacts[], pool: Partial<PoolFacts> = {}): Ro
   ownNode: null,
 });
 
-/** Turn by turn within maxUnavailable, as the controller really goes, on machines that do what they are told. */
+/** Round by round within maxUnavailable, as the real controller does, on machines that apply what they are assigned. */
 function goThrough(first: RolloutRequest): string[][] {
   const waves = new Map<number, string[]>();
   const step = (at: RolloutRequest): RolloutRequest => {
@@ -83,8 +83,8 @@ const somehow: readonly Partial<NodeFacts>[] = [
   { current: null, desired: null, state: null },
 ];
 
-describe('a rollout that is foreseen', () => {
-  it('goes in the order in which it would go turn by turn, however few go at once', () => {
+describe('a simulated rollout', () => {
+  it('has the order of the real rollout, whatever maxUnavailable is', () => {
     const pools = fc.record({
       nodes: fc.array(
         fc.record({
@@ -110,14 +110,14 @@ describe('a rollout that is foreseen', () => {
     );
   });
 
-  it('has no waves while a machine that failed holds it up', () => {
+  it('has no waves while a failed machine halts it', () => {
     const failed = node('n-0', { desired: TARGET, state: 'Degraded', reason: 'disk full' });
     const { plan } = simulateRollout(request([failed, node('n-1')], { maxUnavailable: 2 }), []);
     expect(plan).toMatchObject({ phase: 'halted', waves: [], takenBy: ['n-0'] });
     expect(plan.summary).toContain('n-0');
   });
 
-  it('is as long as past ones were, for as many turns', () => {
+  it('takes as long per batch as past ones', () => {
     const past: RolloutRecord = {
       config: OLD,
       from: null,

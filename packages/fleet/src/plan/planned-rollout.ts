@@ -1,4 +1,4 @@
-// How a rollout would go, by the function that the controller decides with: again and again, on machines that do what they are told.
+// Simulates a rollout with the controller's decision function, on machines that apply every assignment successfully.
 import type { MachineConfiguration } from '@slipway/api';
 import { FleetError } from '../errors.ts';
 import { formatProblem } from '../problems.ts';
@@ -34,7 +34,7 @@ export function simulateRollout(request: RolloutRequest, history: readonly Rollo
   };
 }
 
-/** Machines of other pools do what they are told, too: those on their way come back, and what failed or is stuck stays so. */
+/** In other pools, updating machines finish, and failed or stuck ones stay so. */
 function onceOthersAreBack(request: RolloutRequest, { target }: RolloutDecision): RolloutRequest {
   const stuck = new Set(request.elsewhere.filter(isStuck).map(({ name }) => name));
   return {
@@ -58,7 +58,7 @@ function estimate(waves: readonly PlannedWave[], capacity: number, history: read
   return estimateSeconds(history, { nodes: sizes.at(-1) ?? 0, capacity, waves: sizes, soakMs });
 }
 
-/** Machines that are out of service and stay so, whatever the rollout does. */
+/** Machines that stay unavailable whatever the rollout does. */
 function placesTaken({ otherControlPlaneOut, nodes }: RolloutRequest, decision: RolloutDecision): string[] {
   const stuck = nodes.filter(({ name }) => {
     const verdict = decision.nodes.get(name);
@@ -73,13 +73,13 @@ interface Batch {
   readonly nodes: string[];
 }
 
-/** More turns than this no pool takes: a wave has a few, and a policy few waves. */
-const MAX_TURNS = 1000;
+/** No pool needs more rounds: a wave has a few, and a policy few waves. */
+const MAX_ROUNDS = 1000;
 
 function simulateWaves(request: RolloutRequest): Batch[] {
   const batches = new Map<number, Batch>();
   let at: RolloutRequest | null = request;
-  for (let turn = 0; turn < MAX_TURNS && at !== null; turn += 1) {
+  for (let round = 0; round < MAX_ROUNDS && at !== null; round += 1) {
     const decision = decide(at);
     note(batches, decision, at.nodes);
     at = afterTurn(at, decision);
@@ -88,9 +88,9 @@ function simulateWaves(request: RolloutRequest): Batch[] {
 }
 
 /**
- * In what order machines that work get their turns does not depend on how many go at once. So the rest of a wave goes at
- * once here: else a pool of thousands would be decided on thousands of times. Machines that are out of service and still
- * have a turn to come are another matter, but these are few.
+ * The order of healthy machines does not depend on how many are updated at a time. So the rest of a wave is updated in
+ * one round: otherwise a pool of thousands would need thousands of decisions. This does not apply to unavailable
+ * machines that still wait for an update, but these are few.
  */
 function decide(at: RolloutRequest): RolloutDecision {
   const decision = decideRollout(at);
@@ -103,7 +103,7 @@ function decide(at: RolloutRequest): RolloutDecision {
 }
 
 function note(batches: Map<number, Batch>, { give, wave }: RolloutDecision, nodes: readonly NodeFacts[]): void {
-  // Who has it already only learns of it.
+  // A machine that already runs the config does not change.
   const current = new Map(nodes.map((node) => [node.name, node.current]));
   const moving = give.filter(({ node, config }) => current.get(node) !== config).map(({ node }) => node);
   if (moving.length === 0) return;
@@ -123,7 +123,7 @@ function afterTurn(at: RolloutRequest, decision: RolloutDecision): RolloutReques
   return { ...at, now, nodes, pool: { ...at.pool, state: decision.state, held: decision.held } };
 }
 
-/** A machine that was told what to have, has it and works. */
+/** A machine that was assigned a config applies it and is healthy. */
 function finish(node: NodeFacts, given: string | null, decision: RolloutDecision): NodeFacts {
   const isUnderWay = decision.nodes.get(node.name)?.phase === 'updating';
   if (given === null && !isUnderWay) return node;
@@ -143,12 +143,12 @@ const finished = (node: NodeFacts, config: string | null): NodeFacts => ({
   drainBlocked: '',
 });
 
-// What going from one config to another means for a machine: worked out once for each pair, however many machines go that way.
+// The update plan from one config to another, computed once per pair for any number of machines.
 
 export interface Updates {
-  /** Null where a config is not to be had or cannot be read; `problems` then says why. */
+  /** Null if a config is missing or cannot be read; `problems` then has the reason. */
   between(from: string, to: string): Promise<UpdatePlan | null>;
-  /** Sentences, each once. */
+  /** Human-readable, without duplicates. */
   readonly problems: ReadonlySet<string>;
 }
 
@@ -164,7 +164,7 @@ export function createUpdates(
     const spec = configs.get(name);
     if (spec !== undefined) return { name, spec };
     problems.add(
-      `MachineConfig ${name} is not there, so nobody can say what changes for the machines that have it; they are counted as disrupted`,
+      `MachineConfig ${name} does not exist, so the changes for its machines are unknown; they count as disrupted`,
     );
     return null;
   }

@@ -1,4 +1,4 @@
-// What render makes of a pool's MachineConfigs, before and after manifests are applied.
+// The rendered config of a pool before and after manifests are applied.
 import { type MachineConfigPool, type Node, targetConfigAnnotation } from '@slipway/api';
 import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
 import { type ChosenPool, selectPool } from '../pool-membership.ts';
@@ -16,7 +16,7 @@ import type { FleetState, ReadConfigs } from './fleet-plan.ts';
 export interface PoolConfig {
   /** The newest rendered config; null: there is none. */
   readonly newest: string | null;
-  /** Where everything in it comes from; null: it was made from other MachineConfigs than there are. */
+  /** The origin of everything in it; null: it was rendered from MachineConfigs that have changed since. */
   readonly explainable: Explainable | null;
   /** Why there is no newer one. */
   readonly problems: readonly CodedProblem[];
@@ -25,7 +25,7 @@ export interface PoolConfig {
 
 const noConfig: PoolConfig = { newest: null, explainable: null, problems: [], warnings: [] };
 
-/** As it is: what the pool points at, or for manifests that never were in a cluster, what they render to. */
+/** The current config: the one the pool refers to, or for manifests that were never applied, what they render to. */
 export async function configNow(
   pool: MachineConfigPool | undefined,
   state: FleetState,
@@ -40,7 +40,7 @@ export async function configNow(
   return { newest: pointed, explainable: isIt ? rendered.explainable : null, problems: [], warnings: [] };
 }
 
-/** As it would be. Where nothing that goes into it changes, it stays what it is. */
+/** The future config. If no input changes, it stays the same. */
 async function configThen(
   pool: MachineConfigPool,
   { before, after }: { before: FleetState; after: FleetState },
@@ -50,7 +50,7 @@ async function configThen(
   const poolBefore = before.pools.find(({ metadata }) => metadata.name === pool.metadata.name);
   if (poolBefore !== undefined && now.newest !== null && hasSameInputs(poolBefore, before, pool, after)) return now;
   const rendered = await renderConfig(pool, after, read);
-  // The pool keeps its last good config.
+  // The pool stays at its last good config.
   return rendered.newest === null ? { ...now, problems: rendered.problems } : rendered;
 }
 
@@ -68,7 +68,7 @@ function hasSameInputs(
   return hasSameImages && was.length === is.length && was.every((each, index) => each === is[index]);
 }
 
-/** All of it that goes into a render. */
+/** The OS inputs of a render. */
 function imagesFor(pool: MachineConfigPool, state: FleetState): unknown {
   const { osImages, osStream, problems } = osImagesOfPool(pool, state);
   return { osImages, osStream, problems };
@@ -93,23 +93,23 @@ async function renderConfig(pool: MachineConfigPool, state: FleetState, read: Re
   };
 }
 
-// A pool before and after manifests are applied, and which machines are in it.
+// A pool before and after manifests are applied, and its machines.
 
 export interface PoolSides {
   readonly name: string;
   /** Undefined: it is new. */
   readonly poolBefore: MachineConfigPool | undefined;
-  /** As render would leave it. */
+  /** With the reference that render would write. */
   readonly pool: MachineConfigPool;
   readonly before: PoolConfig;
   readonly after: PoolConfig;
-  /** Its object is another than before. */
+  /** Its object changes. */
   readonly isChanged: boolean;
-  /** What its machines were to have: a held target goes before the newest. */
+  /** The previous target: a held one overrides the newest. */
   readonly targetBefore: string | null;
 }
 
-/** Every pool that there would be, by name. What is rendered on the way is added to `configs`. */
+/** Every pool after the change, by name. Rendered configs are added to `configs`. */
 export async function poolSides(
   sides: { before: FleetState; after: FleetState },
   read: ReadConfigs,
@@ -149,7 +149,7 @@ export interface Placement {
   readonly warnings: readonly string[];
 }
 
-/** A machine that would lose its pool is a problem; one that has none anyway is worth a word. */
+/** A machine that would lose its pool is a problem; one that already has none is a warning. */
 export function placeNodes(nodes: readonly Node[], before: FleetState, after: FleetState): Placement {
   const members = new Map<string, Member[]>(after.pools.map(({ metadata }) => [metadata.name, []]));
   const problems: CodedProblem[] = [];

@@ -18,7 +18,7 @@ const failed = (seconds: number): IndexOutcome => ({
 
 const before = machineConfigWith();
 const value = rememberedValue(readSnapshotRequest(before), digest);
-/** One that remembers the snapshot it had at first. */
+/** One with its first snapshot recorded. */
 const remembering = (given: MachineConfigInput = {}) =>
   machineConfigWith({ ...given, annotations: { [remoteContentAnnotation]: value, ...given.annotations } });
 const refreshed = { annotations: { [refreshAnnotation]: 'monday' } };
@@ -27,22 +27,22 @@ describe('the next step for a MachineConfig with remote content', () => {
   it.each([
     ['is to fetch what was never fetched', before, undefined, { do: 'fetch', attempt: 1 }],
     ['is to fetch after an edit', remembering({ generation: 2 }), ready, { do: 'fetch', attempt: 1 }],
-    ['is to fetch when a refresh is asked for', remembering(refreshed), ready, { do: 'fetch', attempt: 1 }],
+    ['is to fetch when a refresh is requested', remembering(refreshed), ready, { do: 'fetch', attempt: 1 }],
     [
-      'is to fetch at once when an edit follows a failure',
+      'is to fetch immediately when an edit follows a failure',
       machineConfigWith({ generation: 2 }),
       failed(500),
       { do: 'fetch', attempt: 1 },
     ],
     [
-      'is to fetch at once when a refresh follows a failure',
+      'is to fetch immediately when a refresh follows a failure',
       machineConfigWith(refreshed),
       failed(500),
       { do: 'fetch', attempt: 1 },
     ],
     ['is to fetch when a refresh follows a loss', remembering(refreshed), lost, { do: 'fetch', attempt: 1 }],
     [
-      'is to fetch for a MachineConfig made again with the old annotation',
+      'is to fetch for a MachineConfig that was recreated with the old annotation',
       remembering({ uid: 'uid-2' }),
       undefined,
       { do: 'fetch', attempt: 1 },
@@ -50,28 +50,28 @@ describe('the next step for a MachineConfig with remote content', () => {
     ['is to fetch again when it is time', before, failed(0), { do: 'fetch', attempt: 3 }],
     ['is to wait until it is time', before, failed(20), { do: 'wait', ms: 20_000 }],
     ['is never to wait longer than ten minutes', before, failed(86_400), { do: 'wait', ms: 600_000 }],
-    ['is to remember a snapshot that is ready', before, ready, { do: 'remember', value }],
-    ['is nothing once it is remembered', remembering(), ready, { do: 'nothing' }],
-    ['is to restore a snapshot whose index is gone', remembering(), undefined, { do: 'restore', digest }],
+    ['is to record a snapshot that is ready', before, ready, { do: 'remember', value }],
+    ['is nothing once it is recorded', remembering(), ready, { do: 'nothing' }],
+    ['is to restore a snapshot whose index is missing', remembering(), undefined, { do: 'restore', digest }],
     [
-      'is to restore, when a refresh that failed is taken back',
+      'is to restore when a failed refresh is withdrawn',
       remembering(),
       buildIndex(machineConfigWith(refreshed), failed(10)),
       { do: 'restore', digest },
     ],
-    ['is to look again for what was lost', remembering(), lost, { do: 'restore', digest }],
+    ['is to restore a lost snapshot again', remembering(), lost, { do: 'restore', digest }],
   ] as const)('%s', (_, machineConfig, index, step) => {
     const secret = index === undefined || 'metadata' in index ? index : buildIndex(before, index);
     expect(nextStep({ machineConfig, index: secret, hasChunks: () => true, now })).toEqual(step);
   });
 
-  it('is to restore a snapshot of which a chunk is gone, and never to fetch it', () => {
+  it('is to restore a snapshot with a missing chunk, and never to fetch it', () => {
     const situation = { machineConfig: remembering(), index: buildIndex(before, ready), hasChunks: () => false, now };
     expect(nextStep(situation)).toEqual({ do: 'restore', digest });
   });
 });
 
-it('tries again after half a minute, then ever more rarely, at least each ten minutes', () => {
+it('retries after half a minute, then less often, at least every ten minutes', () => {
   expect([1, 2, 3, 4, 5, 6, 1000].map(retryDelayMs)).toEqual([
     30_000, 60_000, 120_000, 240_000, 480_000, 600_000, 600_000,
   ]);

@@ -1,4 +1,4 @@
-// What is to be done about one MachineConfig that has remote content.
+// The next step for a MachineConfig with remote content.
 import { type Backoff, backoffMs } from '@slipway/base/backoff';
 import type { MachineConfig, Secret } from '@slipway/api';
 import {
@@ -13,11 +13,11 @@ import {
 export type Step =
   | { do: 'nothing' }
   | { do: 'wait'; ms: number }
-  /** The first fetch for this state of the MachineConfig has number 1. */
+  /** The first fetch for this generation of the MachineConfig is attempt 1. */
   | { do: 'fetch'; attempt: number }
-  /** There was a snapshot: find it again, but do not fetch. */
+  /** The snapshot is missing: recover it, but do not fetch. */
   | { do: 'restore'; digest: string }
-  /** The MachineConfig does not remember its snapshot yet. */
+  /** Record the snapshot on the MachineConfig. */
   | { do: 'remember'; value: string };
 
 export interface Situation {
@@ -29,7 +29,7 @@ export interface Situation {
 
 const retries: Backoff = { firstMs: 30_000, maxMs: 10 * 60_000 };
 
-/** How long after a failed attempt the next one comes, however it failed: also a wrong hash may be put right at the server. */
+/** The delay after any failed attempt: even a wrong hash may be corrected on the server. */
 export const retryDelayMs = (attempt: number): number => backoffMs(retries, attempt);
 
 export function nextStep({ machineConfig, index, hasChunks, now }: Situation): Step {
@@ -55,7 +55,7 @@ function afterReady(machineConfig: MachineConfig, digest: string): Step {
 
 function afterFailure({ retryAt, attempts }: SnapshotState & { state: 'failed' }, now: Date): Step {
   const ms = Date.parse(retryAt) - now.getTime();
-  // Longer than any delay of ours was not written by us, or the clock was put back.
+  // A longer delay means that another client wrote it, or the clock was set back.
   return ms > 0 ? { do: 'wait', ms: Math.min(ms, retries.maxMs) } : { do: 'fetch', attempt: attempts + 1 };
 }
 

@@ -6,10 +6,11 @@ import { contentLimits, recoverSnapshot, resolveContent } from './resolve-conten
 import { filesFrom, machineConfigWith } from './testing/objects.ts';
 
 const source = { hosts: {}, limits: contentLimits };
-const nothing = () => Promise.resolve({ ok: false as const, problem: 'the server answers 404: there is no such file' });
+const nothing = () =>
+  Promise.resolve({ ok: false as const, problem: 'the server returned 404: there is no such file' });
 
 describe('the remote content of a MachineConfig', () => {
-  it('that cannot be had is reported with object, field, masked URL, reason and way out', async () => {
+  it('that cannot be fetched is reported with object, field, masked URL, reason and what to do', async () => {
     const config = filesFrom({ '/etc/motd': 'https://core:secret@files.example.com/motd?token=secret' });
     const resolved = await resolveContent(machineConfigWith({ config }), { ...source, fetch: nothing });
     expect(resolved).toEqual({
@@ -19,7 +20,7 @@ describe('the remote content of a MachineConfig', () => {
           code: 'SLW_RESOLVE_FETCH',
           field: 'spec.config.storage.files[0].contents.source',
           message: expect.stringMatching(
-            /^MachineConfig 99-worker-remote, storage\.files\[0\].*https:\/\/…@files\.example\.com\/motd\?….*404.*tried again/,
+            /^MachineConfig 99-worker-remote, storage\.files\[0\].*https:\/\/…@files\.example\.com\/motd\?….*404.*retries automatically/,
           ),
         },
       ],
@@ -27,7 +28,7 @@ describe('the remote content of a MachineConfig', () => {
     expect(JSON.stringify(resolved)).not.toContain('secret');
   });
 
-  it('is not fetched for a config that cannot be read: a render would say the same', async () => {
+  it('is not fetched for a config that cannot be read: the problems are those of a render', async () => {
     const config = { storage: { files: 7, links: [{ path: '/x', target: 'https://files.example.com' }] } };
     let fetches = 0;
     const resolved = await resolveContent(machineConfigWith({ config }), {
@@ -41,7 +42,7 @@ describe('the remote content of a MachineConfig', () => {
     expect(fetches).toBe(0);
   });
 
-  it('has its problems cut to what an annotation can hold', async () => {
+  it('has its problems truncated to fit into an annotation', async () => {
     const paths = Array.from({ length: 100 }, (_, number) => `/etc/${number}`);
     const config = filesFrom(Object.fromEntries(paths.map((path) => [path, `https://files.example.com${path}`])));
     const long = () => Promise.resolve({ ok: false as const, problem: 'x'.repeat(100_000) });
@@ -64,7 +65,7 @@ const remote = machineConfigWith({
   }),
 });
 
-/** The digest of what was fetched at the time. */
+/** The digest of the content that was fetched. */
 async function digestAt(machineConfig: MachineConfig, servers: Record<string, Uint8Array>): Promise<string> {
   const { config } = parse(machineConfig.spec?.config ?? {});
   if (config === null) throw new Error('not a config');
@@ -100,7 +101,7 @@ describe('a lost snapshot', () => {
     expect(await recoverSnapshot(remote, digest, [packed])).toMatchObject({ digest });
   });
 
-  it('is recovered in the form in which the server compressed it', async () => {
+  it('is recovered as the server compressed it', async () => {
     const source = 'https://files.example.com/motd.gz';
     const files = [{ path: '/etc/motd', contents: { source, compression: 'gzip' } }];
     const compressed = machineConfigWith({ config: { storage: { files } } });

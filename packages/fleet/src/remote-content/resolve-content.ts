@@ -1,4 +1,4 @@
-// The config of a MachineConfig with everything it names inside it, or every reason why that cannot be.
+// The config of a MachineConfig with all remote content inlined, or the problems with it.
 import { truncate } from '@slipway/base/text';
 import type { MachineConfig } from '@slipway/api';
 import {
@@ -20,8 +20,8 @@ import type { SnapshotProblem } from './snapshot.ts';
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * Lower than the library's own: several MachineConfigs are fetched at the same time, and what a machine gets in the end,
- * gzip included, must fit into 1.5 MiB.
+ * Lower than the defaults of the library: several MachineConfigs are fetched concurrently, and the final config must
+ * fit into 1.5 MiB even with compression.
  */
 export const contentLimits: ResolveLimits = {
   ...DEFAULT_LIMITS,
@@ -39,10 +39,10 @@ export interface ContentSource {
 
 export type ResolvedContent = { ok: true; config: AnyConfig } | { ok: false; problems: SnapshotProblem[] };
 
-/** An annotation is no place for a novel; the first problems are enough to begin with. */
+/** Annotations are limited in size, and the first problems are enough to start with. */
 const MAX_PROBLEMS = 20;
 const MAX_MESSAGE = 2000;
-const REMEDIATION = 'It is tried again by itself later, and at once when the MachineConfig is changed.';
+const REMEDIATION = 'Slipway retries automatically, and immediately when the MachineConfig changes.';
 
 export async function resolveContent(
   machineConfig: MachineConfig,
@@ -64,7 +64,7 @@ export async function resolveContent(
   return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
-/** A render would find the same: it is said in its words. */
+/** The problems that a render would report. */
 function listProblems(machineConfig: MachineConfig): SnapshotProblem[] {
   const read = readMachineConfig(machineConfig);
   const problems = read.ok ? [] : read.problems;
@@ -79,30 +79,30 @@ function buildProblem(code: string, path: string, message: string): SnapshotProb
 
 const cut = (message: string): string => truncate(message, MAX_MESSAGE);
 
-// A lost snapshot, found again in what was rendered from it.
+// Recovers a lost snapshot from the configs that were rendered from it.
 
-/** A file's contents in a config, as all spec versions have them. */
+/** The contents of a file, in all spec versions. */
 interface Contents {
   source?: string;
   compression?: string;
 }
 
-/** No connection is made, so no address is refused: what was allowed at the fetch may be forbidden by now. */
+/** No connection is made, so no address is refused: the policy may have changed since the fetch. */
 const anyHost = { allowAddresses: ['0.0.0.0/0', '::/0'] };
 
 /**
- * Takes each remote file from the file of the same path in a rendered config. That may be another MachineConfig's, or
- * an older one, so only what gives the known digest is the snapshot. Configs that were merged by reference are not in a
- * rendered config any more: a MachineConfig that has them cannot be recovered.
+ * Takes each remote file from the same path in a rendered config. That file may be from another MachineConfig or an
+ * older version, so only a result with the known digest is accepted. Rendered configs do not preserve configs that were
+ * merged by reference: a MachineConfig with such references cannot be recovered.
  */
 export async function recoverSnapshot(
   machineConfig: MachineConfig,
   digest: string,
   renderedConfigs: AsyncIterable<MachineConfig> | Iterable<MachineConfig>,
 ): Promise<PackedSnapshot | undefined> {
-  const wanted = contentsByPath(machineConfig);
+  const references = contentsByPath(machineConfig);
   for await (const rendered of renderedConfigs) {
-    const fetch = fetcherFrom(wanted, contentsByPath(rendered));
+    const fetch = fetcherFrom(references, contentsByPath(rendered));
     const resolved = await resolveContent(machineConfig, { fetch, hosts: anyHost, limits: contentLimits });
     if (resolved.ok && (await snapshotDigest(resolved.config)) === digest) return packSnapshot(resolved.config);
   }
@@ -118,18 +118,20 @@ function contentsByPath({ spec }: MachineConfig): Map<string, Contents> {
   return found;
 }
 
-function fetcherFrom(wanted: Map<string, Contents>, rendered: Map<string, Contents>): Fetcher {
+function fetcherFrom(references: Map<string, Contents>, rendered: Map<string, Contents>): Fetcher {
   const pathOf = new Map<string, string>();
-  for (const [path, { source }] of wanted) pathOf.set(requestUrl(source ?? ''), path);
+  for (const [path, { source }] of references) pathOf.set(requestUrl(source ?? ''), path);
   return async ({ url }) => {
     const path = pathOf.get(url) ?? '';
     const contents = rendered.get(path);
-    const bytes = contents === undefined ? undefined : await bytesFor(wanted.get(path), contents);
-    return bytes === undefined ? { ok: false, problem: 'it is not in the rendered config' } : { ok: true, bytes };
+    const bytes = contents === undefined ? undefined : await bytesFor(references.get(path), contents);
+    return bytes === undefined
+      ? { ok: false, problem: 'the content is not in the rendered config' }
+      : { ok: true, bytes };
   };
 }
 
-/** As a fetch names it: without the fragment, which no server sees. */
+/** The URL of the request: without the fragment, which is never sent. */
 function requestUrl(source: string): string {
   const url = URL.parse(source);
   if (url === null) return '';
@@ -137,7 +139,7 @@ function requestUrl(source: string): string {
   return url.href;
 }
 
-/** What the server sent: packed if the reference says so, whatever form the rendered config has it in. */
+/** The bytes that the server sent: compressed if the reference has compression, whatever the rendered config has. */
 async function bytesFor(reference: Contents | undefined, { source = '', compression }: Contents) {
   const decoded = decodeDataUrl(source);
   if (!decoded.ok) return undefined;

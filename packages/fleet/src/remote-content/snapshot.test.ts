@@ -13,9 +13,9 @@ describe('the state of a snapshot', () => {
   it.each([
     ['ready', then, ready, { state: 'ready', digest, chunks: 2 }],
     ['ready again after a recovery', then, { ...ready, recoveredAt: 'now' }, { state: 'ready', digest, chunks: 2 }],
-    ['failed, with why and when it is tried again', then, failed, failed],
+    ['failed, with the reason and the time of the retry', then, failed, failed],
     ['lost', then, { state: 'lost', digest, message: 'gone' }, { state: 'lost', digest, message: 'gone' }],
-    ['pending for a MachineConfig made again', machineConfigWith({ uid: 'uid-2' }), ready, { state: 'pending' }],
+    ['pending for a recreated MachineConfig', machineConfigWith({ uid: 'uid-2' }), ready, { state: 'pending' }],
     ['pending after an edit', machineConfigWith({ generation: 2 }), ready, { state: 'pending' }],
     [
       'pending after an edit that follows a failure',
@@ -24,7 +24,7 @@ describe('the state of a snapshot', () => {
       { state: 'pending' },
     ],
     [
-      'pending when a refresh is asked for',
+      'pending when a refresh is requested',
       machineConfigWith({ annotations: { [refreshAnnotation]: 'monday' } }),
       ready,
       { state: 'pending' },
@@ -33,7 +33,7 @@ describe('the state of a snapshot', () => {
     expect(readSnapshotState(now, buildIndex(then, outcome))).toEqual(state);
   });
 
-  it('is pending where there is no index', () => {
+  it('is pending without an index', () => {
     expect(readSnapshotState(then, undefined)).toEqual({ state: 'pending' });
   });
 

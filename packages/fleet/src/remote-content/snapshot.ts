@@ -1,4 +1,4 @@
-// The Secrets that a snapshot is kept in. The index has no data: a watch of metadata alone tells all about every snapshot.
+// The Secrets that store a snapshot. The index has no data: a metadata watch reveals the state of every snapshot.
 import {
   type MachineConfig,
   type ObjectMeta,
@@ -30,11 +30,11 @@ export const indexAnnotations = {
   retryAt: 'slipway.dev/retry-at',
 } as const;
 
-/** What a fetch is made for, once: this MachineConfig, as it is now, and as often as its user asks for it. */
+/** Identifies one fetch: one generation of one MachineConfig, and each refresh that its user requests. */
 export interface SnapshotRequest {
   uid: string;
   generation: string;
-  /** A hash: the user's value may be long. `-` where there is none. */
+  /** A hash, because the user's value may be long; `-` if there is none. */
   refresh: string;
 }
 
@@ -114,7 +114,7 @@ export function digestOf({ metadata }: Secret): string | undefined {
   return metadata.annotations?.[indexAnnotations.digest];
 }
 
-/** How many chunks its snapshot has, as an index or a chunk says; undefined where it says nothing that can be. */
+/** The number of chunks that an index or a chunk states; undefined: missing or invalid. */
 export function readChunkCount({ metadata }: Secret): number | undefined {
   const text = metadata.annotations?.[indexAnnotations.chunks] ?? '';
   const chunks = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0;
@@ -122,14 +122,14 @@ export function readChunkCount({ metadata }: Secret): number | undefined {
 }
 
 /**
- * What the MachineConfig itself remembers of its last snapshot. Without it, an index that somebody deleted would look
- * like one that never was, and its content would be fetched again, perhaps changed, without anybody asking for it.
+ * The last snapshot, recorded on the MachineConfig itself. Without it, a deleted index would look like one that never
+ * existed, and its content, which may have changed, would be fetched again without a user request.
  */
 export function rememberedValue({ uid, generation, refresh }: SnapshotRequest, digest: string): string {
   return `${uid}/${generation}/${refresh}/${digest}`;
 }
 
-/** The snapshot a MachineConfig remembers, if it is of this very object. */
+/** The snapshot recorded on a MachineConfig, if it belongs to this object. */
 export function remembered(machineConfig: MachineConfig): (SnapshotRequest & { digest: string }) | undefined {
   const value = machineConfig.metadata.annotations?.[remoteContentAnnotation] ?? '';
   const [uid = '', generation = '', refresh = '', digest = ''] = value.split('/');
@@ -137,7 +137,7 @@ export function remembered(machineConfig: MachineConfig): (SnapshotRequest & { d
   return { uid, generation, refresh, digest };
 }
 
-// What others may know of a MachineConfig's remote content: the state of its snapshot, and the snapshot itself.
+// The remote content of a MachineConfig for other controllers: the state of its snapshot, and the snapshot itself.
 
 export interface Snapshot {
   digest: string;
@@ -150,7 +150,7 @@ export type SnapshotState =
   | { state: 'pending' }
   | { state: 'lost'; digest: string; message: string };
 
-/** Of the MachineConfig as it is now: a snapshot of an earlier generation or refresh does not count. */
+/** For the current MachineConfig: a snapshot of an earlier generation or refresh does not count. */
 export function readSnapshotState(machineConfig: MachineConfig, index: Secret | undefined): SnapshotState {
   if (index === undefined || !isFor(index, readSnapshotRequest(machineConfig))) return { state: 'pending' };
   const { [indexAnnotations.problems]: problems, [indexAnnotations.lost]: lost } = index.metadata.annotations ?? {};
@@ -168,7 +168,7 @@ function failedState({ metadata }: Secret, problems: string): SnapshotState {
   return { state: 'failed', problems: readProblems(problems), attempts: Number.parseInt(attempts, 10) || 1, retryAt };
 }
 
-/** We wrote them; but an annotation can be edited by hand, and what reads it must not break. */
+/** Users can edit annotations, so invalid JSON must not break the reader. */
 function readProblems(text: string): SnapshotProblem[] {
   const decoded = decode(readableItems(problem), text, { maxChars: MAX_ANNOTATION });
   return decoded.ok ? decoded.value : [];
@@ -176,7 +176,7 @@ function readProblems(text: string): SnapshotProblem[] {
 
 const problem: Decoder<SnapshotProblem> = object({ code: string(), field: string(), message: string() });
 
-/** What reads a Secret, such as the client of a cluster. */
+/** Reads a Secret, for example with a cluster client. */
 export interface SecretReader {
   find(
     resource: typeof secrets,
@@ -194,23 +194,25 @@ export async function loadSnapshot(
   { digest, chunks }: Snapshot,
   signal?: AbortSignal,
 ): Promise<Loaded> {
-  if (chunks > MAX_CHUNKS) return lost(`it says to have ${chunks} chunks, and at most ${MAX_CHUNKS} are written`);
+  if (chunks > MAX_CHUNKS) return lost(`expected at most ${MAX_CHUNKS} chunks, found ${chunks}`);
   const parts: Uint8Array[] = [];
   for (let number = 0; number < chunks; number += 1) {
     const name = chunkName(digest, number);
     const secret = await client.find(secrets, { namespace, name }, { signal });
     const data = secret?.data?.['chunk'];
-    if (data === undefined) return lost(`Secret ${namespace}/${name} with a part of it is gone`);
+    if (data === undefined) return lost(`Secret ${namespace}/${name} with one of its chunks is missing`);
     parts.push(Buffer.from(data, 'base64'));
   }
   const unpacked = await unpackSnapshot(digest, parts);
   if (unpacked.ok) return unpacked;
-  return lost(`the Secrets ${namespace}/${chunkName(digest, 0)} and following are damaged: ${unpacked.problem}`);
+  return lost(
+    `Secret ${namespace}/${chunkName(digest, 0)} or one of those that follow it is damaged: ${unpacked.problem}`,
+  );
 }
 
 const lost = (why: string): Loaded => ({ ok: false, lost: true, message: lostMessage(why) });
 
-/** Why there is no snapshot any more, and the only way out: to fetch again is a person's decision, for the server may have other contents now. */
+/** Why the snapshot is lost, and what to do: a user must decide to fetch again, because the content may have changed. */
 function lostMessage(why: string): string {
-  return `the stored remote content is lost: ${why}. It is not fetched again by itself, because it may have changed meanwhile: set the annotation slipway.dev/refresh-remote-content of the MachineConfig to a new value to fetch it as it is now`;
+  return `the stored remote content is lost: ${why}. Slipway does not fetch it again automatically, because it may have changed. To fetch the current content, set the annotation slipway.dev/refresh-remote-content of the MachineConfig to a new value`;
 }

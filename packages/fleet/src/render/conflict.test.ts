@@ -5,7 +5,7 @@ const link = (path: string, target: string, more: object = {}) => ({ path, targe
 const storage = (sections: object) => ({ config: ignition({ storage: sections }) });
 const unit = (more: object) => ({ config: ignition({ systemd: { units: [{ name: 'a.service', ...more }] } }) });
 
-describe('MachineConfigs that are valid alone and not together', () => {
+describe('MachineConfigs that are valid individually but not together', () => {
   it.each<[string, object, object, string]>([
     [
       'an owner by name and by number',
@@ -43,7 +43,7 @@ describe('MachineConfigs that are valid alone and not together', () => {
       storage({ disks: [{ device: '/dev/a', partitions: [{ number: 2, startMiB: 50, sizeMiB: 100 }] }] }),
       'spec.config.storage.disks[0]',
     ],
-  ])('are named, both of them: %s', async (_, one, other, field) => {
+  ])('are both named: %s', async (_, one, other, field) => {
     const result = await render([
       machineConfig('10-base', one),
       machineConfig('15-bystander'),
@@ -55,7 +55,7 @@ describe('MachineConfigs that are valid alone and not together', () => {
     expect(problem?.message).toContain('merged from MachineConfig 10-base, MachineConfig 20-team, ');
   });
 
-  it('are told up to a bound', async () => {
+  it('are reported up to a limit', async () => {
     const files = (more: object) => withFiles(...Array.from({ length: 50 }, (_, index) => file(`/${index}`, '', more)));
     const result = await render([
       machineConfig('10', files({ user: { name: 'core' } })),

@@ -1,4 +1,4 @@
-// MachineConfigs that are valid one by one and not together: who brought what collides.
+// MachineConfigs that are valid individually but not together: which of them collide.
 import { isRecord } from '@slipway/base/json';
 import { type Provenance, validate } from '@slipway/ignition';
 import type { RenderedIgnition } from './ignition.ts';
@@ -6,7 +6,7 @@ import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type Rend
 import { type RenderInput } from './input.ts';
 import { computeStoredSize } from './size.ts';
 
-/** One entry of a list of the config, such as a file: its list, its place there, and its path in the config. */
+/** One list entry of the config, such as a file: its list, its index, and its path in the config. */
 interface Item {
   readonly section: string;
   readonly list: string;
@@ -34,7 +34,7 @@ export function conflictProblems(
   return firstProblems(problems);
 }
 
-/** Ignition's rules say nothing of it, and then no machine can make it. */
+/** Ignition does not check for paths below a file, but no machine can create them. */
 function belowFiles(config: RenderedIgnition): { path: string; message: string }[] {
   const { files = [], directories = [], links = [] } = config.storage ?? {};
   const taken = new Set(files.map(({ path }) => path));
@@ -57,11 +57,11 @@ function listAncestors(path: string): string[] {
   return ancestors;
 }
 
-/** The last one merged is named as the object: the others were fine before it came. */
+/** Names the last one merged as the object: the others were valid without it. */
 function conflictProblem(names: readonly string[], field: string, message: string): RenderProblem {
   const together = names.map(nameOfMachineConfig).join(', ');
   const remediation =
-    names.length > 1 ? 'Each is valid alone: change one of them so that they agree' : 'Change one of the two';
+    names.length > 1 ? 'Each is valid alone: change one of them to resolve the conflict' : 'Change one of the two';
   const text = `merged from ${together}, ${message}. ${remediation}`;
   return problemAt('SLW_RENDER_CONFLICT', nameOfMachineConfig(names.at(-1) ?? ''), field, text);
 }
@@ -92,7 +92,7 @@ function settersBelow(provenance: Provenance, path: string): string[] {
 
 const UNIT_DIRECTORY = '/etc/systemd/system/';
 
-/** The other things that one on a path can collide with: files and links above it, a directory it hard-links to, a unit written there. */
+/** What an item at a path can collide with: files and links above it, a directory it hard-links to, or a unit at that path. */
 function othersAt(config: RenderedIgnition, item: Item): string[] {
   if (item.section !== 'storage') return [];
   const { path, target } = nodeAt(config, item);
@@ -124,7 +124,7 @@ function nodeAt(config: RenderedIgnition, { list, index }: Item): { path: string
   return lists[list]?.[index] ?? { path: '' };
 }
 
-/** The field as the MachineConfig itself counts, where it can be found there. */
+/** The field with the index in the MachineConfig itself, if it can be found there. */
 function fieldFor(
   path: string,
   item: Item | null,
@@ -152,13 +152,13 @@ function findItemKey(item: unknown): unknown {
   return ['path', 'name', 'device'].map((field) => item[field]).find((key) => typeof key === 'string');
 }
 
-// What makes a rendered config large, for the one who has to make it smaller.
+// What makes a rendered config large, for users who must make it smaller.
 
 export interface Contributor {
   /** Such as `file /etc/large.bin` or `unit app.service`. */
   readonly what: string;
   readonly bytes: number;
-  /** The MachineConfig it comes from, or most of it. */
+  /** The MachineConfig that set it, or most of it. */
   readonly from: string;
 }
 
@@ -192,6 +192,6 @@ export function largestContributors(config: RenderedIgnition, provenance: Proven
 
 export function describeContributors(contributors: readonly Contributor[]): string {
   return contributors
-    .map(({ what, bytes, from }) => `${what} with ${bytes} bytes of ${nameOfMachineConfig(from)}`)
+    .map(({ what, bytes, from }) => `${what} with ${bytes} bytes from ${nameOfMachineConfig(from)}`)
     .join('; ');
 }

@@ -6,7 +6,7 @@ import { file, machineConfig, renderOk, withFiles } from './testing/sample.ts';
 const shown = async (...args: Parameters<typeof diffRendered>) => formatDiff((await diffRendered(...args)).items ?? []);
 
 describe('the difference of two rendered configs', () => {
-  it('is about files and settings alike', async () => {
+  it('covers files and settings', async () => {
     const before = { ...withFiles(file('/etc/a', 'one\n')), kernelArguments: ['nosmt'], extensions: ['a'] };
     const after = {
       ...withFiles(file('/etc/a', 'two\n')),
@@ -35,12 +35,12 @@ describe('the difference of two rendered configs', () => {
     );
   });
 
-  it('sees another order of arguments', async () => {
+  it('shows a new order of arguments', async () => {
     const diff = await shown({ kernelArguments: ['a', 'b'] }, { kernelArguments: ['b', 'a'] });
     expect(diff).toContain('order of kernelArguments: a b → b a');
   });
 
-  it('is none between a rendered config and the same one with contents packed', async () => {
+  it('is empty between a rendered config and its compressed form', async () => {
     const text = 'a line of text\n'.repeat(60_000);
     const { rendered } = await renderOk([machineConfig('a', withFiles(file('/1', text), file('/2', text)))]);
     expect(JSON.stringify(rendered.spec)).toContain('"gzip"');
@@ -48,19 +48,19 @@ describe('the difference of two rendered configs', () => {
     expect(await shown(plain, rendered.spec)).toBe('no difference\n');
   });
 
-  it('is none between absent settings and their defaults', async () => {
+  it('is empty between absent settings and their defaults', async () => {
     expect(await shown({}, { kernelArguments: [], kernelType: 'default', fips: false, osImageURL: '' })).toBe(
       'no difference\n',
     );
   });
 
-  it('hides secrets unless asked', async () => {
+  it('hides secrets by default', async () => {
     const secret = (text: string) => withFiles(file('/etc/kubernetes/kubeconfig', text));
     expect(await shown(secret('one'), secret('two'))).not.toContain('two');
     expect(await shown(secret('one'), secret('two'), { showSecrets: true })).toContain('two');
   });
 
-  it('cannot be told where a config cannot be read, and says why', async () => {
+  it('reports why a config cannot be read', async () => {
     const diff = await diffRendered({ config: { ignition: { version: '9' } } }, {});
     expect(diff).toMatchObject({ items: null, report: [{ kind: 'error', path: 'ignition.version' }] });
   });

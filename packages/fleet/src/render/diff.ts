@@ -1,4 +1,4 @@
-// The difference of two MachineConfigs, rendered or not, as a person wants it, with what is secret masked.
+// A human-readable diff of two MachineConfigs, rendered or not, with secrets masked.
 import type { MachineConfig } from '@slipway/api';
 import {
   type AnyConfig,
@@ -17,7 +17,7 @@ import { hasOwnKernel, OS_IMAGE_FIELDS } from './machine-settings.ts';
 
 type Spec = NonNullable<MachineConfig['spec']>;
 
-/** Items are null where one of the Ignition configs cannot be read; the report then says why. */
+/** Items are null if an Ignition config cannot be read; the report then explains why. */
 export async function diffRendered(a: Spec, b: Spec, masking: Masking = {}): Promise<ConfigDiff> {
   const [before, after] = [parseConfig(a), parseConfig(b)];
   const report = [...before.report, ...after.report];
@@ -42,7 +42,7 @@ const SINGLE: readonly {
   { name: 'baseOSExtensionsContainerImage', default: '' },
 ];
 
-/** All that is outside the Ignition config, as one thing with its fields. */
+/** All settings outside the Ignition config, as one item with fields. */
 function settingDiffs(a: Spec, b: Spec): ItemDiff[] {
   const fields = LISTS.flatMap((name) => listChanges(name, a[name] ?? [], b[name] ?? []));
   for (const { name, default: none } of SINGLE) {
@@ -53,7 +53,7 @@ function settingDiffs(a: Spec, b: Spec): ItemDiff[] {
   return fields.length === 0 ? [] : [{ noun: 'machine settings', name: '', change: 'changed', fields, contents: [] }];
 }
 
-/** What came and went; and where that is nothing, the new order, since a kernel reads its arguments in order. */
+/** Added and removed values; if there are none, the new order, because the kernel reads its arguments in order. */
 function listChanges(name: string, before: readonly string[], after: readonly string[]): ItemDiff['fields'] {
   const gone = surplus(before, after).map((value) => ({ name, before: value, after: null }));
   const come = surplus(after, before).map((value) => ({ name, before: null, after: value }));
@@ -62,7 +62,7 @@ function listChanges(name: string, before: readonly string[], after: readonly st
   return [{ name: `order of ${name}`, before: before.join(' '), after: after.join(' ') }];
 }
 
-/** What `values` has more of than `others`; an argument may stand twice. */
+/** What `values` has more often than `others`: an argument may be repeated. */
 function surplus(values: readonly string[], others: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const value of others) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -73,16 +73,16 @@ function surplus(values: readonly string[], others: readonly string[]): string[]
   });
 }
 
-// Which MachineConfig set what of a rendered config. Worked out when asked, since a render itself needs none of it.
+// Which MachineConfig set which value of a rendered config. Computed on request, because a render does not need it.
 
-/** A setting of the rendered spec outside its Ignition config, and where it comes from. */
+/** A setting of the rendered spec outside its Ignition config, and its origin. */
 export interface SettingOrigin extends Origin {
   readonly setting: 'kernelArgument' | 'extension' | 'kernelType' | 'fips' | (typeof OS_IMAGE_FIELDS)[number];
   readonly value: string;
 }
 
 export class RenderProvenance {
-  /** By path into the Ignition config, such as `storage.files[0].mode`, the names of MachineConfigs. */
+  /** Names of MachineConfigs by path into the Ignition config, such as `storage.files[0].mode`. */
   readonly config: Provenance;
   readonly #inputs: readonly RenderInput[];
 
@@ -91,7 +91,7 @@ export class RenderProvenance {
     this.#inputs = inputs;
   }
 
-  /** The MachineConfigs, in the order of the merge. */
+  /** The MachineConfigs in merge order. */
   get inputs(): string[] {
     return this.#inputs.map((input) => input.name);
   }
@@ -108,7 +108,7 @@ export class RenderProvenance {
     ];
   }
 
-  /** The first MachineConfig that asks for an extension sets it; who asks again changes nothing. */
+  /** The first MachineConfig that requests an extension sets it; later requests change nothing. */
   #extensions(): SettingOrigin[] {
     const origins = new Map<string, SettingOrigin>();
     for (const { name, extensions } of this.#inputs) {
@@ -119,7 +119,7 @@ export class RenderProvenance {
     return [...origins.values()].sort((a, b) => (a.value < b.value ? -1 : 1));
   }
 
-  /** A setting with one value, where the last MachineConfig that says something wins; '' is saying nothing. */
+  /** A setting with one value: the last MachineConfig that sets it wins; '' means not set. */
   #single(setting: SettingOrigin['setting'], valueIn: (input: RenderInput) => string): SettingOrigin[] {
     const setters = this.#inputs.filter((input) => valueIn(input) !== '');
     const last = setters.at(-1);

@@ -3,21 +3,21 @@ import { type AnyConfig, type ConfigOf, isOfVersion, maskUrl, parse, translate, 
 import { fieldOfConfig, firstProblems, problemAt, problemsIn, type RenderProblem } from './problem.ts';
 import { remoteReferences } from './remote.ts';
 
-// Modes of files: permission bits only. Setuid, setgid and sticky bits are not set by spec 3.5, and a mode that has them
-// is nearly always an octal number written where JSON wants a decimal one.
+// File modes: permission bits only. Spec 3.5 does not set setuid, setgid and sticky bits, and a mode with them is
+// nearly always an octal number where JSON expects a decimal one.
 
 const MAX_FILE_MODE = 0o777;
 
-/** Why a mode is refused, with what to write instead; null when it may stand. */
+/** Why a mode is refused and what to write instead; null if it is valid. */
 export function whyModeRefused(mode: number): string | null {
   if (mode >= 0 && mode <= MAX_FILE_MODE) return null;
   const found = `the mode ${mode}${mode < 0 ? '' : ` (octal ${octal(mode)})`} is not between 0 and 511 (octal 0777)`;
   const meant = meantMode(mode);
   if (meant === null) return `${found}. Write a mode with permission bits only, such as 420 for octal 0644`;
-  return `${found}. JSON numbers are decimal: if octal ${octal(meant)} was meant, write ${meant}; in YAML ${octal(meant)} also does`;
+  return `${found}. JSON numbers are decimal: for octal ${octal(meant)} write ${meant}, or ${octal(meant)} in YAML`;
 }
 
-/** What the digits say when they are read as octal ones. */
+/** The value of the digits as an octal number. */
 function meantMode(mode: number): number | null {
   const digits = String(mode);
   if (!/^[0-7]{3,4}$/.test(digits)) return null;
@@ -29,9 +29,10 @@ function octal(mode: number): string {
   return `0${mode.toString(8)}`;
 }
 
-// The Ignition config of one MachineConfig, of whatever spec version, read, checked and brought to the rendered version.
+// Reads the Ignition config of one MachineConfig of any spec version, validates it and translates it to the rendered
+// version.
 
-/** The spec version that rendered configs have. */
+/** The spec version of rendered configs. */
 export const RENDERED_VERSION = '3.5.0';
 
 export type RenderedIgnition = ConfigOf<typeof RENDERED_VERSION>;
@@ -66,7 +67,7 @@ function refuse(problems: readonly RenderProblem[]): IgnitionRead {
   return { ok: false, problems: firstProblems(problems) };
 }
 
-/** A MachineConfig may be about kernel arguments or the OS alone. */
+/** A MachineConfig may have only kernel arguments or OS settings. */
 function isNothing(raw: unknown): boolean {
   return raw === undefined || raw === null || (isRecord(raw) && Object.keys(raw).length === 0);
 }
@@ -84,9 +85,9 @@ function modeProblems(object: string, config: AnyConfig): RenderProblem[] {
 
 function remoteProblems(object: string, config: AnyConfig): RenderProblem[] {
   return remoteReferences(config).map(({ path, source }) => {
-    const found = `it refers to ${maskUrl(source)}, whose content is not there`;
+    const found = `expected inline content, found a reference to ${maskUrl(source)}`;
     const remediation =
-      'A rendered config refers to nothing outside: fetch the content first, or write it here as a data URL';
+      'A rendered config cannot refer to remote content: fetch it first, or write it here as a data URL';
     return problemAt('SLW_RENDER_REMOTE', object, fieldOfConfig(path), `${found}. ${remediation}`);
   });
 }
@@ -95,13 +96,13 @@ function translateIgnition(object: string, config: AnyConfig, warnings: RenderPr
   if (isOfVersion(config, RENDERED_VERSION)) return { ok: true, config: withoutReferences(config), warnings };
   const { config: translated, report } = translate(config, RENDERED_VERSION);
   if (translated === null) {
-    const remediation = `Rendered configs have spec ${RENDERED_VERSION}: say it in another way`;
+    const remediation = `Rendered configs use spec ${RENDERED_VERSION}: write it in a way that this version supports`;
     return refuse(problemsIn(report, 'error', { code: 'SLW_RENDER_TRANSLATE', object, wayOut: remediation }));
   }
   return { ok: true, config: withoutReferences(translated), warnings };
 }
 
-/** What is left of references to configs when none has a source: nothing that a machine would follow. */
+/** Removes references to configs that have no source: a machine would ignore them. */
 function withoutReferences(config: RenderedIgnition): RenderedIgnition {
   if (config.ignition.config === undefined) return config;
   const { config: _followed, ...ignition } = config.ignition;

@@ -16,7 +16,7 @@ describe('a MachineConfig', () => {
     expect(readInput(machineConfig('a', config === undefined ? {} : { config })).config).toEqual(empty);
   });
 
-  it('without a spec is one with nothing in it', () => {
+  it('without a spec has default settings', () => {
     expect(readInput({ metadata: { name: 'bare' } })).toMatchObject({
       name: 'bare',
       config: empty,
@@ -38,7 +38,7 @@ describe('a MachineConfig', () => {
     });
   });
 
-  it('knows who made it, and how the pool refers to it', () => {
+  it('has its creator, and its reference for the pool', () => {
     const made: MachineConfig = { metadata: { name: 'm', annotations: { [generatedByAnnotation]: '1.2.3' } } };
     expect(readInput(made)).toMatchObject({
       generatedBy: '1.2.3',
@@ -46,7 +46,7 @@ describe('a MachineConfig', () => {
     });
   });
 
-  it('warns of what a machine ignores', () => {
+  it('has a warning for what a machine ignores', () => {
     expect(readInput(machineConfig('a', { config: ignition({ storage: { fles: [] } }) })).warnings).toMatchObject([
       { code: 'SLW_RENDER_IGNITION', object: 'MachineConfig a', field: 'spec.config.storage.fles' },
     ]);
@@ -88,7 +88,7 @@ describe('a MachineConfig is refused', () => {
     ]);
   });
 
-  it('with a kernel type nobody knows', () => {
+  it('with an unknown kernel type', () => {
     expect(listProblems({ kernelType: 'rt' })).toMatchObject([
       {
         code: 'SLW_RENDER_KERNEL_TYPE',
@@ -99,7 +99,7 @@ describe('a MachineConfig is refused', () => {
     expect(listProblems({ kernelType: '' })).toEqual([]);
   });
 
-  it('with everything that is wrong, up to a bound', () => {
+  it('with all its problems, up to a limit', () => {
     const files = Array.from({ length: 100 }, (_, index) => file(`/etc/${index}`, '', { mode: 0o1777 }));
     const problems = listProblems({ ...withFiles(...files), kernelType: 'rt' });
     expect(problems).toHaveLength(21);
@@ -108,12 +108,12 @@ describe('a MachineConfig is refused', () => {
   });
 });
 
-describe('a MachineConfig that refers to other servers', () => {
+describe('a MachineConfig with remote content', () => {
   const config = ignition({
     storage: { files: [{ path: '/etc/a', contents: { source: 'https://user:secret@example.com/a?token=secret' } }] },
   });
 
-  it('is refused while its content is not there, without showing credentials', () => {
+  it('is refused until its content is fetched, without showing credentials', () => {
     const [problem, ...others] = listProblems({ config });
     expect(problem).toMatchObject({ code: 'SLW_RENDER_REMOTE', field: 'spec.config.storage.files[0].contents.source' });
     expect(problem?.message).toContain('https://…@example.com/a');
@@ -127,7 +127,7 @@ describe('a MachineConfig that refers to other servers', () => {
     expect(listProblems({ config }, config)).toMatchObject([{ code: 'SLW_RENDER_REMOTE' }]);
   });
 
-  it('is refused too when another config is still to be taken in from a data URL', () => {
+  it('is refused if another config in a data URL is not included yet', () => {
     const merging = { ignition: { version: '3.5.0', config: { merge: [{ source: dataUrl('{}') }] } } };
     expect(listProblems({ config: merging })).toMatchObject([
       { code: 'SLW_RENDER_REMOTE', field: 'spec.config.ignition.config.merge[0].source' },
@@ -138,7 +138,7 @@ describe('a MachineConfig that refers to other servers', () => {
 const remote = { source: 'https://example.com/x' };
 const inline = { source: 'data:,x' };
 
-describe('a config refers to other servers', () => {
+describe('a config refers to remote content', () => {
   it.each<[string, object]>([
     ['ignition.config.merge[0].source', { ignition: { version: '3.5.0', config: { merge: [remote] } } }],
     ['ignition.config.replace.source', { ignition: { version: '3.5.0', config: { replace: remote } } }],
@@ -155,7 +155,7 @@ describe('a config refers to other servers', () => {
     ['storage.luks[0].keyFile.source', ignition({ storage: { luks: [{ keyFile: remote }] } })],
     ['storage.files[0].contents.source', ignition({ storage: { files: [{ contents: { source: 'S3://bucket/x' } }] } })],
     ['storage.files[0].contents.source', ignition({ storage: { files: [{ contents: { source: 'tftp://host/x' } }] } })],
-    // Another config has to be taken in wherever it stands.
+    // Another config must be included even from a data URL.
     ['ignition.config.merge[0].source', { ignition: { version: '3.5.0', config: { merge: [inline] } } }],
   ])('by %s', (path, config) => {
     expect(remoteReferences(config).map((reference) => reference.path)).toEqual([path]);
@@ -165,23 +165,20 @@ describe('a config refers to other servers', () => {
     ['without a config', undefined],
     ['with contents of its own', ignition({ storage: { files: [file('/a', 'https://example.com')] } })],
     ['with an empty file', ignition({ storage: { files: [{ path: '/a', contents: { source: '' } }] } })],
-    [
-      'with a unit that speaks of a URL',
-      ignition({ systemd: { units: [{ contents: 'source=https://example.com' }] } }),
-    ],
+    ['with a unit that mentions a URL', ignition({ systemd: { units: [{ contents: 'source=https://example.com' }] } })],
     ['with a proxy', { ignition: { version: '3.5.0', proxy: { httpProxy: 'https://example.com' } } }],
-    ['that is no object', 'source'],
+    ['that is not an object', 'source'],
   ])('not %s', (_, config) => {
     expect(remoteReferences(config)).toEqual([]);
   });
 
-  it('however deep somebody nests it, the search ends', () => {
+  it('however deep it is nested, the search ends', () => {
     let config: object = remote;
     for (let depth = 0; depth < 50_000; depth += 1) config = { config };
     expect(remoteReferences(config)).toEqual([]);
   });
 
-  it('and then its MachineConfig needs content fetched', () => {
+  it('and then the content of its MachineConfig must be fetched', () => {
     expect(
       needsRemoteContent(machineConfig('a', { config: ignition({ storage: { files: [{ contents: remote }] } }) })),
     ).toBe(true);

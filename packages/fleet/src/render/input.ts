@@ -1,13 +1,11 @@
-// What stands in the way of a render, or deserves a look, as plain data for a condition, an event, a terminal or a page.
+// One MachineConfig, read and validated individually: the input of a render.
 import { generatedByAnnotation, type MachineConfig, type MachineConfigPool, machineConfigs } from '@slipway/api';
 import { readIgnition, type RenderedIgnition } from './ignition.ts';
 import { nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
 
-// One MachineConfig, read and checked on its own: what a render merges.
-
 export type ObjectReference = NonNullable<NonNullable<MachineConfigPool['spec']['configuration']>['source']>[number];
 
-/** Made by `readMachineConfig` alone. It depends on nothing but the MachineConfig, so it may be kept while that stays the same. */
+/** Created only by `readMachineConfig`. It depends only on the MachineConfig, so it can be cached until that changes. */
 export interface RenderInput {
   readonly name: string;
   readonly config: RenderedIgnition;
@@ -15,10 +13,10 @@ export interface RenderInput {
   readonly kernelType: KernelType;
   readonly extensions: readonly string[];
   readonly fips: boolean;
-  /** '' where it has none. */
+  /** '' if it has none. */
   readonly osImageURL: string;
   readonly baseOSExtensionsContainerImage: string;
-  /** The controller version that made it; '' for one that a person made. */
+  /** The controller version that created it; '' if a user did. */
   readonly generatedBy: string;
   readonly reference: ObjectReference;
   readonly warnings: readonly RenderProblem[];
@@ -27,8 +25,8 @@ export interface RenderInput {
 export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problems: RenderProblem[] };
 
 /**
- * A MachineConfig made ready to merge. `resolved` is its Ignition config with all remote content inside; without it the
- * MachineConfig's own is taken.
+ * Prepares a MachineConfig for the merge. `resolved` is its Ignition config with all remote content inlined; without
+ * it, the config of the MachineConfig is used.
  */
 export function readMachineConfig(machineConfig: MachineConfig, resolved?: unknown): ReadResult {
   const { name } = machineConfig.metadata;
@@ -67,7 +65,7 @@ function settingsIn(spec: NonNullable<MachineConfig['spec']>): Settings {
 function kernelTypeProblems(object: string, found: string): RenderProblem[] {
   if (isKernelType(found)) return [];
   const expected = `expected ${KERNEL_TYPES.join(', ')} or none`;
-  const text = `${expected}, found ${JSON.stringify(found.slice(0, 80))}. Write one of these, or remove the field`;
+  const text = `${expected}, found ${JSON.stringify(found.slice(0, 80))}. Use one of these, or remove the field`;
   return [problemAt('SLW_RENDER_KERNEL_TYPE', object, 'spec.kernelType', text)];
 }
 

@@ -56,7 +56,7 @@ const check = (property: (configs: MachineConfig[]) => Promise<void>) =>
   fc.assert(fc.asyncProperty(fleet, property), { numRuns: 60 });
 
 describe('for any MachineConfigs', () => {
-  it('the order in which they arrive changes neither name nor bytes', async () => {
+  it('their order changes neither name nor bytes', async () => {
     const shuffled = fleet.chain((configs) =>
       fc.tuple(fc.constant(configs), fc.shuffledSubarray(configs, { minLength: configs.length })),
     );
@@ -70,7 +70,7 @@ describe('for any MachineConfigs', () => {
     );
   });
 
-  it('one with nothing in it changes nothing but the sources', async () => {
+  it('an empty one changes only the sources', async () => {
     await check(async (configs) => {
       const { rendered } = await renderOk(configs);
       for (const name of ['00-first', '99-last']) {
@@ -82,7 +82,7 @@ describe('for any MachineConfigs', () => {
     });
   });
 
-  it('a rendered spec, rendered alone, is itself', async () => {
+  it('rendering a rendered spec alone returns it unchanged', async () => {
     await check(async (configs) => {
       const { rendered } = await renderOk(configs);
       const again = (await renderOk([machineConfig('only', rendered.spec)])).rendered;
@@ -91,13 +91,13 @@ describe('for any MachineConfigs', () => {
     });
   });
 
-  it('nothing in the result refers to another server', async () => {
+  it('the result has no reference to remote content', async () => {
     await check(async (configs) => {
       expect(remoteReferences((await renderOk(configs)).rendered.spec)).toEqual([]);
     });
   });
 
-  it('provenance names the MachineConfigs and nobody else, in the order of the merge', async () => {
+  it('provenance names only the MachineConfigs, in merge order', async () => {
     await check(async (configs) => {
       const { provenance } = await renderOk(configs);
       const names = configs.map(({ metadata }) => metadata.name);
@@ -113,7 +113,7 @@ describe('for any MachineConfigs', () => {
     });
   });
 
-  it('the inputs stay as they were', async () => {
+  it('the inputs are not modified', async () => {
     await check(async (configs) => {
       const before = structuredClone(configs);
       await renderOk(configs);

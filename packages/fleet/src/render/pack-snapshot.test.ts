@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { CHUNK_BYTES, packSnapshot, snapshotDigest, unpackSnapshot } from './pack-snapshot.ts';
 
 describe('a packed snapshot', () => {
-  it('unpacks to the same config, whatever is in it', async () => {
+  it('unpacks to the same config', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const config: unknown = JSON.parse(JSON.stringify({ value }));
@@ -16,7 +16,7 @@ describe('a packed snapshot', () => {
     );
   });
 
-  it('has one digest for one content, in whatever order its fields stand', async () => {
+  it('has a digest that does not depend on the order of fields', async () => {
     const one = await packSnapshot({ ignition: { version: '3.5.0' }, storage: { files: [] } });
     const other = await packSnapshot({ storage: { files: [] }, ignition: { version: '3.5.0' } });
     expect(one.digest).toBe(other.digest);
@@ -24,7 +24,7 @@ describe('a packed snapshot', () => {
     expect(one.digest).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('is cut into chunks that fit into Secrets, and is whole only with all of them in order', async () => {
+  it('is split into chunks that fit into Secrets, and needs all of them in order', async () => {
     const config = { blob: randomBytes(1_500_000).toString('base64') };
     const { digest, chunks } = await packSnapshot(config);
     expect(chunks.length).toBeGreaterThan(2);
@@ -34,13 +34,13 @@ describe('a packed snapshot', () => {
     expect(await unpackSnapshot(digest, chunks.toReversed())).toMatchObject({ ok: false });
   });
 
-  it('may be as compressible as it likes', async () => {
+  it('may have any compression ratio', async () => {
     const config = { zeros: '0'.repeat(20_000_000) };
     const { digest, chunks } = await packSnapshot(config);
     expect(await unpackSnapshot(digest, chunks)).toEqual({ ok: true, config });
   });
 
-  it('is refused when its contents are not those of the digest', async () => {
+  it('is refused if its contents do not match the digest', async () => {
     const { digest } = await packSnapshot({ a: 1 });
     const other = await gzip(new TextEncoder().encode('{"a":2}'));
     expect(await unpackSnapshot(digest, [other])).toMatchObject({

@@ -1,18 +1,18 @@
-// A resolved config as it is kept: its canonical JSON, named by its digest, gzip in pieces that fit into Secrets.
+// The stored form of a resolved config: canonical JSON, named by its digest, gzipped in chunks that fit into Secrets.
 import { gunzip, gzip } from '@slipway/ignition';
 import { canonicalJson } from './rendered-name.ts';
 
-/** Base64 makes 933 kB of it, which one object of the API may have; etcd takes 1.5 MiB in a request. */
+/** 933 kB as base64, which fits into one API object; etcd accepts requests of 1.5 MiB. */
 export const CHUNK_BYTES = 700_000;
 
-/** Far above what a fetch may bring; what says to be more was not written by us. */
+/** Far more than a fetch can return: Slipway never writes more. */
 export const MAX_CHUNKS = 200;
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
-/** Above gzip's own bound: the digest says whether it is ours, and 10 MB of zeros are a fine file. */
+/** Above the maximum of gzip: the digest proves the origin, and 10 MB of zeros are a valid file. */
 const ANY_RATIO = 2000;
 
 export interface PackedSnapshot {
-  /** SHA-256 of the canonical JSON, in hex. Not of the gzip bytes: those are the engine's own. */
+  /** SHA-256 of the canonical JSON, in hex. Not of the gzip bytes, which depend on the engine. */
   digest: string;
   chunks: Uint8Array[];
 }
@@ -34,7 +34,7 @@ export async function unpackSnapshot(digest: string, chunks: readonly Uint8Array
   const text = await gunzip(Buffer.concat(chunks), { maxBytes: MAX_UNPACKED_BYTES, maxRatio: ANY_RATIO });
   if (!text.ok) return { ok: false, problem: text.problem };
   const found = await computeDigest(text.bytes);
-  if (found !== digest) return { ok: false, problem: `its contents have the digest ${found}, expected ${digest}` };
+  if (found !== digest) return { ok: false, problem: `expected contents with digest ${digest}, found ${found}` };
   return { ok: true, config: JSON.parse(new TextDecoder().decode(text.bytes)) };
 }
 

@@ -23,8 +23,8 @@ const prepare = (
     ...more,
   });
 
-describe('what a pool is rendered from', () => {
-  it('is its MachineConfigs in the order of the merge, and its images', async () => {
+describe('the input of a render', () => {
+  it('is the MachineConfigs of the pool in merge order, and its images', async () => {
     const { selected, request } = await prepare([good, machineConfig('10-m', {}, 'master'), other]);
     expect(selected).toEqual([other, good]);
     expect(request).toMatchObject({ pool: 'worker', ...images, controllerVersion: '1' });
@@ -32,16 +32,21 @@ describe('what a pool is rendered from', () => {
   });
 
   it.each<[string, readonly MachineConfig[], Partial<RenderSources<MachineConfig>>, object]>([
-    ['one that is not ready yet', [good, other], { read: () => 'waiting' }, { waiting: ['40-b', '50-a'] }],
-    ['one that is not there yet', [good], { missing: ['00-worker'] }, { waiting: ['00-worker'] }],
-    ['images of which nobody has said which', [good], { images: null }, { problems: [], waiting: [] }],
-    ['a stream that is refused', [good], { images: { ...images, problems: [refused] } }, { problems: [refused] }],
-    ['one that cannot be read', [broken, good], {}, { problems: [{ code: 'SLW_RENDER_INVALID' }] }],
-  ])('is nothing for want of %s', async (_, machineConfigs, more, expected) => {
+    [
+      'of a MachineConfig that is not ready yet',
+      [good, other],
+      { read: () => 'waiting' },
+      { waiting: ['40-b', '50-a'] },
+    ],
+    ['of a MachineConfig that does not exist yet', [good], { missing: ['00-worker'] }, { waiting: ['00-worker'] }],
+    ['the images are not known', [good], { images: null }, { problems: [], waiting: [] }],
+    ['the stream is refused', [good], { images: { ...images, problems: [refused] } }, { problems: [refused] }],
+    ['of a MachineConfig that cannot be read', [broken, good], {}, { problems: [{ code: 'SLW_RENDER_INVALID' }] }],
+  ])('is incomplete because %s', async (_, machineConfigs, more, expected) => {
     expect(await prepare(machineConfigs, more)).toMatchObject({ request: null, ...expected });
   });
 
-  it('says all that is wrong at once: the selector, the images, each MachineConfig', async () => {
+  it('reports all problems together: the selector, the images, each MachineConfig', async () => {
     const twice = { key: 'role', operator: 'In', values: [] };
     const pool = { ...workerPool, spec: { machineConfigSelector: { matchExpressions: [twice] } } };
     const unselecting = await prepare([good], { images: { ...images, problems: [refused] } }, pool);

@@ -1,5 +1,5 @@
-// What a pool is rendered from: its MachineConfigs, selected and made ready, and its OS images, with all that stands in the
-// way. Where MachineConfigs come from and how their remote content is had is the caller's business.
+// The input of a render: the selected and prepared MachineConfigs of a pool and its OS images, or the problems with
+// them. The caller provides the MachineConfigs and their remote content.
 import type { MachineConfig, MachineConfigPool } from '@slipway/api';
 import type { CodedProblem } from '../problems.ts';
 import type { RenderInput } from './input.ts';
@@ -7,7 +7,7 @@ import type { RenderImages } from './machine-settings.ts';
 import type { RenderRequest } from './render-pool.ts';
 import { selectMachineConfigs, selectorProblems } from './select.ts';
 
-/** A MachineConfig made ready to merge, with its remote content in it, or why it cannot be. */
+/** A MachineConfig prepared for the merge, with its remote content, or the problems with it. */
 export type ReadInput =
   | { readonly ok: true; readonly input: RenderInput }
   | { readonly ok: false; readonly problems: readonly CodedProblem[] };
@@ -17,22 +17,22 @@ export interface RenderSources<T extends MachineConfig> {
   readonly machineConfigs: Iterable<T>;
   /** `waiting`: it is not ready yet. */
   readonly read: (machineConfig: T) => ReadInput | 'waiting' | Promise<ReadInput | 'waiting'>;
-  /** Names of MachineConfigs that the pool cannot be without, and that are not there yet. */
+  /** Names of MachineConfigs that the pool requires and that do not exist yet. */
   readonly missing?: readonly string[];
-  /** Null: nobody has said yet which ones. */
+  /** Null: not known yet. */
   readonly images: (RenderImages & { readonly problems?: readonly CodedProblem[] }) | null;
   readonly controllerVersion: string;
 }
 
 export interface PreparedRender<T extends MachineConfig> {
-  /** In the order of the merge. */
+  /** In merge order. */
   readonly selected: readonly T[];
   /** Of those that are ready, in the same order. */
   readonly inputs: readonly RenderInput[];
   readonly problems: readonly CodedProblem[];
-  /** Names of MachineConfigs that are not there or not ready yet. */
+  /** Names of MachineConfigs that do not exist or are not ready yet. */
   readonly waiting: readonly string[];
-  /** Null: there are problems, or something is waited for. */
+  /** Null: there are problems, or something is not ready yet. */
   readonly request: RenderRequest | null;
 }
 
@@ -44,7 +44,7 @@ export async function prepareRender<T extends MachineConfig>(
   const inputs: RenderInput[] = [];
   const problems: CodedProblem[] = [...selectorProblems(pool), ...(images?.problems ?? [])];
   const waiting = [...missing];
-  // One after the other: each may fetch, with a limit of its own on what it holds.
+  // Sequential: each may fetch, with a separate limit on memory.
   for (const machineConfig of selected) {
     const result = await read(machineConfig);
     if (result === 'waiting') waiting.push(machineConfig.metadata.name);

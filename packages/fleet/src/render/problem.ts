@@ -7,11 +7,11 @@ export interface RenderProblem {
   readonly object: string;
   /** Such as `spec.config.storage.files[3].mode`; '' for the object as a whole. */
   readonly field: string;
-  /** Names the object and the field, what was expected and found, and the way out. */
+  /** Names the object and the field, what was expected and found, and what to do. */
   readonly message: string;
 }
 
-/** A broken config can be wrong in a thousand places. People read the first, and a condition has little room. */
+/** An invalid config can have thousands of problems. Users read the first ones, and a condition has little space. */
 const MAX_PROBLEMS = 20;
 
 export function problemAt(code: RenderCode, object: string, field: string, text: string): RenderProblem {
@@ -20,7 +20,7 @@ export function problemAt(code: RenderCode, object: string, field: string, text:
 
 export const nameOfMachineConfig = (name: string): string => `MachineConfig ${name}`;
 
-/** A path into the Ignition config as a path into the MachineConfig that holds it. */
+/** A path into the Ignition config as a path into its MachineConfig. */
 export const fieldOfConfig = (path: string): string => (path === '' ? 'spec.config' : `spec.config.${path}`);
 
 /** Entries of one kind as problems. */
@@ -35,7 +35,7 @@ export function problemsIn(
     .map(({ path, message }) => problemAt(where.code, where.object, fieldOfConfig(path), `${message}${end}`));
 }
 
-/** The first problems; the last of them says how many are left out. */
+/** The first problems; the last one mentions how many are omitted. */
 export function firstProblems(problems: readonly RenderProblem[]): RenderProblem[] {
   const shown = problems.slice(0, MAX_PROBLEMS);
   const left = problems.length - shown.length;

@@ -2,7 +2,7 @@ import type { MachineConfig } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { formatPath } from '@slipway/ignition';
 
-// Where an Ignition config refers to content that lives elsewhere.
+// References of an Ignition config to remote content.
 
 export interface RemoteReference {
   /** Such as `storage.files[0].contents.source`. */
@@ -10,18 +10,17 @@ export interface RemoteReference {
   readonly source: string;
 }
 
-/** Ignition's own fields nest half as deep; what is deeper is no reference, and the walk must end. */
+/** Ignition fields nest half as deep. Anything deeper is not a reference, and the walk must end. */
 const MAX_DEPTH = 16;
 
-/** Whether its config must be resolved before it can be merged: contents to fetch, or other configs to take in. */
+/** Whether its config must be resolved before the merge: contents to fetch, or other configs to include. */
 export function needsRemoteContent(machineConfig: MachineConfig): boolean {
   return remoteReferences(machineConfig.spec?.config).length > 0;
 }
 
 /**
- * Every reference to another config, and every source that is no data URL, wherever it stands. In all spec versions
- * `source` is the one field that holds such a URL, so this looks for the field and not at a list of places, which could
- * lack one.
+ * Every reference to another config, and every source that is not a data URL. In all spec versions `source` is the only
+ * field with such a URL, so this searches for the field: a list of paths could miss one.
  */
 export function remoteReferences(config: unknown): RemoteReference[] {
   const found: RemoteReference[] = [];
@@ -57,7 +56,7 @@ function isConfigReferences(at: readonly (string | number)[], name: string): boo
   return name === 'config' && at.length === 1 && at[0] === 'ignition';
 }
 
-/** Another config has to be taken in even when it stands in a data URL. */
+/** Another config must be included even if it is in a data URL. */
 function mustBeFetched(source: string, toConfig: boolean): boolean {
   return source !== '' && (toConfig || !source.startsWith('data:'));
 }

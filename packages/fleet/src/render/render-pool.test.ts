@@ -9,7 +9,7 @@ const listProblems = async (...args: Parameters<typeof render>) => {
 };
 
 describe('a rendered config', () => {
-  it('has one form: lists and flags are there though nobody spoke of them, and an image only where there is one', async () => {
+  it('is normalised: lists and flags are always present, an image only if there is one', async () => {
     const { rendered } = await renderOk([machineConfig('00-worker')]);
     expect(rendered.spec).toEqual({
       config: { ignition: { version: '3.5.0' } },
@@ -31,8 +31,8 @@ describe('a rendered config', () => {
     expect(validate(machineConfigKind, object)).toMatchObject({ ok: true });
   });
 
-  // Written down once, and to stay: another name for the same config is a fleet that thinks it is out of date.
-  it('keeps its name from release to release', async () => {
+  // A fixed value: another name for the same config would update the whole fleet.
+  it('keeps its name across releases', async () => {
     const { rendered } = await renderOk([
       machineConfig('00-worker', { ...withFiles(file('/etc/motd', 'Welcome.\n')), kernelArguments: ['nosmt'] }),
     ]);
@@ -53,7 +53,7 @@ describe('a rendered config', () => {
     expect(a?.rendered.spec).toEqual(b?.rendered.spec);
   });
 
-  it('refers to its MachineConfigs in the order of the merge', async () => {
+  it('refers to its MachineConfigs in merge order', async () => {
     const { rendered } = await renderOk([machineConfig('b'), machineConfig('a')]);
     const reference = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
     expect(rendered.sources).toEqual([
@@ -75,7 +75,7 @@ describe('MachineConfigs merge', () => {
     ]);
   });
 
-  it('contents as one unit: the compression and hash of old contents do not stay with new ones', async () => {
+  it('contents as a whole: new contents drop the compression and hash of old ones', async () => {
     const hash = `sha256-${'0'.repeat(64)}`;
     const packed = { source: 'data:;base64,H4sI', compression: 'gzip', verification: { hash } };
     const { rendered } = await renderOk([
@@ -85,7 +85,7 @@ describe('MachineConfigs merge', () => {
     expect(rendered.spec.config.storage?.files?.[0]?.contents).toEqual({ source: 'data:,new' });
   });
 
-  it('overwrite: true for files, unless somebody said otherwise or there are no contents', async () => {
+  it('overwrite: true for files, unless it is set explicitly or there are no contents', async () => {
     const { rendered } = await renderOk([
       machineConfig(
         '10',
@@ -100,7 +100,7 @@ describe('MachineConfigs merge', () => {
     ]);
   });
 
-  it('kernel arguments in order, none dropped; FIPS when one asks; the last kernel that is not the default; extensions as a set', async () => {
+  it('kernel arguments in order, none dropped; FIPS if one requests it; the last non-default kernel; extensions as a set', async () => {
     const { rendered } = await renderOk([
       machineConfig('10', {
         kernelArguments: ['console=tty0', 'nosmt'],
@@ -118,7 +118,7 @@ describe('MachineConfigs merge', () => {
     });
   });
 
-  it('the images of the cluster, unless a MachineConfig replaces one, which is worth a warning', async () => {
+  it('the images of the cluster, unless a MachineConfig replaces one, with a warning', async () => {
     const osImages = { osImageURL: 'quay.io/os@sha256:1', baseOSExtensionsContainerImage: 'quay.io/ext@sha256:1' };
     const plain = await renderOk([machineConfig('10')], { osImages });
     expect(plain.rendered.spec).toMatchObject(osImages);
@@ -142,7 +142,7 @@ describe('the OS image stream of a pool', () => {
   const asked = { osImages, osStream: { name: 'rhel-10', isAsked: true } };
   const tracked = { osImages, osStream: { name: 'rhel-10', isAsked: false } };
 
-  it('brings its images into the rendered config, which knows whose they are', async () => {
+  it('provides the images of the rendered config, which records the stream', async () => {
     for (const request of [asked, tracked]) {
       const { rendered, warnings } = await renderOk([machineConfig('10')], request);
       expect(rendered.spec).toMatchObject(osImages);
@@ -160,7 +160,7 @@ describe('the OS image stream of a pool', () => {
     expect(without.rendered.osStream).toBeNull();
   });
 
-  it('collides with an image of its own if the owner asks for both: every object and field is named', async () => {
+  it('conflicts with an image if users request both: every object and field is named', async () => {
     const configs = [
       machineConfig('10', { osImageURL: 'own:1' }),
       machineConfig('20', { baseOSExtensionsContainerImage: 'own-ext:1', osImageURL: osImages.osImageURL }),
@@ -171,11 +171,11 @@ describe('the OS image stream of a pool', () => {
       { code: 'SLW_RENDER_OS_STREAM', object: 'MachineConfig 20', field: 'spec.baseOSExtensionsContainerImage' },
     ]);
     expect((await listProblems(configs, asked))[0]?.message).toBe(
-      'MachineConfig 10, spec.osImageURL: own:1 is asked for here, and the stream rhel-10 by spec.osImageStream of MachineConfigPool worker: expected only one of the two. Remove the field here to follow the stream, or spec.osImageStream there to use this image',
+      'MachineConfig 10, spec.osImageURL: found own:1, but spec.osImageStream of MachineConfigPool worker requests the stream rhel-10: expected only one of the two. Remove this field to follow the stream, or spec.osImageStream of the pool to use this image',
     );
   });
 
-  it('gives way to an image of its own if the owner asks for that alone, which is worth a warning', async () => {
+  it('gives way to an image that a MachineConfig requests, with a warning', async () => {
     const own = [machineConfig('10', { osImageURL: 'own:1' })];
     const { rendered, warnings } = await renderOk(own, tracked);
     expect(rendered.spec.osImageURL).toBe('own:1');
@@ -183,7 +183,7 @@ describe('the OS image stream of a pool', () => {
     expect(warnings).toMatchObject([{ code: 'SLW_RENDER_OS_IMAGE', object: 'MachineConfig 10' }]);
   });
 
-  it('does not collide with what controllers made', async () => {
+  it('does not conflict with MachineConfigs of controllers', async () => {
     const builtIn = machineConfig('00-worker', { osImageURL: osImages.osImageURL });
     builtIn.metadata.annotations = { [generatedByAnnotation]: '1.0.0' };
     expect(await listProblems([builtIn], asked)).toEqual([]);
@@ -197,16 +197,16 @@ describe('a render is refused', () => {
     ]);
   });
 
-  it('with what another version of the controller made', async () => {
+  it('with a MachineConfig of another controller version', async () => {
     const labels = { [ROLE_LABEL]: 'worker', [builtInLabel]: '' };
     const old = { metadata: { name: '00-worker', labels, annotations: { [generatedByAnnotation]: '0.9.0' } } };
     const [problem] = await listProblems([old]);
     expect(problem).toMatchObject({ code: 'SLW_RENDER_VERSION', object: 'MachineConfig 00-worker' });
-    expect(problem?.message).toContain('made by controller version 0.9.0, expected 1.0.0');
+    expect(problem?.message).toContain('expected 1.0.0, found 0.9.0');
     expect(await listProblems([old], { controllerVersion: '0.9.0' })).toEqual([]);
   });
 
-  it('with kernel-devel beside another kernel, naming both MachineConfigs', async () => {
+  it('with kernel-devel and another kernel, naming both MachineConfigs', async () => {
     const devel = machineConfig('10-devel', { extensions: ['kernel-devel'] });
     const [problem] = await listProblems([devel, machineConfig('20-rt', { kernelType: 'realtime' })]);
     expect(problem).toMatchObject({
@@ -218,7 +218,7 @@ describe('a render is refused', () => {
     expect(await listProblems([devel])).toEqual([]);
   });
 
-  it('with a reference to another server in the result, whatever the inputs were said to be', async () => {
+  it('with a reference to remote content in the result, even if the inputs claim to have none', async () => {
     const input = readInput(machineConfig('10', withFiles(file('/a', ''))));
     const source = 'https://example.com/a';
     const config = { ...input.config, storage: { files: [{ path: '/a', contents: { source } }] } };

@@ -1,4 +1,4 @@
-// The MachineConfigs of a pool → one static rendered config with a name that says what is in it.
+// Merges the MachineConfigs of a pool into one static rendered config whose name is a hash of its contents.
 import { generatedByAnnotation, type MachineConfig } from '@slipway/api';
 import { maskUrl, merge, type Provenance } from '@slipway/ignition';
 import { conflictProblems, describeContributors, largestContributors } from './conflict.ts';
@@ -19,15 +19,15 @@ import {
 import { canonicalJson, renderedName } from './rendered-name.ts';
 import { compressContents, MAX_SPEC_BYTES, storedSize, computeStoredSize } from './size.ts';
 
-/** A spec as rendered configs have it: one form for one meaning. It is a MachineConfig's spec like any other. */
+/** The normalised spec of a rendered config, which is an ordinary MachineConfig spec. */
 export type RenderedSpec = MachineSettings & { config: RenderedIgnition };
 
 export interface RenderRequest {
   readonly pool: string;
-  /** In the order of the merge, as `selectMachineConfigs` gives it. */
+  /** In merge order, from `selectMachineConfigs`. */
   readonly inputs: readonly RenderInput[];
   readonly osImages: OSImages;
-  /** The stream that `osImages` are of. Null or left out: they are of none. */
+  /** The stream that `osImages` belong to; null or omitted: none. */
   readonly osStream?: OSStream | null | undefined;
   readonly controllerVersion: string;
 }
@@ -38,9 +38,9 @@ export interface RenderedConfig {
   readonly spec: RenderedSpec & NonNullable<MachineConfig['spec']>;
   /** For `spec.configuration.source` of the pool. */
   readonly sources: ObjectReference[];
-  /** Size of the spec where it is stored. */
+  /** The stored size of the spec. */
   readonly bytes: number;
-  /** The stream that its OS image is of; null: none, or a MachineConfig brings an image of its own. */
+  /** The stream that its OS image belongs to; null: none, or a MachineConfig sets another image. */
   readonly osStream: string | null;
 }
 
@@ -87,26 +87,26 @@ function refuse(problems: readonly RenderProblem[]): RenderResult {
 function emptyProblems({ pool, inputs }: RenderRequest): RenderProblem[] {
   if (inputs.length > 0) return [];
   const text =
-    'it selects no MachineConfig, expected at least one. Correct the selector, or label a MachineConfig to match it';
+    'expected at least one matching MachineConfig, found none. Correct the selector, or label a MachineConfig to match it';
   return [problemAt('SLW_RENDER_NO_CONFIG', `MachineConfigPool ${pool}`, 'spec.machineConfigSelector', text)];
 }
 
-/** While controllers are replaced, the old one's MachineConfigs would mix with the new one's. */
+/** During an upgrade, MachineConfigs of the old controller would mix with those of the new one. */
 function versionProblems({ inputs, controllerVersion }: RenderRequest): RenderProblem[] {
   return inputs
     .filter(({ generatedBy }) => generatedBy !== '' && generatedBy !== controllerVersion)
     .map(({ name, generatedBy }) => {
       const field = `metadata.annotations["${generatedByAnnotation}"]`;
       const text =
-        `it was made by controller version ${generatedBy.slice(0, 80)}, expected ${controllerVersion}. Its controller ` +
-        'writes it anew after an update; on a MachineConfig that a person made, remove the annotation';
+        `expected ${controllerVersion}, found ${generatedBy.slice(0, 80)}. The controller that created it updates it after an ` +
+        'upgrade; if a user created this MachineConfig, remove the annotation';
       return problemAt('SLW_RENDER_VERSION', nameOfMachineConfig(name), field, text);
     });
 }
 
 /**
- * Ignition fails on a file that exists unless told to overwrite, and a daemon always overwrites: without this, a running
- * machine would take a config that a new one does not. A file without contents cannot be overwritten.
+ * Ignition fails on an existing file unless overwrite is set, and a daemon always overwrites: without this, a running
+ * machine would accept a config that a new one rejects. A file without contents cannot be overwritten.
  */
 function withOverwrite(config: RenderedIgnition): RenderedIgnition {
   const files = config.storage?.files;
@@ -119,11 +119,11 @@ function overwriting(file: File): File {
   return file.overwrite === undefined && file.contents?.source !== undefined ? { ...file, overwrite: true } : file;
 }
 
-/** The inputs were looked at already. This looks at the result itself: it holds whatever they said. */
+/** The inputs were already checked. This checks the result as well. */
 function remoteProblems(config: RenderedIgnition, provenance: Provenance): RenderProblem[] {
   return remoteReferences(config).map(({ path, source }) => {
     const object = nameOfMachineConfig(provenance.get(path)?.from ?? '');
-    const text = `the result refers to ${maskUrl(source)}, but a rendered config refers to nothing outside`;
+    const text = `expected no remote content in the rendered config, found a reference to ${maskUrl(source)}`;
     return problemAt('SLW_RENDER_REMOTE', object, fieldOfConfig(path), text);
   });
 }
@@ -143,7 +143,7 @@ async function fit(spec: RenderedSpec, bytes: number): Promise<Fitted> {
 function sizeProblem(pool: string, { spec, bytes }: Fitted, provenance: Provenance): RenderProblem {
   const largest = describeContributors(largestContributors(spec.config, provenance));
   const text =
-    `the rendered config has ${bytes} bytes with contents packed, and at most ${MAX_SPEC_BYTES} fit into one object of ` +
-    `the cluster. The largest: ${largest}. Make these smaller, or bring the content to machines in another way`;
+    `the rendered config has ${bytes} bytes with compressed contents, and an API object can have at most ` +
+    `${MAX_SPEC_BYTES}. The largest: ${largest}. Make these smaller, or deliver the content to machines in another way`;
   return problemAt('SLW_RENDER_TOO_LARGE', `MachineConfigPool ${pool}`, '', text);
 }

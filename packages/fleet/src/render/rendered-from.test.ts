@@ -5,19 +5,19 @@ import { readRenderedFrom, type RenderedConfigFacts, retain, sourceChanges, YOUT
 const from = (name: string, digest: string) => ({ name, generation: 1, digest });
 
 describe('the MachineConfigs of a rendered config', () => {
-  it('read back as they were written', () => {
+  it('decode to what was encoded', () => {
     const sources = [from('00-worker', 'a'), from('99-motd', 'b')];
     expect(readRenderedFrom(JSON.stringify(sources))).toEqual(sources);
   });
 
   it.each([undefined, '', 'no JSON', '{}', '[1]', '[{"name":"a"}]', '[{"name":1,"generation":1,"digest":""}]'])(
-    'are not known where the annotation is %j',
+    'are not known if the annotation is %j',
     (text) => {
       expect(readRenderedFrom(text)).toBeNull();
     },
   );
 
-  it('say what came, went and changed', () => {
+  it('list what was added, removed and changed', () => {
     expect(
       sourceChanges([from('b', '1'), from('a', '1'), from('c', '1')], [from('c', '2'), from('d', '1'), from('a', '1')]),
     ).toEqual([
@@ -38,22 +38,22 @@ const config = (name: string, ageMinutes: number, more: Partial<RenderedConfigFa
 });
 
 describe('rendered configs', () => {
-  it('that nothing refers to go, but for the newest', () => {
+  it('that are not referenced are removed, except the newest', () => {
     const configs = [config('a', 40), config('b', 30), config('c', 20), config('d', 10)];
     expect(retain(configs, 2, NOW)).toEqual({ mark: [], unmark: [], remove: ['b', 'a'], lookAgainAt: undefined });
   });
 
-  it('that something refers to stay, however old, and are marked', () => {
+  it('that are referenced stay, however old, and are marked', () => {
     const configs = [config('a', 40, { isReferenced: true }), config('b', 30), config('c', 20)];
     expect(retain(configs, 1, NOW)).toMatchObject({ mark: ['a'], remove: ['b'] });
   });
 
-  it('that nothing refers to any more lose their mark', () => {
+  it('that are no longer referenced lose their mark', () => {
     const configs = [config('a', 40, { isMarked: true }), config('b', 30, { isMarked: true, isReferenced: true })];
     expect(retain(configs, 5, NOW)).toMatchObject({ mark: [], unmark: ['a'], remove: [] });
   });
 
-  it('made a moment ago stay until something had the time to point at them', () => {
+  it('that are new stay until something had time to refer to them', () => {
     const configs = [config('a', 0.5, { isMarked: true }), config('b', 0), config('c', 2)];
     expect(retain(configs, 0, NOW)).toEqual({
       mark: [],
@@ -63,7 +63,7 @@ describe('rendered configs', () => {
     });
   });
 
-  it('are never removed when referred to, and at least the newest are kept', () => {
+  it('are never removed while referenced, and at least the newest stay', () => {
     const facts = fc.record({
       createdAt: fc.integer({ min: 0, max: NOW }),
       isMarked: fc.boolean(),

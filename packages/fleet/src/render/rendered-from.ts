@@ -1,11 +1,11 @@
-// The MachineConfigs that a rendered config was made from, as its annotation has them, and what changed among them.
+// The MachineConfigs that a rendered config was merged from, from its annotation, and what changed among them.
 import { annotationCodec, array, number, object, string } from '@slipway/base/codec';
 import { MAX_ANNOTATION } from '../problems.ts';
 
 export interface RenderedFrom {
   readonly name: string;
   readonly generation: number;
-  /** Of its spec: differs where the spec does. */
+  /** Of its spec. */
   readonly digest: string;
 }
 
@@ -14,7 +14,7 @@ export interface SourceChange {
   readonly change: 'added' | 'removed' | 'changed';
 }
 
-/** Null: the annotation is not there, or nobody can read it. */
+/** Null: the annotation is missing or invalid. */
 export const { decode: readRenderedFrom } = annotationCodec<RenderedFrom[], null, null>({
   decoder: array(object({ name: string(), generation: number(), digest: string() })),
   maxChars: MAX_ANNOTATION,
@@ -22,7 +22,7 @@ export const { decode: readRenderedFrom } = annotationCodec<RenderedFrom[], null
   unreadable: null,
 });
 
-/** In the order of their names. */
+/** By name. */
 export function sourceChanges(before: readonly RenderedFrom[], after: readonly RenderedFrom[]): SourceChange[] {
   const old = new Map(before.map(({ name, digest }) => [name, digest]));
   const now = new Map(after.map(({ name, digest }) => [name, digest]));
@@ -34,7 +34,7 @@ export function sourceChanges(before: readonly RenderedFrom[], after: readonly R
   });
 }
 
-// Which rendered configs are marked as in use, and which have had their time.
+// Which rendered configs are marked as in use, and which are removed.
 
 export interface RenderedConfigFacts {
   name: string;
@@ -47,20 +47,20 @@ export interface Retention {
   mark: string[];
   unmark: string[];
   remove: string[];
-  /** When one that is kept only for its youth may go; undefined where none is. */
+  /** When a config that is retained only because it is new may be removed; undefined: there is none. */
   lookAgainAt: number | undefined;
 }
 
-/** A config is made before anything points at it. */
+/** A config is created before anything refers to it. */
 export const YOUTH_MS = 60_000;
 
-/** Keeps the newest `keep` of a pool, every one that something refers to, and those made a moment ago. */
+/** Retains the newest `keep` of a pool, every one that is referenced, and new ones. */
 export function retain(configs: readonly RenderedConfigFacts[], keep: number, now: number): Retention {
   const newestFirst = [...configs].sort((a, b) => b.createdAt - a.createdAt || (a.name < b.name ? -1 : 1));
   const spare = newestFirst.slice(keep).filter(({ isReferenced }) => !isReferenced);
   const remove = new Set(spare.filter(({ createdAt }) => createdAt + YOUTH_MS <= now).map(({ name }) => name));
-  const names = (isWanted: (config: RenderedConfigFacts) => boolean) =>
-    newestFirst.filter(isWanted).map(({ name }) => name);
+  const names = (matches: (config: RenderedConfigFacts) => boolean) =>
+    newestFirst.filter(matches).map(({ name }) => name);
   return {
     mark: names(({ isReferenced, isMarked }) => isReferenced && !isMarked),
     unmark: names(

@@ -15,11 +15,11 @@ describe('the name of a rendered config', () => {
     ['something of it is missing', 'worker', { config: spec.config }],
     ['all of it is missing', 'worker', undefined],
     ['it was rendered for another pool', 'infra', spec],
-  ])('is another one if %s', async (_, pool, other) => {
+  ])('differs if %s', async (_, pool, other) => {
     expect(isRenderedAs(name, pool, other)).toBe(false);
   });
 
-  it('says nothing of packed contents, which may have been packed to fit', async () => {
+  it('is not checked for compressed contents', async () => {
     const contents = { source: 'data:;base64,H4sI', compression: 'gzip' };
     const packed = { config: { ...spec.config, storage: { files: [{ path: '/a', contents }] } } };
     expect(isRenderedAs(name, 'worker', packed)).toBe(true);
@@ -39,7 +39,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  // Section 3.2.3: by UTF-16 units, so that a surrogate pair stands before U+FB33.
+  // Section 3.2.3: by UTF-16 units, so a surrogate pair sorts before U+FB33.
   it('sorts keys by their UTF-16 units', () => {
     const sample = {
       '\u20ac': 'Euro Sign',
@@ -62,11 +62,11 @@ describe('canonical JSON', () => {
     ]);
   });
 
-  it('sorts keys that look like numbers as text', () => {
+  it('sorts numeric keys as text', () => {
     expect(canonicalJson({ 9: 'b', 10: 'a' })).toBe('{"10":"a","9":"b"}');
   });
 
-  it('has no word for what JSON cannot hold', () => {
+  it('refuses what JSON cannot represent', () => {
     expect(canonicalJson({ left: undefined, kept: 1 })).toBe('{"kept":1}');
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined, () => 1, [undefined]]) {
       expect(() => canonicalJson(value)).toThrow(TypeError);

@@ -1,5 +1,5 @@
-// JSON in the one form of RFC 8785, so that equal data has equal bytes and so an equal hash. JavaScript's own way to write
-// strings and numbers is the one the RFC prescribes; what is left is the order of the keys.
+// Canonical JSON (RFC 8785), so that equal data has an equal hash. The RFC prescribes how JavaScript writes strings and
+// numbers; only the order of the keys is left to do.
 import { type MachineConfig, RENDERED_PREFIX } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { isRecord, type JsonRecord } from '@slipway/base/json';
@@ -17,7 +17,7 @@ function writeObject(value: JsonRecord): string {
   let text = '';
   for (const name of Object.keys(value).sort()) {
     const field = value[name];
-    // As for JSON.stringify, a field without a value is none.
+    // Like JSON.stringify: an undefined field is omitted.
     if (field === undefined) continue;
     text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(field)}`;
   }
@@ -32,18 +32,18 @@ function writeList(items: readonly unknown[]): string {
   return `[${text}]`;
 }
 
-// The name of a rendered config says what is in it.
+// The name of a rendered config is a hash of its contents.
 
 const NAME_DIGITS = 32;
 
-/** `rendered-<pool>-<32 hex digits>`, of the spec before anything in it is packed: how gzip packs depends on the engine. */
+/** `rendered-<pool>-<32 hex digits>`, of the spec before compression: gzip output depends on the engine. */
 export function renderedName(pool: string, canonicalSpec: string | Uint8Array): string {
   return `${RENDERED_PREFIX}${pool}-${sha256(canonicalSpec).slice(0, NAME_DIGITS)}`;
 }
 
 /**
- * Whether a spec is what was rendered for a pool under this name. A spec with packed contents cannot be told from one that
- * was packed to fit into an object: it is taken for the one it says.
+ * Whether a spec is what was rendered for a pool under this name. A spec with compressed contents cannot be checked,
+ * because the hash covers the uncompressed ones: it is accepted.
  */
 export function isRenderedAs(name: string, pool: string, spec: MachineConfig['spec']): boolean {
   const json = canonicalJson(spec ?? {});

@@ -41,7 +41,7 @@ describe('the MachineConfigs of a pool', () => {
     ]);
   });
 
-  it('of a custom pool are the role worker’s and then its own, whatever their names', () => {
+  it('of a custom pool are those of role worker, then those of its role, whatever their names', () => {
     expect(namesFor(infra, fleet)).toEqual([
       '00-worker',
       '97-worker-generated',
@@ -53,7 +53,7 @@ describe('the MachineConfigs of a pool', () => {
     ]);
   });
 
-  it('come in the same order however they are given', () => {
+  it('have the same order for any input order', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(fleet, { minLength: fleet.length }), (shuffled) => {
         expect(namesFor(infra, shuffled)).toEqual(namesFor(infra, fleet));
@@ -63,7 +63,7 @@ describe('the MachineConfigs of a pool', () => {
 });
 
 describe('a pool whose selector cannot be used', () => {
-  it('says which field, and selects nothing', () => {
+  it('reports the field, and selects nothing', () => {
     const pool: MachineConfigPool = {
       metadata: { name: 'odd' },
       spec: { machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'Is', values: ['worker'] }] } },

@@ -1,4 +1,4 @@
-// Label selectors, as Kubernetes reads them.
+// Label selectors with the semantics of Kubernetes.
 import { builtInLabel, type MachineConfig, type MachineConfigPool, RENDERED_PREFIX, ROLE_LABEL } from '@slipway/api';
 import { problemAt, type RenderProblem } from './problem.ts';
 
@@ -7,8 +7,8 @@ type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Whether an object with these labels is selected. No selector at all selects nothing, an empty one everything. One that
- * breaks the rules selects nothing: `whySelectorRefused` says why.
+ * Whether an object with these labels is selected. A missing selector selects nothing, an empty one everything, and an
+ * invalid one nothing: `whySelectorRefused` returns why.
  */
 export function matchesSelector(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
   if (selector === undefined || whySelectorRefused(selector) !== null) return false;
@@ -20,7 +20,7 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
 }
 
 export interface SelectorRefusal {
-  /** Below the selector, such as `matchExpressions[0].operator`. */
+  /** Relative to the selector, such as `matchExpressions[0].operator`. */
   readonly field: string;
   readonly problem: string;
 }
@@ -67,11 +67,11 @@ function getLabel(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-// Which MachineConfigs make up the configuration of a pool, and in which order.
+// The MachineConfigs of a pool, in merge order.
 
 /**
- * Those the pool's selector picks, in the order of the merge, where a later one wins: the built-in ones, then the role
- * worker's, then the other roles', each by name. Rendered ones are results and never inputs.
+ * The selected MachineConfigs in merge order, where a later one wins: first the built-in ones, then those of role
+ * worker, then those of other roles, each by name. Rendered ones are never inputs.
  */
 export function selectMachineConfigs<T extends MachineConfig>(pool: MachineConfigPool, all: Iterable<T>): T[] {
   const selector = pool.spec.machineConfigSelector;
@@ -83,7 +83,7 @@ export function selectMachineConfigs<T extends MachineConfig>(pool: MachineConfi
   return selected.sort(inMergeOrder);
 }
 
-/** What is wrong with the pool's selector. It then selects nothing. */
+/** Problems with the selector of the pool, which then selects nothing. */
 export function selectorProblems(pool: MachineConfigPool): RenderProblem[] {
   const object = `MachineConfigPool ${pool.metadata.name}`;
   const field = 'spec.machineConfigSelector';
@@ -91,7 +91,12 @@ export function selectorProblems(pool: MachineConfigPool): RenderProblem[] {
   if (selector === undefined) {
     const remediation = `set matchLabels with ${ROLE_LABEL} and the role of the pool`;
     return [
-      problemAt('SLW_RENDER_SELECTOR', object, field, `there is none, so no MachineConfig is selected; ${remediation}`),
+      problemAt(
+        'SLW_RENDER_SELECTOR',
+        object,
+        field,
+        `expected a selector, found none, so no MachineConfig is selected; ${remediation}`,
+      ),
     ];
   }
   const refusal = whySelectorRefused(selector);

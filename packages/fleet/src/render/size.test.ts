@@ -23,7 +23,7 @@ const large = [
 ];
 
 describe('a rendered config that is too large for one object', () => {
-  it('is made to fit by packing contents, the largest first and no more than it takes', async () => {
+  it('fits after compressing contents, the largest first and no more than needed', async () => {
     const { rendered } = await renderOk(large);
     const packed = rendered.spec.config.storage?.files?.map((each) => [each.path, each.contents?.compression]);
     expect(packed).toEqual([
@@ -42,11 +42,11 @@ describe('a rendered config that is too large for one object', () => {
     expect(unpacked.ok && new TextDecoder().decode(unpacked.bytes)).toBe(text(1_000_000));
   });
 
-  it('has a name that does not depend on how gzip packs', async () => {
+  it('has a name that does not depend on gzip', async () => {
     const { rendered } = await renderOk(large);
     const native = globalThis.CompressionStream;
     try {
-      // Another engine: it stores without compressing at all.
+      // Another engine, which stores without compression.
       globalThis.CompressionStream = class extends native {
         constructor() {
           super('deflate');
@@ -61,7 +61,7 @@ describe('a rendered config that is too large for one object', () => {
     }
   });
 
-  it('is refused when packing does not help, with the largest contributors and whose they are', async () => {
+  it('is refused if compression does not help, with the largest contributors and their MachineConfigs', async () => {
     const result = await render([
       machineConfig(
         '10-noise',
@@ -80,10 +80,12 @@ describe('a rendered config that is too large for one object', () => {
     ]);
     const [problem] = result.ok ? [] : result.problems;
     expect(problem).toMatchObject({ code: 'SLW_RENDER_TOO_LARGE', object: 'MachineConfigPool worker' });
-    expect(problem?.message).toMatch(/has \d{7} bytes with contents packed, and at most 1500000 fit/);
-    expect(problem?.message).toMatch(/file \/noise-\d with \d+ bytes of MachineConfig 10-noise; file/);
-    expect(problem?.message).toMatch(/unit large.service with 5\d{4} bytes of MachineConfig 20-unit/);
-    expect(problem?.message.match(/ bytes of MachineConfig /g)).toHaveLength(5);
+    expect(problem?.message).toMatch(
+      /has \d{7} bytes with compressed contents, and an API object can have at most 1500000/,
+    );
+    expect(problem?.message).toMatch(/file \/noise-\d with \d+ bytes from MachineConfig 10-noise; file/);
+    expect(problem?.message).toMatch(/unit large.service with 5\d{4} bytes from MachineConfig 20-unit/);
+    expect(problem?.message.match(/ bytes from MachineConfig /g)).toHaveLength(5);
   });
 
   it('is measured as the API server stores it, which writes some characters as six', () => {

@@ -1,17 +1,17 @@
-// How large a rendered spec is where it is stored, and how it is made to fit.
+// The stored size of a rendered spec, and how to make it fit.
 import { decodeDataUrl, encodeDataUrl, gzip } from '@slipway/ignition';
 import type { File, RenderedIgnition } from './ignition.ts';
 import { canonicalJson } from './rendered-name.ts';
 
-/** etcd takes requests of 1.5 MiB; what is left is for the metadata. */
+/** etcd accepts requests of 1.5 MiB; the rest is for the metadata. */
 export const MAX_SPEC_BYTES = 1_500_000;
 
-/** Below this, the header of gzip eats what it wins. */
+/** Below this, the gzip header costs more than compression saves. */
 const WORTH_GZIP = 256;
 
 type Resource = NonNullable<File['contents']>;
 
-/** What Go's encoder, and so the API server, writes as six characters where JSON has one. */
+/** Go's encoder, and so the API server, writes these as six characters instead of one. */
 const ESCAPED_BY_GO = ['<', '>', '&'];
 const ESCAPE_COST = 5;
 
@@ -30,8 +30,8 @@ export function computeStoredSize(value: unknown): number {
 }
 
 /**
- * The same config with contents of files packed, the largest first, until `excess` bytes are saved or nothing shrinks any
- * more. A machine sees no difference: Ignition unpacks, and hashes are over what was packed.
+ * Compresses file contents, the largest first, until `excess` bytes are saved or nothing shrinks further. A machine
+ * sees no difference: Ignition decompresses, and hashes cover the decompressed contents.
  */
 export async function compressContents(
   config: RenderedIgnition,

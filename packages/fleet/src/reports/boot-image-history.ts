@@ -1,4 +1,4 @@
-// The boot images that something which makes machines has had, as plain data. `-o json` gives exactly this.
+// The boot images that a machine resource has had, as plain data. `-o json` prints exactly this.
 import { type BootImageHistory, bootImagesOfHistoryAnnotation } from '@slipway/api';
 import { decodeKeptImages, findKeptImage, type KeptImage } from '../boot-images/history.ts';
 import type { MachineResource } from '../boot-images/verdict.ts';
@@ -11,11 +11,11 @@ export interface BootImageHistoryReport {
 
 export interface BootImageHistoryEntry {
   readonly at: string;
-  /** Null: it had this image before Slipway came. */
+  /** Null: it had this image before Slipway managed it. */
   readonly version: string | null;
   /** The counter of the ConfigMap; null likewise. */
   readonly configMapGeneration: number | null;
-  /** As the platform names it. Null: no longer known, so that it cannot be restored. */
+  /** As the platform names it. Null: no longer known, so it cannot be restored. */
   readonly image: string | null;
 }
 
@@ -45,8 +45,8 @@ export function bootImageHistoryReport(history: BootImageHistory): BootImageHist
   const before = kept
     .filter(({ version }) => version === '')
     .map(({ at, image }): BootImageHistoryEntry => ({ at, version: null, configMapGeneration: null, image }));
-  // What was there before is noted a moment before the change that ended it, whose time has no parts of seconds: in one
-  // second it comes first.
+  // The original image is recorded just before the change that replaced it, whose time has whole seconds: within the
+  // same second the original is older.
   const entries = [...before, ...changes].toSorted((a, b) => toSecond(a) - toSecond(b)).toReversed();
   return { resource: resourceOfHistory(history), entries };
 }

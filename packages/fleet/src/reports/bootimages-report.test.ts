@@ -10,7 +10,7 @@ const decision: Decision = { verdict, change: null, gate: null, version: null, t
 const failure = { code: 'SLW_BOOT_IMAGES_CANARY', count: 3, since: '2026-05-02T08:00:00Z' } as const;
 const failures: Failures = new Map([[`mapi-machineset/${workerA.namespace}/worker-a`, failure]]);
 
-it('what the controllers could not carry out is a failure, since when they say', () => {
+it('an update that the controllers could not make is a failure, with its start time', () => {
   expect(buildBootImageEntry(decision, failures)).toMatchObject({
     verdict: 'failed',
     code: 'SLW_BOOT_IMAGES_CANARY',
@@ -18,7 +18,7 @@ it('what the controllers could not carry out is a failure, since when they say',
   });
 });
 
-it('what has been mended since, or is of another, is none', () => {
+it('a failure that was resolved, or of another resource, is not reported', () => {
   expect(buildBootImageEntry({ ...decision, verdict: { ...verdict, verdict: 'current' } }, failures).verdict).toBe(
     'current',
   );

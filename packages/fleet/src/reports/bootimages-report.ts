@@ -1,4 +1,4 @@
-// What becomes of the boot image of every resource that makes machines, as plain data. `-o json` gives exactly this.
+// The decision about the boot image of every machine resource, as plain data. `-o json` prints exactly this.
 import type { Failures } from '../boot-images/conditions.ts';
 import type { GoldenReading } from '../boot-images/boot-image-config.ts';
 import type { Decision, ToImport } from '../boot-images/decide.ts';
@@ -11,37 +11,37 @@ import { formatProblem } from '../problems.ts';
 export interface BootImagesReport {
   /** Whether boot images are managed. Null: the cluster has no FeatureGate, so only its controllers know. */
   readonly gate: GateFinding | null;
-  /** What is opted in, as spec.managedBootImages of MachineConfiguration `cluster` says it. */
+  /** What spec.managedBootImages of MachineConfiguration `cluster` opts in. */
   readonly optedIn: readonly MachineManager[];
   readonly configMap: GoldenEntry;
   /** By API, kind, namespace and name. */
   readonly resources: readonly BootImageEntry[];
-  /** What else people should know. */
+  /** Further notes for users. */
   readonly notes: readonly string[];
 }
 
-/** ConfigMap coreos-bootimages, where the payload says which images there are. */
+/** ConfigMap coreos-bootimages, which lists the boot images of the payload. */
 export interface GoldenEntry {
   readonly state: 'in use' | 'waiting' | 'unusable';
   readonly releaseVersion: string | null;
-  /** Why it is not in use; '' where it is. */
+  /** Why it is not in use; '' if it is. */
   readonly why: string;
 }
 
 export interface BootImageEntry extends Omit<ResourceVerdict, 'code'> {
-  /** One of ours, or of a newer version of the controllers. */
+  /** A known code, or one of a newer version of the controllers. */
   readonly code: string | null;
-  /** Only for the verdict `manual`: what somebody has to import, and how. */
+  /** Only for the verdict `manual`: what a user must import, and how. */
   readonly toImport: ToImport | null;
 }
 
-/** What is decided and could not be carried out is known to the controllers alone: they note it. */
+/** Only the controllers know that an update failed: they record it. */
 export function buildBootImageEntry({ verdict, toImport }: Decision, failures: Failures): BootImageEntry {
   const entry = { ...verdict, toImport: verdict.verdict === 'manual' ? toImport : null };
   const failure = verdict.verdict === 'update' ? failures.get(keyOfMachines(verdict.resource)) : undefined;
   if (failure === undefined) return entry;
   const { code, since } = failure;
-  const why = `the controllers have failed to change it since ${since}: condition BootImageUpdateDegraded of MachineConfiguration cluster and their log say why`;
+  const why = `the controllers have failed to update it since ${since}. Check the condition BootImageUpdateDegraded of MachineConfiguration cluster, and their log`;
   return { ...entry, verdict: 'failed', code, why };
 }
 
@@ -68,6 +68,6 @@ function goldenEntry(reading: GoldenReading): GoldenEntry {
     : { state: 'waiting', releaseVersion, why: stamp.why };
 }
 
-/** The Machine API first: most have only that. */
+/** The Machine API first: most clusters have only that. */
 const toSortKey = ({ resource: { api, kind, namespace, name } }: BootImageEntry): string =>
   [api === 'machine.openshift.io' ? 0 : 1, kind === 'MachineSet' ? 0 : 1, namespace, name].join('/');

@@ -16,11 +16,7 @@ describe('the state of a DataImage', () => {
     ['nothing yet', {}, 'not looked at'],
     ['what an operator without conditions has attached', { attached: URL }, 'attached'],
     ['what such an operator has attached before the URL changed', { attached: 'http://a/b' }, 'not looked at'],
-    [
-      'one that somebody has begun to delete',
-      { reason: 'Attached', attached: URL, metadata: { generation: 2 } },
-      'not looked at',
-    ],
+    ['one that is being deleted', { reason: 'Attached', attached: URL, metadata: { generation: 2 } }, 'not looked at'],
     [
       'a condition from before spec last changed',
       { reason: 'Attached', attached: 'http://a/b', metadata: { generation: 2 } },
@@ -31,7 +27,7 @@ describe('the state of a DataImage', () => {
   });
 });
 
-it('an ISO is in the drive when the controller has verified it, and nobody doubts it', () => {
+it('an ISO is in the drive if the controller has verified it and its state is known', () => {
   const isIn = (sample: ImageSample): boolean => isInDrive(driveEntry(sampleImage(sample), sampleHost()), URL);
   expect(isIn({ reason: 'Attached', attached: URL })).toBe(true);
   expect(isIn({ reason: 'Attached', attached: URL, metadata: { generation: 2 } })).toBe(true);
@@ -41,7 +37,7 @@ it('an ISO is in the drive when the controller has verified it, and nobody doubt
 });
 
 describe('the report', () => {
-  it('is sorted, and says what matters of each host', () => {
+  it('is sorted, and has the relevant state of each host', () => {
     const reboot = { 'reboot.metal3.io': '', 'reboot.metal3.io/upgrade': '{"mode":"hard"}' };
     const { dataImages } = driveReport(
       [sampleImage({ metadata: { name: 'host-1' } }), sampleImage()],

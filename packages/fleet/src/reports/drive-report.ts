@@ -1,4 +1,4 @@
-// What of a BareMetalHost matters to its drive, as plain data.
+// The parts of a BareMetalHost that matter for its virtual drive, as plain data.
 import type { BareMetalHost, DataImage } from '@slipway/api';
 import { isPlain, rebootRequests } from '../hosts/memory.ts';
 
@@ -6,18 +6,18 @@ export interface HostEntry {
   /** spec.online. */
   readonly shallBeOn: boolean;
   readonly isOn: boolean;
-  /** status.provisioning.state, such as externally provisioned; '': nobody has said. */
+  /** status.provisioning.state, such as externally provisioned; '': not reported. */
   readonly state: string;
-  /** Somebody has asked for a reboot that was not served yet. */
+  /** A reboot was requested and has not happened yet. */
   readonly rebootAsked: boolean;
-  /** Keys of the reboot annotations that hold it off. */
+  /** Keys of the reboot annotations that keep it powered off. */
   readonly heldOffBy: readonly string[];
-  /** Annotation baremetalhost.metal3.io/paused: nobody touches it. */
+  /** Annotation baremetalhost.metal3.io/paused: no controller changes it. */
   readonly isPaused: boolean;
-  /** Annotation baremetalhost.metal3.io/detached: Ironic does not have it. */
+  /** Annotation baremetalhost.metal3.io/detached: Ironic does not manage it. */
   readonly isDetached: boolean;
   readonly isDeleting: boolean;
-  /** status.errorMessage; null: nothing is wrong. */
+  /** status.errorMessage; null: no error. */
   readonly error: string | null;
 }
 
@@ -37,7 +37,7 @@ export function hostEntry({ metadata, spec, status }: BareMetalHost): HostEntry 
   };
 }
 
-// DataImages and their hosts as plain data. `slipway dataimage status -o json` gives exactly this.
+// DataImages and their hosts as plain data. `slipway dataimage status -o json` prints exactly this.
 
 export interface DriveReport {
   /** By namespace and name. */
@@ -48,16 +48,16 @@ export type DriveState =
   | 'attached'
   | 'attaching'
   | 'detaching'
-  /** The drive changes when the host is next powered off, and nobody reboots it for that. */
+  /** The drive changes when the host is next powered off; no controller reboots it for that. */
   | 'waits for a reboot'
-  /** Tried again later; the host is held off meanwhile. */
+  /** Retried later; the host stays powered off meanwhile. */
   | 'failed'
   | 'booted without it'
-  /** Nobody can tell what is in the drive. */
+  /** The contents of the drive cannot be determined. */
   | 'not known'
   | 'host not ready'
   | 'unsupported'
-  /** No controller has said anything about it as it is now. */
+  /** No controller has reported on its current spec. */
   | 'not looked at';
 
 export interface DriveEntry {
@@ -72,12 +72,12 @@ export interface DriveEntry {
   readonly reason: string | null;
   /** Its message. */
   readonly message: string;
-  /** The ISO that is in the drive, verified; null: none. */
+  /** The verified ISO in the drive; null: none. */
   readonly attached: string | null;
-  /** In a row, and why the last one. */
+  /** The number of failures in a row, and the last message. */
   readonly failures: { readonly count: number; readonly message: string };
   readonly lastReconciled: string | null;
-  /** Null: there is no such BareMetalHost. */
+  /** Null: the BareMetalHost does not exist. */
   readonly host: HostEntry | null;
 }
 
@@ -115,11 +115,11 @@ function readFindings(image: DataImage): Findings {
   };
 }
 
-/** As far as the controller has said, also if it has not seen the last change of spec yet. */
+/** According to the last report of the controller, which may not have seen the latest spec. */
 export const isInDrive = ({ attached, state }: DriveEntry, url: string): boolean =>
   attached === url && (state === 'attached' || state === 'not looked at');
 
-/** One that was found before spec last changed says nothing about it. */
+/** A condition from before the last change of spec does not count. */
 function findAttachedCondition({ metadata, status }: DataImage): Pick<DriveEntry, 'reason' | 'message'> {
   const found = status?.conditions?.find(({ type }) => type === 'Attached');
   const isOld = (found?.observedGeneration ?? Infinity) < (metadata.generation ?? 0);
@@ -128,7 +128,7 @@ function findAttachedCondition({ metadata, status }: DataImage): Pick<DriveEntry
 
 function computeDriveState({ spec, status }: DataImage, reason: string | null): DriveState {
   if (reason !== null) return stateByReason.get(reason) ?? 'not known';
-  // Another operator has no conditions.
+  // Another operator writes no conditions.
   const isOthers = (status?.conditions ?? []).length === 0;
   const { attachedImage } = status ?? {};
   return isOthers && attachedImage !== undefined && attachedImage.url === spec?.url ? 'attached' : 'not looked at';

@@ -1,19 +1,19 @@
-// A fleet as its cluster has it at one moment: what status, why and plan look at.
+// The state of a fleet at one moment, for status, why and plan.
 import type { MachineConfigNode, MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
 import type { Stored } from '../kube-object.ts';
 
 export interface FleetSnapshot {
   /** By name. */
   readonly pools: readonly Stored<MachineConfigPool>[];
-  /** By name; only what is looked at of them. */
+  /** By name; only the fields that are used. */
   readonly nodes: readonly Stored<Node>[];
   /** By the name of the node. */
   readonly machineConfigNodes: ReadonlyMap<string, MachineConfigNode>;
-  /** The one named `cluster`; undefined: nobody has made it. */
+  /** The one named `cluster`; undefined: it does not exist. */
   readonly machineConfiguration: MachineConfiguration | undefined;
 }
 
-/** A Node without what grows large on it and nobody looks at: fields' managers, images, volumes. */
+/** A Node without large fields that are not used: managed fields, images, volumes. */
 export function slimNode({ metadata, spec, status }: Stored<Node>): Stored<Node> {
   Reflect.deleteProperty(metadata, 'managedFields');
   return {

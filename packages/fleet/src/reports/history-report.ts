@@ -7,7 +7,7 @@ import type { RolloutRecord, RolloutState } from '../rollout/facts.ts';
 
 // The rollouts and rendered configs of a pool, and what changed from one to the next.
 
-/** What history looks at of a rendered MachineConfig. */
+/** The parts of a rendered MachineConfig that history needs. */
 export interface RecordedConfig {
   readonly name: string;
   readonly renderedAt: string;
@@ -19,11 +19,11 @@ export interface RecordedConfig {
 
 export interface HistoryReport {
   readonly pool: string;
-  /** What its machines are to have. */
+  /** The config that its machines should have. */
   readonly target: string | null;
-  /** The newest first; the first may be under way. */
+  /** The newest first; the first may be in progress. */
   readonly rollouts: readonly RolloutEntry[];
-  /** Those that are still kept, the newest first. */
+  /** Those that still exist, the newest first. */
   readonly configs: readonly ConfigEntry[];
 }
 
@@ -35,10 +35,10 @@ export interface RolloutEntry {
   readonly endedAt: string | null;
   readonly seconds: number | null;
   readonly nodes: number;
-  /** How many went at a time; null: it is under way. */
+  /** How many were updated at a time; null: it is in progress. */
   readonly capacity: number | null;
   readonly why: string;
-  /** From `from` to `config`; null: one of them is not kept any more. */
+  /** From `from` to `config`; null: one of them no longer exists. */
   readonly changes: Changes | null;
 }
 
@@ -47,7 +47,7 @@ export interface ConfigEntry {
   readonly renderedAt: string;
   readonly isTarget: boolean;
   readonly isInUse: boolean;
-  /** The config that was rendered before it; null: none is kept. */
+  /** The config that was rendered before it; null: none exists. */
   readonly before: string | null;
   /** From `before` to this one. */
   readonly changes: Changes | null;
@@ -56,7 +56,7 @@ export interface ConfigEntry {
 export interface Changes {
   /** Null: not recorded. */
   readonly machineConfigs: readonly SourceChange[] | null;
-  /** Files, units, settings, with what is secret hidden; null: they cannot be compared. */
+  /** Files, units and settings, with secrets hidden; null: they cannot be compared. */
   readonly items: readonly ItemDiff[] | null;
 }
 
@@ -111,7 +111,7 @@ function underWay(state: RolloutState | null): Unchanged[] {
   ];
 }
 
-/** The same two are often compared twice: in a rollout and among the configs. */
+/** Cached: the same two are often compared twice, for a rollout and among the configs. */
 function comparing(rendered: readonly RecordedConfig[], masking: Masking) {
   const byName = new Map(rendered.map((config) => [config.name, config]));
   const known = new Map<string, Promise<Changes>>();

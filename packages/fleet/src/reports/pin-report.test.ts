@@ -30,15 +30,19 @@ const pinned: SamplePinNode = {
 
 describe('a machine and the images of its pool', () => {
   it.each<[string, SamplePinNode | null, object]>([
-    ['has not begun while its daemon says nothing', null, { phase: 'not begun', images: amount(0, 4), bytes: null }],
-    ['has not begun where it was told and has not answered', { told }, { phase: 'not begun' }],
+    [
+      'has not started while its daemon reports nothing',
+      null,
+      { phase: 'not begun', images: amount(0, 4), bytes: null },
+    ],
+    ['has not started if it was assigned sets and has not reported', { told }, { phase: 'not begun' }],
     [
       'is pulling, with images, bytes, rate and time left',
       pulling,
       { phase: 'pulling', images: amount(1, 4), bytes: amount(100, 400), bytesPerSecond: 50, secondsLeft: 6 },
     ],
     [
-      'waits, and says for what',
+      'waits, with the reason',
       { ...pulling, progress: { ...pulling.progress, waitsFor: 'its turn' } },
       { phase: 'waiting', waitsFor: 'its turn' },
     ],
@@ -49,17 +53,17 @@ describe('a machine and the images of its pool', () => {
       { phase: 'pulling', sets: [{ name: 'shop', generation: 1, isHeld: false }] },
     ],
     [
-      'is degraded when something keeps failing, and says what',
+      'is degraded if something keeps failing, with the reason',
       { ...pulling, failing: ['shop'], failure: 'shop: image x: denied [SLW_PINNING_PULL]' },
       { phase: 'degraded', lastError: 'shop: image x: denied [SLW_PINNING_PULL]' },
     ],
     [
-      'that pulls again after an error is not degraded, but tells of it',
+      'that pulls again after an error is not degraded, but reports the error',
       { ...pulling, progress: { ...pulling.progress, lastError: 'timeout' } },
       { phase: 'pulling', lastError: 'timeout' },
     ],
     [
-      'whose words cannot be read is known by the generations that it holds',
+      'with an unreadable report is judged by the generations that it has pinned',
       { told, held: { shop: 2 } },
       { phase: 'pinned', images: amount(4, 4), bytes: null },
     ],
@@ -67,14 +71,14 @@ describe('a machine and the images of its pool', () => {
     expect(nodeIn(node)).toMatchObject(expected);
   });
 
-  it('is not taken for pinned because it held a set of this name that was deleted and made again', () => {
+  it('does not count as pinned because of a deleted set of the same name', () => {
     const again = { ...shop, metadata: { ...shop.metadata, uid: 'another' } };
     expect(firstPool({ sets: [again], nodes: { w: pinned } }).nodes[0]).toMatchObject({ phase: 'not begun' });
   });
 });
 
 describe('a pool and its images', () => {
-  it('adds up its machines and tells when the last one is done', () => {
+  it('adds up its machines and estimates when the last one is done', () => {
     const slower = {
       ...pulling,
       progress: sampleProgress({ ...pulling.progress, bytesPerSecond: 10, secondsLeft: 30 }),
@@ -92,14 +96,14 @@ describe('a pool and its images', () => {
     });
   });
 
-  it('does not take a part of the bytes for all of them', () => {
+  it('has no total if the bytes of some machines are not known', () => {
     expect(firstPool({ sets: told, nodes: { a: pulling, b: null } })).toMatchObject({
       bytes: null,
       images: amount(1, 8),
     });
   });
 
-  it('has the limit of its policy, and says nothing of machines where it has no sets', () => {
+  it('has the limit of its policy, and no machines if it has no sets', () => {
     expect(firstPool({ sets: [], nodes: { a: null }, maxPulling: '10%' })).toMatchObject({
       maxPulling: '10%',
       machines: { total: 0 },
@@ -109,20 +113,20 @@ describe('a pool and its images', () => {
     });
   });
 
-  it('tells of a set that is named and not there, and of one that matches and is not named yet', () => {
+  it('reports a named set that does not exist, and a matching one that is not named yet', () => {
     const { problems, machines } = firstPool({
       sets: [shop, sampleSet('new')],
       named: ['shop', 'gone'],
       nodes: { a: pinned },
     });
     expect(problems).toEqual([
-      expect.stringMatching(/names gone, but there is no such PinnedImageSet/),
+      expect.stringMatching(/names PinnedImageSet gone, which does not exist/),
       expect.stringMatching(/PinnedImageSet new matches the pool, but the controller/),
     ]);
     expect(machines.pinned).toBe(1);
   });
 
-  it('is left out where others were asked for', () => {
+  it('is omitted if only others are requested', () => {
     expect(pinReport(samplePins({ sets: told, nodes: {} }), null, new Set(['infra'])).pools).toEqual([]);
   });
 });

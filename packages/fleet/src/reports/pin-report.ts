@@ -1,4 +1,4 @@
-// How far pools and machines are with their pinned images, as plain data: what `-o json` gives and the tables are made from.
+// The pinning progress of pools and machines as plain data: `-o json` prints it, and the tables show it.
 import { type MachineConfigPool, type PinnedImageSet, pinSummaryAnnotation } from '@slipway/api';
 import type { GateFinding } from '../feature-gates.ts';
 import type { Stored } from '../kube-object.ts';
@@ -28,13 +28,13 @@ export interface PinReport {
 export interface PoolPins {
   readonly name: string;
   readonly machines: Readonly<Record<Phase, number>> & { readonly total: number };
-  /** Of all machines together. */
+  /** Total of all machines. */
   readonly images: Amount;
   readonly bytes: Amount | null;
   readonly bytesPerSecond: number | null;
-  /** Until the last machine that can tell is done. */
+  /** Until the last machine that reports a rate is done. */
   readonly secondsLeft: number | null;
-  /** How many machines may pull at once, as the pool's annotation says; null: all. */
+  /** How many machines may pull concurrently, from the pool's annotation; null: all. */
   readonly maxPulling: string | null;
   readonly problems: readonly string[];
   readonly sets: readonly SetPins[];
@@ -47,15 +47,15 @@ export interface SetPins {
   readonly name: string;
   readonly generation: number;
   readonly images: number;
-  /** Whether the controller put it on the pool because of its labels; false: a person did. */
+  /** Whether the controller added it to the pool because of its labels; false: a user did. */
   readonly isMatched: boolean;
-  /** Machines that hold it. */
+  /** Machines that have pinned it. */
   readonly nodes: Amount;
-  /** Of all machines together, as they are transferred; null: not known yet. */
+  /** Total transfer size of all machines; null: not known yet. */
   readonly bytes: Amount | null;
 }
 
-/** Of these pools, or of all. */
+/** `only`: these pools; null: all. */
 export function pinReport(now: PinSnapshot, gate: GateFinding | null, only: ReadonlySet<string> | null): PinReport {
   const pools = now.fleet.pools.filter(({ metadata }) => only === null || only.has(metadata.name));
   return { gate, pools: pools.map((pool) => poolPins(pool, now)) };
@@ -125,7 +125,7 @@ function setPins(
   };
 }
 
-/** Beside those, what the controller found and left on the pool for its status. */
+/** Problems visible here, and those that the controller recorded on the pool. */
 function listProblems(object: MachineConfigPool, { sets, missing }: PinPool, now: PinSnapshot): string[] {
   const named = new Set([...sets.map(({ name }) => name), ...missing]);
   const unseen = [...now.sets.values()].filter((set) => !named.has(set.metadata.name) && takesSet(object, set));
@@ -133,12 +133,12 @@ function listProblems(object: MachineConfigPool, { sets, missing }: PinPool, now
   return [
     ...missing.map(
       (name) =>
-        `spec.pinnedImageSets names ${name}, but there is no such PinnedImageSet. Make it, or take the name out of the pool`,
+        `spec.pinnedImageSets names PinnedImageSet ${name}, which does not exist. Create it, or remove the name from the pool`,
     ),
     ...found.filter(({ code }) => code !== 'SLW_PIN_SET_MISSING').map(formatProblem),
     ...unseen.map(
       ({ metadata: { name } }) =>
-        `PinnedImageSet ${name} matches the pool, but the controller has not put it into spec.pinnedImageSets yet. If it stays so: is a controller running, with the feature gate PinnedImages on?`,
+        `PinnedImageSet ${name} matches the pool, but the controller has not added it to spec.pinnedImageSets yet. If this lasts, check that a controller runs and that the feature gate PinnedImages is on`,
     ),
   ];
 }

@@ -1,4 +1,4 @@
-// What a person can do about a node that is where it is.
+// What a user can do about a node in its current state.
 import type { NodePhase, RolloutDecision } from '../rollout/facts.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
 
@@ -15,55 +15,54 @@ interface Remediation {
 }
 
 const isFailing = ({ node }: Situation): boolean => node.state === 'Degraded' || node.state === 'Unreconcilable';
-/** Has what it is to have, and works. */
+/** Has the target and is healthy. */
 const isHealthy = ({ phase }: Situation): boolean => phase === 'updated';
 
-/** In the order in which things are in the way; several may be. */
+/** In the order in which they block an update; several may apply. */
 const remediations: readonly Remediation[] = [
   {
     when: ({ node }) => node.isBeingDeleted,
-    say: ({ node }) => `Node ${node.name} is being deleted: nothing is to be done.`,
+    say: ({ node }) => `No action needed: Node ${node.name} is being deleted.`,
   },
   {
     when: (situation) => situation.poolPhase === 'stopped' && !isHealthy(situation),
-    say: () => 'slipway resume --all lets the rollouts of all pools go on.',
+    say: () => 'Resume the rollouts of all pools: slipway resume --all',
   },
   {
     when: (situation) => situation.poolPhase === 'paused' && !isHealthy(situation),
-    say: ({ pool }) => `slipway resume ${pool} lets the rollouts of the pool go on.`,
+    say: ({ pool }) => `Resume the rollouts of pool ${pool}: slipway resume ${pool}`,
   },
   {
     when: ({ node }) => node.drainBlocked !== '',
-    say: () =>
-      'Give the pod’s owner more replicas, or change the budget, or delete the pod; the drain is tried again by itself.',
+    say: () => 'Add replicas, change the PodDisruptionBudget, or delete the pod. The drain retries automatically.',
   },
   {
     when: (situation) => situation.phase === 'failed',
     say: ({ pool, node }) =>
-      `Mend what node ${node.name} complains of; when it is well, the rollout goes on by itself. Or apply a better MachineConfig, or slipway cancel ${pool} to go back, or slipway resume ${pool} to go on with the other machines all the same.`,
+      `Fix the problem that node ${node.name} reports: the rollout continues automatically once the node is healthy. Or apply a corrected MachineConfig, roll back (slipway cancel ${pool}), or continue with the other nodes (slipway resume ${pool}).`,
   },
   {
     when: (situation) => situation.phase !== 'failed' && isFailing(situation),
-    say: ({ node }) => `Mend what node ${node.name} complains of: it has its turn when its state is Done.`,
+    say: ({ node }) => `Fix the problem that node ${node.name} reports: it is updated once its state is Done.`,
   },
   {
     when: (situation) => situation.poolPhase === 'halted' && situation.phase !== 'failed' && !isHealthy(situation),
     say: ({ pool }) =>
-      `The rollout has halted because of another node: slipway status ${pool} names it. slipway cancel ${pool} goes back, slipway resume ${pool} goes on all the same.`,
+      `The rollout is halted because of another node, which slipway status ${pool} names. Roll back (slipway cancel ${pool}) or continue anyway (slipway resume ${pool}).`,
   },
   {
     when: ({ node }) => node.isCordoned && !node.isCordonedByUs,
-    say: ({ node }) => `Somebody cordoned it: kubectl uncordon ${node.name} when it may have its turn.`,
+    say: ({ node }) => `A user cordoned it. To let it update: kubectl uncordon ${node.name}`,
   },
   {
     when: ({ node }) => !node.isReady && node.state !== 'Rebooting',
     say: ({ node }) =>
-      `kubectl describe node ${node.name} says what its kubelet reports; look at the machine if it does not answer.`,
+      `Check what the kubelet reports: kubectl describe node ${node.name}. If it does not report, check the machine.`,
   },
   {
     when: ({ node }) => node.current === null,
     say: ({ node }) =>
-      `Its daemon has said nothing yet: see that slipway daemon runs on ${node.name} (journalctl -u machine-config-daemon there).`,
+      `The daemon has not reported yet. Check that it runs on ${node.name}: journalctl -u machine-config-daemon`,
   },
 ];
 
@@ -71,6 +70,6 @@ export function listRemediations(situation: Situation): string[] {
   const found = remediations.filter(({ when }) => when(situation)).map(({ say }) => say(situation));
   if (found.length > 0) return found;
   const { pool, phase } = situation;
-  if (phase === 'updated') return ['Nothing is to be done.'];
-  return [`Nothing is to be done: it goes by itself. slipway status ${pool} --watch shows it.`];
+  if (phase === 'updated') return ['No action needed.'];
+  return [`No action needed. Follow it with: slipway status ${pool} --watch`];
 }

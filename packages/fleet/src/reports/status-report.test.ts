@@ -50,7 +50,7 @@ describe('the state of a fleet', () => {
     });
   });
 
-  it('counts them like the controller, whatever they do', () => {
+  it('counts machines in any state like the controller', () => {
     const node = fc.record({
       current: fc.constantFrom('rendered-worker-1', 'rendered-worker-2'),
       desired: fc.constantFrom('rendered-worker-1', 'rendered-worker-2'),
@@ -78,7 +78,7 @@ describe('the state of a fleet', () => {
     );
   });
 
-  it('has of each node its phase and the step it is in, but no step of one that does nothing', () => {
+  it('has the phase of each node, and its step while it is updating', () => {
     const report = firstPool({ nodes, records: [recordIn('b', 'Drained'), recordIn('c', 'Drained')] });
     expect(report.nodes.map(({ name, phase, step }) => [name, phase, step])).toEqual([
       ['a', 'updated', ''],
@@ -87,10 +87,10 @@ describe('the state of a fleet', () => {
     ]);
   });
 
-  it('knows the time left from past rollouts, and only while machines move', () => {
+  it('estimates the time left from past rollouts, only while machines are updated', () => {
     const annotations = { [rolloutHistoryAnnotation]: encodeHistory([record]) };
     const running = firstPool({ pools: [sampleMachineConfigPool('worker', { annotations })], nodes });
-    // A minute a machine, and two are left.
+    // One minute per machine, and two are left.
     expect(running.secondsLeft).toBe(120);
     expect(firstPool({ nodes }).secondsLeft).toBeNull();
     expect(
@@ -98,13 +98,13 @@ describe('the state of a fleet', () => {
     ).toBeNull();
   });
 
-  it('is the same at two moments where nothing happens, so that a watch says nothing', () => {
+  it('does not change while nothing happens, so that a watch prints nothing', () => {
     const fleet = sampleFleet({ nodes });
     const [first, second] = [now, now + 5000].map((at) => statusReport(fleet, decideFleet(fleet, at)));
     expect(second).toEqual(first);
   });
 
-  it('is of the pools that were asked for', () => {
+  it('covers only the requested pools', () => {
     const sample = { pools: [sampleMachineConfigPool('infra'), sampleMachineConfigPool('worker')], nodes };
     expect(buildStatus(sample, new Set(['infra'])).pools.map(({ name }) => name)).toEqual(['infra']);
     expect(buildStatus(sample).pools).toHaveLength(2);
@@ -128,7 +128,7 @@ const withConditions = (...conditions: [type: string, status: 'True' | 'False' |
     },
   }) satisfies MachineConfigNode;
 
-describe('what a node does now', () => {
+describe('the current step of a node', () => {
   it.each<[string, MachineConfigNode]>([
     ['preparing', withConditions(['UpdatePrepared', 'Unknown'])],
     ['downloading the OS image', withConditions(['UpdatePrepared', 'Unknown'], ['ImagePulledFromRegistry', 'Unknown'])],
@@ -144,7 +144,7 @@ describe('what a node does now', () => {
     expect(readNodeStep(record)).toEqual({ words, since: SINCE });
   });
 
-  it('is nothing where no step is under way, or the daemon has said nothing', () => {
+  it('is empty if no step is in progress, or the daemon has reported nothing', () => {
     expect(readNodeStep(withConditions(['Updated', 'True'], ['Drained', 'False'])).words).toBe('');
     expect(readNodeStep(undefined).words).toBe('');
   });

@@ -1,4 +1,4 @@
-// What a node does at this moment, from the conditions of its MachineConfigNode.
+// What a node is doing now, from the conditions of its MachineConfigNode.
 import type { MachineConfigNode } from '@slipway/api';
 import type { NodePhase, NodeVerdict, RolloutDecision } from '../rollout/facts.ts';
 import type { DecidedFleet, DecidedPool, NodeOutside } from '../rollout/decide-fleet.ts';
@@ -7,7 +7,7 @@ import { waveSizes } from '../rollout/policy.ts';
 import { estimateSeconds } from '../rollout/waves.ts';
 import type { FleetSnapshot } from './fleet-snapshot.ts';
 
-/** The last one under way tells it best: parents come before their parts, early steps before late ones. */
+/** The last active one is the most specific: parents come before their parts, early steps before late ones. */
 const steps: readonly (readonly [type: string, words: string])[] = [
   ['UpdatePrepared', 'preparing'],
   ['ImagePulledFromRegistry', 'downloading the OS image'],
@@ -24,9 +24,9 @@ const steps: readonly (readonly [type: string, words: string])[] = [
 ];
 
 export interface NodeStep {
-  /** '' where nothing is under way. */
+  /** '' if nothing is in progress. */
   readonly words: string;
-  /** Since when, as the API writes times; '' where it is not known. */
+  /** Since when, as an API timestamp; '' if it is not known. */
   readonly since: string;
 }
 
@@ -37,14 +37,14 @@ export function readNodeStep(record: MachineConfigNode | undefined): NodeStep {
   const underWay = steps.flatMap(([type, words]) => {
     const condition = conditions.find((each) => each.type === type && each.status === 'Unknown');
     if (condition === undefined) return [];
-    // While an update is taken back, all of its steps are under way at once.
+    // During a rollback all steps of the update are Unknown at the same time.
     if (condition.reason === 'RollingBack') return [{ words: 'going back', since: condition.lastTransitionTime }];
     return [{ words, since: condition.lastTransitionTime }];
   });
   return underWay.at(-1) ?? noStep;
 }
 
-// The state of a fleet's rollouts as plain data: what `-o json` gives and the table is made from.
+// The state of a fleet's rollouts as plain data: `-o json` prints it, and the tables show it.
 
 export interface StatusReport {
   /** Why the fleet-wide stop switch is on; null: it is off. */
@@ -56,9 +56,9 @@ export interface StatusReport {
 export interface PoolReport {
   readonly name: string;
   readonly phase: RolloutDecision['phase'];
-  /** The rendered config that its machines are to have; null: nothing was rendered yet. */
+  /** The rendered config that its machines should have; null: nothing was rendered yet. */
   readonly target: string | null;
-  /** What was rendered last, which is the target unless one is held. */
+  /** The config that was rendered last: the target, unless the pool is held at another one. */
   readonly newest: string | null;
   /** Why the target is not the newest; null: it is. */
   readonly hold: { readonly kind: string; readonly why: string } | null;
@@ -67,10 +67,10 @@ export interface PoolReport {
   readonly maxUnavailable: number;
   readonly wave: RolloutDecision['wave'];
   readonly startedAt: string | null;
-  /** From past rollouts of the pool; null: nothing is under way, or there is none to go by. */
+  /** Estimated from past rollouts of the pool; null: nothing is in progress, or there is no past rollout. */
   readonly secondsLeft: number | null;
   readonly summary: string;
-  /** What a person asked for and the controller has not answered yet. */
+  /** A user request that the controller has not answered yet. */
   readonly request: string | null;
   readonly problems: readonly string[];
   readonly nodes: readonly NodeReport[];
@@ -87,7 +87,7 @@ export interface MachineCounts {
 export interface NodeReport {
   readonly name: string;
   readonly phase: NodePhase;
-  /** What it does at this moment, such as `draining`; '' for nothing. */
+  /** What it is doing now, such as `draining`; '' for nothing. */
   readonly step: string;
   readonly stepSince: string;
   readonly current: string | null;
@@ -98,11 +98,11 @@ export interface NodeReport {
   readonly isUnavailable: boolean;
   /** Why it is in this phase. */
   readonly why: string;
-  /** What its drain waits for, or what its daemon complains of; ''. */
+  /** What its drain waits for, or the problem that its daemon reports; ''. */
   readonly blockedBy: string;
 }
 
-/** Of these pools, or of all. */
+/** `only`: these pools; null: all. */
 export function statusReport(
   fleet: FleetSnapshot,
   decided: DecidedFleet,
@@ -142,7 +142,7 @@ function poolReport(pool: DecidedPool, records: FleetSnapshot['machineConfigNode
   };
 }
 
-/** As it is stored: a rollout that the controller has not begun yet has no beginning. */
+/** As stored: a rollout that the controller has not started has no start time. */
 function findStart({ facts: { state }, decision }: DecidedPool): string | null {
   return state !== null && state.target === decision.target && state.endedAt === null ? state.startedAt : null;
 }
@@ -151,7 +151,7 @@ function buildHold({ decision: { held, state } }: DecidedPool): PoolReport['hold
   if (held === null) return null;
   const { kind, why } = state?.hold ?? {
     kind: 'rollback',
-    why: 'somebody set the annotation slipway.dev/target-config',
+    why: 'a user set the annotation slipway.dev/target-config',
   };
   return { kind, why };
 }
@@ -175,7 +175,7 @@ function nodeReport(node: NodeFacts, verdict: NodeVerdict, records: FleetSnapsho
   };
 }
 
-/** The same as in the status of a MachineConfigPool, which may lag behind. */
+/** Counted as in the status of the MachineConfigPool, which may lag behind. */
 function countMachines(nodes: readonly NodeReport[], target: string | null): MachineCounts {
   const updated = nodes.filter(
     ({ current, desired, state }) => target !== null && current === target && desired === target && state === 'Done',
@@ -189,7 +189,7 @@ function countMachines(nodes: readonly NodeReport[], target: string | null): Mac
   };
 }
 
-/** Only while machines move: a rollout that is halted or paused has no end that could be told. */
+/** Only while machines are updated: the end of a halted or paused rollout cannot be estimated. */
 function secondsLeft({ facts, decision, history }: DecidedPool, nodes: readonly NodeReport[]): number | null {
   if (decision.phase !== 'updating') return null;
   const hasWaves = decision.wave !== null && decision.wave.of > 1;

@@ -8,7 +8,7 @@ const on = { isOn: true, because: 'a test says so' };
 const deprecated = { state: 'deprecated', successor: 'rhel-10', message: null } as const;
 
 describe('the report of streams', () => {
-  it('has every stream with its images, whether it is the default, its life, and the pools on it under any of its names', () => {
+  it('has every stream with its images, default flag, lifecycle, and the pools on it under any of its names', () => {
     const streams = sampleStreams({ lifecycle: { 'rhel-9': deprecated } });
     const pools = [
       poolOnStream('worker', { tracked: 'rhel-9' }),
@@ -30,22 +30,22 @@ describe('the report of streams', () => {
   });
 
   it.each([
-    ['is gone from the payload', { tracked: 'rhel-8', images: rhel9 }, { state: 'removed', stream: 'rhel-8' }],
-    ['nobody can tell', { tracked: null, images: rhel9 }, { state: 'unknown', stream: null }],
-  ])('says what a pool keeps whose stream %s', (_, pool, expected) => {
+    ['is no longer in the payload', { tracked: 'rhel-8', images: rhel9 }, { state: 'removed', stream: 'rhel-8' }],
+    ['is not known', { tracked: null, images: rhel9 }, { state: 'unknown', stream: null }],
+  ])('has the image of a pool whose stream %s', (_, pool, expected) => {
     const report = streamsReport(sampleStreams(), [poolOnStream('worker', pool)], on);
     expect(report.pools).toMatchObject([{ ...expected, keeps: rhel9.osImage }]);
     expect(report.streams.flatMap(({ pools }) => pools)).toEqual([]);
   });
 
-  it('says why a pool does not follow what was asked for', () => {
+  it('reports why a pool does not follow the requested stream', () => {
     const problem = { code: 'SLW_STREAM_UNKNOWN', message: 'there is no such stream' };
     const annotations = { [osStreamProblemAnnotation]: encodeProblems([problem]) };
     const pool = poolOnStream('worker', { tracked: 'rhel-9', asked: 'rhel-11', annotations });
     expect(streamsReport(sampleStreams(), [pool], on).pools).toMatchObject([{ asked: 'rhel-11', problems: [problem] }]);
   });
 
-  it('without an OSImageStream has pools that nothing is decided for', () => {
+  it('without an OSImageStream has pools without a decision', () => {
     expect(streamsReport(null, [poolOnStream('worker')], null)).toMatchObject({
       gate: null,
       defaultStream: null,

@@ -1,4 +1,4 @@
-// The OS image streams of a cluster and which pools are on them, as plain data. `-o json` gives exactly this.
+// The OS image streams of a cluster and the pools on each, as plain data. `-o json` prints exactly this.
 import { isSameStream, type MachineConfigPool, osStreamProblemAnnotation } from '@slipway/api';
 import type { GateFinding } from '../feature-gates.ts';
 import {
@@ -14,7 +14,7 @@ import { type CodedProblem, decodeProblems } from '../problems.ts';
 export interface StreamsReport {
   /** Whether pools follow streams. Null: the cluster has no FeatureGate, so only its controllers know. */
   readonly gate: GateFinding | null;
-  /** Null: nothing is known of any stream. */
+  /** Null: no streams are known. */
   readonly defaultStream: string | null;
   /** By name. */
   readonly streams: readonly StreamEntry[];
@@ -27,13 +27,13 @@ export interface StreamEntry {
   readonly osImage: string;
   readonly osExtensionsImage: string;
   readonly isDefault: boolean;
-  /** Null: it lives. */
+  /** Null: it is neither deprecated nor removed. */
   readonly lifecycle: StreamLifecycle | null;
   /** The pools that are on it. */
   readonly pools: readonly string[];
 }
 
-/** `removed`: its stream is gone from the payload. `unknown`: its OS came before streams, and nobody can tell which it is. */
+/** `removed`: the payload no longer has its stream. `unknown`: its OS predates streams, so its stream cannot be determined. */
 export type PoolState = 'on stream' | 'not yet decided' | 'removed' | 'unknown';
 
 export interface PoolEntry {
@@ -41,13 +41,13 @@ export interface PoolEntry {
   readonly state: PoolState;
   /** The stream it is on; null: none is known. */
   readonly stream: string | null;
-  /** What its owner asks for in spec.osImageStream; null: nothing. */
+  /** spec.osImageStream; null: not set. */
   readonly asked: string | null;
-  /** What every machine of it runs, by its status; null: there is none yet. */
+  /** The stream that every machine runs, from its status; null: none yet. */
   readonly reached: string | null;
-  /** The OS image it stays at while its stream is removed or unknown; null: not known, or it follows its stream. */
+  /** The OS image that it keeps while its stream is removed or unknown; null: not known, or it follows its stream. */
   readonly keeps: string | null;
-  /** Why it does not follow what was asked for. */
+  /** Why it does not follow the requested stream. */
   readonly problems: readonly CodedProblem[];
 }
 

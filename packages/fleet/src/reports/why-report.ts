@@ -1,4 +1,4 @@
-// Everything there is to say about one node, as plain data.
+// Everything known about one node, as plain data.
 import { targetReasonAnnotation } from '@slipway/api';
 import type { DecidedFleet, DecidedPool } from '../rollout/decide-fleet.ts';
 import type { NodeFacts, NodePhase, RolloutDecision } from '../rollout/facts.ts';
@@ -9,7 +9,7 @@ import { listRemediations } from './remediation.ts';
 
 export type WhyReport = WhyInPool | WhyOutside;
 
-/** In no pool, or wanted by two. */
+/** Selected by no pool, or by more than one custom pool. */
 export interface WhyOutside {
   readonly node: string;
   readonly pool: null;
@@ -22,7 +22,7 @@ export interface WhyInPool {
   readonly pool: string;
   readonly phase: NodePhase;
   readonly why: string;
-  /** The rendered configs: what it has, what it was told to have, what its pool is brought to. */
+  /** The rendered configs: what it runs, what it was assigned, and the target of its pool. */
   readonly current: string | null;
   readonly desired: string | null;
   readonly target: string | null;
@@ -31,14 +31,14 @@ export interface WhyInPool {
   readonly notReady: string;
   readonly isCordoned: boolean;
   readonly isCordonedByUs: boolean;
-  /** When and why it was told to have `desired`; null: not recorded. */
+  /** When and why it was assigned `desired`; null: not recorded. */
   readonly given: { readonly at: string; readonly why: string } | null;
-  /** What it does at this moment; ''. */
+  /** What it is doing now; '' for nothing. */
   readonly step: string;
   readonly stepSince: string;
   /** What its drain waits for; ''. */
   readonly drainBlocked: string;
-  /** The daemon's words; ''. */
+  /** The daemon's message; ''. */
   readonly reason: string;
   readonly poolPhase: RolloutDecision['phase'];
   readonly poolSummary: string;
@@ -58,7 +58,7 @@ export function whyReport(name: string, fleet: FleetSnapshot, decided: DecidedFl
 
 function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: FleetSnapshot): WhyInPool {
   const { name, current, desired, state, isReady, notReady, isCordoned, isCordonedByUs, drainBlocked, reason } = facts;
-  const { phase, why } = decision.nodes.get(name) ?? { phase: 'skipped', why: 'nothing was decided about it' };
+  const { phase, why } = decision.nodes.get(name) ?? { phase: 'skipped', why: 'no decision was made about this node' };
   const step = phase === 'updating' || phase === 'failed' ? readNodeStep(fleet.machineConfigNodes.get(name)) : noStep;
   return {
     node: name,

@@ -53,13 +53,13 @@ const refusal = (request: string, pool: Partial<PoolFacts>, more: Partial<Reques
 };
 
 describe('cancel', () => {
-  it('goes back to the last good config, and is held there until something new is rendered', () => {
+  it('returns to the last good config, and holds the pool there until a new config is rendered', () => {
     const { state, held, answer, ended } = answerWith('cancel', underWay);
     expect(held).toBe(OLD);
     expect(state).toMatchObject({ target: OLD, hold: { kind: 'cancel', instead: NEW }, answer, endedAt: null });
     expect(answer).toMatchObject({
       ok: true,
-      text: `pool worker goes to ${OLD}, and stays there until something new is rendered, or until slipway resume worker`,
+      text: `pool worker now targets ${OLD} and stays there until a new config is rendered or you run slipway resume worker`,
     });
     expect(ended).toMatchObject({ config: NEW, outcome: 'superseded' });
     const decision = decideRollout(sampleRequest({ held, state }, half));
@@ -67,7 +67,7 @@ describe('cancel', () => {
     expect(decision.give.map(({ node }) => node)).toEqual(['worker-9']);
   });
 
-  it('works before the first machine was given anything, also while the pool is paused', () => {
+  it('works before the first assignment, also while the pool is paused', () => {
     const before = sampleState({ target: OLD, from: null, endedAt: at(-5) });
     for (const state of [null, before]) {
       expect(answerWith('cancel', { isPaused: true, state })).toMatchObject({
@@ -78,8 +78,8 @@ describe('cancel', () => {
     }
   });
 
-  it('of a rollback goes on to the newest', () => {
-    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
+  it('of a rollback returns to the newest config', () => {
+    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'a user asked' } as const;
     const pool = { proven: NEW, held: OLD, state: sampleState({ target: OLD, from: NEW, hold }) };
     expect(answerWith('cancel', pool)).toMatchObject({ held: null, state: { target: NEW, hold: null } });
   });
@@ -87,31 +87,33 @@ describe('cancel', () => {
   it('is refused where there is nothing to cancel', () => {
     expect(refusal('cancel', done)).toContain('slipway rollback worker');
     const hold = { kind: 'return', instead: NEW, at: at(-5), why: 'it broke' } as const;
-    expect(refusal('cancel', { held: OLD, state: sampleState({ target: OLD, hold }) })).toContain('going back to');
-  });
-
-  it('is refused where no good config is known, or it is gone', () => {
-    expect(refusal('cancel', { proven: null, state: sampleState({ from: null }) })).toContain('slipway pause worker');
-    expect(refusal('cancel', underWay, { knownConfigs: new Set([NEW]) })).toContain(
-      `MachineConfig ${OLD} does not exist`,
+    expect(refusal('cancel', { held: OLD, state: sampleState({ target: OLD, hold }) })).toContain(
+      'already rolling back to',
     );
   });
 
-  it('is refused over a major version of the OS', () => {
+  it('is refused where no good config is known, or it no longer exists', () => {
+    expect(refusal('cancel', { proven: null, state: sampleState({ from: null }) })).toContain('slipway pause worker');
+    expect(refusal('cancel', underWay, { knownConfigs: new Set([NEW]) })).toContain(
+      `MachineConfig ${OLD} no longer exists`,
+    );
+  });
+
+  it('is refused if it would lower the major version of the OS', () => {
     const nodes = [sampleNode('worker-9', { current: NEW, osImage: 'CoreOS 10.0.1' }), ...sampleNodes(2)];
     expect(refusal('cancel', underWay, { nodes })).toContain('SLW_ROLLOUT_OS_DOWNGRADE');
   });
 });
 
 describe('rollback', () => {
-  it('goes to the config that every machine had before', () => {
+  it('returns to the last config that every machine had', () => {
     const history = [record(NEW), record(NEXT, { outcome: 'superseded' }), record(OLD)];
     const { held, state } = answerWith('rollback', done, { history });
     expect(held).toBe(OLD);
     expect(state).toMatchObject({ target: OLD, from: NEW, hold: { kind: 'rollback', instead: NEW }, wave: 1 });
   });
 
-  it('goes with waves, as a rollout does', () => {
+  it('proceeds in waves, like any rollout', () => {
     const { held, state } = answerWith('rollback', done, {
       history: [record(OLD)],
       nodes: sampleNodes(4, { current: NEW }),
@@ -123,7 +125,7 @@ describe('rollback', () => {
     expect(decision.give).toHaveLength(1);
   });
 
-  it('goes to the one that is named', () => {
+  it('returns to the named config', () => {
     expect(answerWith(`rollback=${NEXT}`, done)).toMatchObject({
       held: NEXT,
       state: { target: NEXT },
@@ -131,39 +133,39 @@ describe('rollback', () => {
     });
   });
 
-  it('in the middle of a rollout goes to where that came from', () => {
+  it('during a rollout returns to the config that the rollout started from', () => {
     expect(answerWith('rollback', underWay)).toMatchObject({ held: OLD, ended: { outcome: 'superseded' } });
   });
 
-  it('to the newest ends what the pool is held at', () => {
-    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
+  it('to the newest config ends a hold', () => {
+    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'a user asked' } as const;
     const pool = { proven: OLD, held: OLD, state: sampleState({ target: OLD, endedAt: at(-1), hold }) };
     expect(answerWith(`rollback=${NEW}`, pool)).toMatchObject({ held: null, state: { target: NEW, hold: null } });
   });
 
-  it('says what ends it', () => {
+  it('reports what ends the hold', () => {
     const policy = { ...defaultRolloutPolicy, hold: 'until-resume' } as const;
     expect(answerWith(`rollback=${OLD}`, { ...done, policy }).answer.text).toContain(
-      'stays there until slipway resume worker',
+      'stays there until you run slipway resume worker',
     );
   });
 
   it.each([
-    ['rollback', 'has no config before'],
+    ['rollback', 'lists no config before'],
     [`rollback=${NEW}`, 'already'],
     ['rollback=rendered-master-a', 'expected a rendered MachineConfig of pool worker'],
     ['rollback=rendered-worker-gpu-a', 'expected a rendered MachineConfig of pool worker'],
     ['rollback=', 'expected a rendered MachineConfig of pool worker'],
-    ['rollback=rendered-worker-gone', 'does not exist'],
+    ['rollback=rendered-worker-gone', 'no longer exists'],
   ])('%s is refused', (request, text) => {
     expect(refusal(request, { ...done, state: sampleState({ endedAt: at(-5), from: null }) })).toContain(text);
   });
 
-  it('is refused over a major version of the OS, also where no machine runs the old one any more', () => {
+  it('is refused if it would lower the major version of the OS, even if no machine runs the old one', () => {
     const nodes = sampleNodes(2, { current: NEW, osImage: 'CoreOS 10.0.1' });
     expect(refusal(`rollback=${OLD}`, done, { nodes })).toContain('SLW_ROLLOUT_OS_DOWNGRADE');
     const history = [record(NEXT, { osMajor: 9 })];
-    expect(refusal(`rollback=${NEXT}`, done, { nodes, history })).toContain('worker-1, worker-2 run version 10');
+    expect(refusal(`rollback=${NEXT}`, done, { nodes, history })).toContain('worker-1, worker-2 run OS version 10');
     expect(answerWith(`rollback=${NEXT}`, done, { nodes, history: [record(NEXT, { osMajor: 10 })] }).answer.ok).toBe(
       true,
     );
@@ -173,10 +175,10 @@ describe('rollback', () => {
 describe('resume', () => {
   const failed = { desired: NEW, state: 'Degraded', givenAt: NOW - 5 * MINUTE } as const;
 
-  it('ends a halt, and that machine does not halt it again', () => {
+  it('ends a halt, and the same machine does not halt the rollout again', () => {
     const halted = { at: at(-5), node: 'worker-9', reason: 'it broke' };
     const { state, held, answer } = answerWith('resume', { state: sampleState({ halted }) });
-    expect(answer).toMatchObject({ ok: true, text: `the rollout of ${NEW} goes on without waiting for worker-9` });
+    expect(answer).toMatchObject({ ok: true, text: `the rollout of ${NEW} continues without waiting for worker-9` });
     expect(held).toBeNull();
     expect(state).toMatchObject({ target: NEW, halted: null, resumedAt: at(0) });
     const nodes = [sampleNode('worker-9', failed), ...sampleNodes(2)];
@@ -186,7 +188,7 @@ describe('resume', () => {
     });
   });
 
-  it('goes on without a machine that does not come back', () => {
+  it('continues without a machine that stays down', () => {
     const nodes = [sampleNode('worker-9', { current: NEW, isReady: false, givenAt: NOW - MINUTE }), ...sampleNodes(2)];
     const { state, answer } = answerWith('resume', underWay, { nodes });
     expect(answer.text).toContain('without waiting for worker-9');
@@ -201,11 +203,11 @@ describe('resume', () => {
       held: null,
       ended: null,
       state: { target: NEW, from: OLD, hold: null, endedAt: null },
-      answer: { ok: true, text: `pool worker is no longer held (it broke) and goes to ${NEW}` },
+      answer: { ok: true, text: `pool worker is no longer held (it broke) and now targets ${NEW}` },
     });
   });
 
-  it('ends a hold that somebody wrote by hand', () => {
+  it('ends a hold that a user set by hand', () => {
     expect(answerWith('resume', { held: OLD, state: null })).toMatchObject({ held: null, state: { target: NEW } });
   });
 
@@ -224,7 +226,7 @@ describe('any other request', () => {
     expect(JSON.stringify(answer).length).toBeLessThan(2000);
   });
 
-  it('before anything was rendered is refused, and there is nothing to remember it with', () => {
+  it('is refused before anything was rendered, and there is no state to store it in', () => {
     expect(refusal('cancel', { newest: null, state: null })).toContain('nothing has been rendered');
   });
 });

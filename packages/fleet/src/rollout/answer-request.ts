@@ -1,4 +1,4 @@
-// What becomes of a person's request about a rollout.
+// Answers a user's request about a rollout.
 import { RENDERED_PREFIX } from '@slipway/api/names';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isReverting } from './node-state.ts';
@@ -25,12 +25,12 @@ export interface RequestInput {
 }
 
 export interface RequestAnswer {
-  /** As it must be stored, with the answer in it; null: there is no rollout to remember it with. */
+  /** The state to store, with the answer in it; null: there is no rollout to store it with. */
   readonly state: RolloutState | null;
-  /** The annotation target-config as it must be. */
+  /** The desired value of the annotation target-config. */
   readonly held: string | null;
   readonly answer: NonNullable<RolloutState['answer']>;
-  /** The rollout that the request put an end to, for the history. */
+  /** The rollout that the request ended, for the history. */
   readonly ended: RolloutRecord | null;
 }
 
@@ -78,27 +78,27 @@ type ActiveTarget = RolloutTarget & { readonly target: string };
 
 function cancel(aim: ActiveTarget, input: RequestInput): RequestOutcome {
   const { pool, now } = input;
-  if (isReverting(aim.hold)) return refused(`pool ${pool.name} is going back to ${aim.target} already`);
+  if (isReverting(aim.hold)) return refused(`pool ${pool.name} is already rolling back to ${aim.target}`);
   const isBegun = pool.state?.target === aim.target;
   if (isBegun && pool.state.endedAt !== null) {
     return refused(
-      `every machine of pool ${pool.name} has ${aim.target}, so that there is nothing to cancel. To go back to the config before: slipway rollback ${pool.name}`,
+      `there is nothing to cancel: every machine in pool ${pool.name} has ${aim.target}. To return to the previous config: slipway rollback ${pool.name}`,
     );
   }
   const to = isBegun ? pool.state.from : lastGood(pool, aim.target);
   if (to === null) {
     return refused(
-      `no config is known that every machine of pool ${pool.name} had before ${aim.target}. Pause the pool (slipway pause ${pool.name}), or name one: slipway rollback ${pool.name} --to NAME`,
+      `no config is known that every machine in pool ${pool.name} had before ${aim.target}. Pause the pool (slipway pause ${pool.name}), or name a config: slipway rollback ${pool.name} --to NAME`,
     );
   }
-  return goTo(to, { kind: 'cancel', now, why: `somebody cancelled the rollout of ${aim.target}` }, input);
+  return goTo(to, { kind: 'cancel', now, why: `a user cancelled the rollout of ${aim.target}` }, input);
 }
 
 function rollback(to: string | null, aim: ActiveTarget, input: RequestInput): RequestOutcome {
   const { pool, now } = input;
   if (to === null) {
     return refused(
-      `the history of pool ${pool.name} has no config before ${aim.target}. Name one: slipway rollback ${pool.name} --to NAME`,
+      `the history of pool ${pool.name} lists no config before ${aim.target}. Name one: slipway rollback ${pool.name} --to NAME`,
     );
   }
   if (!isRenderedFor(pool.name, to)) {
@@ -106,17 +106,17 @@ function rollback(to: string | null, aim: ActiveTarget, input: RequestInput): Re
       `expected a rendered MachineConfig of pool ${pool.name}, such as rendered-${pool.name}-…, found ${to}`,
     );
   }
-  if (to === aim.target) return refused(`${to} is what the machines of pool ${pool.name} are to have already`);
-  return goTo(to, { kind: 'rollback', now, why: `somebody asked to go back from ${aim.target}` }, input);
+  if (to === aim.target) return refused(`${to} is already the target of pool ${pool.name}`);
+  return goTo(to, { kind: 'rollback', now, why: `rolled back from ${aim.target} at a user's request` }, input);
 }
 
-/** A pool worker must not be given what was rendered for worker-gpu. */
+/** Pool worker must not get a config of pool worker-gpu. */
 const isRenderedFor = (pool: string, config: string): boolean => {
   const prefix = `${RENDERED_PREFIX}${pool}-`;
   return config.startsWith(prefix) && /^[^-/\s]+$/.test(config.slice(prefix.length));
 };
 
-/** The config that every machine had before the present one. */
+/** The last config that every machine had before the current one. */
 function before(target: string, { pool, history }: RequestInput): string | null {
   const record = history.find(({ config, outcome }) => config !== target && outcome !== 'superseded');
   return record?.config ?? lastGood(pool, target) ?? pool.state?.from ?? null;
@@ -125,18 +125,24 @@ function before(target: string, { pool, history }: RequestInput): string | null 
 function goTo(to: string, why: Parameters<typeof holdFor>[2], input: RequestInput): RequestOutcome {
   const { pool, nodes, knownConfigs } = input;
   if (!knownConfigs.has(to)) {
-    return refused(`MachineConfig ${to} does not exist any more, so that the machines cannot go back to it`);
+    return refused(`MachineConfig ${to} no longer exists, so pool ${pool.name} cannot return to it`);
   }
   const lower = downgrade({ config: to, osMajor: rememberedMajor(to, input) }, nodes);
   if (lower !== null) return { ok: false, text: lower };
   const hold = holdFor(pool, to, why);
   const { state, ended } = startRollout(to, hold, input);
-  const until = hold === null ? '' : `, and stays there until ${describeHoldEnd(pool)}`;
-  return { ok: true, text: `pool ${pool.name} goes to ${to}${until}`, state, held: hold === null ? null : to, ended };
+  const until = hold === null ? '' : ` and stays there until ${describeHoldEnd(pool)}`;
+  return {
+    ok: true,
+    text: `pool ${pool.name} now targets ${to}${until}`,
+    state,
+    held: hold === null ? null : to,
+    ended,
+  };
 }
 
 const describeHoldEnd = ({ name, policy }: PoolFacts): string =>
-  `${policy.hold === 'until-new-render' ? 'something new is rendered, or until ' : ''}slipway resume ${name}`;
+  `${policy.hold === 'until-new-render' ? 'a new config is rendered or ' : ''}you run slipway resume ${name}`;
 
 function rememberedMajor(config: string, { pool: { state }, history }: RequestInput): number | null {
   if (state !== null && state.from === config && state.fromOsMajor !== null) return state.fromOsMajor;
@@ -151,28 +157,28 @@ function resume(aim: ActiveTarget, input: RequestInput): RequestOutcome {
   if (course.state.halted !== null || (aim.hold === null && isUnderWay)) {
     const without = course.state.halted?.node ?? formatNames(awaited);
     const state = { ...course.state, halted: null, resumedAt: new Date(now).toISOString() };
-    const text = `the rollout of ${aim.target} goes on without waiting for ${without}`;
+    const text = `the rollout of ${aim.target} continues without waiting for ${without}`;
     return { ok: true, text, state, held: aim.held, ended: course.ended };
   }
-  if (aim.hold === null) return refused(`the rollout of pool ${pool.name} is neither halted nor held at a config`);
+  if (aim.hold === null) return refused(`pool ${pool.name} is neither halted nor held: there is nothing to resume`);
   return releaseHold(aim.hold, input);
 }
 
 function releaseHold(hold: Hold, input: RequestInput): RequestOutcome {
   const { pool } = input;
-  if (pool.newest === null) return refused(`nothing has been rendered for pool ${pool.name} that it could go to`);
+  if (pool.newest === null) return refused(`nothing has been rendered for pool ${pool.name} to continue to`);
   const free = { target: pool.newest, held: null, hold: null };
   const { state, ended } = advanceRollout(free, input);
   return {
     ok: true,
-    text: `pool ${pool.name} is no longer held (${hold.why}) and goes to ${pool.newest}`,
+    text: `pool ${pool.name} is no longer held (${hold.why}) and now targets ${pool.newest}`,
     state,
     held: null,
     ended,
   };
 }
 
-/** Machines that were given the target and failed, or are away. */
+/** Machines that were assigned the target and failed, or are not ready. */
 const listUnhealthy = (target: string, { pool, nodes, now }: RequestInput): NodeFacts[] =>
   nodes.filter((node) => {
     const { standing } = computeNodeState(node, { target, now, proven: pool.proven, hold: null });

@@ -5,8 +5,8 @@ import { decideFleet } from './decide-fleet.ts';
 
 const now = Date.parse('2026-01-02T04:00:00Z');
 
-describe('what becomes of a fleet', () => {
-  it('puts every node into its pool, and says of the others why they have none', () => {
+describe('decideFleet', () => {
+  it('puts every node into its pool, and reports why the others have none', () => {
     const fleet = sampleFleet({
       pools: [sampleMachineConfigPool('infra'), sampleMachineConfigPool('worker')],
       nodes: [sampleNode('n1'), sampleNode('n2', { roles: ['worker', 'infra'] }), sampleNode('n3', { roles: [] })],
@@ -19,20 +19,20 @@ describe('what becomes of a fleet', () => {
     expect(outside).toEqual([expect.objectContaining({ name: 'n3', code: 'SLW_POOL_NONE' })]);
   });
 
-  it('gives the target to as many as the controller would', () => {
+  it('assigns the target to as many nodes as the controller would', () => {
     const nodes = ['a', 'b', 'c'].map((name) => sampleNode(name));
     const [pool] = decideFleet(sampleFleet({ nodes }), now).pools;
     expect(pool?.decision.give.map(({ node }) => node)).toEqual(['a']);
     expect(pool?.decision).toMatchObject({ phase: 'updating', target: 'rendered-worker-2' });
   });
 
-  it('gives nothing while the fleet is stopped, and knows why it is', () => {
+  it('assigns nothing while the fleet is stopped, and reports why', () => {
     const decided = decideFleet(sampleFleet({ nodes: [sampleNode('a')], stopped: 'fire' }), now);
     expect(decided.stopped).toBe('fire');
     expect(decided.pools[0]?.decision).toMatchObject({ phase: 'stopped', give: [] });
   });
 
-  it('lets no master go while an arbiter is out', () => {
+  it('updates no master while an arbiter is unavailable', () => {
     const nodes = [
       sampleNode('m1', { roles: ['master'], current: 'rendered-master-1' }),
       sampleNode('a1', { roles: ['arbiter'], current: 'rendered-arbiter-1', isReady: false }),
@@ -45,7 +45,7 @@ describe('what becomes of a fleet', () => {
     expect(master?.decision.give).toEqual([]);
   });
 
-  it('keeps what a person asked for, and what it cannot understand', () => {
+  it('returns the user request, and problems of the settings', () => {
     const annotations = { [rolloutRequestAnnotation]: 'cancel', [rolloutPolicyAnnotations.soak]: 'soon' };
     const [pool] = decideFleet(
       sampleFleet({ pools: [sampleMachineConfigPool('worker', { annotations })], nodes: [] }),

@@ -1,5 +1,5 @@
-// What becomes of every pool and node. The one place where a pool's rollout is put together with the rest of the fleet: the
-// controller that carries it out, the commands that show it and the plan that foresees it all decide here.
+// Decides every pool and node. The one place where a pool's rollout meets the rest of the fleet: the controller that
+// executes it, the commands that show it and the plan that simulates it all decide here.
 import type { MachineConfigPool, MachineConfiguration, Node } from '@slipway/api';
 import { rolloutRequestAnnotation, stopRolloutsAnnotation } from '@slipway/api/names';
 import { selectPool } from '../pool-membership.ts';
@@ -11,19 +11,19 @@ import { isUnavailable } from './node-state.ts';
 import { readNodeFacts, readPoolFacts } from './read-facts.ts';
 import { isControlPlanePool } from '../pool-membership.ts';
 
-/** One pool, and the machines of all pools: what happens to it depends on some of theirs. */
+/** One pool, and the nodes of all pools: its decision depends on some nodes of other pools. */
 export interface PoolInFleet extends Pick<RolloutRequest, 'now' | 'pool' | 'stopped' | 'ownNode'> {
-  /** By pool, this one and every other. */
+  /** By pool, including this one. */
   readonly members: ReadonlyMap<string, readonly NodeFacts[]>;
 }
 
 export const decidePool = (request: PoolInFleet): RolloutDecision => decideRollout(buildRolloutRequest(request));
 
-/** What `decideRollout` decides on, with what counts of the other pools. */
+/** The input of `decideRollout`, with the nodes of other pools that matter. */
 export function buildRolloutRequest({ members, ...request }: PoolInFleet): RolloutRequest {
   const { name, isControlPlane } = request.pool;
   const others = [...members].filter(([other]) => other !== name);
-  // Masters and arbiters hold etcd together: one of all of them at a time.
+  // Masters and arbiters share etcd: one at a time across their pools.
   const controlPlane = isControlPlane ? others.filter(([other]) => isControlPlanePool(other)) : [];
   return {
     ...request,
@@ -36,16 +36,16 @@ export function buildRolloutRequest({ members, ...request }: PoolInFleet): Rollo
 export interface DecidedPool {
   readonly name: string;
   readonly facts: PoolFacts;
-  /** What of its annotations cannot be understood, for people. */
+  /** Human-readable problems of its settings. */
   readonly problems: readonly string[];
-  /** What a person asked for and nobody has answered yet. */
+  /** A user request that the controller has not answered yet. */
   readonly request: string | null;
   readonly nodes: readonly NodeFacts[];
   readonly decision: RolloutDecision;
   readonly history: readonly RolloutRecord[];
 }
 
-/** One that no pool has, or that two want. */
+/** A node that no pool selects, or more than one custom pool. */
 export interface NodeOutside {
   readonly name: string;
   readonly code: string;
@@ -62,7 +62,7 @@ export interface DecidedFleet {
 export interface FleetObjects {
   readonly pools: readonly MachineConfigPool[];
   readonly nodes: readonly Node[];
-  /** The one named `cluster`; undefined: nobody has made it. */
+  /** The one named `cluster`; undefined: it does not exist. */
   readonly machineConfiguration: MachineConfiguration | undefined;
 }
 
@@ -78,7 +78,8 @@ export function decideFleet({ pools, nodes, machineConfiguration }: FleetObjects
         problems: problems.map(formatProblem),
         request: pool.metadata.annotations?.[rolloutRequestAnnotation] ?? null,
         nodes: members.get(facts.name) ?? [],
-        // Where the controller runs is not known here: its own node may be named earlier than it has its turn.
+        // The controller's node is not known here, so it may appear earlier in the order than the controller updates
+        // it.
         decision: decidePool({ now, pool: facts, members, stopped, ownNode: null }),
         history,
       };
@@ -88,11 +89,11 @@ export function decideFleet({ pools, nodes, machineConfiguration }: FleetObjects
   };
 }
 
-/** Why nothing is given to any machine of the fleet; null: the switch is off. */
+/** Why rollouts are stopped for the whole fleet; null: they are not. */
 export const stoppedBy = (cluster: MachineConfiguration | undefined): string | null =>
   cluster?.metadata.annotations?.[stopRolloutsAnnotation] ?? null;
 
-/** Puts every node with its pool, and gives back those that have none. */
+/** Groups the nodes by pool, and returns those without one. */
 function assignNodes(
   nodes: readonly Node[],
   pools: readonly MachineConfigPool[],

@@ -35,31 +35,31 @@ const lastWave = sampleState({ wave: 2 });
 const all = { waves: [{ percent: 100 }] } as const;
 const atOnce = { ...defaultRolloutPolicy, ...all };
 
-describe('who is given the target', () => {
-  it('one machine first, whatever maxUnavailable allows', () => {
+describe('the next nodes to update', () => {
+  it('one canary first, whatever maxUnavailable allows', () => {
     const decision = choose({ maxUnavailable: 3 }, sampleNodes(5));
     expect(decision).toMatchObject({ phase: 'updating', target: NEW, wave: { number: 1, of: 2, size: 1 } });
     expect(names(decision)).toEqual(['worker-1']);
-    expect(decision.give[0]?.why).toContain('tries it for the others');
+    expect(decision.give[0]?.why).toBe('oldest remaining node (wave 1 of 2, canary); 1 of 3 allowed unavailable');
     expect(decision.nodes.get('worker-1')).toMatchObject({ phase: 'next', isUnavailable: false });
     expect(decision.nodes.get('worker-2')).toEqual({
       phase: 'waiting',
-      why: 'wave 1 of 2 is for 1 machine, and the next begins when worker-1 is well',
+      why: 'wave 1 of 2 is limited to 1 machine; the next wave starts when worker-1 is healthy',
       isUnavailable: false,
     });
   });
 
-  it('as many as maxUnavailable allows, once the first one is well', () => {
+  it('as many as maxUnavailable allows, once the canary is healthy', () => {
     const nodes = [sampleNode('worker-0', updated), ...sampleNodes(5)];
     const decision = choose({ maxUnavailable: 3, state: sampleState() }, nodes);
     expect(decision.state).toEqual(sampleState({ wave: 2 }));
     expect(names(decision)).toEqual(['worker-1', 'worker-2', 'worker-3']);
     expect(decision.nodes.get('worker-4')?.why).toBe(
-      'at most 3 machines at a time (maxUnavailable), and out of service are worker-1, worker-2, worker-3',
+      'at most 3 machines may be unavailable (maxUnavailable); unavailable now: worker-1, worker-2, worker-3',
     );
   });
 
-  it('zone by zone, the oldest first, then by name, and the machine of the controller last', () => {
+  it('zone by zone, the oldest first, then by name, and the node of the controller last', () => {
     const nodes = [
       sampleNode('b2', { zone: 'b' }),
       sampleNode('b1', { zone: 'b' }),
@@ -72,20 +72,20 @@ describe('who is given the target', () => {
   });
 
   it.each<[string, Partial<NodeFacts>, string]>([
-    ['is not ready', { isReady: false }, 'it is not ready: Kubelet stopped'],
-    ['was cordoned by a person', { isCordoned: true }, 'somebody cordoned it'],
-    ['drifted', { state: 'Degraded', reason: 'a file differs' }, 'it is degraded at the config it has'],
-    ['is being deleted', { isBeingDeleted: true }, 'it is being deleted'],
-    ['has not spoken yet', { current: null, desired: null, state: null }, 'has not said yet which config'],
-  ])('not a machine that %s: it says why, and counts', (_, facts, why) => {
+    ['is not ready', { isReady: false }, 'not ready: Kubelet stopped'],
+    ['was cordoned by a user', { isCordoned: true }, 'cordoned by a user; it is updated once uncordoned'],
+    ['drifted', { state: 'Degraded', reason: 'a file differs' }, 'degraded at its current config'],
+    ['is being deleted', { isBeingDeleted: true }, 'being deleted'],
+    ['has not reported yet', { current: null, desired: null, state: null }, 'not reported the current config'],
+  ])('not a node that %s: the reason is reported, and it counts as unavailable', (_, facts, why) => {
     const nodes = [sampleNode('worker-0', facts), ...sampleNodes(2)];
     const decision = choose({ maxUnavailable: 2, policy: atOnce }, nodes);
     expect(names(decision)).toEqual(facts.isBeingDeleted === true ? ['worker-1', 'worker-2'] : ['worker-1']);
     expect(decision.nodes.get('worker-0')).toMatchObject({ phase: 'skipped', why: expect.stringContaining(why) });
-    expect(decision.summary).toContain('cannot have a turn as they are: worker-0');
+    expect(decision.summary).toContain('skipped for now: worker-0');
   });
 
-  it('not one whose pods are coming back after another update, or whose daemon is at work', () => {
+  it('not one that is being uncordoned after another update, or whose daemon is busy', () => {
     const nodes = [
       sampleNode('worker-1', { isCordoned: true, isCordonedByUs: true }),
       sampleNode('worker-2', { state: 'Working' }),
@@ -94,58 +94,58 @@ describe('who is given the target', () => {
     expect(decision.give).toEqual([]);
     expect(decision.nodes.get('worker-1')).toMatchObject({
       phase: 'waiting',
-      why: expect.stringContaining('gets its pods back'),
+      why: expect.stringContaining('being uncordoned'),
     });
-    expect(decision.nodes.get('worker-2')).toMatchObject({ phase: 'waiting', why: 'its daemon is at work (Working)' });
+    expect(decision.nodes.get('worker-2')).toMatchObject({ phase: 'waiting', why: 'the daemon is busy (Working)' });
   });
 
-  it('first one that failed at another config, at no cost: the new one may mend it', () => {
+  it('a node that failed at another config goes first, at no cost: the new config may repair it', () => {
     const failed = sampleNode('worker-9', { desired: NEW, state: 'Degraded', reason: 'it broke' });
     const decision = choose({ newest: NEXT }, [...sampleNodes(3), failed]);
     expect(names(decision)).toEqual(['worker-9']);
     expect(decision.give[0]?.why.startsWith(AFTER_FAILURE)).toBe(true);
   });
 
-  it('then those on their way to another config', () => {
+  it('then nodes that are updating to another config', () => {
     const nodes = [...sampleNodes(2), sampleNode('worker-9', onTheWay), sampleNode('worker-8', failedAtNew)];
     const decision = choose({ newest: NEXT, maxUnavailable: 2, policy: atOnce }, nodes);
     expect(names(decision)).toEqual(['worker-8', 'worker-9']);
   });
 
-  it('rather a machine that works than one that is away, to try a config', () => {
+  it('a healthy node is the canary rather than one that is not ready', () => {
     const nodes = [sampleNode('worker-0', { ...onTheWay, isReady: false, state: 'Rebooting' }), ...sampleNodes(2)];
     expect(names(choose({ newest: NEXT, maxUnavailable: 2 }, nodes))).toEqual(['worker-1']);
     expect(names(choose({ newest: NEXT, maxUnavailable: 1 }, nodes))).toEqual(['worker-0']);
   });
 
-  it('one that a config broke which the others do not have: the next one may mend it', () => {
+  it('a node broken by a config that the others do not have: the next config may repair it', () => {
     const broken = sampleNode('worker-0', { current: NEW, isReady: false });
     expect(names(choose({ newest: NEXT }, [broken, ...sampleNodes(2)]))).toEqual(['worker-0']);
   });
 
-  it('one that is not ready at the config that somebody rolls back from', () => {
-    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
+  it('a node that is not ready at the config that a user rolls back from', () => {
+    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'a user asked' } as const;
     const pool = { held: OLD, proven: NEW, state: sampleState({ target: OLD, from: NEW, hold }) };
     const nodes = [sampleNode('worker-1', { current: NEW, isReady: false }), sampleNode('worker-2', { current: NEW })];
     expect(names(choose(pool, nodes))).toEqual(['worker-1']);
     expect(names(choose({ proven: NEW, newest: NEXT }, nodes))).toEqual([]);
   });
 
-  it('a failed machine that rests only moves while others leave room', () => {
+  it('a failed node that still serves pods moves only while a slot is free', () => {
     const away = sampleNodes(1, { isReady: false });
     const failed = sampleNode('worker-9', { desired: NEW, state: 'Degraded' });
     expect(names(choose({ newest: NEXT }, [...away, failed]))).toEqual([]);
     expect(names(choose({ newest: NEXT, maxUnavailable: 2 }, [...away, failed]))).toEqual(['worker-9']);
   });
 
-  it('one that runs the target already, at once and beside the others: nothing changes on it', () => {
+  it('a node that already runs the target, in addition to the others: nothing changes on it', () => {
     const born = sampleNode('worker-9', { current: NEW, desired: null });
     const decision = choose({}, [...sampleNodes(3), born, sampleNode('worker-8', { current: NEW, desired: OLD })]);
     expect(names(decision)).toEqual(['worker-8', 'worker-9']);
-    expect(decision.give[0]?.why).toBe(`it runs ${NEW} already`);
+    expect(decision.give[0]?.why).toBe(`already runs ${NEW}`);
   });
 
-  it('nobody twice', () => {
+  it('no node twice', () => {
     const request = sampleRequest({ maxUnavailable: 2, policy: atOnce }, sampleNodes(4));
     const first = decideRollout(request);
     expect(names(first)).toEqual(['worker-1', 'worker-2']);
@@ -157,53 +157,55 @@ describe('who is given the target', () => {
 
 describe('maxUnavailable', () => {
   it.each<[string, Partial<NodeFacts>]>([
-    ['on its way', { ...onTheWay }],
+    ['is updating', { ...onTheWay }],
     ['has failed', { ...failedAtNew, givenAt: NOW - 99 * MINUTE }],
     ['is not ready', { ...updated, isReady: false }],
     ['is cordoned', { isCordoned: true }],
-    ['gets its pods back', { ...updated, isCordoned: true, isCordonedByUs: true }],
-    ['has said nothing', { current: null, desired: null, state: null }],
-  ])('a machine that %s counts', (_, facts) => {
+    ['is being uncordoned', { ...updated, isCordoned: true, isCordonedByUs: true }],
+    ['has reported nothing', { current: null, desired: null, state: null }],
+  ])('counts a node that %s', (_, facts) => {
     const nodes = [sampleNode('worker-0', facts), ...sampleNodes(3)];
     const state = { ...lastWave, resumedAt: at(-10) };
     expect(names(choose({ maxUnavailable: 1, state }, nodes))).toEqual([]);
     expect(names(choose({ maxUnavailable: 2, state }, nodes))).toEqual(['worker-1']);
   });
 
-  it('of the control plane is one, whatever it says', () => {
+  it('is 1 for the control plane, whatever the pool sets', () => {
     const decision = choose({ isControlPlane: true, maxUnavailable: 3, policy: atOnce }, sampleNodes(3));
     expect(names(decision)).toEqual(['worker-1']);
     expect(decision.maxUnavailable).toBe(1);
   });
 
-  it('of the control plane counts the machines of its other pools', () => {
+  it('of the control plane counts the nodes of the other control-plane pools', () => {
     const decision = choose({ isControlPlane: true }, sampleNodes(3), { otherControlPlaneOut: ['arbiter-1'] });
     expect(decision.give).toEqual([]);
-    expect(decision.summary).toContain('one machine of the control plane at a time, and out of service is arbiter-1');
+    expect(decision.summary).toContain(
+      'at most 1 control-plane machine may be unavailable; unavailable now: arbiter-1',
+    );
   });
 
-  it('of other pools does not', () => {
+  it('of other pools counts only their own nodes', () => {
     expect(names(choose({}, sampleNodes(3), { otherControlPlaneOut: ['arbiter-1'] }))).toEqual(['worker-1']);
   });
 
-  it('lowered in flight takes nobody back, and gives nobody more', () => {
+  it('lowered during a rollout withdraws no assignment and adds none', () => {
     const nodes = [...sampleNodes(3, onTheWay), sampleNode('worker-9')];
     expect(choose({ maxUnavailable: 1, state: lastWave }, nodes).give).toEqual([]);
   });
 });
 
-describe('who says stop', () => {
-  it('a paused pool gives nothing, not even what changes nothing, and says the way on', () => {
+describe('a rollout that must not continue', () => {
+  it('a paused pool assigns nothing, not even what changes nothing, and reports how to continue', () => {
     const decision = choose({ isPaused: true }, [
       ...sampleNodes(2),
       sampleNode('worker-9', { current: NEW, desired: null }),
     ]);
     expect(decision).toMatchObject({ phase: 'paused', give: [], state: null });
-    expect(decision.summary).toContain('Pool worker is paused. 0 of 3 machines of pool worker have');
+    expect(decision.summary).toContain('Pool worker is paused. 0 of 3 machines in pool worker have');
     expect(decision.summary).toContain('spec.paused');
   });
 
-  it('the switch of the fleet gives nothing, and names its reason', () => {
+  it('the fleet-wide stop assigns nothing, and names its reason', () => {
     const decision = choose({}, sampleNodes(2), { stopped: 'Black Friday' });
     expect(decision).toMatchObject({ phase: 'stopped', give: [] });
     expect(decision.summary).toContain('stopped: Black Friday');
@@ -211,7 +213,7 @@ describe('who says stop', () => {
     expect(decision.nodes.get('worker-1')?.why).toContain('Black Friday');
   });
 
-  it('a pause that ends lets the rollout begin then, not before', () => {
+  it('a rollout starts when the pause ends, not before', () => {
     const request = sampleRequest(
       { isPaused: true, state: sampleState({ target: OLD, endedAt: at(-90) }) },
       sampleNodes(2),
@@ -222,7 +224,7 @@ describe('who says stop', () => {
     expect(next.state).toMatchObject({ target: NEW, from: OLD, startedAt: at(1), nodes: 2 });
   });
 
-  it('nothing rendered: nothing to do', () => {
+  it('a pool without a rendered config has nothing to do', () => {
     expect(choose({ newest: null, proven: null }, sampleNodes(1))).toMatchObject({
       phase: 'nothing',
       target: null,
@@ -231,8 +233,8 @@ describe('who says stop', () => {
   });
 });
 
-describe('how a rollout begins and ends', () => {
-  it('remembers the config that every machine had', () => {
+describe('how a rollout starts and ends', () => {
+  it('stores the last config that every machine had', () => {
     expect(choose({}, sampleNodes(3)).state).toEqual(sampleState({ startedAt: at(0) }));
     expect(choose({ proven: null }, sampleNodes(3)).state).toMatchObject({ from: null });
     const before = sampleState({ target: OLD, endedAt: at(-90) });
@@ -241,9 +243,9 @@ describe('how a rollout begins and ends', () => {
     expect(choose({ proven: null, state: cutOff }, sampleNodes(3)).state).toMatchObject({ from: OLD });
   });
 
-  it('ends when every machine is well, with a record', () => {
+  it('ends with a record when every machine is healthy', () => {
     const decision = choose({ state: lastWave }, sampleNodes(3, updated));
-    expect(decision).toMatchObject({ phase: 'updated', give: [], summary: `All machines of pool worker have ${NEW}` });
+    expect(decision).toMatchObject({ phase: 'updated', give: [], summary: `All machines in pool worker have ${NEW}` });
     expect(decision.state).toEqual({ ...lastWave, endedAt: at(0) });
     expect(decision.ended).toEqual({
       config: NEW,
@@ -254,7 +256,7 @@ describe('how a rollout begins and ends', () => {
       outcome: 'completed',
       nodes: 3,
       capacity: 1,
-      why: 'it is what was rendered last',
+      why: 'newest rendered config',
     });
   });
 
@@ -267,7 +269,7 @@ describe('how a rollout begins and ends', () => {
 
   it.each<[string, Partial<NodeFacts>]>([
     ['is not ready', { isReady: false }],
-    ['has not got its pods back', { isCordoned: true, isCordonedByUs: true }],
+    ['is not uncordoned yet', { isCordoned: true, isCordonedByUs: true }],
     ['is degraded', { state: 'Degraded' }],
   ])('does not end while a machine %s', (_, facts) => {
     const nodes = [...sampleNodes(2, updated), sampleNode('worker-9', { ...updated, ...facts })];
@@ -276,16 +278,16 @@ describe('how a rollout begins and ends', () => {
     expect(decision.phase).not.toBe('updated');
   });
 
-  it('one that a person cordoned, and that has the target, does not hold it up', () => {
+  it('ends although a user cordoned a node that has the target', () => {
     const nodes = [sampleNode('worker-1', updated), sampleNode('worker-2', { ...updated, isCordoned: true })];
     expect(choose({ state: lastWave }, nodes)).toMatchObject({ phase: 'updated', ended: { outcome: 'completed' } });
   });
 
-  it('a pool without machines has what was rendered', () => {
+  it('an empty pool completes immediately', () => {
     expect(choose({ proven: null }, [])).toMatchObject({ phase: 'updated', ended: { config: NEW, nodes: 0 } });
   });
 
-  it('a target that another one replaces is written down as superseded', () => {
+  it('a target that is replaced is recorded as superseded', () => {
     const decision = choose({ newest: NEXT, state: sampleState() }, [
       sampleNode('worker-1', updated),
       ...sampleNodes(1),
@@ -294,7 +296,7 @@ describe('how a rollout begins and ends', () => {
     expect(decision.state).toMatchObject({ target: NEXT, from: OLD, wave: 1 });
   });
 
-  it('a target that is taken back before anybody had it ends in two steps, each with its record', () => {
+  it('a target that is withdrawn before any node had it ends in two steps, each with a record', () => {
     const request = sampleRequest({ newest: OLD, state: sampleState() }, sampleNodes(2));
     const first = decideRollout(request);
     expect(first).toMatchObject({ ended: { config: NEW, outcome: 'superseded' }, lookAgainAt: NOW });
@@ -303,14 +305,14 @@ describe('how a rollout begins and ends', () => {
     expect(decideRollout(afterwards(request, second)).ended).toBeNull();
   });
 
-  it('a machine that joins a pool whose config is proven needs no canary, and a failure of it halts nothing', () => {
+  it('a node that joins a pool whose config is proven needs no canary, and its failure halts nothing', () => {
     const nodes = [...sampleNodes(2, updated), sampleNode('joined-1'), sampleNode('joined-2')];
     const pool = { proven: NEW, state: sampleState({ endedAt: at(-5) }), maxUnavailable: 2 };
     expect(names(choose(pool, nodes))).toEqual(['joined-1', 'joined-2']);
     const failed = [...sampleNodes(2, updated), sampleNode('joined-1', failedAtNew), sampleNode('joined-2')];
     expect(names(choose(pool, failed))).toEqual(['joined-2']);
     expect(choose(pool, failed).state).toBe(pool.state);
-    // Nor while the status that says so is still to be written.
+    // Nor before the status has been written.
     expect(choose({ ...pool, proven: OLD }, failed).state).toBe(pool.state);
   });
 });

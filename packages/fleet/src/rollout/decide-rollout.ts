@@ -1,4 +1,4 @@
-// Which machines are given the target now, and in which order.
+// Which nodes are assigned the target now, and in which order.
 import type { Assignment, NodeFacts, RolloutDecision, RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
 import {
   type RolloutTarget,
@@ -13,15 +13,14 @@ import {
 import { isFailing, isUnavailable, type NodeState, computeNodeState } from './node-state.ts';
 import { computeMaxUnavailable } from './policy.ts';
 import { AFTER_FAILURE } from './read-facts.ts';
-import { machines, computePhase, type Situation, formatSummary } from './summary.ts';
+import { computePhase, type Situation, formatSummary } from './summary.ts';
 import { buildVerdicts } from './verdicts.ts';
 import { computeWave } from './waves.ts';
 
 export interface Limits {
   readonly target: string;
-  /** How many of the pool may be out of service. */
   readonly maxUnavailable: number;
-  /** Machines outside of the pool that count as well. */
+  /** Unavailable nodes of other pools that count against the limit too. */
   readonly outElsewhere: number;
   readonly wave: { readonly number: number; readonly of: number; readonly size: number; readonly given: number };
   readonly ownNode: string | null;
@@ -31,24 +30,24 @@ export function selectAssignments(stands: readonly NodeState[], limits: Limits):
   const { target, wave } = limits;
   const same = stands.filter(({ standing }) => standing === 'same').sort(byTurn);
   const give = same.map((stand) => ({ node: stand.node.name, config: target, why: explainAssignment(stand, target) }));
-  let room = wave.size - wave.given - same.length;
+  let free = wave.size - wave.given - same.length;
   const slots = countSlots(stands, limits);
-  if (room <= 0) return give;
+  if (free <= 0) return give;
   for (const stand of inOrder(stands, slots, limits)) {
-    if (room === 0) break;
+    if (free === 0) break;
     const why = take(stand, slots, limits);
     if (why === null) continue;
     give.push({ node: stand.node.name, config: target, why });
-    room -= 1;
+    free -= 1;
   }
   return give;
 }
 
-/** How much of the pool is out of service, as machines are given the target one after the other. */
+/** How many nodes are unavailable, updated with each assignment. */
 interface Slots {
-  /** All that count against maxUnavailable. */
+  /** Every node that counts against maxUnavailable. */
   unavailable: number;
-  /** Those of them that are really away, or may go away at any time. One that failed and rests is neither, until it is told to move. */
+  /** Nodes that are down or may go down at any time. A failed node that still serves pods joins them when it is reassigned. */
   away: number;
 }
 
@@ -63,8 +62,9 @@ function countSlots(stands: readonly NodeState[], { outElsewhere }: Limits): Slo
 }
 
 /**
- * What is out of service already goes first, since it costs nothing, and of that what has failed. But one that is not ready is the
- * worst of canaries. The machine that the controller runs on goes after the other ones, so that the controller moves once.
+ * Nodes that are already unavailable go first, because they cost no capacity, and failed ones before the rest. A node
+ * that is not ready makes a poor canary, so it goes last. The controller's own node follows the other available nodes,
+ * so that the controller pod moves only once.
  */
 function computeTier({ node, standing }: NodeState, ownNode: string | null): number | null {
   switch (standing) {
@@ -117,22 +117,22 @@ function take(stand: NodeState, slots: Slots, limits: Limits): string | null {
 }
 
 function explainSelection({ zone }: NodeFacts, { unavailable }: Slots, { wave, maxUnavailable }: Limits): string {
-  const place = zone === '' ? 'the oldest' : `the oldest of zone ${zone}`;
-  const canary = wave.number === 1 && wave.of > 1 ? ', which tries it for the others' : '';
-  return `it is ${place} that is left in wave ${wave.number} of ${wave.of}${canary}; number ${unavailable} of at most ${machines(maxUnavailable)} out of service`;
+  const place = zone === '' ? '' : ` in ${zone}`;
+  const canary = wave.number === 1 && wave.of > 1 ? ', canary' : '';
+  return `oldest remaining node${place} (wave ${wave.number} of ${wave.of}${canary}); ${unavailable} of ${maxUnavailable} allowed unavailable`;
 }
 
 function explainAssignment({ node, standing }: NodeState, target: string): string {
-  if (standing === 'same') return `${isFailing(node) ? AFTER_FAILURE : ''}it runs ${target} already`;
-  if (isFailing(node)) return `${AFTER_FAILURE}${describeFailedConfig(node)}, and has its turn first`;
-  if (standing === 'broken') return `it is not ready at ${node.current}, which may be the reason`;
-  return `it was on its way to ${node.desired}, so that it costs nothing to turn it round`;
+  if (standing === 'same') return `${isFailing(node) ? AFTER_FAILURE : ''}already runs ${target}`;
+  if (isFailing(node)) return `${AFTER_FAILURE}${describeFailedConfig(node)}; failed nodes go first`;
+  if (standing === 'broken') return `not ready at ${node.current}, which may be the cause`;
+  return `was already moving to ${node.desired}, so redirecting it makes no other node unavailable`;
 }
 
 const describeFailedConfig = ({ current, desired }: NodeFacts): string =>
-  desired === null || desired === current ? `it is degraded at ${current}` : `it could not become ${desired}`;
+  desired === null || desired === current ? `degraded at ${current}` : `could not apply ${desired}`;
 
-// Which machines of a pool are given its target now. The whole decision about a rollout, on plain data.
+// The whole decision about a rollout, on plain data.
 
 export function decideRollout(request: RolloutRequest): RolloutDecision {
   const aim = resolveTarget(request.pool, request.now);
@@ -155,7 +155,7 @@ function computeNodeStates(
 }
 
 interface DecidedProgress {
-  /** Null: it has not begun. */
+  /** Null: it has not started. */
   readonly state: RolloutState | null;
   readonly ended: RolloutRecord | null;
 }
@@ -168,10 +168,10 @@ function computeProgress(
   const { pool, nodes, now } = request;
   const isDone = stands.every(({ standing }) => standing === 'well');
   const isShut = pool.isPaused || request.stopped !== null;
-  // What may not begin has no beginning yet: its time would count the pause.
+  // A rollout that may not start has no start time yet: otherwise its duration would include the pause.
   if (isShut && !isDone && pool.state?.target !== aim.target) return { state: null, ended: null };
   const { state, ended } = advanceRollout(aim, { pool, nodes, now });
-  // One record at a time: the rollout that was replaced is written down first.
+  // One record per decision: the superseded rollout is recorded first.
   if (isDone && state.endedAt === null && ended === null) return endRollout(state, { pool, nodes, now });
   const movedAway = request.elsewhere.filter(({ desired }) => desired === aim.target);
   return { state: haltedState(state, pool, [...stands, ...computeNodeStates(request, aim, movedAway)], now), ended };
@@ -183,7 +183,7 @@ interface Reversal {
   readonly why: string;
 }
 
-/** Where a halted rollout goes back to by itself; null: it stays halted. */
+/** What a halted rollout rolls back to automatically; null: it stays halted. */
 function findReversal(state: RolloutState, { pool, nodes }: RolloutRequest): Reversal | null {
   const { halted, from, fromOsMajor } = state;
   if (halted === null || from === null || pool.policy.onFailure !== 'return') return null;
@@ -240,7 +240,7 @@ function computeAssignments({ request, target, stands, wave, maxUnavailable }: S
 }
 
 function computeNextCheck({ stands, state, wave, request }: Situation, phase: RolloutDecision['phase']): number | null {
-  // Another record was to be written first.
+  // The record of the superseded rollout had to be written first.
   if (phase === 'updated' && state?.endedAt === null) return request.now;
   let next = wave?.soaksUntil ?? null;
   for (const { changesAt } of stands) {
@@ -261,7 +261,7 @@ function nothingToDo({ pool, nodes }: RolloutRequest): RolloutDecision {
     held: pool.held,
     ended: null,
     lookAgainAt: null,
-    summary: `Nothing has been rendered for pool ${pool.name} yet; its condition RenderDegraded says why, if that lasts`,
+    summary: `Nothing has been rendered for pool ${pool.name} yet. If this lasts, check the pool's condition RenderDegraded`,
     phase: 'nothing',
   };
 }

@@ -1,55 +1,55 @@
-// What a rollout is decided on: a pool, its nodes and what was remembered, at one moment, as plain data.
+// The input and output of a rollout decision as plain data: a pool, its nodes and the stored state at one moment.
 import type { rolloutErrors } from '../errors.ts';
 import type { RolloutPolicy } from './policy.ts';
 
-/** What a node's daemon says of it; null: it has said nothing yet. */
+/** The state that the daemon reports; null: none yet. */
 export type DaemonState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable' | null;
 
 export interface NodeFacts {
   readonly name: string;
-  /** Milliseconds, as all times here. */
+  /** In milliseconds, like all times here. */
   readonly createdAt: number;
-  /** '' where it has none. */
+  /** '' if it has none. */
   readonly zone: string;
-  /** The rendered configs that the Node names; null: none yet. */
+  /** The rendered configs in the Node's annotations; null: none yet. */
   readonly current: string | null;
   readonly desired: string | null;
   readonly state: DaemonState;
-  /** The daemon's words; ''. */
+  /** The daemon's message; '' if there is none. */
   readonly reason: string;
-  /** The kubelet reports, and has no trouble with its network or disk. */
+  /** Ready, without network or disk problems. */
   readonly isReady: boolean;
-  /** For people: what is not ready; '' where it is. */
+  /** Human-readable: what is not ready; '' if it is ready. */
   readonly notReady: string;
-  /** Since when it is ready, or is not. */
+  /** When isReady last changed. */
   readonly readyChangedAt: number;
   readonly isCordoned: boolean;
-  /** We cordoned it, for an update. */
+  /** Slipway cordoned it for an update. */
   readonly isCordonedByUs: boolean;
   /** What its drain waits for; '' for nothing. */
   readonly drainBlocked: string;
-  /** As the kubelet tells it, such as `Red Hat Enterprise Linux CoreOS 9.6.20260101-0`; ''. */
+  /** As the kubelet reports it, such as `Red Hat Enterprise Linux CoreOS 9.6.20260101-0`; ''. */
   readonly osImage: string;
-  /** When it was given its desired config; null: not known. */
+  /** When it was assigned its desired config; null: not known. */
   readonly givenAt: number | null;
-  /** It had failed at another config when it was given this one: what its daemon says may still be about that. */
+  /** It had failed at another config when it was assigned this one: the daemon's report may still be about that. */
   readonly wasFailing: boolean;
   readonly isBeingDeleted: boolean;
 }
 
 export interface PoolFacts {
   readonly name: string;
-  /** Masters and arbiters: one of all of them at a time, whatever maxUnavailable says. */
+  /** Masters and arbiters: one at a time across all these pools, whatever maxUnavailable is. */
   readonly isControlPlane: boolean;
-  /** What render made last; null: nothing yet. */
+  /** The config that was rendered last; null: none yet. */
   readonly newest: string | null;
-  /** The annotation target-config: goes before the newest. */
+  /** The annotation target-config, which overrides the newest. */
   readonly held: string | null;
   readonly isPaused: boolean;
   /** As users write it: a number, a percentage, or nothing. */
   readonly maxUnavailable: number | string | undefined;
   readonly policy: RolloutPolicy;
-  /** The config that every machine of the pool last had: status.configuration. */
+  /** The last config that every machine of the pool had: status.configuration. */
   readonly proven: string | null;
   readonly state: RolloutState | null;
 }
@@ -60,37 +60,37 @@ export interface RolloutRequest {
   readonly nodes: readonly NodeFacts[];
   /** Why the fleet-wide switch is on; null: it is off. */
   readonly stopped: string | null;
-  /** Control-plane nodes of other pools that are out of service or on their way. */
+  /** Unavailable control-plane nodes of other pools. */
   readonly otherControlPlaneOut: readonly string[];
-  /** The machines of other pools: one that failed and was then moved to another pool has failed all the same. */
+  /** The nodes of other pools: a failed node that was moved to another pool still counts as failed. */
   readonly elsewhere: readonly NodeFacts[];
-  /** Where the controller that asks runs; null: not known. */
+  /** The node that the controller runs on; null: not known. */
   readonly ownNode: string | null;
 }
 
-/** What is remembered of the rollout of a pool to one target. In the pool's annotation, as JSON. */
+/** The stored state of a pool's rollout to one target: JSON in an annotation of the pool. */
 export interface RolloutState {
   readonly target: string;
-  /** The last good config, to which a cancel or an automatic return goes; null: there was none. */
+  /** The last good config, the target of a cancel or an automatic rollback; null: there was none. */
   readonly from: string | null;
   readonly startedAt: string;
-  /** When every machine had it; null: it is under way. */
+  /** When every machine had it; null: the rollout is in progress. */
   readonly endedAt: string | null;
-  /** Machines that were to change, when it began. */
+  /** How many machines had to change when it started. */
   readonly nodes: number;
-  /** The major version of the OS of the machines that ran `from` when it began; null: not known. */
+  /** The OS major version of the machines that ran `from` when it started; null: not known. */
   readonly fromOsMajor: number | null;
-  /** The wave that is under way, from 1. */
+  /** The current wave, from 1. */
   readonly wave: number;
-  /** Since when the wave is full and every machine with the target is well; null: not so, or the policy asks for no soak. */
+  /** Since when the wave is complete and every machine with the target healthy; null: not yet, or the policy has no soak. */
   readonly healthySince: string | null;
-  /** Machines that were given the target before this moment and failed do not halt it: somebody said `resume`. */
+  /** Set by `resume`: machines that were assigned the target before this time and failed do not halt the rollout. */
   readonly resumedAt: string | null;
-  /** A machine failed: no other is given the target until somebody says `resume`, or that machine is well. */
+  /** A machine failed: no other is assigned the target until a user runs `resume` or that machine is healthy. */
   readonly halted: { readonly at: string; readonly node: string; readonly reason: string } | null;
-  /** Why the target is a held one; null: it is the newest. */
+  /** Why the target is held; null: it is the newest. */
   readonly hold: Hold | null;
-  /** What became of the last request of a person. */
+  /** The answer to the last user request. */
   readonly answer: {
     readonly request: string;
     readonly at: string;
@@ -100,9 +100,9 @@ export interface RolloutState {
 }
 
 export interface Hold {
-  /** `return` and `cancel` go back to what most machines have: at once, without waves. A `rollback` is a rollout like others. */
+  /** `return` and `cancel` return to what most machines have, without waves. A `rollback` is an ordinary rollout. */
   readonly kind: 'return' | 'cancel' | 'rollback';
-  /** What render had made when it began: another one may end it. */
+  /** The newest config when the hold started: a newer one may end the hold. */
   readonly instead: string | null;
   readonly at: string;
   readonly why: string;
@@ -111,20 +111,20 @@ export interface Hold {
 /** One ended rollout, newest first in the pool's history annotation. */
 export interface RolloutRecord {
   readonly config: string;
-  /** The highest major version of the OS of the machines when it ended, where it is known. */
+  /** The highest OS major version of the machines when it ended, if known. */
   readonly osMajor?: number;
   readonly from: string | null;
   readonly startedAt: string;
   readonly endedAt: string;
-  /** `superseded`: another target came before every machine had this one. All others: every machine had it. */
+  /** `superseded`: the target changed before every machine had this one. All others: every machine had it. */
   readonly outcome: 'completed' | 'superseded' | 'cancelled' | 'returned' | 'rolled back';
   readonly nodes: number;
-  /** How many went at a time. */
+  /** How many were updated at a time. */
   readonly capacity: number;
   readonly why: string;
 }
 
-/** Something of a pool that cannot be used as it is. The message names it and the way out. */
+/** A setting of a pool that cannot be used. The message names it and what to do. */
 export interface RolloutProblem {
   readonly code: keyof typeof rolloutErrors;
   readonly message: string;
@@ -136,50 +136,50 @@ export interface Assignment {
   readonly why: string;
 }
 
-// What a rollout comes to, for the controller to carry out, and for commands and pages to show.
+// The decision, for the controller to execute and for commands and pages to show.
 
 export type NodePhase =
-  /** Has the target and works. */
+  /** Has the target and is healthy. */
   | 'updated'
-  /** Was given the target and is on its way. */
+  /** Was assigned the target and is updating. */
   | 'updating'
-  /** Was given the target and could not. */
+  /** Was assigned the target and failed to apply it. */
   | 'failed'
-  /** Is given it now. */
+  /** Is being assigned the target. */
   | 'next'
-  /** Its turn comes. */
+  /** Waits for a slot. */
   | 'waiting'
-  /** Cannot have a turn as it is: not ready, cordoned by somebody, degraded before, being deleted. */
+  /** Cannot be updated now: not ready, cordoned by a user, already degraded, or being deleted. */
   | 'skipped';
 
 export interface NodeVerdict {
   readonly phase: NodePhase;
-  /** One sentence for people: why this node now, or why not. */
+  /** A human-readable sentence: why this node is updated now, or why not. */
   readonly why: string;
   /** Counts against maxUnavailable. */
   readonly isUnavailable: boolean;
 }
 
 export interface RolloutDecision {
-  /** What the machines are to have; null: nothing was rendered yet. */
+  /** The desired config of the machines; null: nothing was rendered yet. */
   readonly target: string | null;
-  /** How many may be out of service at once. */
+  /** How many may be unavailable at the same time. */
   readonly maxUnavailable: number;
-  /** In order; each one write. */
+  /** Assignments in order, one write each. */
   readonly give: readonly { readonly node: string; readonly config: string; readonly why: string }[];
   /** Every node of the pool. */
   readonly nodes: ReadonlyMap<string, NodeVerdict>;
-  /** The wave that is under way: its number from 1, of how many, and how many machines may have the target in it. */
+  /** The current wave: its number from 1, the number of waves, and how many machines may have the target in it. */
   readonly wave: { readonly number: number; readonly of: number; readonly size: number } | null;
-  /** As it must be stored before anything is given; the same object where nothing changes. */
+  /** Must be stored before any assignment; the same object where nothing changes. */
   readonly state: RolloutState | null;
-  /** The annotation target-config as it must be: written together with `state`. */
+  /** The desired value of the annotation target-config, written together with `state`. */
   readonly held: string | null;
   /** A rollout that has just ended. */
   readonly ended: RolloutRecord | null;
-  /** When time alone changes the decision; null: never. */
+  /** When to decide again even if nothing changes in the cluster; null: never. */
   readonly lookAgainAt: number | null;
-  /** One sentence for people: what happens, or what is waited for and the way out. */
+  /** A human-readable sentence: what happens, or what the rollout waits for and what to do. */
   readonly summary: string;
   readonly phase: 'updated' | 'updating' | 'paused' | 'stopped' | 'halted' | 'nothing';
 }

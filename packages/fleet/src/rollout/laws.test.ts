@@ -1,4 +1,4 @@
-// What holds for every pool, however it came to be as it is.
+// Laws that hold for every pool in any state.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideRollout } from './decide-rollout.ts';
@@ -27,7 +27,7 @@ const someNode = fc
   })
   .map(({ byUs, ...facts }) => Object.assign(facts, { isCordonedByUs: facts.isCordoned && byUs }));
 
-/** Most machines of a fleet are well: else hardly anything could be given. */
+/** Most machines of a fleet are healthy: otherwise hardly any could be assigned anything. */
 const node = fc.oneof(
   { weight: 3, arbitrary: config.map((current) => ({ current, desired: current })) },
   { weight: 2, arbitrary: someNode },
@@ -42,7 +42,7 @@ const hold = fc.record({
   kind: fc.constantFrom('return' as const, 'cancel' as const, 'rollback' as const),
   instead: fc.option(config),
   at: fc.constant(new Date(NOW).toISOString()),
-  why: fc.constant('somebody asked'),
+  why: fc.constant('a user asked'),
 });
 
 const state = fc.record({
@@ -72,7 +72,7 @@ const pool: fc.Arbitrary<PoolFacts> = fc
       hold: fc.constantFrom('until-new-render' as const, 'until-resume' as const),
     }),
   })
-  // A rollout that has ended is in the pool's status too.
+  // A rollout that has ended is also in the pool's status.
   .map((facts) => samplePool({ ...facts, ...(facts.state?.endedAt && { proven: facts.state.target }) }));
 
 const request: fc.Arbitrary<RolloutRequest> = fc.record({
@@ -91,7 +91,7 @@ const expectAlways = (law: (request: RolloutRequest) => void): void =>
   fc.assert(fc.property(request, law), { numRuns: 300 });
 
 describe('for every pool', () => {
-  it('no more machines go out of service than maxUnavailable allows', () => {
+  it('no more machines become unavailable than maxUnavailable allows', () => {
     expectAlways((each) => {
       const decision = decideRollout(each);
       const elsewhere = each.pool.isControlPlane ? each.otherControlPlaneOut.length : 0;
@@ -101,7 +101,7 @@ describe('for every pool', () => {
     });
   });
 
-  it('machines that failed and rest are set in motion only within maxUnavailable', () => {
+  it('failed machines that still serve pods are reassigned only within maxUnavailable', () => {
     expectAlways((each) => {
       const decision = decideRollout(each);
       const facts = byName(each.nodes);
@@ -121,7 +121,7 @@ describe('for every pool', () => {
     });
   });
 
-  it('never two machines of the control plane at once', () => {
+  it('never two control-plane machines at the same time', () => {
     expectAlways((each) => {
       const request = { ...each, pool: { ...each.pool, isControlPlane: true } };
       const decision = decideRollout(request);
@@ -135,7 +135,7 @@ describe('for every pool', () => {
     });
   });
 
-  it('nothing is given while it is paused, stopped or halted, or where nothing is left to give', () => {
+  it('nothing is assigned while it is paused, stopped or halted, or when nothing is left to assign', () => {
     expectAlways((each) => {
       const { phase, give, state: next } = decideRollout(each);
       const mayGive = !each.pool.isPaused && each.stopped === null && phase === 'updating' && next?.halted === null;
@@ -143,7 +143,7 @@ describe('for every pool', () => {
     });
   });
 
-  it('only machines of the pool are given something, each once, and nobody who is being deleted or has it', () => {
+  it('only machines of the pool are assigned a target, each once, and none that has it or is being deleted', () => {
     expectAlways((each) => {
       const { give, target } = decideRollout(each);
       const facts = byName(each.nodes);
@@ -156,7 +156,7 @@ describe('for every pool', () => {
     });
   });
 
-  it('no more machines have the target than the wave is for, but for those that run it already', () => {
+  it('no more machines have the target than the wave allows, except those that already run it', () => {
     expectAlways((each) => {
       const decision = decideRollout(each);
       const facts = byName(each.nodes);
@@ -167,7 +167,7 @@ describe('for every pool', () => {
     });
   });
 
-  it('the order in which machines are listed changes nothing', () => {
+  it('the order of the machines in the list does not matter', () => {
     expectAlways((each) => {
       const one = decideRollout(each);
       const other = decideRollout({ ...each, nodes: each.nodes.toReversed() });
@@ -176,11 +176,11 @@ describe('for every pool', () => {
     });
   });
 
-  it('carried out, it gives nothing more until something changes', () => {
+  it('once executed, a decision assigns nothing more until something changes', () => {
     expectAlways((each) => {
       const decision = decideRollout(each);
-      // A machine that runs the target and is told so is well at once, and may open the next wave.
-      fc.pre(decision.give.every(({ why }) => !why.replace(AFTER_FAILURE, '').startsWith('it runs ')));
+      // A machine that already runs the target is healthy as soon as it is assigned, and may start the next wave.
+      fc.pre(decision.give.every(({ why }) => !why.replace(AFTER_FAILURE, '').startsWith('already runs ')));
       const next = afterwards(each, decision);
       const again = decideRollout(next);
       // A second record is written in a second step.
@@ -199,7 +199,7 @@ describe('for every pool', () => {
     });
   });
 
-  it('machines that do as they are told end with the target, within maxUnavailable all the way', () => {
+  it('machines that apply what they are assigned all reach the target, always within maxUnavailable', () => {
     fc.assert(
       fc.property(
         pool,
@@ -237,7 +237,7 @@ describe('for every pool', () => {
   });
 });
 
-/** One of the machines that are on their way does its next step. */
+/** One of the updating machines takes its next step. */
 function advanced(nodes: readonly NodeFacts[], pick: number): NodeFacts[] {
   const moving = nodes.filter(({ current, desired }) => desired !== current);
   const chosen = moving[pick % Math.max(1, moving.length)];

@@ -21,13 +21,18 @@ import {
 const hold: Hold = { kind: 'return', instead: NEW, at: at(-5), why: 'a node failed' };
 const untilResume = { ...defaultRolloutPolicy, hold: 'until-resume' } as const;
 const held = { held: OLD, state: sampleState({ target: OLD, hold }) };
-const byHand = { kind: 'rollback', instead: null, at: at(0), why: expect.stringContaining('set by hand') as string };
+const byHand = {
+  kind: 'rollback',
+  instead: null,
+  at: at(0),
+  why: expect.stringContaining('a user set the annotation') as string,
+};
 
-describe('what the machines of a pool are to have', () => {
+describe('the target of a pool', () => {
   it.each<[string, Partial<PoolFacts>, object]>([
-    ['the newest', {}, { target: NEW, held: null, hold: null }],
-    ['nothing before anything was rendered', { newest: null }, { target: null }],
-    ['what they are held at, before the newest', held, { target: OLD, held: OLD, hold }],
+    ['is the newest config', {}, { target: NEW, held: null, hold: null }],
+    ['is nothing before anything was rendered', { newest: null }, { target: null }],
+    ['is the held config rather than the newest', held, { target: OLD, held: OLD, hold }],
     [
       'the newest, when something new was rendered',
       { ...held, newest: NEXT },
@@ -38,8 +43,8 @@ describe('what the machines of a pool are to have', () => {
       { ...held, newest: NEXT, policy: untilResume },
       { target: OLD, hold },
     ],
-    ['what somebody wrote there by hand', { held: OLD }, { target: OLD, held: OLD, hold: byHand }],
-    ['what somebody wrote over a held one', { ...held, held: NEXT }, { target: NEXT, hold: byHand }],
+    ['is what a user wrote into the annotation', { held: OLD }, { target: OLD, held: OLD, hold: byHand }],
+    ['is what a user wrote over a held config', { ...held, held: NEXT }, { target: NEXT, hold: byHand }],
     [
       'the newest, when somebody took the annotation away',
       { ...held, held: null },
@@ -49,7 +54,7 @@ describe('what the machines of a pool are to have', () => {
     expect(resolveTarget(samplePool(pool), NOW)).toMatchObject(aim);
   });
 
-  it('what is written by hand is not ended by a new render', () => {
+  it('a hold that a user set by hand does not end with a new render', () => {
     const state = sampleState({ target: OLD, hold: { ...hold, kind: 'rollback', instead: null } });
     expect(resolveTarget(samplePool({ held: OLD, state, newest: NEXT }), NOW)).toMatchObject({ target: OLD });
   });
@@ -70,13 +75,13 @@ const returning = { ...defaultRolloutPolicy, onFailure: 'return' } as const;
 describe('a halt', () => {
   it.each<[string, Partial<NodeFacts>]>([
     ['is degraded', failed],
-    ['cannot become it', { ...failed, state: 'Unreconcilable' }],
-    ['is degraded after it had it', { ...failed, current: NEW }],
+    ['cannot apply it', { ...failed, state: 'Unreconcilable' }],
+    ['is degraded after it applied it', { ...failed, current: NEW }],
     [
       'is away for half an hour',
       { ...failed, state: 'Rebooting', isReady: false, readyChangedAt: NOW - 31 * MINUTE, givenAt: NOW - 40 * MINUTE },
     ],
-  ])('comes when a machine %s: nobody else is given the target', (_, facts) => {
+  ])('follows when a node %s: no other node is assigned the target', (_, facts) => {
     const decision = choose({ wave: 2 }, [canary(facts), ...sampleNodes(3)]);
     expect(decision).toMatchObject({ phase: 'halted', give: [], state: { halted: { at: at(0), node: 'canary' } } });
     expect(decision.nodes.get('canary')).toMatchObject({ phase: 'failed', isUnavailable: true });
@@ -85,7 +90,7 @@ describe('a halt', () => {
     expect(decision.summary).toContain('slipway cancel worker');
   });
 
-  it('comes also when that machine was moved to another pool before anybody saw that it failed', () => {
+  it('follows also when the failed node was moved to another pool before the failure was observed', () => {
     const request = sampleRequest({ maxUnavailable: 5, state: sampleState({ wave: 2 }) }, sampleNodes(3));
     const decision = decideRollout({
       ...request,
@@ -95,7 +100,7 @@ describe('a halt', () => {
     expect(decision.nodes.has('canary')).toBe(false);
   });
 
-  it('does not come while a machine is away for less, and says when to look again', () => {
+  it('does not follow while the node has been down for less, and requeues for that time', () => {
     const facts = {
       ...failed,
       state: 'Rebooting',
@@ -109,7 +114,7 @@ describe('a halt', () => {
     });
   });
 
-  it('does not come for a machine that was away before it was given the target', () => {
+  it('does not follow for a node that was down before it was assigned the target', () => {
     const facts = {
       ...failed,
       state: 'Rebooting',
@@ -120,30 +125,30 @@ describe('a halt', () => {
     expect(choose({}, [canary(facts), ...sampleNodes(3)])).toMatchObject({ phase: 'updating', lookAgainAt: null });
   });
 
-  it('does not come at once for a machine that had failed before: what it says may be old', () => {
+  it('does not follow immediately for a node that had failed before: its report may be stale', () => {
     const facts = { ...failed, wasFailing: true } as const;
     expect(choose({}, [canary(facts)])).toMatchObject({ phase: 'updating', lookAgainAt: NOW + MINUTE });
     expect(choose({}, [canary({ ...facts, givenAt: NOW - 2 * MINUTE })])).toMatchObject({ phase: 'halted' });
   });
 
-  it('does not come for a machine that drifted at its old config', () => {
+  it('does not follow for a node that drifted at its old config', () => {
     expect(choose({}, [sampleNode('worker-9', { state: 'Degraded' }), ...sampleNodes(1)]).phase).toBe('updating');
   });
 
-  it('stays while that machine tries again, and when it is deleted', () => {
+  it('remains while the failed node retries, and when it is deleted', () => {
     const trying = canary({ ...failed, state: 'Working' });
     expect(choose({ halted }, [trying, ...sampleNodes(2)])).toMatchObject({ phase: 'halted', state: { halted } });
     const gone = choose({ halted }, sampleNodes(2));
     expect(gone).toMatchObject({ phase: 'halted', give: [], state: { halted } });
   });
 
-  it('ends when that machine is well at the target', () => {
+  it('ends when the failed node is healthy at the target', () => {
     const decision = choose({ halted }, [canary({ current: NEW }), ...sampleNodes(2)]);
     expect(decision).toMatchObject({ phase: 'updating', state: { halted: null, wave: 2 } });
     expect(decision.give).toHaveLength(2);
   });
 
-  it('names the next machine that failed when the first is well', () => {
+  it('names the next failed node when the first is healthy', () => {
     const nodes = [canary({ current: NEW }), ...sampleNodes(2, failed)];
     expect(choose({ halted }, nodes).state?.halted).toMatchObject({ node: 'worker-1', at: at(0) });
   });
@@ -155,7 +160,7 @@ describe('a halt', () => {
     });
   });
 
-  it('does not come back for machines that failed before somebody said resume, and does for later ones', () => {
+  it('is not repeated for nodes that failed before a resume, but follows for later ones', () => {
     const resumed = { resumedAt: at(0), wave: 1 };
     const decision = choose(resumed, [canary(), ...sampleNodes(2)]);
     expect(decision).toMatchObject({ phase: 'updating', state: { wave: 2, halted: null } });
@@ -165,8 +170,8 @@ describe('a halt', () => {
   });
 });
 
-describe('a return', () => {
-  it('goes back to the last good config by itself where the policy says so', () => {
+describe('an automatic rollback', () => {
+  it('returns to the last good config if the policy is return', () => {
     const request = sampleRequest({ maxUnavailable: 5, policy: returning, state: sampleState({ wave: 2 }) }, [
       canary(),
       sampleNode('worker-9', { current: NEW }),
@@ -181,7 +186,7 @@ describe('a return', () => {
       state: { target: OLD, hold: { kind: 'return', instead: NEW, at: at(0) }, halted: null },
     });
     expect(decision.ended?.why).toContain('node canary failed: no space left');
-    expect(decision.summary).toContain(`Going back to ${OLD}: node canary failed`);
+    expect(decision.summary).toContain(`Automatically rolling back to ${OLD}: node canary failed`);
     expect(decision.give.map(({ node }) => node)).toEqual(['canary', 'worker-9']);
     const next = afterwards(request, decision);
     expect(decideRollout(next)).toMatchObject({ give: [], state: { halted: null }, held: OLD });
@@ -193,12 +198,12 @@ describe('a return', () => {
     });
   });
 
-  it('takes along a machine that degraded after it had the new config, and one that is not ready', () => {
+  it('includes a node that degraded after it applied the new config, and one that is not ready', () => {
     const nodes = [canary({ ...failed, current: NEW }), sampleNode('worker-9', { current: NEW, isReady: false })];
     const decision = choose({ wave: 2 }, [...nodes, ...sampleNodes(2)], { policy: returning });
     expect(decision.give).toEqual([
-      { node: 'canary', config: OLD, why: `it failed before: it is degraded at ${NEW}, and has its turn first` },
-      { node: 'worker-9', config: OLD, why: `it is not ready at ${NEW}, which may be the reason` },
+      { node: 'canary', config: OLD, why: `it failed before: degraded at ${NEW}; failed nodes go first` },
+      { node: 'worker-9', config: OLD, why: `not ready at ${NEW}, which may be the cause` },
     ]);
   });
 
@@ -206,22 +211,22 @@ describe('a return', () => {
     expect(choose({ from: null }, [canary()], { policy: returning })).toMatchObject({ phase: 'halted', target: NEW });
   });
 
-  it('over a major version of the OS is not gone: it stays halted and says so', () => {
+  it('does not lower the major version of the OS: the rollout stays halted and reports why', () => {
     const ten = { current: NEW, osImage: 'Red Hat Enterprise Linux CoreOS 10.0.20260101-0' };
     const decision = choose({}, [canary(), sampleNode('worker-9', ten), ...sampleNodes(2)], { policy: returning });
     expect(decision).toMatchObject({ phase: 'halted', target: NEW, held: null, give: [] });
-    expect(decision.summary).toContain('worker-9 runs version 10 of the OS');
+    expect(decision.summary).toContain('worker-9 runs OS version 10');
     expect(decision.summary).toContain('SLW_ROLLOUT_OS_DOWNGRADE');
   });
 
-  it('knows the old version also when no machine runs the old config any more', () => {
+  it('knows the old OS version even if no machine runs the old config', () => {
     const ten = { ...failed, current: NEW, osImage: 'CoreOS 10.0.1' };
     expect(choose({ fromOsMajor: 9 }, [canary(ten)], { policy: returning })).toMatchObject({ phase: 'halted' });
     expect(choose({ fromOsMajor: 10 }, [canary(ten)], { policy: returning })).toMatchObject({ target: OLD });
   });
 
-  it('of a rollback goes to the newest, which needs no holding', () => {
-    const hold = { kind: 'rollback', instead: NEXT, at: at(-5), why: 'somebody asked' } as const;
+  it('of a failed rollback returns to the newest config, without a hold', () => {
+    const hold = { kind: 'rollback', instead: NEXT, at: at(-5), why: 'a user asked' } as const;
     const pool = { policy: returning, held: NEW, newest: NEXT, proven: NEXT };
     expect(choose({ hold, from: NEXT }, [canary({ ...failed, current: NEXT })], pool)).toMatchObject({
       target: NEXT,

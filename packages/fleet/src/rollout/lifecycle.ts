@@ -1,4 +1,4 @@
-// Which config the machines of a pool are to have: the newest, or one that they are held at.
+// The target config of a pool: the newest, or one that the pool is held at.
 import { parseOsMajor } from '../os-streams/os-major.ts';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isFailing, isReverting, type NodeState } from './node-state.ts';
@@ -9,7 +9,7 @@ import { formatNames } from './node-state.ts';
 export interface RolloutTarget {
   /** Null: nothing was rendered yet. */
   readonly target: string | null;
-  /** The annotation as it must be. */
+  /** The desired value of the annotation. */
   readonly held: string | null;
   readonly hold: Hold | null;
 }
@@ -21,17 +21,17 @@ export function resolveTarget(pool: PoolFacts, now: number): RolloutTarget {
   return { target: held, held, hold };
 }
 
-/** Only `resume` ends what somebody wrote by hand: that it holds `instead` of nothing says so. */
+/** Only `resume` ends a hold that a user set by hand: `instead: null` marks it. */
 function resolveHold({ state }: PoolFacts, held: string, now: number): Hold {
   if (state !== null && state.target === held && state.hold !== null) return state.hold;
   const at = new Date(now).toISOString();
-  return { kind: 'rollback', instead: null, at, why: 'the annotation slipway.dev/target-config was set by hand' };
+  return { kind: 'rollback', instead: null, at, why: 'a user set the annotation slipway.dev/target-config' };
 }
 
 const endsByRender = ({ policy, newest }: PoolFacts, { instead }: Hold): boolean =>
   policy.hold === 'until-new-render' && instead !== null && newest !== null && newest !== instead;
 
-/** Null: it is the newest, and needs no holding. */
+/** Null: it is the newest, and needs no hold. */
 export function holdFor(
   { newest }: PoolFacts,
   target: string,
@@ -40,11 +40,11 @@ export function holdFor(
   return target === newest ? null : { kind, instead: newest, at: new Date(now).toISOString(), why };
 }
 
-// What is remembered of a rollout: how it begins, and how it ends.
+// How a rollout starts and ends.
 
 export interface RolloutProgress {
   readonly state: RolloutState;
-  /** The one before, that did not come to its end. */
+  /** The previous rollout, if it was not finished. */
   readonly ended: RolloutRecord | null;
 }
 
@@ -57,14 +57,14 @@ interface Setting {
 const formatTime = (time: number): string => new Date(time).toISOString();
 const MAX_WHY = 500;
 
-/** The state as it must be for this aim: the stored one, or that of a rollout that begins. */
+/** The state for this target: the stored one, or that of a new rollout. */
 export function advanceRollout(
   { target, hold }: RolloutTarget & { target: string },
   setting: Setting,
 ): RolloutProgress {
   const { state } = setting.pool;
   if (state === null || state.target !== target) return startRollout(target, hold, setting);
-  // The same target, now held or no longer held: the machines are as far as they were.
+  // Same target, newly held or released: progress is unaffected.
   const isSame = JSON.stringify(state.hold) === JSON.stringify(hold);
   return { state: isSame ? state : { ...state, hold }, ended: null };
 }
@@ -90,7 +90,7 @@ export function startRollout(target: string, hold: Hold | null, { pool, nodes, n
   return { state, ended: isUnfinished ? supersededBy(before, state, { pool, nodes, now }) : null };
 }
 
-/** What every machine last had; before there was such a one, what the rollout before went from. */
+/** The last config that every machine had; if there is none yet, the one that the previous rollout started from. */
 export function lastGood({ proven, state }: PoolFacts, target: string): string | null {
   if (proven !== null) return proven === target ? null : proven;
   const before = state?.endedAt === null ? state.from : (state?.target ?? null);
@@ -98,15 +98,15 @@ export function lastGood({ proven, state }: PoolFacts, target: string): string |
 }
 
 function supersededBy(before: RolloutState, next: RolloutState, setting: Setting): RolloutRecord {
-  const why = next.hold?.why ?? 'something newer was rendered';
-  return buildRecord(before, 'superseded', `${next.target} became the target: ${why}`, setting);
+  const why = next.hold?.why ?? 'a newer config was rendered';
+  return buildRecord(before, 'superseded', `replaced by ${next.target}: ${why}`, setting);
 }
 
 /** Every machine has the target. */
 export function endRollout(state: RolloutState, setting: Setting): RolloutProgress {
   const ended = { ...state, endedAt: formatTime(setting.now), halted: null, healthySince: null };
   const outcome = state.hold === null ? 'completed' : outcomes[state.hold.kind];
-  const why = state.hold?.why ?? 'it is what was rendered last';
+  const why = state.hold?.why ?? 'newest rendered config';
   return { state: ended, ended: buildRecord(state, outcome, why, setting) };
 }
 
@@ -132,15 +132,15 @@ function buildRecord(
   };
 }
 
-/** Every machine had this config before, or is on its way back to it: no canary is needed, and a failure says nothing of it. */
+/** Every machine had this config before, or is rolling back to it: it needs no canary, and a failure is not the config's fault. */
 export const isKnownGood = (state: RolloutState, { proven }: PoolFacts): boolean =>
   state.endedAt !== null || proven === state.target || isReverting(state.hold);
 
-// When a rollout stops itself, when it goes on, and when it goes back.
+// When a rollout halts, continues or rolls back.
 
 const MAX_REASON = 500;
 
-/** The state with its halt as it must be; the same object where nothing changes. */
+/** Sets or clears `halted`; returns the same object where nothing changes. */
 export function haltedState(
   state: RolloutState,
   pool: PoolFacts,
@@ -155,7 +155,7 @@ export function haltedState(
   return { ...state, halted };
 }
 
-/** A machine that is gone mends nothing: somebody must look. */
+/** A halt survives the deletion of the failed machine: a user must decide. */
 const isRepaired = (name: string, stands: readonly NodeState[]): boolean =>
   stands.some(({ node, standing }) => node.name === name && standing === 'well');
 
@@ -168,19 +168,20 @@ function firstFailed(state: RolloutState, stands: readonly NodeState[]): NodeFac
   return first;
 }
 
-/** Somebody has seen that it failed, and said to go on. */
+/** A user has resumed the rollout despite this failure. */
 export const isTolerated = ({ givenAt }: NodeFacts, { resumedAt }: RolloutState): boolean =>
   resumedAt !== null && (givenAt ?? 0) <= Date.parse(resumedAt);
 
 export function describeFailure(node: NodeFacts): string {
-  if (isFailing(node)) return (node.reason === '' ? `its daemon says ${node.state}` : node.reason).slice(0, MAX_REASON);
-  return `it went away for the update and has not been ready since ${new Date(node.readyChangedAt).toISOString()}: ${node.notReady}`.slice(
+  if (isFailing(node))
+    return (node.reason === '' ? `the daemon reports ${node.state}` : node.reason).slice(0, MAX_REASON);
+  return `it went down for the update and has not been ready since ${new Date(node.readyChangedAt).toISOString()}: ${node.notReady}`.slice(
     0,
     MAX_REASON,
   );
 }
 
-/** Why the machines cannot go from one config to another by themselves; null: nothing is known against it. */
+/** Why the machines cannot move to this config automatically; null: nothing is known against it. */
 export function downgrade(
   to: { readonly config: string; readonly osMajor: number | null },
   nodes: readonly NodeFacts[],
@@ -189,5 +190,5 @@ export function downgrade(
   const above = highestMajor(nodes, (config) => config !== null && config !== to.config);
   if (below === null || above === null || above <= below) return null;
   const names = nodes.filter(({ current, osImage }) => current !== to.config && parseOsMajor(osImage) === above);
-  return `${formatNames(names)} ${names.length === 1 ? 'runs' : 'run'} version ${above} of the OS and ${to.config} brings version ${below}: a machine does not go back over a major version by itself. Install it anew, or correct the MachineConfigs (SLW_ROLLOUT_OS_DOWNGRADE)`;
+  return `${formatNames(names)} ${names.length === 1 ? 'runs' : 'run'} OS version ${above}, but ${to.config} has version ${below}: a machine cannot automatically return to an older major version. Reinstall it, or correct the MachineConfigs (SLW_ROLLOUT_OS_DOWNGRADE)`;
 }

@@ -20,12 +20,12 @@ const record = (more: Partial<RolloutRecord> = {}): RolloutRecord => ({
   outcome: 'completed',
   nodes: 3,
   capacity: 1,
-  why: 'it is what was rendered last',
+  why: 'newest rendered config',
   ...more,
 });
 
-describe('what a pool remembers', () => {
-  it('is read as it was written', () => {
+describe('the stored rollouts of a pool', () => {
+  it('decode to what was encoded', () => {
     for (const state of [whole, sampleState()]) {
       expect(decodeState(encodeState(state))).toEqual(state);
       expect(encodeState(decodeState(encodeState(state)) ?? state)).toBe(encodeState(state));
@@ -34,7 +34,7 @@ describe('what a pool remembers', () => {
     expect(decodeHistory(encodeHistory(history))).toEqual(history);
   });
 
-  it('of an older version lacks fields, and is read all the same', () => {
+  it('of an older version lack fields, and are still read', () => {
     const { endedAt: _e, wave: _w, resumedAt: _r, fromOsMajor: _f, ...older } = sampleState();
     expect(decodeState(JSON.stringify(older))).toEqual(sampleState({ fromOsMajor: null }));
   });
@@ -52,7 +52,7 @@ describe('what a pool remembers', () => {
     JSON.stringify({ ...whole, answer: { ...whole.answer, ok: 'yes' } }),
     JSON.stringify({ ...whole, target: 'x'.repeat(20_000) }),
     encodeState(whole).slice(0, -1),
-  ])('is not used when it is damaged: %#', (text) => {
+  ])('are not used if damaged: %#', (text) => {
     expect(decodeState(text)).toBeNull();
   });
 
@@ -63,7 +63,7 @@ describe('what a pool remembers', () => {
     },
   );
 
-  it('holds the last 20 rollouts, the newest first', () => {
+  it('are the last 20, the newest first', () => {
     let history: readonly RolloutRecord[] = [];
     for (let number = 1; number <= 30; number += 1) history = addToHistory(record({ nodes: number }), history);
     expect(history).toHaveLength(20);

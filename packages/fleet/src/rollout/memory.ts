@@ -1,4 +1,5 @@
-// What a pool remembers of its rollouts, as JSON in its annotations. Anybody may have written there: what is not whole is not used.
+// The rollout state and history of a pool, as JSON in its annotations. Any client can write those: damaged JSON is not
+// used.
 import {
   annotationCodec,
   array,

@@ -1,48 +1,48 @@
-// How one machine stands to the target of its pool.
+// The state of one node relative to the target of its pool.
 import type { Hold, NodeFacts } from './facts.ts';
 
 export type NodeStateKind =
-  /** Has it, and works. */
+  /** Has the target and is healthy. */
   | 'well'
-  /** Was given it and is on its way, or has it and does not work yet. */
+  /** Was assigned the target and is updating, or has it and is not healthy yet. */
   | 'moving'
-  /** Was given it and could not. */
+  /** Was assigned the target and failed. */
   | 'failed'
-  /** Runs it, but was told of another one or of none: telling it changes nothing. */
+  /** Runs the target, but another config or none is assigned: assigning the target changes nothing on it. */
   | 'same'
-  /** Failed, and is in service as before. */
+  /** Failed at another config, and still serves pods. */
   | 'resting'
-  /** On its way to another one, or out of service for it: turning it round costs nothing more. */
+  /** Updating to another config, or unavailable because of it: redirecting it costs no more capacity. */
   | 'astray'
-  /** Could be taken out of service. */
+  /** Healthy: updating it makes it unavailable. */
   | 'available'
-  /** Out of service at a config that may be the reason, so that the target may mend it. */
+  /** Not ready at a config that may be the cause, so the target may repair it. */
   | 'broken'
-  /** Comes back by itself: its daemon or its drain is at work. */
+  /** Recovers automatically: its daemon or its drain is working. */
   | 'busy'
-  /** Cannot have a turn as it is. */
+  /** Cannot be updated now. */
   | 'skipped';
 
 export interface NodeState {
   readonly node: NodeFacts;
   readonly standing: NodeStateKind;
   readonly isUnavailable: boolean;
-  /** When time alone changes it; null: never. */
+  /** When the state changes without any event; null: never. */
   readonly changesAt: number | null;
 }
 
 export interface StateContext {
   readonly target: string;
   readonly now: number;
-  /** The config that every machine of the pool last had. */
+  /** The last config that every machine of the pool had. */
   readonly proven: string | null;
-  /** Why the target is a held one; null: it is the newest. */
+  /** Why the target is held; null: it is the newest. */
   readonly hold: Hold | null;
 }
 
-/** How long a machine on its way may be away before it counts as failed: firmware of large machines takes 20 minutes. */
+/** How long an updating machine may be down before it counts as failed: the firmware of large machines takes 20 minutes. */
 const AWAY_MS = 30 * 60_000;
-/** How long a machine that had failed before may take to say something about its new config. */
+/** How long a machine that had failed before may take to report on its new config. */
 const STALE_MS = 2 * 60_000;
 
 /** Counts against maxUnavailable. */
@@ -55,7 +55,7 @@ export const isFailing = ({ state }: NodeFacts): boolean => state === 'Degraded'
 
 export const isCordonedByPerson = ({ isCordoned, isCordonedByUs }: NodeFacts): boolean => isCordoned && !isCordonedByUs;
 
-/** Out of service, and so it stays: who is on the way comes back. */
+/** Unavailable until a user acts. An updating machine recovers on its own. */
 export const isStuck = (node: NodeFacts): boolean =>
   isCordonedByPerson(node) || (node.current === node.desired && (!node.isReady || isFailing(node)));
 
@@ -85,7 +85,7 @@ function computeFailingState({ wasFailing, givenAt }: NodeFacts, now: number): A
   return now < believedFrom ? { standing: 'moving', changesAt: believedFrom } : { standing: 'failed' };
 }
 
-/** A machine that was away before it was given the target is away for another reason. */
+/** A machine that was down before it was assigned the target is down for another reason. */
 function computeAwayState({ readyChangedAt, givenAt }: NodeFacts, now: number): AssignedState {
   if (givenAt !== null && readyChangedAt < givenAt) return { standing: 'moving' };
   const failsAt = readyChangedAt + AWAY_MS;
@@ -103,27 +103,25 @@ function classifyUnassigned(node: NodeFacts, measure: StateContext): NodeStateKi
 
 const isResting = (node: NodeFacts): boolean => isFailing(node) && node.isReady && !node.isCordoned;
 
-/** Of a machine that is at the config it was told to have. */
+/** For a machine that runs the config it was assigned. */
 function classifySettled(node: NodeFacts, current: string, measure: StateContext): NodeStateKind {
-  // One that is degraded where it is would only fail again; but those that go back leave nobody behind.
+  // A machine that is degraded at its current config would fail again. A rollback includes every machine anyway.
   if (isFailing(node) && !isReverting(measure.hold)) return 'skipped';
   if (!node.isReady) return mayRepair(current, measure) ? 'broken' : 'skipped';
   if (isResting(node)) return 'resting';
   return node.state === 'Done' && !node.isCordoned ? 'available' : 'busy';
 }
 
-/** Who goes back wants the machines mended that another config broke; and so does who corrects one that few machines have. */
+/** A rollback, or the correction of a config that only some machines have, should repair what that config broke. */
 const mayRepair = (config: string, { hold, proven }: StateContext): boolean =>
   hold !== null || (proven !== null && config !== proven);
 
-/** The way back to what the machines had: at once, and no machine that fails can make it worse. */
+/** Returning to what the machines had needs no waves: a machine that fails cannot make it worse. */
 export const isReverting = (hold: Hold | null): boolean => hold !== null && hold.kind !== 'rollback';
-
-// Machines in a sentence.
 
 const MAX_NAMES = 3;
 
-/** The first few by name, and how many more. There may be thousands: they are not sorted for three. */
+/** The first three by name, and how many more. There may be thousands, so the list is not sorted as a whole. */
 export function formatNames(nodes: readonly { readonly name: string }[]): string {
   const first: string[] = [];
   for (const { name } of nodes) {

@@ -13,7 +13,7 @@ const { waves, soak, onFailure, hold } = rolloutPolicyAnnotations;
 const whole = { percent: 100 };
 
 describe('parseRolloutPolicy', () => {
-  it('a pool that says nothing has one machine first, and halts on a failure', () => {
+  it('by default, one machine is updated first, and a failure halts the rollout', () => {
     expect(parseRolloutPolicy(undefined)).toEqual({ policy: defaultRolloutPolicy, problems: [] });
     expect(parseRolloutPolicy({ 'other/annotation': 'x' })).toEqual({ policy: defaultRolloutPolicy, problems: [] });
   });
@@ -68,7 +68,7 @@ describe('parseRolloutPolicy', () => {
     },
   );
 
-  it('one bad value does not spoil the others', () => {
+  it('one invalid value does not affect the others', () => {
     const { policy, problems } = parseRolloutPolicy({ [waves]: 'x', [soak]: '5m' });
     expect(policy).toMatchObject({ waves: defaultRolloutPolicy.waves, soakMs: 300_000 });
     expect(problems).toHaveLength(1);

@@ -1,4 +1,4 @@
-// How a pool wants a new config to reach its machines: its annotations, read.
+// The rollout policy of a pool, read from its annotations.
 import { truncate } from '@slipway/base/text';
 import { rolloutPolicyAnnotations } from '@slipway/api/names';
 import type { RolloutProblem } from './facts.ts';
@@ -20,7 +20,7 @@ export const defaultRolloutPolicy: RolloutPolicy = {
   hold: 'until-new-render',
 };
 
-/** What cannot be read counts as the value that changes least by itself. */
+/** An invalid value is treated as the safest setting: the one that changes least automatically. */
 const safest: RolloutPolicy = { ...defaultRolloutPolicy, hold: 'until-resume' };
 
 const MAX_WAVES = 20;
@@ -44,14 +44,14 @@ export function parseRolloutPolicy(annotations: Readonly<Record<string, string>>
     if (value !== null) return value;
     problems.push({
       code: 'SLW_ROLLOUT_POLICY',
-      message: `annotation ${annotation} of the pool: expected ${expected}, found "${truncate(text, MAX_SHOWN)}". Until it is corrected, ${describe(setting)} is in force`,
+      message: `annotation ${annotation} of the pool: expected ${expected}, found "${truncate(text, MAX_SHOWN)}". Until you correct it, the pool uses ${describe(setting)}`,
     });
     return safest[setting];
   };
   const { waves, soak, onFailure, hold } = rolloutPolicyAnnotations;
   const policy: RolloutPolicy = {
-    waves: read('waves', waves, `at most ${MAX_WAVES} growing sizes such as 1,10%,100%`, parseWaves),
-    soakMs: read('soakMs', soak, 'a time of at most 7 days, such as 90s, 10m or 2h', parseSoak),
+    waves: read('waves', waves, `at most ${MAX_WAVES} increasing sizes such as 1,10%,100%`, parseWaves),
+    soakMs: read('soakMs', soak, 'a duration of at most 7 days, such as 90s, 10m or 2h', parseSoak),
     onFailure: read('onFailure', onFailure, 'halt or return', parseEnum(['halt', 'return'])),
     hold: read('hold', hold, 'until-new-render or until-resume', parseEnum(['until-new-render', 'until-resume'])),
   };
@@ -59,8 +59,8 @@ export function parseRolloutPolicy(annotations: Readonly<Record<string, string>>
 }
 
 const inForce: Readonly<Record<keyof RolloutPolicy, string>> = {
-  waves: 'one machine first and then all',
-  soakMs: 'no soak',
+  waves: 'waves 1,100%',
+  soakMs: 'no soak time',
   onFailure: 'halt',
   hold: 'until-resume',
 };
@@ -71,7 +71,7 @@ const parseEnum =
   (text: string): T | null =>
     known.find((each) => each === text) ?? null;
 
-/** The last wave is the whole pool, whether it is written down or not. */
+/** The last wave is the whole pool, even if the annotation omits it. */
 function parseWaves(text: string): readonly WaveSize[] | null {
   const sizes = text.split(',', MAX_WAVES + 1).map((each) => parseSize(each.trim()));
   const waves = sizes.filter((size) => size !== null);
@@ -88,7 +88,7 @@ function parseSize(text: string): WaveSize | null {
   return value <= 100 ? { percent: value } : null;
 }
 
-/** Only sizes of the same sort can be compared before the pool is known. */
+/** Only sizes of the same unit can be compared before the pool is known. */
 function isGrowing(waves: readonly WaveSize[]): boolean {
   let nodes = 0;
   let percent = 0;
@@ -102,7 +102,7 @@ function isGrowing(waves: readonly WaveSize[]): boolean {
 
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** As Kubernetes writes times: 90s, 10m, 1h30m. */
+/** As Kubernetes writes durations: 90s, 10m, 1h30m. */
 function parseSoak(text: string): number | null {
   if (text === '0') return 0;
   if (!/^(\d{1,6}[hms])+$/.test(text)) return null;
@@ -123,22 +123,22 @@ export function waveSizes({ waves }: Pick<RolloutPolicy, 'waves'>, nodes: number
   return sizes;
 }
 
-// How many machines of a pool may be out of service at once.
+// maxUnavailable.
 
 type Limit = { readonly nodes: number } | { readonly percent: number };
 
-/** Never less than one: a pool that can give up none would never change. What cannot be read counts as one. */
+/** At least 1: with 0 the pool would never change. An invalid value counts as 1. */
 export function computeMaxUnavailable(value: number | string | undefined, nodes: number): number {
   const limit = parseLimit(value) ?? { nodes: 1 };
-  const wanted = 'nodes' in limit ? limit.nodes : Math.floor((nodes * limit.percent) / 100);
-  return Math.max(1, Math.min(wanted, nodes));
+  const allowed = 'nodes' in limit ? limit.nodes : Math.floor((nodes * limit.percent) / 100);
+  return Math.max(1, Math.min(allowed, nodes));
 }
 
 export function maxUnavailableProblem(pool: string, value: number | string | undefined): RolloutProblem | null {
   if (parseLimit(value) !== null) return null;
   return {
     code: 'SLW_ROLLOUT_MAX_UNAVAILABLE',
-    message: `MachineConfigPool ${pool}: spec.maxUnavailable: expected a number or a percentage such as 3 or 10%, found ${JSON.stringify(value).slice(0, 80)}. Until it is corrected, machines go one at a time`,
+    message: `MachineConfigPool ${pool}: spec.maxUnavailable: expected a number or a percentage such as 3 or 10%, found ${JSON.stringify(value).slice(0, 80)}. Until you correct it, machines are updated one at a time`,
   };
 }
 

@@ -84,7 +84,7 @@ describe('the status of a pool', () => {
     expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'True', Degraded: 'False' });
     expect(findCondition(status, 'Updating')).toMatchObject({
       reason: 'RollingOut',
-      message: `1 of 3 machines of pool worker have ${NEW}. wave 2 of 2; on their way: worker-1`,
+      message: `1 of 3 machines in pool worker has ${NEW}; wave 2 of 2; updating: worker-1`,
     });
   });
 
@@ -94,16 +94,16 @@ describe('the status of a pool', () => {
     expect(status.configuration).toEqual(source);
   });
 
-  it('that is paused does not update, and says so', () => {
+  it('that is paused is not updating, and reports the pause', () => {
     const status = computeStatus(sampleNodes(2), { isPaused: true });
     expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'False' });
     expect(findCondition(status, 'Updating')).toMatchObject({
       reason: 'Paused',
-      message: expect.stringContaining('Pool worker is paused. 0 of 2 machines of pool worker have'),
+      message: expect.stringContaining('Pool worker is paused. 0 of 2 machines in pool worker have'),
     });
   });
 
-  it('that is stopped with the fleet says why', () => {
+  it('that is stopped with the fleet reports why', () => {
     const status = computeStatus(sampleNodes(2), {}, { stopped: 'Black Friday' });
     expect(findCondition(status, 'Updating')).toMatchObject({
       status: 'False',
@@ -112,7 +112,7 @@ describe('the status of a pool', () => {
     });
   });
 
-  it('with a machine that failed is degraded and halted, with the reason and the way out', () => {
+  it('with a failed machine is degraded and halted, with the reason and what to do', () => {
     const status = computeStatus([sampleNode('canary', failed), ...sampleNodes(2)]);
     expect(status).toMatchObject({ degradedMachineCount: 1, unavailableMachineCount: 1, updatedMachineCount: 0 });
     expect(statuses(status)).toMatchObject({ Updating: 'True', NodeDegraded: 'True', Degraded: 'True' });
@@ -121,14 +121,14 @@ describe('the status of a pool', () => {
     expect(findCondition(status, 'Degraded')).toMatchObject({ reason: 'RolloutHalted' });
   });
 
-  it('that is halted for a machine that is gone is degraded, though no machine is', () => {
+  it('that is halted for a deleted machine is degraded, although no machine is', () => {
     const halted = { at: at(-5), node: 'canary', reason: 'no space left' };
     const status = computeStatus(sampleNodes(2), { state: sampleState({ halted }) });
     expect(status.degradedMachineCount).toBe(0);
     expect(statuses(status)).toMatchObject({ NodeDegraded: 'False', Degraded: 'True' });
   });
 
-  it('names the first few of many that failed', () => {
+  it('names the first few of many failed machines', () => {
     const status = computeStatus(sampleNodes(9, { ...failed, state: 'Unreconcilable' }));
     expect(status.degradedMachineCount).toBe(9);
     expect(findCondition(status, 'NodeDegraded')?.message).toMatch(
@@ -136,7 +136,7 @@ describe('the status of a pool', () => {
     );
   });
 
-  it('whose config cannot be rendered says why', () => {
+  it('whose config cannot be rendered reports why', () => {
     const renderProblem = { reason: 'RenderFailed', message: 'MachineConfig 99-x: bad' };
     const status = computeStatus(sampleNodes(1, updated), {}, { renderProblem });
     expect(statuses(status)).toMatchObject({ Updated: 'True', RenderDegraded: 'True', Degraded: 'True' });
@@ -149,14 +149,14 @@ describe('the status of a pool', () => {
       state: 'Working',
       drainBlocked: 'pod shop/db-0, budget shop/db',
     });
-    const message = 'the drain of worker-9 waits: pod shop/db-0, budget shop/db';
+    const message = 'the drain of worker-9 is blocked: pod shop/db-0, budget shop/db';
     for (const pool of [{}, { isPaused: true }]) {
       const text = findCondition(computeStatus([moving, ...sampleNodes(1)], pool), 'Updating')?.message ?? '';
       expect(text.split(message)).toHaveLength(2);
     }
   });
 
-  it('counts a cordoned machine as users know it: not ready, unavailable, and the pool is updating until it is back', () => {
+  it('counts a cordoned machine as not ready and unavailable, and the pool as updating until it is uncordoned', () => {
     const status = computeStatus([
       sampleNode('worker-1', updated),
       sampleNode('worker-2', { ...updated, isCordoned: true }),
@@ -164,18 +164,18 @@ describe('the status of a pool', () => {
     expect(status).toMatchObject({ updatedMachineCount: 2, readyMachineCount: 1, unavailableMachineCount: 1 });
     expect(status.configuration).toEqual(source);
     expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'True' });
-    expect(findCondition(status, 'Updating')?.message).toContain('Out of service: worker-2, cordoned by somebody');
+    expect(findCondition(status, 'Updating')?.message).toContain('Unavailable: worker-2, cordoned by a user');
   });
 
   it('that is held at an older config has that one, without the sources of the newest', () => {
-    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'somebody asked' } as const;
+    const hold = { kind: 'rollback', instead: NEW, at: at(-5), why: 'a user asked' } as const;
     const pool = { held: OLD, state: sampleState({ target: OLD, hold }) };
     const reference = { name: OLD, kind: 'MachineConfig', apiVersion: 'machineconfiguration.openshift.io/v1' };
     expect(computeStatus(sampleNodes(2), pool, { previous: { name: NEW } }).configuration).toEqual(reference);
     const status = computeStatus(sampleNodes(2), pool, { previous: { name: OLD } });
     expect(status.configuration).toEqual({ name: OLD });
     expect(findCondition(status, 'Updated')?.message).toBe(
-      `All nodes are updated with MachineConfig ${OLD}. All machines of pool worker have ${OLD}, and are held there: somebody asked. To go on to ${NEW}: slipway resume worker`,
+      `All nodes are updated with MachineConfig ${OLD}. All machines in pool worker have ${OLD}. The pool is held there: a user asked. To continue to ${NEW}: slipway resume worker`,
     );
   });
 
@@ -189,12 +189,12 @@ describe('the status of a pool', () => {
     expect(statuses(status)).toMatchObject({ Updated: 'False', Updating: 'False' });
   });
 
-  it('tells of settings that cannot be used, also when all is well', () => {
-    const problems = [{ code: 'SLW_ROLLOUT_POLICY', message: 'the soak is no time' }] as const;
+  it('reports invalid settings, even if every machine is updated', () => {
+    const problems = [{ code: 'SLW_ROLLOUT_POLICY', message: 'the soak is not a duration' }] as const;
     const status = computeStatus(sampleNodes(1, updated), {}, { problems });
     expect(findCondition(status, 'Updating')).toMatchObject({
       status: 'False',
-      message: 'the soak is no time (SLW_ROLLOUT_POLICY)',
+      message: 'the soak is not a duration (SLW_ROLLOUT_POLICY)',
     });
   });
 });
@@ -226,12 +226,12 @@ describe('the OS image stream of a pool', () => {
     });
   });
 
-  it('is none where the config of its machines follows none', () => {
+  it('is empty if the config of its machines follows none', () => {
     const status = computeStatus(sampleNodes(3, updated), {}, osStream({ streamOf: () => null }));
     expect(status).toHaveProperty('osImageStream', undefined);
   });
 
-  it('that is removed is told', () => {
+  it('that was removed is reported', () => {
     const frozen = osStream({ tracked: tracked('rhel-8'), streamOf: () => 'rhel-8' });
     expect(findCondition(computeStatus(sampleNodes(1, updated), {}, frozen), 'OSStreamDeprecated')).toMatchObject({
       status: 'True',
@@ -240,7 +240,7 @@ describe('the OS image stream of a pool', () => {
     });
   });
 
-  it('that cannot be followed degrades the pool, beside what cannot be rendered', () => {
+  it('that cannot be followed degrades the pool, in addition to a render problem', () => {
     const problem = { reason: 'OSImageStreamInvalid', message: 'there is no stream rhel-11' };
     const alone = computeStatus(sampleNodes(1, updated), {}, osStream({ problem }));
     expect(statuses(alone)).toMatchObject({ RenderDegraded: 'True', Degraded: 'True', Updated: 'True' });
@@ -255,14 +255,14 @@ describe('the OS image stream of a pool', () => {
     });
   });
 
-  it('is not spoken of in a cluster that does not use streams', () => {
+  it('is absent in a cluster that does not use streams', () => {
     const status = computeStatus(sampleNodes(3, updated));
     expect(status).toHaveProperty('osImageStream', undefined);
     expect(findCondition(status, 'OSStreamDeprecated')).toBeUndefined();
   });
 });
 
-describe('of a pool with pinned images, the status', () => {
+describe('the status of a pool with pinned images', () => {
   const summary = {
     generation: 6,
     machines: 3,
@@ -274,13 +274,13 @@ describe('of a pool with pinned images, the status', () => {
   };
   const full = { name: 'worker-1', message: 'image x: SLW_PINNING_NO_SPACE', isDiskFull: true };
 
-  it('says how far its machines are', () => {
+  it('reports the progress of its machines', () => {
     const status = computeStatus(sampleNodes(3, updated), {}, { pins: buildPoolPins(summary) });
     expect(status.poolSynchronizersStatus).toMatchObject([{ machineCount: 3, updatedMachineCount: 1 }]);
     expect(findCondition(status, 'PinnedImageSetsDegraded')).toMatchObject({ status: 'False', reason: 'AsExpected' });
   });
 
-  it('names machines that fail, and is degraded for a full disk alone', () => {
+  it('names failing machines, and is degraded only for a full disk', () => {
     const broken = { ...full, message: 'image x: SLW_PINNING_PULL', isDiskFull: false };
     const failing = buildPoolPins({ ...summary, degraded: 1, nodes: [broken] });
     const status = computeStatus(sampleNodes(3, updated), {}, { pins: failing });
@@ -299,7 +299,7 @@ describe('of a pool with pinned images, the status', () => {
     });
   });
 
-  it('has none of it where there are no sets, or images are not pinned', () => {
+  it('omits pins if there are no sets, or images are not pinned', () => {
     const none = computeStatus(sampleNodes(3, updated), {}, { pins: buildPoolPins(null) });
     expect(none.poolSynchronizersStatus).toBeUndefined();
     expect(findCondition(none, 'PinnedImageSetsDegraded')).toMatchObject({ status: 'False' });

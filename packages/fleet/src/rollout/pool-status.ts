@@ -1,4 +1,4 @@
-// The status of a MachineConfigPool: counts and conditions with the meaning that their users know.
+// The status of a MachineConfigPool: counts and conditions with the meaning that existing users rely on.
 import type { MachineConfigPool } from '@slipway/api';
 import type { Streams, TrackedStream } from '../os-streams/available.ts';
 import { poolDeprecation } from '../os-streams/deprecation.ts';
@@ -11,7 +11,7 @@ import { blockedDrains } from './summary.ts';
 
 type Configuration = NonNullable<NonNullable<MachineConfigPool['status']>['configuration']>;
 
-/** Every condition of a pool: reported always, or only while a feature is in use. */
+/** Every condition of a pool: always reported, or only while a feature is in use. */
 const poolConditions = {
   Updated: 'always',
   Updating: 'always',
@@ -22,11 +22,11 @@ const poolConditions = {
   PinnedImageSetsDegraded: 'while in use',
 } as const;
 
-/** Whether a condition that the status no longer reports must go. Those of other controllers stay. */
+/** Whether to remove a condition that the status no longer reports. Conditions of other controllers stay. */
 export const goesWhenUnused = (type: string): boolean =>
   new Map<string, string>(Object.entries(poolConditions)).get(type) === 'while in use';
 
-/** Fields of the status that must go when they are no longer reported. */
+/** Status fields to remove when they are no longer reported. */
 export const fieldsWhileInUse = ['osImageStream', 'poolSynchronizersStatus'] as const;
 
 type ConditionType = keyof typeof poolConditions;
@@ -38,7 +38,7 @@ export interface PoolCondition<Type extends ConditionType = ConditionType> {
   readonly message: string;
 }
 
-/** Null: it is not in use. What is said to be reported always has no null: one that goes missing would stay as it was last. */
+/** Null: not in use. A condition that is always reported cannot be null: if it were dropped, its last value would remain. */
 type Conditions = {
   readonly [Type in ConditionType]:
     | PoolCondition<Type>
@@ -48,9 +48,9 @@ type Conditions = {
 export interface PoolStatus {
   readonly observedGeneration: number;
   readonly configuration?: Configuration;
-  /** Undefined: it must not be there. */
+  /** Undefined: remove it. */
   readonly osImageStream?: { readonly name: string } | undefined;
-  /** Undefined: it must not be there. */
+  /** Undefined: remove it. */
   readonly poolSynchronizersStatus?: readonly PoolSynchronizer[] | undefined;
   readonly machineCount: number;
   readonly updatedMachineCount: number;
@@ -65,12 +65,12 @@ interface Problem {
   readonly message: string;
 }
 
-/** What the status says of the OS image stream of the pool. */
+/** The OS image stream of the pool. */
 export interface PoolStreamInput {
-  /** The stream that the OS image of a rendered config is of; null: of none. */
+  /** The stream that the OS image of a rendered config belongs to; null: none. */
   readonly streamOf: (renderedConfig: string) => string | null;
   readonly tracked: TrackedStream | null;
-  /** Null: none have been found yet. */
+  /** Null: none are known yet. */
   readonly streams: Streams | null;
   /** Why the stream cannot be followed. */
   readonly problem: Problem | null;
@@ -84,9 +84,9 @@ export interface PoolStatusInput {
   readonly renderProblem: Problem | null;
   /** spec.configuration. */
   readonly source: Configuration | undefined;
-  /** status.configuration as it was. */
+  /** The stored status.configuration. */
   readonly previous: Configuration | undefined;
-  /** What of the pool's settings cannot be used, from readPoolFacts. */
+  /** Invalid settings of the pool, from readPoolFacts. */
   readonly problems?: readonly RolloutProblem[];
   /** Undefined: the cluster does not use streams. */
   readonly osStream?: PoolStreamInput | undefined;
@@ -112,13 +112,13 @@ export function computePoolStatus(given: PoolStatusInput): PoolStatus {
   };
 }
 
-/** A pool that has no config because of its stream says both. */
+/** If both exist, the condition reports both. */
 function joined(render: Problem | null, stream: Problem | null): Problem | null {
   if (render === null || stream === null) return render ?? stream;
   return { reason: render.reason, message: `${render.message}\n${stream.message}` };
 }
 
-/** Only what every machine runs: a stream that some are on their way to is not the pool's yet. */
+/** Only what every machine runs: a stream that some machines still move to is not the pool's yet. */
 function streamIn(configuration: Configuration | undefined, osStream: PoolStreamInput | undefined): string | null {
   return configuration?.name === undefined ? null : (osStream?.streamOf(configuration.name) ?? null);
 }
@@ -146,7 +146,7 @@ type Counts = Omit<
   'observedGeneration' | 'configuration' | 'osImageStream' | 'poolSynchronizersStatus' | 'conditions'
 >;
 
-/** A machine that is cordoned is not ready, as everywhere in this status. */
+/** A cordoned machine counts as not ready, as everywhere in this status. */
 function countMachines(nodes: readonly NodeFacts[], target: string | null): Counts {
   const updated = nodes.filter(
     ({ current, desired, state }) => target !== null && current === target && desired === target && state === 'Done',
@@ -168,7 +168,7 @@ const isUpdated = ({
 }: Counts): boolean =>
   updatedMachineCount === machineCount && readyMachineCount === machineCount && unavailableMachineCount === 0;
 
-/** What every machine has, or had when the last rollout ended. */
+/** The config that every machine has, or had when the last rollout ended. */
 function computeConfiguration({
   decision: { target, state },
   source,
@@ -207,7 +207,7 @@ function buildConditions(input: PoolStatusInput, updated: boolean, stream: strin
   };
 }
 
-/** What of this holds is told together, and the first of it gives the reason. */
+/** The message joins all that apply; the reason is that of the first. */
 function degradedBy({ renderProblem, decision, pins }: PoolStatusInput, failing: string): PoolCondition<'Degraded'> {
   const findings: Problem[] = [
     ...(renderProblem === null ? [] : [renderProblem]),
@@ -226,7 +226,7 @@ function degradedBy({ renderProblem, decision, pins }: PoolStatusInput, failing:
   );
 }
 
-/** The words that users know; a pool that is held at an old config also says why, and the way on. */
+/** The message that users know; for a pool held at an old config also why, and how to continue. */
 const updatedMessage = ({ target, state, summary }: RolloutDecision): string =>
   `All nodes are updated with MachineConfig ${target}${state === null || state.hold === null ? '' : `. ${summary}`}`;
 
@@ -249,8 +249,8 @@ const MAX_REASON = 500;
 function degradedMessage(degraded: readonly NodeFacts[]): string {
   const sorted = degraded.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const shown = sorted.slice(0, MAX_NODES).map(({ name, reason, state }) => {
-    const said = reason === '' ? String(state) : reason.slice(0, MAX_REASON);
-    return `Node ${name} is reporting: "${said}"`;
+    const report = reason === '' ? String(state) : reason.slice(0, MAX_REASON);
+    return `Node ${name} is reporting: "${report}"`;
   });
   return [...shown, ...(degraded.length > MAX_NODES ? [`and ${degraded.length - MAX_NODES} more nodes`] : [])].join(
     ', ',
@@ -266,7 +266,7 @@ const reasons = {
   nothing: 'NotRendered',
 } as const satisfies Readonly<Record<RolloutDecision['phase'], string>>;
 
-/** As users know it: a pool that is paused does not update, whatever its machines have; one with a machine out of service does. */
+/** As users know it: a paused pool is not updating, whatever its machines have; a pool with an unavailable machine is. */
 function updating(input: PoolStatusInput, updated: boolean): PoolCondition<'Updating'> {
   const { phase } = input.decision;
   const notes = (input.problems ?? []).map(({ code, message }) => `${message} (${code})`);
@@ -277,8 +277,8 @@ function updating(input: PoolStatusInput, updated: boolean): PoolCondition<'Upda
 
 function whatHappens({ decision: { phase, summary }, nodes }: PoolStatusInput): string[] {
   if (phase === 'updated')
-    return [summary, `Out of service: ${formatNames(nodes.filter(isUnavailable))}, cordoned by somebody`];
-  // The summary of a rollout that goes on names them already.
+    return [summary, `Unavailable: ${formatNames(nodes.filter(isUnavailable))}, cordoned by a user`];
+  // The summary of an active rollout already names them.
   const drains = phase === 'updating' ? '' : blockedDrains(nodes);
   return drains === '' ? [summary] : [summary, drains];
 }

@@ -32,7 +32,7 @@ const node = (conditions: Conditions = [ready], more: Partial<Node> = {}): Node 
 });
 
 describe('readNodeFacts', () => {
-  it('reads all that a rollout is decided on', () => {
+  it('reads everything that a rollout decision needs', () => {
     const facts = readNodeFacts({
       metadata: {
         name: 'worker-1',
@@ -73,20 +73,20 @@ describe('readNodeFacts', () => {
     });
   });
 
-  it('a Node that nobody has spoken of says nothing', () => {
+  it('a new Node has reported nothing', () => {
     expect(readNodeFacts({ metadata: { name: 'worker-1' } })).toMatchObject({
       current: null,
       desired: null,
       state: null,
       zone: '',
       isReady: false,
-      notReady: 'its kubelet has not reported yet',
+      notReady: 'the kubelet has not reported yet',
       isCordoned: false,
       givenAt: null,
     });
   });
 
-  it('what is not a config or a state of ours counts as nothing', () => {
+  it('an unknown config or state counts as none', () => {
     const annotations = {
       [nodeAnnotations.currentConfig]: '',
       [nodeAnnotations.desiredConfig]: 'not-yet-set',
@@ -96,7 +96,7 @@ describe('readNodeFacts', () => {
     expect(facts).toMatchObject({ current: null, desired: null, state: null });
   });
 
-  it('a node that a person cordoned is not ours', () => {
+  it('a cordon by a user is not a cordon by Slipway', () => {
     const facts = readNodeFacts(node([ready], { spec: { unschedulable: true } }));
     expect(facts).toMatchObject({ isCordoned: true, isCordonedByUs: false });
     const annotations = { [cordonedAnnotation]: at(0) };
@@ -104,15 +104,15 @@ describe('readNodeFacts', () => {
   });
 
   it.each<[string, Conditions, string]>([
-    ['its kubelet is silent', [{ ...ready, status: 'Unknown', message: 'no word' }], 'no word'],
-    ['its kubelet says so', [{ ...ready, status: 'False' }], 'Ready is False'],
+    ['its kubelet stopped reporting', [{ ...ready, status: 'Unknown', message: 'no word' }], 'no word'],
+    ['its kubelet reports not ready', [{ ...ready, status: 'False' }], 'Ready is False'],
     ['its disk is full', [ready, { type: 'DiskPressure', status: 'True', message: 'full' }], 'DiskPressure: full'],
     ['it has no network', [ready, { type: 'NetworkUnavailable', status: 'True' }], 'NetworkUnavailable: True'],
   ])('is not ready when %s', (_, conditions, notReady) => {
     expect(readNodeFacts(node(conditions))).toMatchObject({ isReady: false, notReady });
   });
 
-  it('other conditions, and those that are false, do not matter', () => {
+  it('other conditions, and false ones, do not matter', () => {
     const others = ['DiskPressure', 'NetworkUnavailable', 'PIDPressure'].map((type) => ({ type, status: 'False' }));
     expect(readNodeFacts(node([ready, ...others, { type: 'MemoryPressure', status: 'True' }])).isReady).toBe(true);
   });
@@ -125,7 +125,7 @@ const pool = (annotations: Record<string, string>, spec: MachineConfigPool['spec
 });
 
 describe('readPoolFacts', () => {
-  it('reads all that a rollout is decided on', () => {
+  it('reads everything that a rollout decision needs', () => {
     const annotations = { [targetConfigAnnotation]: OLD, [rolloutStateAnnotation]: encodeState(sampleState()) };
     expect(readPoolFacts(pool(annotations, { paused: true, maxUnavailable: '10%' }))).toEqual({
       pool: samplePool({ held: OLD, isPaused: true, maxUnavailable: '10%', state: sampleState() }),
@@ -134,7 +134,7 @@ describe('readPoolFacts', () => {
     });
   });
 
-  it('a pool that was just made has nothing yet', () => {
+  it('a new pool has no config and no history', () => {
     expect(readPoolFacts({ metadata: { name: 'worker' }, spec: {} }).pool).toEqual(
       samplePool({ newest: null, proven: null }),
     );
@@ -145,11 +145,11 @@ describe('readPoolFacts', () => {
     ['arbiter', true],
     ['worker', false],
     ['infra', false],
-  ])('%s is of the control plane: %s', (name, isControlPlane) => {
+  ])('%s is a control-plane pool: %s', (name, isControlPlane) => {
     expect(readPoolFacts({ metadata: { name }, spec: {} }).pool.isControlPlane).toBe(isControlPlane);
   });
 
-  it('what is damaged is left out and told', () => {
+  it('damaged annotations are ignored and reported', () => {
     const {
       pool: facts,
       history,
@@ -190,7 +190,7 @@ describe('parseOsMajor', () => {
     expect(parseOsMajor(osImage)).toBe(major);
   });
 
-  it('of several machines the highest counts, of those that run the config', () => {
+  it('the highest version of the machines that run the config counts', () => {
     const nodes = [
       sampleNode('a', { osImage: 'CoreOS 9.6.1' }),
       sampleNode('b', { osImage: 'CoreOS 10.1.1' }),
@@ -202,12 +202,12 @@ describe('parseOsMajor', () => {
   });
 });
 
-describe('why a Node was given its config', () => {
+describe('the reason for an assignment', () => {
   it('is read as it was written', () => {
-    expect(targetReason(NOW, 'it is its turn')).toBe('2026-03-01T12:00:00.000Z it is its turn');
-    expect(parseTargetReason(targetReason(NOW, 'it is its turn'))).toEqual({
+    expect(targetReason(NOW, 'oldest remaining node')).toBe('2026-03-01T12:00:00.000Z oldest remaining node');
+    expect(parseTargetReason(targetReason(NOW, 'oldest remaining node'))).toEqual({
       givenAt: NOW,
-      why: 'it is its turn',
+      why: 'oldest remaining node',
       wasFailing: false,
     });
     expect(parseTargetReason(targetReason(NOW, `${AFTER_FAILURE}another chance`))).toMatchObject({ wasFailing: true });

@@ -15,9 +15,9 @@ import type { NodeFacts, DaemonState, PoolFacts, RolloutProblem, RolloutRecord }
 import { decodeHistory, decodeState } from './memory.ts';
 import { maxUnavailableProblem, parseRolloutPolicy } from './policy.ts';
 
-// Why and when a Node was given its desired config, as one annotation: `<time> <why>`.
+// Why and when a Node was assigned its desired config, as one annotation: `<time> <why>`.
 
-/** What the reason of a machine begins with that had failed at another config: see NodeFacts.wasFailing. */
+/** Prefix of the reason if the node had failed at another config: see NodeFacts.wasFailing. */
 export const AFTER_FAILURE = 'it failed before: ';
 
 const MAX_REASON = 500;
@@ -26,21 +26,19 @@ export const targetReason = (at: number, why: string): string =>
   `${new Date(at).toISOString()} ${why.slice(0, MAX_REASON)}`;
 
 export interface TargetReason {
-  /** Null: it does not say. */
+  /** Null: the annotation has no time. */
   readonly givenAt: number | null;
   readonly why: string;
   readonly wasFailing: boolean;
 }
 
-/** Anybody may have written the annotation: what is not ours has no time. */
+/** Any client may have written the annotation: a text without a time is returned as the reason. */
 export function parseTargetReason(annotation: string | undefined): TargetReason {
   const [, time = '', why = ''] = /^(\S{20,30}) (.*)$/s.exec(annotation ?? '') ?? [];
   const givenAt = Date.parse(time);
   if (Number.isNaN(givenAt)) return { givenAt: null, why: (annotation ?? '').slice(0, MAX_REASON), wasFailing: false };
   return { givenAt, why, wasFailing: why.startsWith(AFTER_FAILURE) };
 }
-
-// A Node, as a rollout sees it.
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const states = ['Working', 'Done', 'Degraded', 'Rebooting', 'Unreconcilable'] as const;
@@ -84,7 +82,7 @@ function parseTime(text: string | undefined): number {
 
 type Conditions = NonNullable<NonNullable<Node['status']>['conditions']>;
 
-/** As users know it: Ready, and neither short of disk nor without a network. A Node whose kubelet never spoke is not ready. */
+/** Ready, and neither DiskPressure nor NetworkUnavailable. A Node whose kubelet never reported is not ready. */
 function readReadiness(
   conditions: Conditions,
   createdAt: number,
@@ -93,10 +91,10 @@ function readReadiness(
   const troubles = conditions.filter(
     ({ type, status }) => (type === 'DiskPressure' || type === 'NetworkUnavailable') && status === 'True',
   );
-  const speaks = ready?.status === 'True';
-  const said = ready === undefined ? 'its kubelet has not reported yet' : (ready.message ?? `Ready is ${ready.status}`);
-  const notReady = [...(speaks ? [] : [said]), ...troubles.map(({ type, message = 'True' }) => `${type}: ${message}`)];
-  const changed = (speaks ? [ready, ...troubles] : [ready]).map((each) => parseTime(each?.lastTransitionTime));
+  const isReady = ready?.status === 'True';
+  const why = ready === undefined ? 'the kubelet has not reported yet' : (ready.message ?? `Ready is ${ready.status}`);
+  const notReady = [...(isReady ? [] : [why]), ...troubles.map(({ type, message = 'True' }) => `${type}: ${message}`)];
+  const changed = (isReady ? [ready, ...troubles] : [ready]).map((each) => parseTime(each?.lastTransitionTime));
   return {
     isReady: notReady.length === 0,
     notReady: notReady.join('; ').slice(0, MAX_TEXT),
@@ -104,7 +102,7 @@ function readReadiness(
   };
 }
 
-// A MachineConfigPool, as a rollout sees it: its annotations read, with what was wrong about them.
+// Reads a MachineConfigPool and its annotations, with the problems found in them.
 
 export interface ReadPool {
   readonly pool: PoolFacts;
@@ -121,8 +119,8 @@ export function readPoolFacts({ metadata, spec, status }: MachineConfigPool): Re
   const problems: (RolloutProblem | null)[] = [
     ...policyProblems,
     maxUnavailableProblem(name, spec.maxUnavailable),
-    state.isDamaged ? damaged(name, rolloutStateAnnotation, 'The rollout begins anew, with its first wave') : null,
-    history.isDamaged ? damaged(name, rolloutHistoryAnnotation, 'The history begins anew') : null,
+    state.isDamaged ? damaged(name, rolloutStateAnnotation, 'The rollout restarts from its first wave') : null,
+    history.isDamaged ? damaged(name, rolloutHistoryAnnotation, 'The history starts from scratch') : null,
   ];
   return {
     pool: {
@@ -153,12 +151,10 @@ function read<T>(
 
 const damaged = (pool: string, annotation: string, meaning: string): RolloutProblem => ({
   code: 'SLW_ROLLOUT_MEMORY',
-  message: `MachineConfigPool ${pool}: annotation ${annotation}: expected the JSON that the rollout controller wrote, found something else. ${meaning}; leave the annotation to the controller`,
+  message: `MachineConfigPool ${pool}: annotation ${annotation}: expected the JSON that the rollout controller wrote, found something else. ${meaning}. Do not edit this annotation`,
 });
 
-// The major version of a machine's OS, out of what its kubelet tells.
-
-/** The highest of the machines that run a config; null: none does, or they do not say. */
+/** The highest OS major version of the machines that run a config, as their kubelets report it; null: not known. */
 export function highestMajor(nodes: readonly NodeFacts[], runs: (config: string | null) => boolean): number | null {
   let highest: number | null = null;
   for (const { current, osImage } of nodes) {

@@ -5,7 +5,7 @@ import { machines } from './summary.ts';
 
 const list = (names: readonly string[]): string => formatNames(names.map((name) => ({ name })));
 
-describe('namesOf', () => {
+describe('formatNames', () => {
   it.each([
     [[], ''],
     [['a'], 'a'],
@@ -15,7 +15,7 @@ describe('namesOf', () => {
     expect(list(names)).toBe(text);
   });
 
-  it('names the first ones, in whatever order they come', () => {
+  it('names the first ones in any input order', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 4 }), (names) => {
         expect(list(names)).toBe(`${names.toSorted().slice(0, 3).join(', ')} and ${names.length - 3} more`);
@@ -23,7 +23,7 @@ describe('namesOf', () => {
     );
   });
 
-  it('counts one machine as one', () => {
+  it('uses the singular for one machine', () => {
     expect([machines(0), machines(1), machines(2)]).toEqual(['0 machines', '1 machine', '2 machines']);
   });
 });

@@ -6,15 +6,15 @@ import type { WaveView } from './waves.ts';
 
 export const machines = (count: number): string => (count === 1 ? '1 machine' : `${count} machines`);
 
-// A rollout in one sentence: what happens, or what is waited for and the way out.
+// A rollout in one sentence: what happens, or what it waits for and what to do.
 
-/** All that a decision is made of. */
+/** The input of a decision. */
 export interface Situation {
   readonly request: RolloutRequest;
   readonly target: string;
   readonly stands: readonly NodeState[];
   readonly maxUnavailable: number;
-  /** Null: the rollout has not begun. */
+  /** Null: the rollout has not started. */
   readonly state: RolloutState | null;
   readonly wave: WaveView | null;
 }
@@ -29,75 +29,82 @@ export function computePhase({ request: { pool, stopped }, stands, state }: Situ
 }
 
 export function formatSummary(situation: Situation, phase: Phase, give: readonly Assignment[]): string {
-  const { target, stands, state } = situation;
+  const { target, state } = situation;
   const progress = formatProgress(situation);
   switch (phase) {
     case 'updated':
-      return `${progress}${stands.length === 0 ? ': it has none' : ''}${heldThere(situation)}`;
+      return `${progress}${heldThere(situation)}`;
     case 'stopped':
     case 'paused':
-      return `${capital(waitReason(situation, phase, give))}. ${progress}; machines on their way finish. ${describeNextSteps(situation, phase)}`;
+      return `${capital(waitReason(situation, phase, give))}. ${progress}; updates in progress finish. ${describeNextSteps(situation, phase)}`;
     case 'halted':
-      return `${capital(waitReason(situation, phase, give))}, and no other machine is given ${target}. ${progress}. ${describeNextSteps(situation, phase)}`;
+      return `${capital(waitReason(situation, phase, give))}. No other machine gets ${target}. ${progress}. ${describeNextSteps(situation, phase)}`;
     default:
-      return [heading(state), progress, steps(situation, give)].filter((part) => part !== '').join('. ');
+      return joinTexts([heading(state), joinTexts([progress, steps(situation, give)], '; ')], '. ');
   }
 }
 
+const joinTexts = (texts: readonly string[], separator: string): string =>
+  texts.filter((text) => text !== '').join(separator);
+
 const heading = (state: RolloutState | null): string => {
   if (state === null || state.hold === null) return '';
-  const kinds = { return: 'Going back', cancel: 'Cancelled, going back', rollback: 'Rolling back' } as const;
+  const kinds = {
+    return: 'Automatically rolling back',
+    cancel: 'Cancelled, rolling back',
+    rollback: 'Rolling back',
+  } as const;
   return `${kinds[state.hold.kind]} to ${state.target}: ${state.hold.why}`;
 };
 
-/** What an old config that every machine has waits for. */
+/** Why every machine stays at an old config, and how to continue. */
 function heldThere({ state, request: { pool } }: Situation): string {
   if (state === null || state.hold === null) return '';
-  return `, and are held there: ${state.hold.why}. To go on to ${pool.newest}: slipway resume ${pool.name}`;
+  return `. The pool is held there: ${state.hold.why}. To continue to ${pool.newest}: slipway resume ${pool.name}`;
 }
 
 function formatProgress({ request: { pool }, stands, target }: Situation): string {
   const well = stands.filter(({ standing }) => standing === 'well').length;
-  if (well === stands.length) return `All machines of pool ${pool.name} have ${target}`;
-  return `${well} of ${machines(stands.length)} of pool ${pool.name} have ${target}`;
+  if (stands.length === 0) return `Pool ${pool.name} has no machines; its target is ${target}`;
+  if (well === stands.length) return `All machines in pool ${pool.name} have ${target}`;
+  return `${well} of ${machines(stands.length)} in pool ${pool.name} ${well === 1 ? 'has' : 'have'} ${target}`;
 }
 
 function steps(situation: Situation, give: readonly Assignment[]): string {
   const { stands, wave } = situation;
-  // Those that are given it now are under way as soon as this can be read.
+  // Machines that are being assigned the target count as updating: they are by the time anything reads this.
   const moving = [...selectNodes(stands, 'moving'), ...give.map(({ node }) => ({ name: node }))];
   const failed = selectNodes(stands, 'failed');
   const isLeft = stands.some(({ standing }) => standing === 'available' || standing === 'resting');
-  return [
+  const texts = [
     wave !== null && wave.of > 1 ? `wave ${wave.number} of ${wave.of}` : '',
-    moving.length > 0 ? `on their way: ${formatNames(moving)}` : '',
+    moving.length > 0 ? `updating: ${formatNames(moving)}` : '',
     failed.length > 0 ? `failed: ${formatNames(failed)}` : '',
     blockedDrains(situation.request.nodes),
     skippedOnes(stands),
     give.length === 0 && isLeft ? waitReason(situation, 'updating', give) : '',
-  ]
-    .filter((part) => part !== '')
-    .join('; ');
+  ];
+  return joinTexts(texts, '; ');
 }
 
 const selectNodes = (stands: readonly NodeState[], standing: NodeState['standing']) =>
   stands.filter((stand) => stand.standing === standing).map(({ node }) => node);
 
-/** What drains wait for; ''. */
+/** What drains wait for; '' if none is blocked. */
 export function blockedDrains(nodes: readonly NodeFacts[]): string {
   const blocked = nodes.filter(({ drainBlocked }) => drainBlocked !== '');
   const first = blocked.reduce((a, b) => (a === undefined || b.name < a.name ? b : a), blocked[0]);
   if (first === undefined) return '';
-  const more = blocked.length > 1 ? `, and ${blocked.length - 1} more drains wait` : '';
-  return `the drain of ${first.name} waits: ${first.drainBlocked}${more}`;
+  const more = blocked.length > 1 ? `, and ${blocked.length - 1} more blocked drains` : '';
+  return `the drain of ${first.name} is blocked: ${first.drainBlocked}${more}`;
 }
 
 function skippedOnes(stands: readonly NodeState[]): string {
   const skipped = selectNodes(stands, 'skipped');
-  return skipped.length === 0 ? '' : `cannot have a turn as they are: ${formatNames(skipped)}`;
+  return skipped.length === 0 ? '' : `skipped for now: ${formatNames(skipped)}`;
 }
 
-/** Why a machine that could be given the target is not. */
+/** Why a machine that could be assigned the target is not. */
 export function waitReason(situation: Situation, phase: Phase, give: readonly Assignment[]): string {
   const { request, state, wave } = situation;
   const { pool, stopped } = request;
@@ -110,12 +117,13 @@ export function waitReason(situation: Situation, phase: Phase, give: readonly As
 }
 
 function waveReason({ request }: Situation, wave: WaveView, give: readonly Assignment[]): string {
-  const which = `wave ${wave.number} of ${wave.of} is for ${machines(wave.size)}`;
+  const which = `wave ${wave.number} of ${wave.of} is limited to ${machines(wave.size)}`;
   if (wave.soaksUntil !== null) {
-    return `${which}, and must stay well until ${new Date(wave.soaksUntil).toISOString()}`;
+    return `${which} and must stay healthy until ${new Date(wave.soaksUntil).toISOString()}`;
   }
   const awaited = [...wave.unwell, ...give.map(({ node }) => ({ name: node }))];
-  return `${which}, and the next begins when ${formatNames(awaited)} ${awaited.length === 1 ? 'is' : 'are'} well${request.pool.policy.soakMs > 0 ? ' and stay so' : ''}`;
+  const soak = request.pool.policy.soakMs > 0 ? ' and the soak time has passed' : '';
+  return `${which}; the next wave starts when ${formatNames(awaited)} ${awaited.length === 1 ? 'is' : 'are'} healthy${soak}`;
 }
 
 function fullReason({ request, stands, maxUnavailable }: Situation, give: readonly Assignment[]): string {
@@ -125,25 +133,25 @@ function fullReason({ request, stands, maxUnavailable }: Situation, give: readon
   const known = new Set([...out, ...elsewhere].map(({ name }) => name));
   const all = [...known, ...give.map(({ node }) => node).filter((name) => !known.has(name))].map((name) => ({ name }));
   const limit = pool.isControlPlane
-    ? 'one machine of the control plane at a time'
-    : `at most ${machines(maxUnavailable)} at a time (maxUnavailable)`;
-  return `${limit}, and out of service ${all.length === 1 ? 'is' : 'are'} ${formatNames(all)}`;
+    ? 'at most 1 control-plane machine may be unavailable'
+    : `at most ${machines(maxUnavailable)} may be unavailable (maxUnavailable)`;
+  return `${limit}; unavailable now: ${formatNames(all)}`;
 }
 
-/** What a person can do about a rollout that does not go on. */
+/** What a user can do about a rollout that does not continue. */
 function describeNextSteps({ request, state }: Situation, phase: Phase): string {
   const { pool, nodes } = request;
   if (phase === 'stopped')
-    return '`slipway resume --all` lets them go on (it removes the annotation slipway.dev/stop-rollouts of the MachineConfiguration cluster)';
-  if (phase === 'paused') return `Set spec.paused of the pool to false to go on (slipway resume ${pool.name})`;
+    return 'To continue: slipway resume --all (it removes the annotation slipway.dev/stop-rollouts from MachineConfiguration cluster)';
+  if (phase === 'paused') return `To continue: slipway resume ${pool.name} (it sets spec.paused of the pool to false)`;
   if (state === null || state.halted === null) return '';
   const { from, fromOsMajor } = state;
   const refused =
     from === null || pool.policy.onFailure !== 'return'
       ? null
       : downgrade({ config: from, osMajor: fromOsMajor }, nodes);
-  const back = refused === null ? '' : `It does not go back to ${from} by itself: ${refused}. `;
-  return `${back}Mend that machine, correct the MachineConfigs, go on all the same (slipway resume ${pool.name}), or go back (slipway cancel ${pool.name}) (SLW_ROLLOUT_HALTED)`;
+  const back = refused === null ? '' : `It cannot roll back to ${from} automatically: ${refused}. `;
+  return `${back}Repair that machine, correct the MachineConfigs, continue anyway (slipway resume ${pool.name}), or roll back (slipway cancel ${pool.name}) (SLW_ROLLOUT_HALTED)`;
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

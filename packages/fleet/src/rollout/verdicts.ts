@@ -4,7 +4,7 @@ import { describeFailure } from './lifecycle.ts';
 import { isCordonedByPerson, isFailing, type NodeState } from './node-state.ts';
 import { type Situation, waitReason } from './summary.ts';
 
-// For every machine of a pool: why it now, or why not.
+// For every machine of a pool: why it is updated now, or why not.
 
 export function buildVerdicts(
   situation: Situation,
@@ -12,7 +12,7 @@ export function buildVerdicts(
   give: readonly Assignment[],
 ): ReadonlyMap<string, NodeVerdict> {
   const verdicts = new Map<string, NodeVerdict>();
-  // The same for all that wait: 5,000 machines share one sentence.
+  // The same for all waiting machines: 5,000 of them share one sentence.
   const wait = waitReason(situation, phase, give);
   for (const stand of situation.stands) verdicts.set(stand.node.name, buildVerdict(stand, situation.target, wait));
   for (const { node, why } of give) {
@@ -39,30 +39,28 @@ function buildVerdict({ node, standing, isUnavailable }: NodeState, target: stri
 }
 
 const hasIt = (node: NodeFacts, target: string): string =>
-  `it has ${target}${isCordonedByPerson(node) ? ', and is cordoned by somebody' : ''}`;
+  `has ${target}${isCordonedByPerson(node) ? '; cordoned by a user' : ''}`;
 
 function describeProgress(node: NodeFacts, target: string): string {
-  if (node.drainBlocked !== '') return `its drain waits: ${node.drainBlocked}`;
+  if (node.drainBlocked !== '') return `drain blocked: ${node.drainBlocked}`;
   if (node.current === target && node.state === 'Done') {
-    return node.isReady
-      ? `it has ${target} and gets its pods back`
-      : `it has ${target} and is not ready: ${node.notReady}`;
+    return node.isReady ? `has ${target}; being uncordoned` : `has ${target} but is not ready: ${node.notReady}`;
   }
-  if (node.state === 'Rebooting') return `it reboots into ${target}`;
-  if (node.state === 'Working') return `its daemon brings it to ${target}`;
-  return `its daemon was told of ${target} and has not begun yet`;
+  if (node.state === 'Rebooting') return `rebooting into ${target}`;
+  if (node.state === 'Working') return `the daemon is applying ${target}`;
+  return `assigned ${target}; the daemon has not started the update yet`;
 }
 
 function skippedFor(node: NodeFacts): string {
-  if (node.isBeingDeleted) return 'it is being deleted';
+  if (node.isBeingDeleted) return 'the Node is being deleted';
   if (isCordonedByPerson(node))
-    return `somebody cordoned it: it has its turn when it is uncordoned (kubectl uncordon ${node.name})`;
-  if (node.current === null) return 'its daemon has not said yet which config it has';
-  if (isFailing(node)) return `it is degraded at the config it has, and would only fail: ${describeFailure(node)}`;
-  return `it is not ready: ${node.notReady}`;
+    return `cordoned by a user; it is updated once uncordoned (kubectl uncordon ${node.name})`;
+  if (node.current === null) return 'the daemon has not reported the current config yet';
+  if (isFailing(node)) return `degraded at its current config, so an update would fail: ${describeFailure(node)}`;
+  return `not ready: ${node.notReady}`;
 }
 
 const busyWith = (node: NodeFacts): string =>
   node.isCordonedByUs
-    ? `it gets its pods back after an update to ${node.current}`
-    : `its daemon is at work (${node.state ?? 'it has not said at what'})`;
+    ? `being uncordoned after its update to ${node.current}`
+    : `the daemon is busy (${node.state ?? 'no state reported'})`;

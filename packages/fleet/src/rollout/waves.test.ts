@@ -11,7 +11,7 @@ const three: RolloutPolicy = {
 };
 const soaking: RolloutPolicy = { ...defaultRolloutPolicy, soakMs: 10 * MINUTE };
 
-/** So many that have the new config, then those that do not; no limit but the waves. */
+/** First nodes with the new config, then those without; only waves limit the rollout. */
 function decideWave(have: number, haveNot: number, state: Partial<RolloutState>, pool: Partial<PoolFacts> = {}) {
   const nodes = [...sampleNodes(have, { current: NEW, desired: NEW, givenAt: NOW - 5 * MINUTE }), ...old(haveNot)];
   return decideRollout(
@@ -22,7 +22,7 @@ const old = (count: number, facts: Partial<NodeFacts> = {}): NodeFacts[] =>
   Array.from({ length: count }, (_, index) => sampleNode(`old-worker-${index + 1}`, facts));
 
 describe('waves', () => {
-  it('each takes as many as its size, and no more', () => {
+  it('each update as many nodes as their size, and no more', () => {
     expect(decideWave(0, 10, {}).give).toHaveLength(1);
     expect(decideWave(1, 9, {})).toMatchObject({ wave: { number: 2, of: 3, size: 5 }, state: { wave: 2 } });
     expect(decideWave(1, 9, {}).give).toHaveLength(4);
@@ -31,25 +31,25 @@ describe('waves', () => {
   });
 
   it.each<[string, Partial<NodeFacts>]>([
-    ['on its way', { current: OLD, state: 'Working' }],
+    ['updating', { current: OLD, state: 'Working' }],
     ['not ready', { isReady: false }],
     ['not uncordoned yet', { isCordoned: true, isCordonedByUs: true }],
-  ])('the next one waits for a machine that is %s', (_, facts) => {
+  ])('the next wave waits for a node that is %s', (_, facts) => {
     const canary = sampleNode('canary', { current: NEW, desired: NEW, givenAt: NOW - MINUTE, ...facts });
     const decision = decideRollout(
       sampleRequest({ maxUnavailable: 5, state: sampleState() }, [canary, ...sampleNodes(3)]),
     );
     expect(decision).toMatchObject({ give: [], wave: { number: 1 }, state: { wave: 1 } });
-    expect(decision.nodes.get('worker-1')?.why).toContain('the next begins when canary is well');
+    expect(decision.nodes.get('worker-1')?.why).toContain('the next wave starts when canary is healthy');
   });
 
-  it('the next one waits for a machine on its way also after somebody said resume', () => {
+  it('the next wave waits for an updating node even after a resume', () => {
     const canary = sampleNode('canary', { desired: NEW, state: 'Working', givenAt: NOW - MINUTE });
     const request = sampleRequest({ maxUnavailable: 5, state: sampleState({ resumedAt: at(0) }) }, [canary, ...old(3)]);
     expect(decideRollout(request)).toMatchObject({ give: [], wave: { number: 1 } });
   });
 
-  it('a machine that was born with the target does not open a wave while the canary is on its way', () => {
+  it('a node that joined with the target does not start a wave while the canary is updating', () => {
     const canary = sampleNode('canary', { desired: NEW, state: 'Rebooting', isReady: false, readyChangedAt: NOW });
     const born = sampleNode('born', { current: NEW });
     const decision = decideRollout(
@@ -58,7 +58,7 @@ describe('waves', () => {
     expect(decision).toMatchObject({ give: [], wave: { number: 1 } });
   });
 
-  it('a wave that has begun goes on while its machines are on their way', () => {
+  it('a started wave continues while its nodes are updating', () => {
     const moving = sampleNodes(2, { desired: NEW, state: 'Working', givenAt: NOW - MINUTE });
     const nodes = [sampleNode('canary', { current: NEW }), ...moving, ...old(7)];
     const decision = decideRollout(
@@ -67,24 +67,24 @@ describe('waves', () => {
     expect(decision.give).toHaveLength(2);
   });
 
-  it('a way back has no waves', () => {
-    const hold = { kind: 'cancel', instead: 'rendered-worker-c', at: at(-1), why: 'somebody cancelled it' } as const;
+  it('a cancel has no waves', () => {
+    const hold = { kind: 'cancel', instead: 'rendered-worker-c', at: at(-1), why: 'a user cancelled it' } as const;
     const decision = decideWave(0, 4, { hold }, { held: NEW, newest: 'rendered-worker-c' });
     expect(decision.give).toHaveLength(4);
-    expect(decision.summary).toContain(`Cancelled, going back to ${NEW}: somebody cancelled it`);
+    expect(decision.summary).toContain(`Cancelled, rolling back to ${NEW}: a user cancelled it`);
   });
 
-  it('machines that go while the pool shrinks do not lose the wave', () => {
+  it('a shrinking pool does not reset the wave', () => {
     expect(decideWave(1, 0, { wave: 3 })).toMatchObject({ phase: 'updated' });
     expect(decideWave(1, 1, { wave: 3 })).toMatchObject({ wave: { number: 2, of: 2, size: 2 } });
   });
 });
 
 describe('soak', () => {
-  it('begins when the wave is well, lasts its time, and is written down', () => {
+  it('starts when the wave is healthy, lasts its time, and is stored', () => {
     const first = decideWave(1, 3, {}, { policy: soaking });
     expect(first).toMatchObject({ give: [], state: { wave: 1, healthySince: at(0) }, lookAgainAt: NOW + 10 * MINUTE });
-    expect(first.nodes.get('old-worker-1')?.why).toContain(`must stay well until ${at(10)}`);
+    expect(first.nodes.get('old-worker-1')?.why).toContain(`must stay healthy until ${at(10)}`);
     expect(decideWave(1, 3, { healthySince: at(-9) }, { policy: soaking })).toMatchObject({
       give: [],
       lookAgainAt: NOW + MINUTE,
@@ -94,7 +94,7 @@ describe('soak', () => {
     expect(soaked.give).toHaveLength(3);
   });
 
-  it('is for each wave', () => {
+  it('applies to each wave', () => {
     const policy = { ...three, soakMs: 10 * MINUTE };
     expect(decideWave(5, 5, { healthySince: at(-10) }, { policy })).toMatchObject({
       give: [],
@@ -103,13 +103,13 @@ describe('soak', () => {
     });
   });
 
-  it('begins anew when a machine was not well in between', () => {
+  it('starts again after a node was unhealthy', () => {
     const nodes = [sampleNode('canary', { current: NEW, isReady: false }), ...sampleNodes(2)];
     const state = sampleState({ healthySince: at(-9) });
     expect(decideRollout(sampleRequest({ policy: soaking, state }, nodes)).state).toMatchObject({ healthySince: null });
   });
 
-  it('costs no write where the policy asks for none', () => {
+  it('costs no write if the policy has none', () => {
     const state = sampleState({ wave: 2 });
     const nodes = [sampleNode('canary', { current: NEW }), ...sampleNodes(2)];
     expect(decideRollout(sampleRequest({ state }, nodes)).state).toBe(state);
@@ -129,13 +129,13 @@ const took = (minutes: number, more: Partial<RolloutRecord> = {}): RolloutRecord
 });
 
 describe('estimateSeconds', () => {
-  it('is what a batch took before, times the batches to come', () => {
+  it('is the time of a past batch times the remaining batches', () => {
     expect(estimateSeconds([took(30)], { nodes: 6, capacity: 2 })).toBe(30 * 60);
     expect(estimateSeconds([took(30)], { nodes: 7, capacity: 2 })).toBe(40 * 60);
     expect(estimateSeconds([took(30)], { nodes: 1, capacity: 10 })).toBe(10 * 60);
   });
 
-  it('takes the middle of the rollouts before', () => {
+  it('takes the median of past rollouts', () => {
     expect(estimateSeconds([took(300), took(30), took(33)], { nodes: 2, capacity: 2 })).toBe(11 * 60);
     expect(estimateSeconds([took(30), took(60)], { nodes: 2, capacity: 2 })).toBe(15 * 60);
   });
@@ -150,9 +150,9 @@ describe('estimateSeconds', () => {
     ['there was none', []],
     ['they were cut off', [took(30, { outcome: 'superseded' })]],
     ['they changed no machine', [took(0, { nodes: 0 })]],
-    ['they only went back', [took(30, { outcome: 'cancelled' }), took(30, { outcome: 'returned' })]],
+    ['they were cancelled or returned', [took(30, { outcome: 'cancelled' }), took(30, { outcome: 'returned' })]],
     ['their clock went backwards', [took(-5)]],
-  ])('the rollouts before say nothing when %s', (_, history) => {
+  ])('past rollouts give no estimate when %s', (_, history) => {
     expect(estimateSeconds(history, { nodes: 3, capacity: 1 })).toBeNull();
     expect(estimateSeconds(history, { nodes: 0, capacity: 1 })).toBe(0);
   });

@@ -1,4 +1,4 @@
-// Which wave of a rollout is under way, and whether the next one may begin.
+// The current wave of a rollout, and whether the next one may start.
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isKnownGood, isTolerated } from './lifecycle.ts';
 import type { NodeState } from './node-state.ts';
@@ -10,11 +10,11 @@ export interface WaveView {
   readonly of: number;
   /** How many machines may have the target. */
   readonly size: number;
-  /** Machines that were given the target, whether they have it yet or not. */
+  /** Machines that were assigned the target, whether they have it yet or not. */
   readonly given: number;
   /** Those of them that the next wave waits for. */
   readonly unwell: readonly NodeFacts[];
-  /** When the next wave may begin if all stays well; null: that is not a question of time. */
+  /** When the next wave may start if all machines stay healthy; null: it does not wait for a soak time. */
   readonly soaksUntil: number | null;
 }
 
@@ -45,7 +45,7 @@ export function computeWave(
 
 interface Gate {
   readonly sizes: readonly number[];
-  /** How many machines are well with the target; -1 while one of them is not. */
+  /** How many machines are healthy with the target; -1 while one of them is not. */
   readonly full: number;
   readonly soakMs: number;
   readonly now: number;
@@ -65,27 +65,27 @@ function advance(from: Position, { sizes, full, soakMs, now }: Gate): Position &
   return { wave, healthySince: null, soaksUntil: null };
 }
 
-/** A machine that failed, or that was away already, is not waited for once somebody has said to go on without it. */
+/** After `resume`, the next wave does not wait for a machine that failed or was down by then. */
 function isWaitedFor({ node, standing }: NodeState, state: RolloutState): boolean {
   if (standing === 'well') return false;
   return !((standing === 'failed' || !node.isReady) && isTolerated(node, state));
 }
 
-// How long a rollout takes, going by the ones before.
+// How long a rollout takes, estimated from past ones.
 
 export interface ComingRollout {
-  /** Machines that are still to change. */
+  /** Machines that have not changed yet. */
   readonly nodes: number;
-  /** How many go at a time. */
+  /** How many are updated at a time. */
   readonly capacity: number;
-  /** The sizes of the waves, as waveSizes has them; left out: all at once. */
+  /** The sizes of the waves, from waveSizes; omitted: no waves. */
   readonly waves?: readonly number[];
-  /** Machines that have the target already. */
+  /** Machines that already have the target. */
   readonly updated?: number;
   readonly soakMs?: number;
 }
 
-/** Null: no rollout before says anything about it. Zero: there is nothing to do. */
+/** Null: there is no past rollout to estimate from. Zero: there is nothing to do. */
 export function estimateSeconds(history: readonly RolloutRecord[], coming: ComingRollout): number | null {
   if (coming.nodes === 0) return 0;
   const perBatch = median(history.flatMap((record) => secondsPerBatch(record)));
@@ -94,14 +94,14 @@ export function estimateSeconds(history: readonly RolloutRecord[], coming: Comin
   return Math.round(perBatch * batches + gates * ((coming.soakMs ?? 0) / 1000));
 }
 
-/** Only what reached every machine took its whole time; a way back touches a few machines and says little. */
+/** Only rollouts that reached every machine count; a cancel or an automatic rollback touches too few. */
 function secondsPerBatch({ outcome, nodes, capacity, startedAt, endedAt }: RolloutRecord): number[] {
   const ms = Date.parse(endedAt) - Date.parse(startedAt);
   if ((outcome !== 'completed' && outcome !== 'rolled back') || nodes === 0 || ms <= 0) return [];
   return [ms / 1000 / Math.ceil(nodes / Math.max(1, capacity))];
 }
 
-/** No machine of a wave goes before the wave before is well, so that each wave has batches of its own. */
+/** A wave starts only when the previous one is healthy, so each wave has separate batches. */
 function countBatches({ nodes, capacity, waves = [], updated = 0 }: ComingRollout): { batches: number; gates: number } {
   const all = updated + nodes;
   const ends = [...waves.filter((size) => size > updated && size < all), all];

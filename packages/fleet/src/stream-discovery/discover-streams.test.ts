@@ -47,7 +47,7 @@ describe('the streams of a release', () => {
     expect(discoverNames(release(old))).toEqual(['rhel10-coreos by release image', 'rhel9-coreos by release image']);
   });
 
-  it('are not what was built from the same sources and is neither OS nor extensions', () => {
+  it('exclude images from the same sources that are neither OS nor extensions', () => {
     const other = tagged('machine-os-tests', { stream: 'rhel-9', labels: {} });
     expect(discoverStreams([release([...rhel9, other])])).toMatchObject({ found: [{}], notes: [] });
   });
@@ -56,14 +56,14 @@ describe('the streams of a release', () => {
     const [os, extensions] = rhel10;
     expect(discoverNames(release([...rhel9, ...rhel10.slice(0, 1)]))).toEqual(['rhel-9 by release image']);
     expect(discoverNotes(release([...rhel9, ...(os === undefined ? [] : [os])]))).toEqual([
-      `SLW_STREAM_PARTIAL release image: stream rhel-10 has only its OS image (${sampleImageReference('rhel10-coreos')}, tag rhel10-coreos), expected an OS image and an extensions image. The stream is left out`,
+      `SLW_STREAM_PARTIAL release image: stream rhel-10: expected an OS image and an extensions image, found only the OS image (${sampleImageReference('rhel10-coreos')}, tag rhel10-coreos). The stream is ignored`,
     ]);
     expect(discoverNotes(release(extensions === undefined ? [] : [extensions]))).toEqual([
-      expect.stringContaining('stream rhel-10 has only its extensions image'),
+      expect.stringContaining('found only the extensions image'),
     ]);
   });
 
-  it('that two tags claim have the last of them, also under another name of the stream, and both are told', () => {
+  it('that two tags claim use the last of them, also under an alias, and both are reported', () => {
     const later = tagged('rhel-coreos', { stream: 'rhel9-coreos' });
     const { found, notes } = discoverStreams([release([...rhel9, later])]);
     expect(found).toMatchObject([{ stream: { name: 'rhel9-coreos', osImage: sampleImageReference('rhel-coreos') } }]);
@@ -75,15 +75,17 @@ describe('the streams of a release', () => {
     ]);
   });
 
-  it('without labels are left out, and the pair of the ConfigMap counts', () => {
+  it('without labels are ignored, and the pair of the ConfigMap is used', () => {
     const readings = [release([...pair('rhel-coreos', null)]), configMap('cm', labelled('rhel-9'))];
     expect(discoverNames(...readings)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
     expect(discoverNotes(...readings)).toEqual([
-      expect.stringMatching(/^SLW_STREAM_UNLABELLED release image: rhel-coreos, rhel-coreos-extensions have no label/),
+      expect.stringMatching(
+        /^SLW_STREAM_UNLABELLED release image: rhel-coreos, rhel-coreos-extensions have no stream label/,
+      ),
     ]);
   });
 
-  it('have the life that the tag of the OS image says', () => {
+  it('have the lifecycle from the tag of the OS image', () => {
     const annotations = {
       'io.openshift.os.stream-lifecycle': 'deprecated',
       'io.openshift.os.stream-successor': 'rhel-10',
@@ -121,12 +123,12 @@ describe('the streams of a release', () => {
     );
     const { found, notes } = discoverStreams([release(many.flat())]);
     expect(found).toHaveLength(100);
-    expect(notes).toEqual([{ code: 'SLW_STREAM_UNUSABLE', message: expect.stringContaining('left out: s-100') }]);
+    expect(notes).toEqual([{ code: 'SLW_STREAM_UNUSABLE', message: expect.stringContaining('ignored: s-100') }]);
   });
 });
 
 describe('of several sources', () => {
-  it('the release image goes before the ConfigMap, and that before the command line; both values are told', () => {
+  it('the release image overrides the ConfigMap, and that overrides the command line; both values are reported', () => {
     const readings = [
       commandLine('cli', labelled('rhel-9')),
       configMap('cm', labelled('rhel9-coreos')),
@@ -143,7 +145,7 @@ describe('of several sources', () => {
           ['osExtensionsImage', '-extensions'],
         ].map(
           ([field, end]) =>
-            `SLW_STREAM_CONFLICT stream ${name}: ${field} is ${sampleImageReference(`${winner}${end}`)} by the ${by}, and ${sampleImageReference(`${loser}${end}`)} by the ${other}; the ${by} counts`,
+            `SLW_STREAM_CONFLICT stream ${name}: ${field} is ${sampleImageReference(`${winner}${end}`)} according to the ${by}, but ${sampleImageReference(`${loser}${end}`)} according to the ${other}; the ${by} takes precedence`,
         ),
       ),
     );
@@ -160,17 +162,17 @@ describe('of several sources', () => {
     ]);
   });
 
-  it('a whole pair of a lower one goes before half a pair of a higher one', () => {
+  it('a complete pair of a lower one takes precedence over half a pair of a higher one', () => {
     const half = release(rhel9.slice(0, 1));
     expect(discoverNames(configMap('cm', labelled('rhel-9')), half)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
   });
 
-  it('one that fails is skipped and told of', () => {
+  it('one that fails is skipped and reported', () => {
     expect(discoverNames(configMap('cm', labelled('rhel-9')), failing)).toEqual([`rhel-9 by ${BY_CONFIG_MAP}`]);
     expect(discoverNotes(failing)).toEqual(['SLW_STREAM_SOURCE_FAILED release image: the registry does not answer']);
   });
 
-  it('the highest that says it has the version', () => {
+  it('the highest one that has a version determines it', () => {
     const discoverVersion = (...readings: SourceReading[]) => discoverStreams(readings).version;
     expect(discoverVersion(configMap('cm', {}, '4.21.0'), release(rhel9, '4.22.0'))).toBe('4.22.0');
     expect(discoverVersion(configMap('cm', {}, '4.21.0'), release(rhel9, null))).toBe('4.21.0');
@@ -186,34 +188,34 @@ describe('the pair of the ConfigMap without labels', () => {
     ['the stream that the version of its OS belongs to', version('9.6.20251201-1'), '4.22.0', 'rhel-9'],
     ['the same by the older label', { version: '10.1.20251202-0' }, '4.22.0', 'rhel-10'],
     [
-      'the same where the version begins with that of the platform',
+      'the same if the version starts with that of the platform',
       { version: '418.94.202501010000-0' },
       '4.18.0',
       'rhel-9',
     ],
     ['CentOS on OKD', version('10.0.20250606-0'), '4.20.0-okd-scos.3', 'centos-10'],
-    ['the default of its platform, where the image says nothing', {}, '4.22.0', 'rhel-9'],
+    ['the default of its platform, if the image has no version', {}, '4.22.0', 'rhel-9'],
     ['the default of a newer platform', {}, '5.0.0', 'rhel-10'],
     ['Fedora on older OKD', {}, '4.12.0-0.okd-2023-02-18', 'fedora-coreos'],
   ])('is %s', (_, labels, platform, stream) => {
     expect(discoverNames(configMap('cm', labels, platform))).toEqual([`${stream} by ${BY_CONFIG_MAP}`]);
   });
 
-  it('has the family of the streams beside it, where no version of the platform is known', () => {
+  it('has the family of the other streams, if the platform version is unknown', () => {
     const readings = [configMap('cm', version('9.6.1-0'), null), release(rhel10, null)];
     expect(discoverNames(...readings)).toEqual(['rhel-10 by release image', `rhel-9 by ${BY_CONFIG_MAP}`]);
   });
 
-  it('is left out where nothing tells', () => {
+  it('is ignored if nothing determines its stream', () => {
     expect(discoverNames(configMap('cm', {}, null))).toEqual([]);
     expect(discoverNotes(configMap('cm', {}, null))).toEqual([
-      expect.stringMatching(/^SLW_STREAM_UNLABELLED .*left out$/),
+      expect.stringMatching(/^SLW_STREAM_UNLABELLED .*ignored$/),
     ]);
   });
 });
 
 describe('never a wrong image', () => {
-  it('a pair whose images are of two streams is left out', () => {
+  it('a pair whose images belong to two streams is ignored', () => {
     const [os, extensions] = [configMap('a', labelled('rhel-9')), configMap('b', labelled('rhel-10'))];
     if (!os.ok || !extensions.ok) throw new Error('both are readable');
     const mixed = { ...os, images: [...os.images.slice(0, 1), ...extensions.images.slice(1)] };

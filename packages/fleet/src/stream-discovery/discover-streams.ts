@@ -1,4 +1,4 @@
-// What streams are discovered from, and what is found: plain data.
+// The input and the result of stream discovery: plain data.
 import { quote } from '@slipway/base/text';
 import { isSameStream } from '@slipway/api';
 import { isStreamName, type Stream, type StreamLifecycle } from '../os-streams/available.ts';
@@ -9,7 +9,7 @@ import { detectRole, streamOfImage } from './image-references.ts';
 
 export type SourceName = 'command line' | 'ConfigMap machine-config-osimageurl' | 'release image';
 
-/** An image that a source names, and what its registry says of it. */
+/** An image of a source, with the data from its registry. */
 export interface SourceImage {
   /** By digest. */
   readonly reference: string;
@@ -19,7 +19,7 @@ export interface SourceImage {
   readonly annotations: Readonly<Record<string, string>>;
   /** Of the image's config. */
   readonly labels: Readonly<Record<string, string>>;
-  /** What the source says the image is; null: labels or tag must say it. */
+  /** The role that the source specifies; null: labels or tag determine it. */
   readonly role: 'os' | 'extensions' | null;
 }
 
@@ -28,7 +28,7 @@ export type SourceReading =
       readonly name: SourceName;
       readonly ok: true;
       readonly images: readonly SourceImage[];
-      /** The version of the platform that it is of; null: it does not say. */
+      /** The version of the platform; null if not specified. */
       readonly version: string | null;
     }
   | { readonly name: SourceName; readonly ok: false; readonly problem: string };
@@ -39,7 +39,7 @@ export interface DiscoveredStream {
   readonly lifecycle: StreamLifecycle | null;
 }
 
-/** Worth telling; none of them stops anything. */
+/** Reported, but not blocking. */
 export interface StreamNote {
   readonly code:
     | 'SLW_STREAM_SOURCE_FAILED'
@@ -55,15 +55,15 @@ export interface Discovery {
   /** By name, each with both images. */
   readonly found: readonly DiscoveredStream[];
   readonly notes: readonly StreamNote[];
-  /** The version of the platform, by the source with the highest precedence that says it. */
+  /** The version of the platform, from the source with the highest precedence that specifies it. */
   readonly version: string | null;
 }
 
-// Which streams there are, out of what the sources say: images in pairs, by the name on their labels.
+// Combines the sources into streams: pairs of images, matched by the stream name on their labels.
 
-/** Each one before it gives way to the next. */
+/** Later ones override earlier ones. */
 const precedence: readonly SourceName[] = ['command line', 'ConfigMap machine-config-osimageurl', 'release image'];
-/** What an OSImageStream can hold. */
+/** The limit of an OSImageStream. */
 const MAX_STREAMS = 100;
 const MAX_REFERENCE_LENGTH = 447;
 const BY_DIGEST =
@@ -71,7 +71,7 @@ const BY_DIGEST =
 
 type Readable = Extract<SourceReading, { ok: true }>;
 
-/** What one source says of one stream. */
+/** What one source specifies for one stream. */
 interface Pair {
   readonly name: string;
   readonly os: SourceImage | null;
@@ -107,14 +107,14 @@ export function discoverStreams(readings: readonly SourceReading[]): Discovery {
 const pairImages = (reading: Readable, all: readonly Readable[]): PairingResult =>
   reading.name === 'release image' ? taggedPairs(reading) : namedPair(reading, all);
 
-/** Of a payload: every image says by label which stream it is of. */
+/** From a payload: every image has a label with its stream. */
 function taggedPairs({ name: source, images }: Readable): PairingResult {
   const notes: StreamNote[] = [];
   const unlabelled: string[] = [];
   let pairs: readonly Pair[] = [];
   for (const image of images) {
     const role = detectRole(image);
-    // Built from the same sources, and no OS.
+    // Built from the same sources, but not an OS image.
     if (role === null || role === 'contradiction') continue;
     const name = streamOfImage(image.labels);
     if (name === null) {
@@ -131,7 +131,7 @@ function taggedPairs({ name: source, images }: Readable): PairingResult {
   return { pairs, notes };
 }
 
-/** Of a source that names one pair: its images belong together, whatever they say. */
+/** From a source that specifies one pair: its images belong together, whatever their labels. */
 function namedPair(reading: Readable, all: readonly Readable[]): PairingResult {
   const { name: source, images } = reading;
   const wrong = images.filter((image) => detectRole(image) === 'contradiction');
@@ -146,7 +146,7 @@ function namedPair(reading: Readable, all: readonly Readable[]): PairingResult {
   return { pairs: [{ name, os, extensions }], notes: [] };
 }
 
-/** What the version of the image belongs to, else the default of its platform: so it was before images had labels. */
+/** The stream of the image's version, else the platform default, as before images had labels. */
 function unlabelledStream(os: SourceImage | null, reading: Readable, all: readonly Readable[]): string | null {
   const labelled = all.flatMap(({ images }) => images.flatMap(({ labels }) => streamOfImage(labels) ?? []));
   const version = reading.version ?? all.findLast((each) => each.version !== null)?.version ?? null;
@@ -171,16 +171,16 @@ function completePair(
   return { found: { stream, from, lifecycle }, notes };
 }
 
-/** The API would refuse it, and all other streams with it. */
+/** The API would reject it, and all other streams with it. */
 function unusable(name: string, os: SourceImage, extensions: SourceImage): string | null {
   if (!isStreamName(name)) {
-    return `${os.reference} says that its stream is ${shown(name)}, expected lower case letters, digits, '-' and '.'. The stream is left out`;
+    return `${os.reference}: stream label: expected lower case letters, digits, '-' and '.', found ${shown(name)}. The stream is ignored`;
   }
   const bad = [os, extensions].find(
     ({ reference }) => reference.length > MAX_REFERENCE_LENGTH || !BY_DIGEST.test(reference),
   );
   if (bad === undefined) return null;
-  return `stream ${name} has the image ${shown(bad.reference)}, expected host[:port]/[namespace/]name@sha256:digest with a full domain name. The stream is left out`;
+  return `stream ${name}: image: expected host[:port]/[namespace/]name@sha256:digest with a full domain name, found ${shown(bad.reference)}. The stream is ignored`;
 }
 
 const note = (code: StreamNote['code'], message: string): StreamNote => ({ code, message });
@@ -198,7 +198,7 @@ function conflicts(found: readonly DiscoveredStream[], next: DiscoveredStream): 
   return fields.map((field) =>
     note(
       'SLW_STREAM_CONFLICT',
-      `stream ${next.stream.name}: ${field} is ${next.stream[field]} by the ${next.from}, and ${before.stream[field]} by the ${before.from}; the ${next.from} counts`,
+      `stream ${next.stream.name}: ${field} is ${next.stream[field]} according to the ${next.from}, but ${before.stream[field]} according to the ${before.from}; the ${next.from} takes precedence`,
     ),
   );
 }
@@ -206,7 +206,7 @@ function conflicts(found: readonly DiscoveredStream[], next: DiscoveredStream): 
 const twice = (source: SourceName, stream: string, role: string, before: SourceImage, now: SourceImage): StreamNote =>
   note(
     'SLW_STREAM_CONFLICT',
-    `${source}: two tags say that they are the ${role === 'os' ? 'OS' : 'extensions'} image of stream ${stream}: ${before.tag} (${before.reference}) and ${now.tag} (${now.reference}); the last one counts`,
+    `${source}: two tags claim to be the ${role === 'os' ? 'OS' : 'extensions'} image of stream ${stream}: ${before.tag} (${before.reference}) and ${now.tag} (${now.reference}); the last one is used`,
   );
 
 const mixed = (
@@ -218,25 +218,25 @@ const mixed = (
 ): StreamNote =>
   note(
     'SLW_STREAM_CONFLICT',
-    `${source}: the OS image ${os?.reference} is of stream ${name}, and the extensions image ${extensions?.reference} of ${other}; expected a pair of one stream. Both are left out`,
+    `${source}: the OS image ${os?.reference} belongs to stream ${name}, but the extensions image ${extensions?.reference} to ${other}; expected both in one stream. Both are ignored`,
   );
 
 const nameless = (source: SourceName, os: SourceImage | null, extensions: SourceImage | null): StreamNote =>
   note(
     'SLW_STREAM_UNLABELLED',
-    `${source}: ${(os ?? extensions)?.reference} has no label ${STREAM_CLASS_LABEL}, and neither a version of its own nor one of the platform tells its stream. Its pair is left out`,
+    `${source}: ${(os ?? extensions)?.reference} has no label ${STREAM_CLASS_LABEL}, and neither its version nor the platform version determines its stream. The image and its counterpart are ignored`,
   );
 
 const contradiction = (source: SourceName, image: SourceImage): StreamNote =>
   note(
     'SLW_STREAM_UNUSABLE',
-    `${source}: ${image.reference} is named as the ${image.role === 'os' ? 'OS' : 'extensions'} image, and its labels say that it is the other one. Its pair is left out`,
+    `${source}: ${image.reference} is specified as the ${image.role === 'os' ? 'OS' : 'extensions'} image, but its labels identify it as the ${image.role === 'os' ? 'extensions' : 'OS'} image. The image and its counterpart are ignored`,
   );
 
 const withoutLabel = (source: SourceName, tags: readonly string[]): StreamNote =>
   note(
     'SLW_STREAM_UNLABELLED',
-    `${source}: ${tags.join(', ')} ${tags.length === 1 ? 'has' : 'have'} no label ${STREAM_CLASS_LABEL}, which says the stream, and ${tags.length === 1 ? 'is' : 'are'} left out; the images of ConfigMap machine-config-osimageurl count instead`,
+    `${source}: ${tags.join(', ')} ${tags.length === 1 ? 'has' : 'have'} no stream label ${STREAM_CLASS_LABEL} and ${tags.length === 1 ? 'is' : 'are'} ignored; the images of ConfigMap machine-config-osimageurl are used instead`,
   );
 
 const partial = (
@@ -249,7 +249,7 @@ const partial = (
   const where = there?.tag === null || there === null ? '' : `, tag ${there.tag}`;
   return note(
     'SLW_STREAM_PARTIAL',
-    `${source}: stream ${stream} has only its ${os === null ? 'extensions' : 'OS'} image (${there?.reference ?? ''}${where}), expected an OS image and an extensions image. The stream is left out`,
+    `${source}: stream ${stream}: expected an OS image and an extensions image, found only the ${os === null ? 'extensions' : 'OS'} image (${there?.reference ?? ''}${where}). The stream is ignored`,
   );
 };
 
@@ -259,7 +259,7 @@ const tooMany = (found: readonly DiscoveredStream[]): StreamNote[] =>
     : [
         note(
           'SLW_STREAM_UNUSABLE',
-          `expected at most ${MAX_STREAMS} streams, found ${found.length}; left out: ${found
+          `expected at most ${MAX_STREAMS} streams, found ${found.length}; ignored: ${found
             .slice(MAX_STREAMS)
             .map(({ stream }) => stream.name)
             .join(', ')}`,

@@ -26,7 +26,7 @@ describe('image-references', () => {
     expect(readImageReferences(new TextEncoder().encode(text))).toEqual(expected);
   });
 
-  it('may lack annotations, as real payloads do, and have tags that stand for no image', () => {
+  it('may lack annotations, as real payloads do, and have tags without an image', () => {
     const read = readImageReferences(
       stream([
         { name: 'rhel-coreos', annotations: null, from },
@@ -42,7 +42,7 @@ describe('image-references', () => {
     ['no version', undefined],
     ['a name that is none', { name: 'release' }],
     ['no name', {}],
-  ])('with %s are of no known platform', (_, metadata) => {
+  ])('with %s have no known platform version', (_, metadata) => {
     expect(readImageReferences(stream([], { metadata }))).toMatchObject({
       ok: true,
       imageReferences: { version: null },
@@ -55,13 +55,13 @@ describe('image-references', () => {
     ['a list', '[]', /the file: expected an object, found \[\]/],
     ['another kind', '{"kind":"Pod"}', /kind: expected ImageStream, found "Pod"/],
     ['no tags', stream(undefined), /spec\.tags: expected a list, found nothing/],
-    ['a tag without a name', stream([{ from }]), /spec\.tags\[0\]\.name: expected a text, found nothing/],
+    ['a tag without a name', stream([{ from }]), /spec\.tags\[0\]\.name: expected a string, found nothing/],
     ['an image without a name', stream([{ name: 'a', from: { kind: 'DockerImage' } }]), /spec\.tags\[0\]\.from\.name/],
     ['an annotation that is no text', stream([{ name: 'a', from, annotations: { x: 1 } }]), /annotations\["x"\]/],
     ['a name without end', stream([{ name: 'a'.repeat(254), from }]), /at most 253 characters, found 254/],
     ['tags without end', stream(Array.from({ length: 2001 }, () => ({ name: 'a', from }))), /at most 2000 tags/],
-    ['bytes without end', ' '.repeat(4 * 1024 * 1024 + 1), /4194305 bytes, expected at most 4194304/],
-  ])('that are %s are refused with what was expected and found', (_, content, problem) => {
+    ['bytes without end', ' '.repeat(4 * 1024 * 1024 + 1), /expected at most 4194304 bytes, found 4194305/],
+  ])('(%s) are refused, with the expected and the observed value', (_, content, problem) => {
     expect(readImageReferences(content)).toEqual({ ok: false, problem: expect.stringMatching(problem) });
   });
 });
@@ -92,18 +92,18 @@ describe('a tag of a payload may be an OS image', () => {
     ['github.com/openshift/os'],
     ['https://github.com/openshift/os.git'],
     ['git@github.com:openshift/os'],
-  ])('by where it was built from, whatever its name: %s', (source) => {
+  ])('by its source repository, whatever its name: %s', (source) => {
     expect(isCandidate({ name: 'machine-os', annotations: builtFrom(source) })).toBe(true);
   });
 });
 
-describe('a tag of a payload is not looked at', () => {
+describe('a tag of a payload is not queried', () => {
   it.each([
     ['cli', {}],
     ['coreos-installer', {}],
     ['fedora-coreos', {}],
     ['machine-os-images', builtFrom('https://github.com/openshift/machine-os-images')],
-    // These would be asked about in vain, and be told of as images without a label.
+    // These would be queried in vain, and be reported as images without a label.
     ['osin', builtFrom('https://github.com/openshift/osin')],
     ['os-tools', builtFrom('https://github.com/openshift/os-tools')],
   ])('that has neither: %s', (name, annotations) => {
@@ -121,16 +121,16 @@ describe('an image is the OS or its extensions', () => {
     ['io.openshift.os.extensions=true', extensions, 'anything', 'extensions'],
     ['no label, by its tag', {}, 'rhel-coreos', 'os'],
     ['no label, by the end of its tag', {}, 'rhel-coreos-10-extensions', 'extensions'],
-    ['a label that says no, by its tag', { 'containers.bootc': 'false' }, 'rhel9-coreos-extensions', 'extensions'],
-    ['nothing that tells', {}, 'machine-os', null],
+    ['a false label, by its tag', { 'containers.bootc': 'false' }, 'rhel9-coreos-extensions', 'extensions'],
+    ['no evidence', {}, 'machine-os', null],
   ])('%s', (_, labels, tag, role) => {
     expect(detectRole({ labels, tag, role: null })).toBe(role);
   });
 
   it.each([
-    ['as the source says, where labels are silent', {}, 'os', 'os'],
-    ['as the source and the labels say', extensions, 'extensions', 'extensions'],
-    ['and neither, where source and labels contradict', extensions, 'os', 'contradiction'],
+    ['from the source, without labels', {}, 'os', 'os'],
+    ['from the source and the labels', extensions, 'extensions', 'extensions'],
+    ['and neither, if source and labels contradict', extensions, 'os', 'contradiction'],
   ] as const)('%s', (_, labels, role, found) => {
     expect(detectRole({ labels, tag: null, role })).toBe(found);
   });

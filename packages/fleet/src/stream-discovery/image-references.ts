@@ -3,25 +3,25 @@ import { isRecord } from '@slipway/base/json';
 import { STREAM_CLASS_LABEL } from '../os-streams/runs.ts';
 import type { SourceImage } from './discover-streams.ts';
 
-/** Where a release image has it. */
+/** Its path in a release image. */
 export const IMAGE_REFERENCES_PATH = 'release-manifests/image-references';
-/** A payload of today has 200 tags in 200 kB. */
+/** A payload has 200 tags in 200 kB today. */
 export const MAX_REFERENCES_BYTES = 4 * 1024 * 1024;
 const MAX_TAGS = 2000;
-/** The longest name of an image that an OSImageStream can hold. */
+/** The longest image reference that an OSImageStream accepts. */
 const MAX_REFERENCE_LENGTH = 447;
 const MAX_TAG_LENGTH = 253;
 const MAX_SHOWN_LENGTH = 80;
 
 export interface ImageTag {
   readonly name: string;
-  /** What an image is pulled by. */
+  /** The reference to pull the image by. */
   readonly reference: string;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 export interface ImageReferences {
-  /** Of the platform; null: it does not say. */
+  /** Of the platform; null if not specified. */
   readonly version: string | null;
   readonly tags: readonly ImageTag[];
 }
@@ -32,7 +32,7 @@ export type ReadImageReferences =
 
 class Refused extends Error {}
 
-/** Every tag that stands for an image of a registry. */
+/** All tags that point to an image in a registry. */
 export function readImageReferences(content: Uint8Array | string): ReadImageReferences {
   try {
     const stream = recordAt(parse(content), '');
@@ -49,20 +49,17 @@ export function readImageReferences(content: Uint8Array | string): ReadImageRefe
 
 function parse(content: Uint8Array | string): unknown {
   const bytes = typeof content === 'string' ? Buffer.byteLength(content) : content.length;
-  if (bytes > MAX_REFERENCES_BYTES)
-    throw new Refused(`it has ${bytes} bytes, expected at most ${MAX_REFERENCES_BYTES}`);
+  if (bytes > MAX_REFERENCES_BYTES) throw new Refused(`expected at most ${MAX_REFERENCES_BYTES} bytes, found ${bytes}`);
   try {
     return JSON.parse(
       typeof content === 'string' ? content : new TextDecoder('utf-8', { fatal: true }).decode(content),
     );
   } catch (error) {
-    throw new Refused(
-      `expected an ImageStream in JSON, found what cannot be read as JSON: ${String(error).slice(0, 200)}`,
-    );
+    throw new Refused(`expected an ImageStream in JSON, found invalid JSON: ${String(error).slice(0, 200)}`);
   }
 }
 
-/** Other sorts of tags name no image that could be pulled. */
+/** Other kinds of tags point to nothing that can be pulled. */
 function tagAt(value: unknown, path: string): ImageTag[] {
   const tag = recordAt(value, path);
   const name = textAt(tag['name'], `${path}.name`, MAX_TAG_LENGTH);
@@ -77,13 +74,13 @@ function tagAt(value: unknown, path: string): ImageTag[] {
 function annotationsAt(value: unknown, path: string): Record<string, string> {
   if (value === undefined || value === null) return {};
   const entries = Object.entries(recordAt(value, path)).map(([key, text]) => {
-    if (typeof text !== 'string') throw refused(`${path}["${key}"]`, 'a text', text);
+    if (typeof text !== 'string') throw refused(`${path}["${key}"]`, 'a string', text);
     return [key, text] as const;
   });
   return Object.fromEntries(entries);
 }
 
-/** An ImageStream of a payload is named after the version. */
+/** The ImageStream of a payload is named after its version. */
 function readVersion(stream: Record<string, unknown>): string | null {
   if (stream['metadata'] === undefined || stream['metadata'] === null) return null;
   const { name } = recordAt(stream['metadata'], 'metadata');
@@ -107,15 +104,15 @@ function listAt(value: unknown, path: string): readonly unknown[] {
 }
 
 function textAt(value: unknown, path: string, longest: number): string {
-  if (typeof value !== 'string' || value === '') throw refused(path, 'a text', value);
+  if (typeof value !== 'string' || value === '') throw refused(path, 'a string', value);
   if (value.length > longest)
     throw new Refused(`${path}: expected at most ${longest} characters, found ${value.length}`);
   return value;
 }
 
-// Which tags of a payload may be OS images: only these are looked at in their registry, out of two hundred.
+// The tags of a payload that may be OS images: only these, out of two hundred, are queried in their registry.
 
-/** No more than these are asked about: a hundred streams have two images each. */
+/** The most tags to query: a hundred streams have two images each. */
 export const MAX_CANDIDATES = 200;
 
 const SOURCE_ANNOTATION = 'io.openshift.build.source-location';
@@ -124,17 +121,17 @@ const OS_SOURCES = /github\.com[/:]openshift\/os(?![\w-])/;
 const namePatterns = [
   // As streams were designed: rhel9-coreos, rhel10-coreos-extensions, stream-coreos.
   /^(rhel[\w.+-]*|stream)-coreos[\w.+-]*(-extensions[\w.+-]*)?$/,
-  // As payloads have them today: rhel-coreos, rhel-coreos-10-extensions.
+  // As current payloads name them: rhel-coreos, rhel-coreos-10-extensions.
   /^(rhel|stream)[a-zA-Z0-9.-]*-coreos[a-zA-Z0-9.-]*(-extensions[a-zA-Z0-9.-]*)?$/,
 ];
 
-/** Payloads without annotations exist, so either is enough. */
+/** Some payloads have no annotations, so either is enough. */
 export const isCandidate = ({ name, annotations }: Pick<ImageTag, 'name' | 'annotations'>): boolean =>
   OS_SOURCES.test(annotations[SOURCE_ANNOTATION] ?? '') || hasNameOfOs(name);
 
 const hasNameOfOs = (tag: string): boolean => namePatterns.some((pattern) => pattern.test(tag));
 
-// What an image of a payload is, by its labels.
+// The role of a payload image, from its labels.
 
 const OS_LABEL = 'containers.bootc';
 const EXTENSIONS_LABEL = 'io.openshift.os.extensions';
@@ -142,8 +139,8 @@ const EXTENSIONS_LABEL = 'io.openshift.os.extensions';
 export type Role = 'os' | 'extensions';
 
 /**
- * The labels say it; where they do not, the source, and then the tag. `contradiction`: a source says one thing and the
- * labels another. Null: it is neither.
+ * From the labels, else from the source, else from the tag. `contradiction`: the source and the labels disagree. Null:
+ * neither role.
  */
 export function detectRole({
   labels,
@@ -167,7 +164,7 @@ function roleOfTag(tag: string): Role | null {
   return tag.includes('-extensions') ? 'extensions' : 'os';
 }
 
-/** Null: it has no label. */
+/** Null: it has no such label. */
 export function streamOfImage(labels: SourceImage['labels']): string | null {
   const name = labels[STREAM_CLASS_LABEL]?.trim() ?? '';
   return name === '' ? null : name;

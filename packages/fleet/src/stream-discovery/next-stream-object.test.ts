@@ -22,7 +22,7 @@ function next(current: StreamObjectInput['current'], readings: readonly SourceRe
   return nextStreamObject({ current, discovery, sourcesDigest: 'digest', releaseImage: 'quay.io/release@sha256:1' });
 }
 
-/** As it is after these readings, with an own default in its spec where one is given. */
+/** The object after these readings, with the given default in its spec. */
 function objectAfter(readings: readonly SourceReading[], override?: string): OSImageStream {
   const made = next(undefined, readings);
   if (made.type !== 'write') throw new Error('nothing was made');
@@ -39,7 +39,7 @@ const getDesired = (result: ReturnType<typeof next>) => (result.type === 'write'
 const listCodes = ({ problems }: ReturnType<typeof next>) => problems.map(({ code }) => code);
 
 describe('the OSImageStream', () => {
-  it('is made with the streams, their lives, the default of the platform, and what it was made from', () => {
+  it('is created with the streams, their lifecycle, the platform default, and its sources', () => {
     const deprecated = pair('rhel9-coreos', 'rhel-9', { 'io.openshift.os.stream-lifecycle': 'deprecated' });
     expect(next(undefined, [release([...deprecated, ...rhel10])])).toMatchObject({
       type: 'write',
@@ -57,7 +57,7 @@ describe('the OSImageStream', () => {
     });
   });
 
-  it('follows a new default of the platform, where nobody else has set one', () => {
+  it('follows a new platform default, unless another client has set one', () => {
     const before = objectAfter([release(both, '4.22.0')]);
     expect(getDesired(next(before, [release(both, '5.0.0')]))).toMatchObject({
       spec: { defaultStream: 'rhel-10' },
@@ -66,7 +66,7 @@ describe('the OSImageStream', () => {
     });
   });
 
-  it('keeps the default that somebody else has set, for as long as it is there', () => {
+  it('keeps the default that another client set, as long as it is available', () => {
     const before = objectAfter([release(both, '4.22.0')], 'rhel-10');
     expect(getDesired(next(before, [release(both, '4.23.0')]))).toMatchObject({
       spec: { defaultStream: 'rhel-10' },
@@ -78,7 +78,7 @@ describe('the OSImageStream', () => {
     expect(gone.problems).toEqual([
       {
         code: 'SLW_STREAM_DEFAULT_GONE',
-        message: expect.stringContaining('no stream rhel-10: expected one of rhel-9'),
+        message: expect.stringContaining('expected one of rhel-9, found rhel-10'),
       },
     ]);
   });
@@ -96,14 +96,14 @@ describe('the OSImageStream', () => {
     });
   });
 
-  it('is not made, and not changed, where the default of the platform is missing', () => {
+  it('is not created, and not changed, if the platform default is missing', () => {
     const before = objectAfter([release(both, '4.22.0')]);
     for (const current of [undefined, before]) {
       const result = next(current, [release(rhel9, '5.0.0')]);
       expect(result).toEqual({
         type: 'leave',
         problems: [
-          { code: 'SLW_STREAM_NO_DEFAULT', message: expect.stringMatching(/rhel-10.*the sources have rhel-9/) },
+          { code: 'SLW_STREAM_NO_DEFAULT', message: expect.stringMatching(/rhel-10.*available streams: rhel-9/) },
         ],
       });
     }
@@ -118,7 +118,7 @@ describe('a source that fails', () => {
     expect(listCodes(result)).toEqual(['SLW_STREAM_SOURCE_FAILED']);
   });
 
-  it('where there is none yet, leaves the others to make one, which is not yet the last word', () => {
+  it('without an object, lets the others create a preliminary one', () => {
     const result = next(undefined, [configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
     expect(getDesired(result)).toMatchObject({
       status: { availableStreams: [{ name: 'rhel-9' }] },
@@ -133,13 +133,13 @@ describe('a source that fails', () => {
     });
   });
 
-  it('and nothing else makes none', () => {
+  it('and nothing else creates none', () => {
     expect(next(undefined, [failing])).toMatchObject({ type: 'leave' });
   });
 });
 
 describe('while the sources are the same', () => {
-  it('all stays as it is', () => {
+  it('nothing changes', () => {
     const before = objectAfter([release(both)]);
     expect(isMadeFrom(before, 'digest')).toBe(true);
     expect(isMadeFrom(before, 'another')).toBe(false);
@@ -150,7 +150,7 @@ describe('while the sources are the same', () => {
     });
   });
 
-  it('only the default changes, when somebody sets another, and comes back when it is set back', () => {
+  it('only the default changes when a user sets another, and reverts when that is removed', () => {
     const before = objectAfter([release(both)]);
     const chosen = getDesired(next({ ...before, spec: { defaultStream: 'rhel-10' } }, null));
     expect(chosen).toMatchObject({ spec: { defaultStream: 'rhel-10' }, status: { defaultStream: 'rhel-10' } });
@@ -158,7 +158,7 @@ describe('while the sources are the same', () => {
     expect(getDesired(next(back, null))).toMatchObject({ status: { defaultStream: 'rhel-9' } });
   });
 
-  it('one that was made and not filled in is not done', () => {
+  it('one that was created without a status is not complete', () => {
     const { metadata, spec } = objectAfter([release(both)]);
     expect(isMadeFrom({ metadata, spec }, 'digest')).toBe(false);
   });
@@ -169,11 +169,11 @@ const held = { status: 'False', reason: 'DeprecatedOSStreamInUse', message: 'poo
 
 describe('whether the cluster may be upgraded', () => {
   it.each([
-    ['nothing holds it', fine, null, fine],
-    ['streams hold it', held, null, held],
-    ['boot images hold it', fine, 'too old', { status: 'False', reason: 'BootImageSkew', message: 'too old' }],
+    ['nothing blocks it', fine, null, fine],
+    ['streams block it', held, null, held],
+    ['boot images block it', fine, 'too old', { status: 'False', reason: 'BootImageSkew', message: 'too old' }],
     [
-      'both hold it: both are named',
+      'both block it: both are named',
       held,
       'too old',
       {
@@ -199,7 +199,7 @@ describe('whether the cluster may be upgraded', () => {
     ['BootImageSkew', true],
     ['DeprecatedOSStreamInUse', true],
     ['DeprecatedOSStreamInUse::BootImageSkew', true],
-  ])('the reason %s is of ours: %s', (reason, isOurs) => {
+  ])('the reason %s is ours: %s', (reason, isOurs) => {
     expect(isReportedByUs(reason)).toBe(isOurs);
   });
 });

@@ -1,4 +1,4 @@
-// What OSImageStream `cluster` shall be: made, brought to what the sources say, or left as it last was.
+// The desired OSImageStream `cluster`: created, updated from the sources, or left at its last good state.
 import { truncate } from '@slipway/base/text';
 import {
   type OSImageStream,
@@ -17,11 +17,11 @@ import type { Discovery } from './discover-streams.ts';
 type Status = NonNullable<OSImageStream['status']>;
 
 export interface StreamObjectInput {
-  /** As it is; undefined: there is none. */
+  /** The current object; undefined: it does not exist. */
   readonly current: Pick<OSImageStream, 'metadata' | 'spec' | 'status'> | undefined;
-  /** Null: the sources are those that it was made from, and nobody was asked. */
+  /** Null: the sources have not changed, so no registry was queried. */
   readonly discovery: Discovery | null;
-  /** Of all that the discovery was made from. */
+  /** Covers all sources of the discovery. */
   readonly sourcesDigest: string;
   /** Null: there is none. */
   readonly releaseImage: string | null;
@@ -30,26 +30,26 @@ export interface StreamObjectInput {
 export interface DesiredStreamObject {
   readonly spec: { readonly defaultStream: string };
   readonly status: Status;
-  /** Null: to be deleted. */
+  /** Null: delete it. */
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
 export type NextStreamObject =
-  /** Carried out by writing what differs; without a difference nothing is written. */
+  /** Writes only what differs, if anything. */
   | { readonly type: 'write'; readonly wanted: DesiredStreamObject; readonly problems: readonly CodedProblem[] }
-  /** The last good one stays, or there is none yet. */
+  /** The last good object stays, or none exists yet. */
   | { readonly type: 'leave'; readonly problems: readonly CodedProblem[] };
 
 export function nextStreamObject(input: StreamObjectInput): NextStreamObject {
   const { current, discovery } = input;
   if (discovery === null) return withStatus(current, []);
   const failures = discovery.notes.filter(({ code }) => code === 'SLW_STREAM_SOURCE_FAILED');
-  // What is there was whole; what works now may be less.
+  // The existing object was complete; what works now may be less.
   if (failures.length > 0 && current?.status !== undefined) return withStatus(current, failures);
   return fromSources(input, discovery, failures);
 }
 
-/** While sources are the same, or fail, only the default can change: its owner sets it. */
+/** While the sources are unchanged or failing, only the default can change: the user sets it. */
 function withStatus(current: StreamObjectInput['current'], problems: readonly CodedProblem[]): NextStreamObject {
   if (current?.status === undefined) return { type: 'leave', problems };
   const { availableStreams, defaultStream } = current.status;
@@ -90,7 +90,7 @@ function fromSources(
         [ownDefaultStreamAnnotation]: own,
         [streamLifecycleAnnotation]: encodeLifecycle(lifecycle),
         [releasePayloadImageAnnotation]: releaseImage,
-        // Only what came out of all sources is worth keeping: the others are tried again.
+        // Only a complete result is recorded: failed sources are retried.
         [streamSourcesAnnotation]: failures.length > 0 ? null : sourcesDigest,
       },
     },
@@ -98,46 +98,46 @@ function fromSources(
   };
 }
 
-/** What somebody else has set; null: we did. */
+/** The default that another client set; null: we set it. */
 function readOverride(current: StreamObjectInput['current']): string | null {
   const asked = current?.spec.defaultStream;
   if (asked === undefined || asked === '') return null;
   return asked === current?.metadata.annotations?.[ownDefaultStreamAnnotation] ? null : asked;
 }
 
-/** Somebody's default that is gone: it stays where it is written, and counts again when it is back. */
+/** A user's default that no longer exists: it stays in the spec, and applies again once the stream is back. */
 function dangling(current: StreamObjectInput['current'], available: readonly Stream[]): CodedProblem[] {
   const override = readOverride(current);
   if (override === null || findStream(available, override) !== undefined) return [];
   const names = available.map(({ name }) => name).join(', ');
-  const message = `OSImageStream cluster, spec.defaultStream: there is no stream ${override}: expected one of ${names}. The default of the platform counts instead. Set one of these`;
+  const message = `OSImageStream cluster, spec.defaultStream: expected one of ${names}, found ${override}, which does not exist. New pools use the platform default instead. Set one of the listed streams`;
   return [{ code: 'SLW_STREAM_DEFAULT_GONE', message }];
 }
 
-/** Whether it was made from these sources and needs nobody to be asked. */
+/** Whether it was built from these sources, so that no registry must be queried. */
 export const isMadeFrom = (current: StreamObjectInput['current'], sourcesDigest: string): boolean =>
   current?.status !== undefined && current.metadata.annotations?.[streamSourcesAnnotation] === sourcesDigest;
 
-// One condition of two findings.
+// Merges two findings into one condition.
 
 const SKEW = 'BootImageSkew';
 const reasonsOfOurs: ReadonlySet<string> = new Set(['DeprecatedOSStreamInUse', SKEW]);
 const BETWEEN = '::';
 const MAX_MESSAGE_LENGTH = 4000;
 
-/** `skew`: why boot images are too old for an upgrade, in words; null where they are not. */
+/** `skew`: why boot images are too old for an upgrade; null if they are not. */
 export function joinUpgradeable(streams: StreamCondition, skew: string | null): StreamCondition {
   if (skew === null) return streams;
   if (streams.status === 'True') return { status: 'False', reason: SKEW, message: cut(skew) };
   return {
     status: 'False',
     reason: `${streams.reason}${BETWEEN}${SKEW}`,
-    // Each gets its half: one that is very long must not hide the other.
+    // Each gets half of the space: a very long message must not hide the other.
     message: `${cut(streams.message, MAX_MESSAGE_LENGTH / 2)}\n${cut(skew, MAX_MESSAGE_LENGTH / 2 - 1)}`,
   };
 }
 
-/** Whether an upgrade was held by something that we have found. */
+/** Whether one of our findings blocks the upgrade. */
 export const isReportedByUs = (reason: string | undefined): boolean =>
   reason?.split(BETWEEN).some((each) => reasonsOfOurs.has(each)) === true;
 

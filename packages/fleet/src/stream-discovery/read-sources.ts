@@ -1,4 +1,4 @@
-// Asks registries about the images that the sources name. A source that fails is a value: others may still do.
+// Queries registries for the images of the sources. A failing source is a value: the others may still work.
 import { type CodedProblem, formatProblem } from '../problems.ts';
 import { type SourceImage, type SourceName, type SourceReading } from './discover-streams.ts';
 import {
@@ -10,16 +10,16 @@ import {
 } from './image-references.ts';
 import { type ImagePair, type StreamSources } from './stream-sources.ts';
 
-/** Images that are asked about at once. */
+/** How many images are queried concurrently. */
 const AT_ONCE = 8;
 
-/** What asks registries. */
+/** Access to registries. */
 export interface ImageReader {
   inspect(
     reference: string,
     options: { signal?: AbortSignal | undefined },
   ): Promise<{ reference: string; labels: Readonly<Record<string, string>> }>;
-  /** Null: there is no such file. */
+  /** Null: the file does not exist. */
   readFile(
     reference: string,
     path: string,
@@ -29,12 +29,12 @@ export interface ImageReader {
 
 export interface ReadOptions {
   readonly registry: ImageReader;
-  /** Whether a registry failed as registries do; anything else is a bug. */
+  /** Whether this is an error of a registry; any other error is a bug. */
   readonly isRegistryError: (error: unknown) => error is Error & CodedProblem;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One for each source that there is, from the lowest to the highest precedence. */
+/** One for each existing source, from the lowest to the highest precedence. */
 export async function readSources(sources: StreamSources, options: ReadOptions): Promise<SourceReading[]> {
   const { commandLine, configMap, release } = sources;
   const readings: SourceReading[] = [];
@@ -84,7 +84,8 @@ async function readRelease(release: Release, options: ReadOptions): Promise<Sour
   const name = 'release image';
   const content = 'imageReferences' in release ? release.imageReferences : await extract(release.image, options);
   const failed = (problem: string): SourceReading => ({ name, ok: false, problem: `${which(release)}: ${problem}` });
-  if (content === null) return failed(`expected /${IMAGE_REFERENCES_PATH} in it, found none: it is no release image`);
+  if (content === null)
+    return failed(`expected /${IMAGE_REFERENCES_PATH} in the image, found none: it is not a release image`);
   const read = readImageReferences(content);
   if (!read.ok) return failed(read.problem);
   const { tags, version } = read.imageReferences;
@@ -113,7 +114,7 @@ async function inspectAll(named: readonly NamedImage[], { registry, signal }: Re
   const images: SourceImage[] = [];
   for (let at = 0; at < named.length; at += AT_ONCE) {
     const some = named.slice(at, at + AT_ONCE).map(async ({ reference: asked, tag, annotations, role }) => {
-      // By the digest that the registry gives: a tag may mean another image tomorrow.
+      // By the digest from the registry: a tag may point to another image tomorrow.
       const { reference, labels } = await registry.inspect(asked, { signal });
       return { reference, tag, annotations, labels, role };
     });
@@ -122,9 +123,9 @@ async function inspectAll(named: readonly NamedImage[], { registry, signal }: Re
   return images;
 }
 
-/** The first in their order: which one fails soonest differs from try to try, and what is told would change with it. */
+/** The first failure in list order: which one fails soonest varies between tries, and the reported error would too. */
 async function allOrFirstFailure<T>(work: readonly Promise<T>[]): Promise<T[]> {
-  // Until the last is done, so that nothing of this try is under way in the next.
+  // Wait for all, so that nothing of this try is still running in the next one.
   await Promise.allSettled(work);
   const results: T[] = [];
   for (const each of work) results.push(await each);

@@ -15,14 +15,14 @@ const sources: StreamSources = {
 };
 
 describe('sources', () => {
-  it('are none where nothing names an image', () => {
+  it('are empty if nothing specifies an image', () => {
     expect(hasSources(noSources)).toBe(false);
     expect(toImagePair('', undefined)).toBeNull();
     expect(configMapPair({ osImageURL: '', releaseVersion: '4.22.0' })).toBeNull();
     expect(configMapPair(undefined)).toBeNull();
   });
 
-  it('of a ConfigMap are its pair and its version, or what there is of them', () => {
+  it('of a ConfigMap are its pair and its version, as far as it has them', () => {
     const data = { baseOSContainerImage: ' c ', baseOSExtensionsContainerImage: 'd', releaseVersion: '4.22.0' };
     expect(configMapPair(data)).toEqual({ osImage: 'c', osExtensionsImage: 'd', version: '4.22.0' });
     expect(configMapPair({ baseOSContainerImage: 'c' })).toEqual({
@@ -32,7 +32,7 @@ describe('sources', () => {
     });
   });
 
-  it('that differ in anything have another digest, and so have those of another program', () => {
+  it('that differ in anything have another digest, and so do those of another program version', () => {
     const others: StreamSources[] = [
       { ...sources, commandLine: null },
       { ...sources, configMap: { osImage: 'c', osExtensionsImage: 'd', version: '4.22.1' } },

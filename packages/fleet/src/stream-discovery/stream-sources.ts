@@ -1,24 +1,24 @@
-// What the streams of a cluster are discovered from, before any registry is asked.
+// The sources from which the streams of a cluster are discovered, before any registry is queried.
 import { sha256 } from '@slipway/base/hash';
 import { canonicalJson } from '../render/rendered-name.ts';
 
-/** Two images that a person or the platform names. Null: not named. */
+/** Two images that a user or the platform specifies. Null: not specified. */
 export interface ImagePair {
   readonly osImage: string | null;
   readonly osExtensionsImage: string | null;
 }
 
 export interface StreamSources {
-  /** Flags of the program. */
+  /** Command-line flags. */
   readonly commandLine: ImagePair | null;
   readonly configMap: (ImagePair & { readonly version: string | null }) | null;
-  /** A release image, or the list of images out of one. */
+  /** A release image, or its list of images. */
   readonly release: { readonly image: string } | { readonly imageReferences: Uint8Array } | null;
 }
 
 export const noSources: StreamSources = { commandLine: null, configMap: null, release: null };
 
-/** Null: it names no image. */
+/** Null: it specifies no image. */
 export function toImagePair(osImage: string | undefined, osExtensionsImage: string | undefined): ImagePair | null {
   const pair = { osImage: textOrNull(osImage), osExtensionsImage: textOrNull(osExtensionsImage) };
   return pair.osImage === null && pair.osExtensionsImage === null ? null : pair;
@@ -38,7 +38,7 @@ const textOrNull = (text: string | undefined): string | null => {
 export const hasSources = ({ commandLine, configMap, release }: StreamSources): boolean =>
   commandLine !== null || configMap !== null || release !== null;
 
-/** While it is the same, nothing can have come out differently. */
+/** While the digest is the same, discovery cannot return anything else. */
 export function digestSources(sources: StreamSources, controllerVersion: string): string {
   const { release } = sources;
   const payload = release !== null && 'imageReferences' in release ? sha256(release.imageReferences) : release;

@@ -1,4 +1,4 @@
-// Boot images as they are in clusters, for tests.
+// Boot images for tests.
 import { type BootImageHistory, bootImagesOfHistoryAnnotation } from '@slipway/api';
 import type { ClusterFacts } from '../boot-images/facts.ts';
 import type { MachineResource } from '../boot-images/verdict.ts';
@@ -63,7 +63,7 @@ export const report = (entries: readonly BootImageEntry[], more: Partial<Cluster
 
 const disk = (version: string) => [{ op: 'replace', path: '/disks/0/image', value: sampleBootImage(version) }];
 
-/** Two changes, of which the first began with an image of the installer. */
+/** Two changes, the first from an image of the installer. */
 export const sampleHistory: BootImageHistory = {
   metadata: {
     namespace: workerA.namespace,

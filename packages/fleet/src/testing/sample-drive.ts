@@ -12,7 +12,7 @@ export interface HostSample {
   readonly errorMessage?: string;
 }
 
-/** Externally provisioned and on, unless it says otherwise. */
+/** Externally provisioned and powered on by default. */
 export const sampleHost = ({ deletionTimestamp, ...sample }: HostSample = {}): BareMetalHost => ({
   metadata: {
     namespace: 'metal',

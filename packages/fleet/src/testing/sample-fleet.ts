@@ -1,4 +1,4 @@
-// A fleet as a cluster would have it, for tests.
+// A fleet for tests.
 import {
   type MachineConfigNode,
   machineConfigNodeKind,
@@ -24,7 +24,7 @@ export interface SampleNode {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** One that works at rendered-worker-1, unless told otherwise. */
+/** A healthy node at rendered-worker-1 by default. */
 export function sampleNode(name: string, more: SampleNode = {}): Stored<Node> {
   const { current = 'rendered-worker-1', desired = current, state = 'Done', reason = '', roles = ['worker'] } = more;
   return {
@@ -92,7 +92,7 @@ export function sampleFleet({
   };
 }
 
-/** A MachineConfigNode that is in this step. */
+/** A MachineConfigNode in this step. */
 export const recordIn = (node: string, condition: string): MachineConfigNode => ({
   apiVersion: `${machineConfigNodeKind.group}/v1`,
   metadata: { name: node },

@@ -44,7 +44,7 @@ export const sampleProgress = (more: Partial<PinProgress> = {}): PinProgress => 
   ...more,
 });
 
-/** What the daemon of a machine has written. */
+/** The report of a daemon. */
 function samplePinRecord(name: string, node: SamplePinNode): MachineConfigNode {
   const { told = [], progress, isPulling = false, failure } = node;
   const sets = told.map(({ metadata: { name: set, uid, generation = 1 } }) => ({ name: set, uid, generation }));
@@ -95,13 +95,13 @@ function buildEntry(
 
 export interface SamplePins {
   readonly sets: readonly Stored<PinnedImageSet>[];
-  /** Of spec.pinnedImageSets; left out: all sets. */
+  /** Names in spec.pinnedImageSets; omitted: all sets. */
   readonly named?: readonly string[];
   readonly nodes: Readonly<Record<string, SamplePinNode | null>>;
   readonly maxPulling?: string;
 }
 
-/** A pool worker, its sets and machines. A machine that is null has not said a word. */
+/** A pool worker, its sets and machines. A null machine has reported nothing. */
 export function samplePins({
   sets,
   nodes,

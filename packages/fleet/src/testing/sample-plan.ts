@@ -1,4 +1,4 @@
-// A small fleet for tests: pools, machines at what their pools are at, and manifests to apply.
+// A small fleet for tests: pools, machines with the configs of their pools, and manifests to apply.
 import {
   type MachineConfig,
   type MachineConfigPool,
@@ -44,9 +44,9 @@ export const customPool = (name: string, more: object = {}): MachineConfigPool =
 export interface SampleNode {
   readonly name: string;
   readonly roles?: readonly string[];
-  /** The pool whose config it has; left out: the pool of its first role. */
+  /** The pool whose config it has; omitted: the pool of its first role. */
   readonly pool?: string;
-  /** What it is to have and has; left out: what that pool is at, and what it is to have. */
+  /** The desired and the current config; omitted: the config of that pool, and the desired one. */
   readonly desired?: string;
   readonly current?: string;
   readonly state?: string;
@@ -56,7 +56,7 @@ export interface SampleNode {
 
 export interface SampleFleet {
   readonly machineConfigs?: readonly MachineConfig[];
-  /** Beside the default ones; one of the same name takes its place. */
+  /** In addition to the default pools; one of the same name replaces it. */
   readonly pools?: readonly MachineConfigPool[];
   readonly settings?: MachineConfiguration;
   readonly nodes?: readonly SampleNode[];
@@ -64,7 +64,7 @@ export interface SampleFleet {
   readonly streams?: Streams;
 }
 
-/** Every pool is rendered and, unless its status says otherwise, proven; every machine has what its pool is at. */
+/** Every pool is rendered and, unless its status differs, proven; every machine has the config of its pool. */
 export async function planSample(fleet: SampleFleet, given: Partial<AppliedManifests>): Promise<FleetPlan> {
   const { before, machines } = await standingFleet(fleet);
   const applied = applyManifests(before, { machineConfigs: [], pools: [], settings: undefined, ...given });
@@ -83,7 +83,7 @@ export async function planSample(fleet: SampleFleet, given: Partial<AppliedManif
   });
 }
 
-/** What the controllers decide on the same fleet, as long as nothing is applied. */
+/** What the controllers decide on the same fleet before anything is applied. */
 export async function decideSample(fleet: SampleFleet): Promise<DecidedFleet> {
   const { before, machines } = await standingFleet(fleet);
   const { pools, settings } = before;

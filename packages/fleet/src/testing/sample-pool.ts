@@ -1,4 +1,4 @@
-// A pool with a rollout remembered in its annotations, for tests.
+// A pool with a stored rollout in its annotations, for tests.
 import {
   type MachineConfigPool,
   rolloutRequestAnnotation,

@@ -2,7 +2,7 @@
 import { type MachineConfigPool, osStreamAnnotation, osStreamImagesAnnotation, ROLE_LABEL } from '@slipway/api';
 import type { Stream, StreamLifecycle, Streams } from '../os-streams/available.ts';
 
-/** An image by a digest that is made of one digit. */
+/** An image whose digest repeats one digit. */
 export const sampleOsImage = (name: string, digit: string): string =>
   `registry.example.com/${name}@sha256:${digit.repeat(64)}`;
 
@@ -23,7 +23,7 @@ export interface SampleStreams {
   readonly lifecycle?: Readonly<Record<string, StreamLifecycle>>;
 }
 
-/** RHEL 9 and 10, of which 9 is the default, unless told otherwise. */
+/** RHEL 9 and 10; by default, 9 is the default stream. */
 export const sampleStreams = ({
   available = [rhel9, rhel10],
   defaultStream = 'rhel-9',
@@ -31,7 +31,7 @@ export const sampleStreams = ({
 }: SampleStreams = {}): Streams => ({ available, defaultStream, lifecycle: new Map(Object.entries(lifecycle)) });
 
 export interface SamplePoolOnStream {
-  /** What the controllers wrote down. Null: that nobody can tell. Left out: nothing. */
+  /** The stream that the controllers recorded. Null: unknown. Omitted: none recorded. */
   readonly tracked?: string | null;
   readonly images?: Pick<Stream, 'osImage' | 'osExtensionsImage'>;
   readonly asked?: string;
@@ -39,7 +39,7 @@ export interface SamplePoolOnStream {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** One that takes worker's MachineConfigs too, unless it is worker or master. */
+/** Custom pools also select the MachineConfigs of worker. */
 export function poolOnStream(name: string, more: SamplePoolOnStream = {}): MachineConfigPool {
   const { tracked, images, asked, reached, annotations = {} } = more;
   return {

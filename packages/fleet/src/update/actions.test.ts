@@ -10,7 +10,7 @@ const action = (text: string): NodeAction => {
   throw new Error(text);
 };
 
-describe('what several items ask for', () => {
+describe('the actions of several items', () => {
   it.each([
     { rule: 'is nothing if none asks for anything', asked: [[], []], actions: [], drain: false },
     { rule: 'is done once', asked: [['Reload a'], ['Reload a']], actions: ['Reload a'], drain: false },

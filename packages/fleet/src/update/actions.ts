@@ -1,11 +1,11 @@
-// One list of actions out of what each item asks for, the same whatever the order of the items.
+// Combines the actions that each item requires into one list, independent of the order of the items.
 import type { NodeAction, Cause } from './update-plan.ts';
 
 interface Effect {
-  /** Actions of a lower turn come first. Units share one: they have an order of their own. */
+  /** Actions with a lower number come first. Unit actions share one and are ordered separately. */
   readonly turn: number;
   readonly takesPodsAway: boolean;
-  /** After it everything is started anew, so nothing else has to be done. */
+  /** A reboot restarts everything, so no other action is needed. */
   readonly reboots: boolean;
 }
 
@@ -22,7 +22,7 @@ export function combineActions(causes: readonly Pick<Cause, 'actions'>[]): NodeA
   const ofMachine = new Map(asked.flatMap((action) => ('unit' in action ? [] : [[action.type, action]])));
   const restarted = new Set(asked.flatMap((action) => (action.type === 'Restart' ? [action.unit] : [])));
   const ofUnits = orderUnits(causes.map(unitsIn)).map((unit) => {
-    // A unit that is restarted reads everything that a reload would let it read.
+    // A restart includes everything that a reload does.
     return { type: restarted.has(unit) ? 'Restart' : 'Reload', unit } as const;
   });
   const all = [...ofMachine.values(), ...ofUnits].toSorted((a, b) => effects[a.type].turn - effects[b.type].turn);
@@ -40,7 +40,7 @@ function unitsIn({ actions }: Pick<Cause, 'actions'>): string[] {
   return [...new Set(actions.flatMap((action) => ('unit' in action ? [action.unit] : [])))];
 }
 
-/** An entry's order is kept, for the second may need what the first does. Where entries contradict each other or say nothing, by name. */
+/** Retains the order within an entry, because a unit may need the one before it. Otherwise, or on contradictions, by name. */
 function orderUnits(sequences: readonly (readonly string[])[]): string[] {
   const left = new Set(sequences.flat().sort());
   const ordered: string[] = [];

@@ -33,7 +33,7 @@ describe('a running machine cannot become', () => {
       { field: 'storage.filesystems[/dev/a].format', before: 'xfs', after: 'ext4' },
     ],
     [
-      'one with another LUKS key, which is not told',
+      'one with another LUKS key, which is hidden',
       storage({ luks: [luks('one')] }),
       storage({ luks: [luks('two')] }),
       { field: 'storage.luks[l].keyFile', before: '(hidden)', after: '(hidden), changed' },
@@ -118,7 +118,7 @@ describe('a running machine cannot become', () => {
     expect(isEmpty).toBe(false);
   });
 
-  it('one with FIPS mode, and the message says what to do', async () => {
+  it('one with FIPS mode, and the message explains what to do', async () => {
     expect((await plan({}, { fips: true })).irreconcilable).toEqual([
       {
         code: 'SLW_UPDATE_IRRECONCILABLE',
@@ -126,13 +126,13 @@ describe('a running machine cannot become', () => {
         before: 'false',
         after: 'true',
         message:
-          'MachineConfig rendered-worker-b, spec.fips: FIPS mode is settled when a machine is installed (false → true). ' +
-          'Set it to false again, or install the machine anew',
+          'MachineConfig rendered-worker-b, spec.fips: FIPS mode is fixed at installation (false → true). ' +
+          'Set it to false again, or reinstall the machine',
       },
     ]);
   });
 
-  it('what takes long to tell is cut', async () => {
+  it('long values are truncated', async () => {
     const users = [{ name: 'eve', gecos: 'e'.repeat(100_000) }];
     const [found] = (await plan({}, passwd({ users }))).irreconcilable;
     expect(found?.message.length).toBeLessThan(800);
@@ -148,11 +148,15 @@ describe('a running machine can become', () => {
     ['one without anything about core', core({ sshAuthorizedKeys: ['ssh-ed25519 A'] }), {}],
     ['one with a masked unit', {}, { config: ignition({ systemd: { units: [{ name: 'a.service', mask: true }] } }) }],
     [
-      'one whose file has more behind contents of its own',
+      'one whose file has contents and appended text',
       withFiles(file('/a', '')),
       appended({ contents: { source: dataUrl('y') } }),
     ],
-    ['one whose file is all ours and no longer the OS’s with more behind it', appended(), withFiles(file('/a', 'x'))],
+    [
+      'one whose file has complete contents instead of text appended to that of the OS',
+      appended(),
+      withFiles(file('/a', 'x')),
+    ],
   ])('%s', async (_, current, desired) => {
     const { irreconcilable, isEmpty } = await plan(current, desired);
     expect(irreconcilable).toEqual([]);

@@ -1,4 +1,4 @@
-// What a running machine cannot become: it was settled when the machine was installed.
+// Changes that a running machine cannot make, because they are fixed at installation.
 import { truncate } from '@slipway/base/text';
 import type { MachineConfiguration } from '@slipway/api';
 import { diffConfigs, type ItemDiff } from '@slipway/ignition';
@@ -10,7 +10,7 @@ import type { Change, Irreconcilable, PathChange, PathState, SettingChange } fro
 export interface Configs {
   readonly current: RenderedIgnition;
   readonly desired: RenderedIgnition;
-  /** The name of the rendered config that asks for it. */
+  /** The name of the rendered config that requires it. */
   readonly name: string;
 }
 
@@ -23,12 +23,12 @@ interface Difference {
   readonly field: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** Follows the field: what it is that cannot be done. */
+  /** Follows the field: why the change is impossible. */
   readonly why: string;
   readonly wayOut?: string;
 }
 
-/** Values come from a config of any size, and messages go into conditions and annotations. */
+/** Values can be long, and messages are stored in conditions and annotations. */
 const MAX_SHOWN = 200;
 
 function irreconcilable(name: string, difference: Difference): Irreconcilable {
@@ -40,21 +40,24 @@ function irreconcilable(name: string, difference: Difference): Irreconcilable {
 }
 
 const INSTALL =
-  'Take the change back in the MachineConfig that it comes from, or install the machine anew: new machines get it at their first boot';
+  'Undo the change in its MachineConfig, or reinstall the machine: new machines apply it at their first boot';
 
 const cut = (text: string | null): string | null => (text === null ? null : truncate(text, MAX_SHOWN));
 
-/** Sections that no change of a plan speaks of, by what `diffConfigs` calls the things in them. */
+/** Sections that no change of a plan covers, by the nouns of `diffConfigs`. */
 const SECTIONS: Readonly<Record<string, { section: string; why: string }>> = {
-  disk: { section: 'storage.disks', why: 'partitions are made when a machine is installed' },
-  raid: { section: 'storage.raid', why: 'RAID arrays are made when a machine is installed' },
-  luks: { section: 'storage.luks', why: 'volumes are encrypted when a machine is installed' },
-  filesystem: { section: 'storage.filesystems', why: 'filesystems are made when a machine is installed' },
-  user: { section: 'passwd.users', why: 'of a running machine’s users, only ssh keys and password of core can change' },
-  group: { section: 'passwd.groups', why: 'groups are made when a machine is installed' },
+  disk: { section: 'storage.disks', why: 'partitions are created only at installation' },
+  raid: { section: 'storage.raid', why: 'RAID arrays are created only at installation' },
+  luks: { section: 'storage.luks', why: 'volumes are encrypted only at installation' },
+  filesystem: { section: 'storage.filesystems', why: 'filesystems are created only at installation' },
+  user: {
+    section: 'passwd.users',
+    why: 'on a running machine, only the ssh keys and the password of user core can change',
+  },
+  group: { section: 'passwd.groups', why: 'groups are created only at installation' },
   'kernel arguments': {
     section: 'kernelArguments',
-    why: 'Ignition sets these only at the first boot; spec.kernelArguments of a MachineConfig can change at any time',
+    why: 'Ignition sets these only at the first boot; use spec.kernelArguments of the MachineConfig instead',
   },
 };
 
@@ -63,7 +66,7 @@ async function sectionDifferences({ current, desired }: Configs): Promise<Differ
   return (items ?? []).flatMap(listDifferences);
 }
 
-/** The part of a config that is settled at installation. Timeouts, proxies and CAs of Ignition itself matter only then. */
+/** The part of a config that is fixed at installation. Ignition's timeouts, proxies and CAs matter only then. */
 function settledIn({ ignition, storage = {}, passwd = {}, kernelArguments = {} }: RenderedIgnition): RenderedIgnition {
   const { disks = [], raid = [], luks = [], filesystems = [] } = storage;
   const { groups = [], users = [] } = passwd;
@@ -89,16 +92,17 @@ function listDifferences({ noun, name, change, fields, contents }: ItemDiff): Di
   const { section, why } = known;
   const field = `spec.config.${section}${name === '' ? '' : `[${name}]`}`;
   const hidden = contents.map((part) => ({ name: part.name, before: HIDDEN, after: `${HIDDEN}, changed` }));
-  const told = [...fields, ...hidden].filter((each) => !isDefault(each));
-  if (change === 'changed') return told.map(({ name: leaf, ...rest }) => ({ field: `${field}.${leaf}`, why, ...rest }));
-  // Core is there whether or not a config speaks of it.
-  if (noun === 'user' && name === CORE && told.length === 0) return [];
-  const summary = told.map((each) => `${each.name}: ${each.after ?? each.before ?? ''}`).join(', ');
+  const shown = [...fields, ...hidden].filter((each) => !isDefault(each));
+  if (change === 'changed')
+    return shown.map(({ name: leaf, ...rest }) => ({ field: `${field}.${leaf}`, why, ...rest }));
+  // User core exists whether or not a config mentions it.
+  if (noun === 'user' && name === CORE && shown.length === 0) return [];
+  const summary = shown.map((each) => `${each.name}: ${each.after ?? each.before ?? ''}`).join(', ');
   const thing = summary === '' ? noun : summary;
   return [{ field, why, before: change === 'added' ? null : thing, after: change === 'added' ? thing : null }];
 }
 
-/** To say what is so anyway is no difference. */
+/** Writing a default explicitly is not a difference. */
 function isDefault({ name, before, after }: ItemDiff['fields'][number]): boolean {
   const usual = name.endsWith('shouldExist') ? 'true' : 'false';
   return (before === null && after === usual) || (before === usual && after === null);
@@ -110,12 +114,12 @@ function differenceIn(change: Change): Difference[] {
 }
 
 function fipsDifference({ before, after }: SettingChange): Difference {
-  const remediation = `Set it to ${before} again, or install the machine anew`;
+  const remediation = `Set it to ${before} again, or reinstall the machine`;
   return {
     field: 'spec.fips',
     before,
     after,
-    why: 'FIPS mode is settled when a machine is installed',
+    why: 'FIPS mode is fixed at installation',
     wayOut: remediation,
   };
 }
@@ -129,21 +133,21 @@ const LISTS: Readonly<Record<'directory' | 'link' | 'hard link', string>> = {
 function pathDifference({ path, before, after }: PathChange): Difference[] {
   const shown = { before: describe(before), after: describe(after) };
   if (after !== null && after.kind !== 'file' && after.of !== 'mask') {
-    const why = `a ${after.kind} cannot be added to a running machine or changed there, only removed`;
+    const why = `on a running machine, a ${after.kind} can only be removed, not added or changed`;
     return [{ field: `spec.config.storage.${LISTS[after.kind]}[${path}]`, ...shown, why, wayOut: FILE_OR_INSTALL }];
   }
   if (appends(after) || (appends(before) && !isWhole(after))) {
-    const why = 'what is appended to a file of the OS cannot be told apart from the rest of it later';
+    const why = 'text appended to a file of the OS cannot be distinguished from the rest later';
     return [{ field: `spec.config.storage.files[${path}].append`, ...shown, why, wayOut: CONTENTS }];
   }
   return [];
 }
 
 const FILE_OR_INSTALL =
-  'Take it back, let a unit of yours make it, or install the machine anew: directories above files are made with them';
-const CONTENTS = 'Give the file its whole contents instead, or install the machine anew';
+  'Undo the change, let a systemd unit create it, or reinstall the machine. Parent directories of files are created automatically';
+const CONTENTS = 'Write the complete contents of the file instead, or reinstall the machine';
 
-/** Behind contents of its own, what is appended is a part of them like any other. */
+/** If the config has contents for the file, appended text is simply part of them. */
 function appends(state: PathState | null): boolean {
   return state?.kind === 'file' && state.keepsExisting && state.contents.size > 0;
 }
@@ -159,7 +163,7 @@ function describe(state: PathState | null): string | null {
   return state.kind === 'file' ? `file, ${mode}, ${state.contents.size} bytes` : `directory, ${mode}`;
 }
 
-// Differences that users let pass, though a running machine cannot take them on: new machines get them at their first boot.
+// Differences that users tolerate although a running machine cannot apply them: new machines do at their first boot.
 
 /** `spec.irreconcilableValidationOverrides` of the MachineConfiguration. */
 export type ValidationOverrides = NonNullable<MachineConfiguration['spec']['irreconcilableValidationOverrides']>;
@@ -172,15 +176,15 @@ const TOLERABLE_SECTIONS: Readonly<Record<StorageSection, string>> = {
   Raid: 'spec.config.storage.raid',
 };
 
-/** Whether a field is one of those. */
+/** Returns whether a field is tolerated. */
 export function toleratedBy(overrides: ValidationOverrides | undefined): (field: string) => boolean {
   const sections = (overrides?.storage ?? []).map((part) => TOLERABLE_SECTIONS[part]);
   return (field) => sections.some((section) => field === section || field.startsWith(`${section}[`));
 }
 
 /**
- * What a machine lacks of its config, after an update that let `now` pass, where it lacked `earlier` before: in each field,
- * from what the machine really has to what the config says.
+ * The differences between a machine and its config after an update that tolerated `now`, on top of `earlier` ones: for
+ * each field, from the real value on the machine to the value in the config.
  */
 export function addTolerated(earlier: readonly Irreconcilable[], now: readonly Irreconcilable[]): Irreconcilable[] {
   const all = new Map(earlier.map((difference) => [difference.field, difference]));

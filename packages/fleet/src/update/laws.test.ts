@@ -12,7 +12,7 @@ const text = fc.constantFrom('', 'one\n', 'two\n', 'three\n');
 const owners = fc.constantFrom({}, { user: { id: 1000 } }, { group: { name: 'wheel' } });
 const modes = fc.constantFrom({}, { mode: 0o600 }, { mode: 0o755 });
 
-// Some are above others: what is a file in one config may be a directory of files in the next.
+// Some are parents of others: a file in one config may be a directory of files in the next.
 const paths = fc.constantFrom(
   '/etc/a',
   '/etc/a/b',
@@ -90,7 +90,7 @@ function buildStorage(all: readonly Thing[]): object {
   };
 }
 
-/** Nothing is below what is no directory, and nothing is in two places of one config. */
+/** Every parent is a directory, and nothing is duplicated in one config. */
 function isPossible({ things, units }: { things: readonly Thing[]; units: readonly { name: string }[] }): boolean {
   const isAbove = (above: Thing, path: string) => above.kind !== 'directory' && path.startsWith(`${above.path}/`);
   if (things.some(({ path }) => things.some((other) => isAbove(other, path)))) return false;
@@ -100,7 +100,7 @@ function isPossible({ things, units }: { things: readonly Thing[]; units: readon
 const update = (current: Spec, desired: Spec, policy?: NodeDisruptionPolicy) =>
   planUpdate({ current: { name: 'a', spec: current }, desired: { name: 'b', spec: desired }, policy });
 
-/** Configs of which the first can become the second on a running machine; irreconcilable ones are tried elsewhere. */
+/** Configs of which a running machine can move from the first to the second; other tests cover irreconcilable ones. */
 const check = async (numRuns: number, property: (a: Spec, b: Spec) => Promise<void>) => {
   let tried = 0;
   await fc.assert(
@@ -116,7 +116,7 @@ const check = async (numRuns: number, property: (a: Spec, b: Spec) => Promise<vo
 };
 
 describe('for any two configs', () => {
-  it('the plan, carried out on a machine that has the first, makes one that has the second', async () => {
+  it('executing the plan turns a machine with the first into one with the second', async () => {
     await check(150, async (a, b) => {
       const [machine, wanted] = [await machineWith(a), await machineWith(b)];
       for (const change of (await update(a, b)).changes) await apply(machine, change, wanted);
@@ -124,13 +124,13 @@ describe('for any two configs', () => {
     });
   });
 
-  it('the rollback, after any number of changes, makes the first again', async () => {
+  it('the rollback restores the first after any number of changes', async () => {
     await check(50, async (a, b) => {
       const plan = await update(a, b);
       const [old, wanted] = [await machineWith(a), await machineWith(b)];
       for (let done = 0; done <= plan.changes.length; done += 1) {
         const way = computeRollback(plan);
-        // All of it, or only of what was done.
+        // The complete rollback, or only that of the executed changes.
         for (const back of [way, way.slice(way.length - done)]) {
           const machine = structuredClone(old);
           for (const change of plan.changes.slice(0, done)) await apply(machine, change, wanted);
@@ -141,7 +141,7 @@ describe('for any two configs', () => {
     });
   });
 
-  it('the plan from a config to itself is empty, and so is one to the config as it is rendered', async () => {
+  it('the plan from a config to itself is empty, and so is the plan to its rendered form', async () => {
     await fc.assert(
       fc.asyncProperty(specs, async (spec) => {
         const { rendered } = await renderOk([machineConfig('a', spec)]);
@@ -153,7 +153,7 @@ describe('for any two configs', () => {
     );
   });
 
-  it('actions and causes do not depend on the order of what is in the configs and in the policy', async () => {
+  it('actions and causes do not depend on the order of items in the configs and the policy', async () => {
     await fc.assert(
       fc.asyncProperty(specs, specs, policies, async (a, b, policy) => {
         const plan = await update(a, b, policy);
@@ -195,7 +195,7 @@ function turnedPolicy({ files = [], units = [], ...rest }: NodeDisruptionPolicy)
   return { files: files.toReversed(), units: units.toReversed(), ...rest };
 }
 
-/** The same machine, with lists that have no order the other way round. */
+/** The same machine, with all unordered lists reversed. */
 function turned(spec: Spec): Spec {
   const { storage = {}, systemd = {}, ...rest } = readInput(machineConfig('a', spec)).config;
   const { files = [], directories = [], links = [] } = storage;

@@ -3,7 +3,7 @@ import { type DiskEntry, type DiskPlan, type Owner, UNIT_DIRECTORY } from '../di
 import { isSecretFile } from '../masking.ts';
 import type { ContentsReference, PathChange, PathState, UnitChange, UnitState } from './update-plan.ts';
 
-/** Contents may be secret and large: a plan says only which they are. */
+/** Contents may be secret and large: a plan only identifies them. */
 export function referenceTo(bytes: Uint8Array): ContentsReference {
   return { sha256: sha256(bytes), size: bytes.length };
 }
@@ -12,11 +12,11 @@ export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
-// What changes at which path, from two pictures of a disk.
+// The changes by path between two disk plans.
 
 /**
- * What goes, from the deepest path up, then what comes or changes, from the top down: a file may come to be where a
- * directory was, and the other way round.
+ * First removals, from the deepest path up, then additions and changes, from the top down: a file may replace a
+ * directory, and the other way round.
  */
 export function pathChanges(current: DiskPlan, desired: DiskPlan): PathChange[] {
   const [old, now] = [byPath(current), byPath(desired)];
@@ -55,7 +55,7 @@ function whatHappens(before: DiskEntry | null, after: DiskEntry | null): Pick<Pa
   return { change: 'changed', differs: differences(before, after) };
 }
 
-/** What a machine would notice. Not whether a directory may replace another: on a running machine it is there. */
+/** Differences that matter on a machine. Whether a directory may be overwritten does not: it already exists. */
 function differences(before: DiskEntry, after: DiskEntry): PathChange['differs'] {
   if (before.kind !== after.kind) return ['kind'];
   const differs: PathChange['differs'][number][] = [];
@@ -74,7 +74,7 @@ function hasSameContents(before: DiskEntry, after: DiskEntry): boolean {
   return before.keepsExisting === after.keepsExisting && isSameBytes(before.bytes, after.bytes);
 }
 
-/** A second name of a file has the owners of the first. */
+/** A hard link has the owners of its target. */
 function hasSameOwners(a: DiskEntry, b: DiskEntry): boolean {
   if (a.kind === 'hard link' || b.kind === 'hard link') return true;
   return isSameOwner(a.user, b.user) && isSameOwner(a.group, b.group);
@@ -110,7 +110,7 @@ function isSecret(entry: DiskEntry | null): boolean {
   return entry?.kind === 'file' && isSecretFile(entry.path, entry.mode);
 }
 
-// Units of which anything changes: what they are made of, whether they are enabled, whether others may mask them.
+// Units with any change: their files, whether they are enabled, or whether they may be masked.
 
 export function unitChanges(current: DiskPlan, desired: DiskPlan, paths: readonly PathChange[]): UnitChange[] {
   const [old, now] = [collectUnitStates(current), collectUnitStates(desired)];
@@ -126,7 +126,7 @@ export function unitChanges(current: DiskPlan, desired: DiskPlan, paths: readonl
 
 const UNSAID: UnitState = { enabled: 'preset', unmasked: false };
 
-/** The unit that what is at a path belongs to; null for a file of its own. */
+/** The unit that a path belongs to; null for a plain file. */
 export function findUnitName(path: string, state: PathState): string | null {
   const [name = ''] = path.slice(UNIT_DIRECTORY.length + 1).split('/');
   if (state.of === 'drop-in') return name.slice(0, -'.d'.length);

@@ -17,7 +17,7 @@ describe('a plan is empty', () => {
       async () => [raw({ contents: { source: 'data:,a%0A' } }), raw({ contents: { source: 'data:;base64,YQo=' } })],
     ],
     [
-      'for contents that are packed',
+      'for compressed contents',
       async () => {
         const source = encodeDataUrl(await gzip(new TextEncoder().encode('a\n')));
         return [raw({ contents: { source: dataUrl('a\n') } }), raw({ contents: { source, compression: 'gzip' } })];
@@ -31,7 +31,7 @@ describe('a plan is empty', () => {
       ],
     ],
     [
-      'for a default that is said',
+      'for an explicit default',
       async () => [raw({ contents: { source: '' } }), raw({ contents: { source: '' }, mode: 0o644, user: { id: 0 } })],
     ],
     [
@@ -53,7 +53,7 @@ describe('a plan is empty', () => {
       ],
     ],
     [
-      'for settings that are said or not',
+      'for explicit default settings',
       async () => [{}, { kernelType: 'default', fips: false, extensions: [], kernelArguments: [], osImageURL: '' }],
     ],
     [
@@ -64,9 +64,9 @@ describe('a plan is empty', () => {
       'for what only matters while Ignition runs',
       async () => [{}, { config: { ignition: { version: '3.5.0', timeouts: { httpTotal: 5 } } } }],
     ],
-    ['for core, of whom nothing is said', async () => [{}, users({ name: 'core', shouldExist: true })]],
+    ['for core without any settings', async () => [{}, users({ name: 'core', shouldExist: true })]],
     [
-      'for what is so anyway',
+      'for a state that already exists',
       async () => [users({ name: 'eve' }), users({ name: 'eve', shouldExist: true, system: false })],
     ],
   ])('%s', async (_, configs) => {
@@ -86,7 +86,7 @@ describe('a plan is empty', () => {
 });
 
 describe('changes', () => {
-  it('of a file say in what, and refer to the contents', async () => {
+  it('of a file list what differs, and refer to the contents', async () => {
     const current = withFiles(file('/a', 'one\n'), file('/b', 'x'), file('/gone', 'y'));
     const desired = withFiles(file('/a', 'two!\n', { mode: 0o600, user: { name: 'core' } }), file('/b', 'x'));
     const state = { kind: 'file', of: 'file', keepsExisting: false };
@@ -119,7 +119,7 @@ describe('changes', () => {
     ]);
   });
 
-  it('go up from what is deepest, then down to it', async () => {
+  it('remove from the deepest path up, then add from the top down', async () => {
     const current = withFiles(file('/x/y/z', ''), file('/x/y', ''), file('/b', ''));
     const desired = withFiles(file('/b/c/d', ''), file('/b/c', ''), file('/x', ''));
     const { changes } = await plan(current, desired);
@@ -167,7 +167,7 @@ describe('changes', () => {
     ]);
   });
 
-  it('of a unit are told though it stays enabled, since what wants it may be another', async () => {
+  it('of a unit are listed even if it stays enabled, because its WantedBy may have changed', async () => {
     const unit = (wantedBy: string) =>
       units({ name: 'a.service', enabled: true, contents: `[Install]\nWantedBy=${wantedBy}\n` });
     const { changes } = await plan(unit('a.target'), unit('b.target'));
@@ -175,7 +175,7 @@ describe('changes', () => {
     expect(changes[1]).toEqual({ kind: 'unit', unit: 'a.service', rewritten: true, before: enabled, after: enabled });
   });
 
-  it('of instances of a template are told one by one', async () => {
+  it('of instances of a template are listed separately', async () => {
     const current = units({ name: 'e@1.service', enabled: true }, { name: 'e@2.service', enabled: true });
     const desired = units({ name: 'e@1.service', enabled: true }, { name: 'e@2.service', enabled: false });
     expect((await plan(current, desired)).changes).toMatchObject([
@@ -224,7 +224,7 @@ describe('changes', () => {
 });
 
 describe('a plan', () => {
-  it('holds no contents and no password hash', async () => {
+  it('contains no contents and no password hash', async () => {
     const secrets = (secret: string): Spec => ({
       config: ignition({
         storage: {
@@ -246,19 +246,19 @@ describe('a plan', () => {
     expect(text).not.toMatch(/(?:contents|luks|unit|core|eve|group)-(?:one|two)/);
   });
 
-  it('is plain data, the same after a way through JSON', async () => {
+  it('is plain data that survives JSON', async () => {
     const made = await plan(withFiles(file('/a', 'x')), { ...units({ name: 'a.service', mask: true }), fips: true });
     expect(JSON.parse(JSON.stringify(made))).toEqual(made);
   });
 
   it.each([
-    ['of a spec version that nobody knows', { ignition: { version: '3.99.0' } }],
+    ['of an unknown spec version', { ignition: { version: '3.99.0' } }],
     ['that breaks a rule', ignition({ storage: { files: [{ path: 'relative' }] } })],
     [
-      'with contents on another server',
+      'with remote contents',
       ignition({ storage: { files: [{ path: '/a', contents: { source: 'https://example.com/' } }] } }),
     ],
-  ])('there is none for a config %s', async (_, config) => {
+  ])('does not exist for a config %s', async (_, config) => {
     await expect(plan({}, { config })).rejects.toMatchObject({
       code: 'SLW_UPDATE_CONFIG',
       message: expect.stringContaining('MachineConfig rendered-worker-b, spec.config.'),

@@ -1,4 +1,4 @@
-// What each thing that changes asks for.
+// The actions that each changed item requires.
 import { buildDiskPlan } from '../disk/build-disk-plan.ts';
 import type { DiskPlan } from '../disk/disk-plan.ts';
 import { FleetError } from '../errors.ts';
@@ -22,13 +22,13 @@ import type { Cause, Change, ChangedItem, PathChange, UpdatePlan } from './updat
 
 export interface Circumstances {
   readonly policy: NodeDisruptionPolicy;
-  /** Asked only if the file has changed and the built-in entry counts. */
+  /** Called only if the file has changed and the built-in entry applies. */
   readonly addsMirrorsOnly: () => boolean;
-  /** Whether anything on the machine comes from the image with the extensions. What came from it and goes is a change itself. */
+  /** Whether the machine uses the extensions image. Removing an extension is a change in itself. */
   readonly usesExtensionsImage: boolean;
 }
 
-/** One for each item, by kind and name. */
+/** One per item, by kind and name. */
 function findCauses(changes: readonly Change[], circumstances: Circumstances): Cause[] {
   const items = new Map(changes.flatMap(itemsIn).map((item) => [`${item.kind} ${item.name}`, item]));
   return [...items]
@@ -54,7 +54,7 @@ function itemsIn(change: Change): ChangedItem[] {
   }
 }
 
-/** Two, where a file of its own becomes one of a unit or the other way round. */
+/** Two, if a plain file becomes a unit file or the other way round. */
 function itemsAt({ path, before, after }: PathChange): ChangedItem[] {
   return [before, after].flatMap((state): ChangedItem[] => {
     if (state === null) return [];
@@ -69,7 +69,7 @@ function rulingFor(
 ): Ruling {
   switch (kind) {
     case 'file':
-      // The entry covers what is below its path as well, which is another file.
+      // The entry also covers files below its path, which are not this file.
       return rulingForFile(name, policy, () => name === REGISTRIES_PATH && addsMirrorsOnly());
     case 'unit':
       return rulingForUnit(name, policy);
@@ -78,30 +78,31 @@ function rulingFor(
       return rulingForSshKey(policy);
     case 'machine setting':
       if (name !== 'baseOSExtensionsContainerImage' || usesExtensionsImage) {
-        return alwaysReboots(`a change of ${name} takes a reboot, whatever the policy says`);
+        return alwaysReboots(`a change of ${name} always requires a reboot, whatever the policy is`);
       }
-      return { actions: [], rule: 'always', entry: '', because: 'nothing on the machine comes from this image' };
+      return { actions: [], rule: 'always', entry: '', because: 'the machine uses nothing from this image' };
   }
 }
 
-// From one rendered config to another on a running machine: what changes, whether it can, and what it costs.
+// The update of a running machine from one rendered config to another: the changes, whether they are possible, and the
+// actions.
 
 export interface PlannedConfig {
   readonly name: string;
-  /** Of a rendered MachineConfig, as `renderPool` gives it or the API server has it. */
+  /** Of a rendered MachineConfig, from `renderPool` or the API server. */
   readonly spec: Spec;
 }
 
 export interface UpdateRequest {
   readonly current: PlannedConfig;
   readonly desired: PlannedConfig;
-  /** The users' part; the built-in entries are below it. */
+  /** The users' policy, which overrides the built-in entries. */
   readonly policy?: NodeDisruptionPolicy | undefined;
-  /** Differences to let pass though the machine cannot take them on, as users say it. */
+  /** Differences that users tolerate although the machine cannot apply them. */
   readonly overrides?: ValidationOverrides | undefined;
 }
 
-/** Throws a FleetError where one of the configs cannot be read. */
+/** Throws a FleetError if one of the configs cannot be read. */
 export async function planUpdate({ current, desired, policy = {}, overrides }: UpdateRequest): Promise<UpdatePlan> {
   const configs = {
     current: readRenderedIgnition(current),
@@ -152,7 +153,7 @@ function readRenderedIgnition({ name, spec }: PlannedConfig): RenderedIgnition {
   const reasons = read.problems.map(({ message }) => message).join('; ');
   throw new FleetError(
     'SLW_UPDATE_CONFIG',
-    `${reasons}. Expected a config as the render controller writes it, of a spec version that this program knows: update the program if it is older than the config, else delete the object, and it is made again`,
+    `${reasons}. Expected a config from the render controller, with a spec version that this program supports. Update the program if it is older than the config; otherwise delete the object, and the controller renders it again`,
   );
 }
 
@@ -162,8 +163,9 @@ function registriesOn({ entries }: DiskPlan): Uint8Array | null {
 }
 
 /**
- * The way back from a plan, however far it was carried out: undoing what was not done yet changes nothing. It is not the
- * plan from `to` to `from`, which would refuse to make a directory again that the machine had.
+ * Undoes a plan, however far it was executed: undoing a step that was not executed changes nothing. It is not the plan
+ * from
+ * `to` to `from`, which would refuse to recreate a directory that the machine had.
  */
 export function computeRollback({ changes }: Pick<UpdatePlan, 'changes'>): Change[] {
   return changes.map(undo).toReversed();
@@ -188,7 +190,7 @@ function undo(change: Change): Change {
     case 'password':
       return { ...change, before: change.after, after: change.before };
     case 'kernel arguments':
-      // Arguments are put back in their order, so what is removed is not always what was added.
+      // Arguments return to their old order, so the removed ones are not always those that were added.
       return kernelArgumentsChange(change.after, change.before) ?? change;
     case 'extensions':
       return { ...change, added: change.removed, removed: change.added };

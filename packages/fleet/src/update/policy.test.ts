@@ -28,10 +28,10 @@ const mirror = (name: string) => `[[registry.mirror]]\nlocation = "${name}"\npul
 const registries = (...mirrors: string[]): Spec =>
   withFiles(file(REGISTRIES, `[[registry]]\nlocation = "quay.io"\n${mirrors.map(mirror).join('')}`));
 
-describe('without a policy of the users', () => {
+describe('without a user policy', () => {
   it.each<[string, [Spec, Spec], string[]]>([
     ['a file costs a reboot', rewritten('/etc/a'), ['Reboot']],
-    ['a file that goes costs a reboot', [withFiles(file('/etc/a', 'x')), {}], ['Reboot']],
+    ['a removed file costs a reboot', [withFiles(file('/etc/a', 'x')), {}], ['Reboot']],
     [
       'a new mode costs a reboot',
       [withFiles(file('/a', 'x')), withFiles(file('/a', 'x', { mode: 0o600 }))],
@@ -51,7 +51,7 @@ describe('without a policy of the users', () => {
       rewritten('/etc/machine-config-daemon/no-reboot/containers-gpg.pub'),
       ['Reload crio.service'],
     ],
-    ['another file beside that key costs a reboot', rewritten('/etc/machine-config-daemon/no-reboot/x'), ['Reboot']],
+    ['another file next to that key costs a reboot', rewritten('/etc/machine-config-daemon/no-reboot/x'), ['Reboot']],
     [
       'the users’ CA restarts what reads it',
       rewritten(CA),
@@ -62,9 +62,9 @@ describe('without a policy of the users', () => {
       rewritten('/etc/kubernetes/credential-providers/a.yaml'),
       ['Restart kubelet.service'],
     ],
-    ['mirrors that are added reload CRI-O', [registries('a'), registries('a', 'b')], ['Reload crio.service']],
+    ['added mirrors reload CRI-O', [registries('a'), registries('a', 'b')], ['Reload crio.service']],
     [
-      'mirrors that go drain and reload CRI-O',
+      'removed mirrors drain and reload CRI-O',
       [registries('a', 'b'), registries('a')],
       ['Drain', 'Reload crio.service'],
     ],
@@ -82,14 +82,14 @@ describe('without a policy of the users', () => {
     ['a kernel costs a reboot', [{}, { kernelType: 'realtime' }], ['Reboot']],
     ['an extension costs a reboot', [{}, { extensions: ['usbguard'] }], ['Reboot']],
     ['FIPS costs a reboot', [{}, { fips: true }], ['Reboot']],
-    ['an extensions image that nothing comes from costs nothing', [{}, { baseOSExtensionsContainerImage: 'e:1' }], []],
+    ['an unused extensions image costs nothing', [{}, { baseOSExtensionsContainerImage: 'e:1' }], []],
     [
-      'an extensions image that the kernel comes from costs a reboot',
+      'the extensions image of the kernel costs a reboot',
       [{ kernelType: 'realtime' }, { kernelType: 'realtime', baseOSExtensionsContainerImage: 'e:1' }],
       ['Reboot'],
     ],
     [
-      'an extensions image that something comes from costs a reboot',
+      'the extensions image of an extension costs a reboot',
       [{ extensions: ['usbguard'] }, { extensions: ['usbguard'], baseOSExtensionsContainerImage: 'e:1' }],
       ['Reboot'],
     ],
@@ -98,7 +98,7 @@ describe('without a policy of the users', () => {
   });
 });
 
-describe('with a policy of the users', () => {
+describe('with a user policy', () => {
   it.each<[string, [Spec, Spec], NodeDisruptionPolicy, string[]]>([
     [
       'an entry for the file counts',
@@ -107,9 +107,9 @@ describe('with a policy of the users', () => {
       ['Restart a.service'],
     ],
     ['an entry for a directory above counts', rewritten('/etc/a/b/c'), files({ '/etc/a': none }), []],
-    ['with a slash at the end too', rewritten('/etc/a/b'), files({ '/etc/a/': none }), []],
-    ['an entry for the root is for every file', rewritten('/etc/a'), files({ '/': none }), []],
-    ['a path that only begins alike does not count', rewritten('/etc/ab'), files({ '/etc/a': none }), ['Reboot']],
+    ['also with a trailing slash', rewritten('/etc/a/b'), files({ '/etc/a/': none }), []],
+    ['an entry for the root covers every file', rewritten('/etc/a'), files({ '/': none }), []],
+    ['a path with only the same prefix does not count', rewritten('/etc/ab'), files({ '/etc/a': none }), ['Reboot']],
     ['the longest path counts', rewritten('/etc/a/b'), files({ '/etc': reboot, '/etc/a': none, '/': reboot }), []],
     [
       'a user’s entry replaces the built-in one with the same path',
@@ -124,13 +124,13 @@ describe('with a policy of the users', () => {
       ['Reload crio.service'],
     ],
     [
-      'a longer built-in entry counts before a user’s',
+      'a longer built-in entry wins over a user’s',
       rewritten('/etc/containers/policy.json'),
       files({ '/etc/containers': none }),
       ['Reload crio.service'],
     ],
     [
-      'a user’s longer entry counts before a built-in one',
+      'a user’s longer entry wins over a built-in one',
       rewritten('/etc/containers/registries.d/a'),
       files({ '/etc/containers/registries.d/a': none }),
       [],
@@ -142,10 +142,10 @@ describe('with a policy of the users', () => {
       ['DaemonReload', 'Restart a.service'],
     ],
     ['and for its drop-ins', dropInAdded, { units: [{ name: 'a.service', actions: none }] }, []],
-    ['an entry for a file is none for a unit', unitRewritten, files({ '/etc/systemd': none }), ['Reboot']],
+    ['an entry for a file does not cover a unit', unitRewritten, files({ '/etc/systemd': none }), ['Reboot']],
     ['an entry for ssh keys counts', keyAdded, { sshkey: { actions: [{ type: 'Drain' }] } }, ['Drain']],
     ['and for the password', passwordSet, { sshkey: { actions: reboot } }, ['Reboot']],
-    ['no entry saves a reboot for the kernel', [{}, { kernelArguments: ['a'] }], files({ '/': none }), ['Reboot']],
+    ['no entry prevents a reboot for the kernel', [{}, { kernelArguments: ['a'] }], files({ '/': none }), ['Reboot']],
     [
       'one file without an entry is enough for a reboot',
       [{}, withFiles(file('/a', ''), file('/b', ''))],
@@ -157,8 +157,8 @@ describe('with a policy of the users', () => {
   });
 });
 
-describe('a plan says why', () => {
-  it('for each item, with the entry that counts', async () => {
+describe('the causes of a plan', () => {
+  it('name for each item the entry that applies', async () => {
     const current = withFiles(file('/etc/a', ''), file('/etc/b', ''), file('/etc/containers/policy.json', ''));
     const { causes } = await plan(current, { kernelArguments: ['x'] }, files({ '/etc/a': restart('a.service') }));
     expect(causes).toEqual([
@@ -167,14 +167,14 @@ describe('a plan says why', () => {
         actions: [{ type: 'Restart', unit: 'a.service' }],
         rule: 'user',
         entry: '/etc/a',
-        because: 'the entry of spec.nodeDisruptionPolicy for /etc/a',
+        because: 'the spec.nodeDisruptionPolicy entry for /etc/a',
       },
       {
         item: { kind: 'file', name: '/etc/b' },
         actions: [{ type: 'Reboot' }],
         rule: 'nothing',
         entry: '',
-        because: 'no entry of the node disruption policy covers the file /etc/b',
+        because: 'no node disruption policy entry covers /etc/b',
       },
       {
         item: { kind: 'file', name: '/etc/containers/policy.json' },
@@ -188,12 +188,12 @@ describe('a plan says why', () => {
         actions: [{ type: 'Reboot' }],
         rule: 'always',
         entry: '',
-        because: 'a change of kernelArguments takes a reboot, whatever the policy says',
+        because: 'a change of kernelArguments always requires a reboot, whatever the policy is',
       },
     ]);
   });
 
-  it('a unit with several drop-ins is one item', async () => {
+  it('count a unit with several drop-ins as one item', async () => {
     const dropins = ['a.conf', 'b.conf'].map((name) => ({ name, contents: '' }));
     const { causes } = await plan({}, withUnit({ name: 'a.service', enabled: true, contents: '[Unit]\n', dropins }));
     expect(causes.map(({ item }) => item)).toEqual([{ kind: 'unit', name: 'a.service' }]);

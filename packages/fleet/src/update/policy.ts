@@ -1,8 +1,8 @@
-// What changes cost where the users' policy says nothing: the entries that fleets of this kind have always had.
+// The built-in disruption policy, for changes that the users' policy does not cover: the entries that users know.
 import type { MachineConfiguration } from '@slipway/api';
 import type { Cause, NodeAction } from './update-plan.ts';
 
-/** `depends`: it is for `registriesActions` to look at what changed. */
+/** `depends`: `registriesActions` decides from what changed. */
 export interface DefaultFileEntry {
   readonly path: string;
   readonly actions: readonly NodeAction[] | 'depends';
@@ -13,7 +13,7 @@ const RELOAD_CRIO: NodeAction = { type: 'Reload', unit: 'crio.service' };
 export const REGISTRIES_PATH = '/etc/containers/registries.conf';
 
 const DEFAULT_FILES: readonly DefaultFileEntry[] = [
-  // The kubelet reads its pull secret anew for each pull.
+  // The kubelet reads its pull secret again for each pull.
   { path: '/var/lib/kubelet/config.json', actions: [] },
   { path: '/etc/machine-config-daemon/no-reboot/containers-gpg.pub', actions: [RELOAD_CRIO] },
   { path: '/etc/containers/policy.json', actions: [RELOAD_CRIO] },
@@ -34,14 +34,14 @@ const DEFAULT_FILES: readonly DefaultFileEntry[] = [
 
 const DEFAULT_SSH_KEY: readonly NodeAction[] = [];
 
-/** Pods that run keep their images; those that start could find another one by the same tag, or none. */
+/** Running pods keep their images. A pod that starts could get another image for the same tag, or none. */
 function registriesActions(addsMirrorsOnly: boolean): readonly NodeAction[] {
   return addsMirrorsOnly ? [RELOAD_CRIO] : [{ type: 'Drain' }, RELOAD_CRIO];
 }
 
-// Which entry of the node disruption policy an item falls under, and what it asks for.
+// Which node disruption policy entry applies to an item, and its actions.
 
-/** The users' part: `spec.nodeDisruptionPolicy` of the MachineConfiguration. */
+/** The users' policy: `spec.nodeDisruptionPolicy` of the MachineConfiguration. */
 export type NodeDisruptionPolicy = NonNullable<MachineConfiguration['spec']['nodeDisruptionPolicy']>;
 
 type PolicyAction = NonNullable<NodeDisruptionPolicy['sshkey']>['actions'][number];
@@ -56,17 +56,17 @@ export function alwaysReboots(because: string): Ruling {
 
 /**
  * The entry with the longest path that is the file or a directory above it; of two with the same path, the user's. So a
- * user's entry for a directory does not end a built-in one for a file in it: for that, it takes an entry for the file.
+ * user's entry for a directory does not override a built-in one for a file in it: that needs an entry for the file.
  */
 export function rulingForFile(path: string, policy: NodeDisruptionPolicy, addsMirrorsOnly: () => boolean): Ruling {
   const entry = fileEntries(policy)
     .filter((each) => each.path === path || path.startsWith(`${each.path}/`))
     .reduce<FileEntry | null>((best, each) => (best === null || isBefore(each, best) ? each : best), null);
-  if (entry === null) return unmatched(`no entry of the node disruption policy covers the file ${path}`);
+  if (entry === null) return unmatched(`no node disruption policy entry covers ${path}`);
   const { actions, rule } = entry;
   if (actions !== 'depends') return ruling(actions, rule, entry.written, `${describeRule(rule)} for ${entry.written}`);
   const isHarmless = addsMirrorsOnly();
-  const what = isHarmless ? 'only mirrors asked by digest were added' : 'more than mirrors asked by digest changed';
+  const what = isHarmless ? 'only digest mirrors were added' : 'the change does more than add digest mirrors';
   return ruling(
     registriesActions(isHarmless),
     rule,
@@ -77,11 +77,11 @@ export function rulingForFile(path: string, policy: NodeDisruptionPolicy, addsMi
 
 export function rulingForUnit(unit: string, policy: NodeDisruptionPolicy): Ruling {
   const entry = policy.units?.find(({ name }) => name === unit);
-  if (entry === undefined) return unmatched(`no entry of the node disruption policy covers the unit ${unit}`);
+  if (entry === undefined) return unmatched(`no node disruption policy entry covers the unit ${unit}`);
   return ruling(toNodeActions(entry.actions), 'user', unit, `${describeRule('user')} for ${unit}`);
 }
 
-/** Also for the password: both are about who may log in, and no program has to be told of either. */
+/** Also for the password: both control logins, and no service must be notified of either. */
 export function rulingForSshKey(policy: NodeDisruptionPolicy): Ruling {
   const actions = policy.sshkey?.actions ?? [];
   if (actions.length === 0)
@@ -90,9 +90,9 @@ export function rulingForSshKey(policy: NodeDisruptionPolicy): Ruling {
 }
 
 interface FileEntry {
-  /** Without slashes at the end, so that '' is the root. */
+  /** Without trailing slashes, so '' is the root. */
   readonly path: string;
-  /** As it stands in the policy. */
+  /** As written in the policy. */
   readonly written: string;
   readonly rule: 'user' | 'default';
   readonly actions: readonly NodeAction[] | 'depends';
@@ -109,7 +109,7 @@ function buildFileEntry(written: string, rule: FileEntry['rule'], actions: FileE
   return { path: written.replace(/\/+$/, ''), written, rule, actions };
 }
 
-/** In an order that does not depend on that of the entries. */
+/** Independent of the order of the entries. */
 function isBefore(a: FileEntry, b: FileEntry): boolean {
   if (a.path.length !== b.path.length) return a.path.length > b.path.length;
   if (a.rule !== b.rule) return a.rule === 'user';
@@ -120,7 +120,7 @@ function toNodeActions(actions: readonly PolicyAction[]): NodeAction[] {
   return actions.flatMap(expandAction);
 }
 
-/** What lacks its unit the API server would not have taken; to reboot is the safe reading. */
+/** The API server refuses an action without its unit; a reboot is the safe interpretation. */
 function expandAction({ type, reload, restart }: PolicyAction): NodeAction[] {
   switch (type) {
     case 'None':
@@ -143,5 +143,5 @@ function unmatched(because: string): Ruling {
 }
 
 function describeRule(rule: 'user' | 'default'): string {
-  return rule === 'user' ? 'the entry of spec.nodeDisruptionPolicy' : 'the built-in entry';
+  return rule === 'user' ? 'the spec.nodeDisruptionPolicy entry' : 'the built-in entry';
 }

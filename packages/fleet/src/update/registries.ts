@@ -1,18 +1,18 @@
-// Whether a change of /etc/containers/registries.conf only adds mirrors that are asked by digest. By digest every mirror
-// gives the same image, so pods that start on a node with the new file and on one with the old get the same: no drain.
+// Whether a change of /etc/containers/registries.conf only adds digest mirrors. By digest, every mirror serves the same
+// image, so pods get the same image with the old and the new file, and no drain is needed.
 import { isRecord } from '@slipway/base/json';
 import { parse } from 'smol-toml';
 import { canonicalJson } from '../render/rendered-name.ts';
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Null: the config has no such file, and what the OS has instead is not known. What cannot be understood is more than mirrors. */
+/** Null: the config has no such file, and that of the OS is not known. False if a file cannot be parsed. */
 export function addsMirrorsOnly(before: Uint8Array | null, after: Uint8Array | null): boolean {
   if (before === null || after === null) return false;
   try {
     return isSafeChange(tableIn(before), tableIn(after));
   } catch {
-    // No TOML, or nothing that JSON could hold.
+    // Not TOML, or not representable as JSON.
     return false;
   }
 }
@@ -25,7 +25,7 @@ const SEARCHED = 'unqualified-search-registries';
 
 function isSafeChange(old: Table, now: Table): boolean {
   if (!hasSame(without(old, SEARCHED, 'registry'), without(now, SEARCHED, 'registry'))) return false;
-  // They are asked in order: one more at the end is asked only for what was not found before.
+  // Registries are searched in order: one more at the end is used only for images that were not found before.
   if (!isBeginning(tablesOrTexts(old, SEARCHED), tablesOrTexts(now, SEARCHED))) return false;
   const [had, has] = [registriesIn(old), registriesIn(now)];
   if (had === null || has === null) return false;
@@ -37,12 +37,12 @@ function isSafeChange(old: Table, now: Table): boolean {
   });
 }
 
-/** The longest scope counts: a new one inside another takes the images of its own away from that one’s mirrors. */
+/** The longest scope applies: a new one inside another takes its images away from the mirrors of the other. */
 function covers(outer: string, inner: string): boolean {
   return inner.startsWith(`${outer}/`) || outer.startsWith('*');
 }
 
-/** Null where two speak of the same images: which of them counts is for the container runtime to say. */
+/** Null if two have the same scope: the container runtime decides which one applies. */
 function registriesIn(table: Table): ReadonlyMap<string, Table> | null {
   const registries = new Map<string, Table>();
   for (const registry of tablesIn(table, 'registry')) {
@@ -59,7 +59,7 @@ function readScope({ prefix, location }: Table): string {
   return scope;
 }
 
-/** It may neither forbid images that could be pulled before nor lead to other ones. */
+/** It must neither block images that could be pulled before nor redirect to others. */
 function isSafeToAdd(registry: Table): boolean {
   const { blocked = false, insecure = false, location } = registry;
   const leadsElsewhere = location !== undefined && location !== readScope(registry);
@@ -88,13 +88,13 @@ function isByDigest(registry: Table, mirror: Table): boolean {
 
 function tablesOrTexts(table: Table, name: string): readonly unknown[] {
   const value = table[name] ?? [];
-  if (!Array.isArray(value)) throw new TypeError(`${name} is no list`);
+  if (!Array.isArray(value)) throw new TypeError(`${name} is not a list`);
   return value;
 }
 
 function tablesIn(table: Table, name: string): readonly Table[] {
   return tablesOrTexts(table, name).map((each) => {
-    if (!isRecord(each)) throw new TypeError(`${name} holds what is no table`);
+    if (!isRecord(each)) throw new TypeError(`${name} contains an entry that is not a table`);
     return each;
   });
 }

@@ -1,4 +1,4 @@
-// From one list of kernel arguments to another by removing and appending, which is all that the tools of the OS can do.
+// Changes a list of kernel arguments by removing and appending, the only operations that the OS tools support.
 import type { MachineConfig } from '@slipway/api';
 import type { DiskPlan, DiskUser } from '../disk/disk-plan.ts';
 import { isSameBytes, referenceTo } from './paths.ts';
@@ -23,14 +23,14 @@ export function kernelArgumentsChange(
   return { kind: 'kernel arguments', before, after, removed, added: after.slice(kept) };
 }
 
-/** One entry of a MachineConfig may hold several; spaces inside double quotes belong to an argument, as for the kernel. */
+/** One entry of a MachineConfig may contain several; as in the kernel, spaces inside double quotes belong to an argument. */
 export function splitArguments(entry: string): string[] {
   return entry.match(/(?:"[^"]*"?|[^\s"])+/g) ?? [];
 }
 
 /**
- * Arguments that need not be touched. What comes is appended, so what stays has to be the beginning of the new list; and of
- * an argument that stands twice all or none stay, since a tool that removes one by its value takes the first it finds.
+ * Arguments that can stay. New ones are appended, so those that stay must be a prefix of the new list. A repeated
+ * argument stays completely or not at all, because a tool that removes it by value removes the first one.
  */
 function valuesThatStay(before: readonly string[], after: readonly string[]): ReadonlySet<string> {
   const [had, has] = [countValues(before), countValues(after)];
@@ -53,11 +53,11 @@ function isSameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((value, index) => value === b[index]);
 }
 
-// What changes of the OS itself: its image, kernel and extensions.
+// Changes of the OS: its image, kernel and extensions.
 
 export type Spec = NonNullable<MachineConfig['spec']>;
 
-/** In the order in which a host makes them: the kernel and packages are those of the new image. */
+/** In the order in which a host applies them: the kernel and packages come with the new image. */
 export function settingChanges(current: Spec, desired: Spec): Change[] {
   const changes = [
     settingChange('osImageURL', current.osImageURL, desired.osImageURL),
@@ -74,7 +74,7 @@ export function settingChanges(current: Spec, desired: Spec): Change[] {
   return changes.filter((change) => change !== null);
 }
 
-/** Packages come from the extensions image only where there are any beside those of the OS image. */
+/** Only a non-default kernel or extensions need packages from the extensions image. */
 export function usesExtensionsImage(spec: Spec): boolean {
   return readKernelType(spec) !== 'default' || (spec.extensions ?? []).length > 0;
 }
@@ -93,7 +93,7 @@ function extensionsChange(current: readonly string[], desired: readonly string[]
   return removed.length + added.length === 0 ? null : { kind: 'extensions', removed, added };
 }
 
-// The user core: the only one of whom something can change on a running machine, namely keys and password.
+// User core: on a running machine, only its ssh keys and password can change.
 
 export const CORE = 'core';
 

@@ -19,7 +19,7 @@ async function planFields(desired: Spec, overrides: ValidationOverrides | undefi
   return { refused: fields(plan.irreconcilable), tolerated: fields(plan.tolerated), isEmpty: plan.isEmpty };
 }
 
-describe('a difference that a running machine cannot take on', () => {
+describe('a difference that a running machine cannot apply', () => {
   it.each<[string, Spec, ValidationOverrides | undefined, object]>([
     [
       'is refused',
@@ -28,14 +28,14 @@ describe('a difference that a running machine cannot take on', () => {
       { refused: ['spec.config.storage.disks[/dev/sda]'], tolerated: [], isEmpty: false },
     ],
     [
-      'passes where users say so: nothing of it is done',
+      'is tolerated and not applied if users choose so',
       disks,
       { storage: ['Disks'] },
       { refused: [], tolerated: ['spec.config.storage.disks[/dev/sda]'], isEmpty: true },
     ],
-    ['of another part is refused all the same', disks, { storage: ['Raid', 'FileSystems'] }, { tolerated: [] }],
+    ['in another section is still refused', disks, { storage: ['Raid', 'FileSystems'] }, { tolerated: [] }],
     [
-      'of a part that nobody can let pass is refused',
+      'in a section that cannot be tolerated is refused',
       luks,
       { storage: ['Disks', 'FileSystems', 'Raid'] },
       { tolerated: [] },
@@ -45,7 +45,7 @@ describe('a difference that a running machine cannot take on', () => {
   });
 });
 
-describe('what a machine lacks of its config', () => {
+describe('the differences between a machine and its config', () => {
   const lacks = (field: string, before: string | null, after: string | null): Irreconcilable => ({
     code: 'SLW_UPDATE_IRRECONCILABLE',
     field,
@@ -55,12 +55,17 @@ describe('what a machine lacks of its config', () => {
   });
 
   it.each<[string, Irreconcilable[], Irreconcilable[], Irreconcilable[]]>([
-    ['is nothing where nothing passed', [], [], []],
-    ['stays over updates that say nothing of it', [lacks('a', '1', '2')], [], [lacks('a', '1', '2')]],
-    ['is told from what it really has', [lacks('a', '1', '2')], [lacks('a', '2', '3')], [lacks('a', '1', '3')]],
-    ['is over when the config says again what it has', [lacks('a', '1', '2')], [lacks('a', '2', '1')], []],
+    ['are none if nothing was tolerated', [], [], []],
+    ['stay after updates that do not affect them', [lacks('a', '1', '2')], [], [lacks('a', '1', '2')]],
     [
-      'is each field once',
+      'start from the real value on the machine',
+      [lacks('a', '1', '2')],
+      [lacks('a', '2', '3')],
+      [lacks('a', '1', '3')],
+    ],
+    ['end when the config matches the machine again', [lacks('a', '1', '2')], [lacks('a', '2', '1')], []],
+    [
+      'list each field once',
       [lacks('b', null, '2')],
       [lacks('a', '1', null)],
       [lacks('a', '1', null), lacks('b', null, '2')],

@@ -1,5 +1,5 @@
-// What an update does to a machine, as plain data: for a daemon to carry out, for a command and a page to show.
-// Contents and password hashes are not in it: who carries it out takes them from the config, by path.
+// What an update does to a machine, as plain data: a daemon executes it, commands and pages show it.
+// It has no contents and password hashes: the daemon takes them from the config by path.
 import type { DisruptionAction } from '@slipway/api';
 import type { updateErrors } from '../errors.ts';
 import type { Owner } from '../disk/disk-plan.ts';
@@ -8,19 +8,19 @@ export interface UpdatePlan {
   /** Names of the rendered configs. */
   readonly from: string;
   readonly to: string;
-  /** The machine is the same under both: only annotations move. */
+  /** Both configs describe the same machine: only annotations change. */
   readonly isEmpty: boolean;
-  /** All that differs, each a step, in the order in which they are carried out. */
+  /** All differences as steps, in execution order. */
   readonly changes: readonly Change[];
-  /** What cannot be done on a running machine. If there is any, nothing of the plan is carried out. */
+  /** Changes that a running machine cannot make. If there are any, nothing of the plan is executed. */
   readonly irreconcilable: readonly Irreconcilable[];
-  /** The same, but users let it pass: the update goes on without it. */
+  /** The same, but tolerated by users: the update continues without them. */
   readonly tolerated: readonly Irreconcilable[];
-  /** What follows once the changes are on the disk, in order; `Drain` comes before the first change. None: nothing. */
+  /** Actions after the changes are on disk, in order; `Drain` comes before the first change. */
   readonly actions: readonly NodeAction[];
-  /** A reboot takes the pods away as a drain does, but without asking them: so it needs one as well. */
+  /** A reboot also needs one: without a drain it would kill the pods. */
   readonly needsDrain: boolean;
-  /** Why these actions: what each thing that changes asks for, and by which rule. */
+  /** Why these actions: what each changed item requires, and by which rule. */
   readonly causes: readonly Cause[];
 }
 
@@ -44,14 +44,14 @@ interface Owned {
   readonly group: Owner;
 }
 
-/** What is at a path. `of` is what in the config it was made from. */
+/** What is at a path. `of` is the kind of its source in the config. */
 export type PathState =
   | (Owned & {
       readonly kind: 'file';
       readonly of: 'file' | 'unit' | 'drop-in';
       readonly mode: number;
       readonly contents: ContentsReference;
-      /** The config has no contents of its own for it: those of the OS stay, and `contents` come after them. */
+      /** The config has no contents for it: those of the OS stay, and `contents` are appended. */
       readonly keepsExisting: boolean;
     })
   | (Owned & { readonly kind: 'directory'; readonly of: 'directory'; readonly mode: number })
@@ -62,29 +62,29 @@ export interface PathChange {
   readonly kind: 'path';
   readonly path: string;
   readonly change: 'added' | 'removed' | 'changed';
-  /** For what is changed: in what. `kind` is that a file becomes a mask, for example. */
+  /** What differs in a changed path. `kind`: for example, a file becomes a mask. */
   readonly differs: readonly ('kind' | 'contents' | 'mode' | 'owner' | 'target')[];
   readonly before: PathState | null;
-  /** Null: back to what the OS itself has at this path, else nothing. A directory that others put things in stays. */
+  /** Null: what the OS has at this path, otherwise nothing. A directory that is not empty stays. */
   readonly after: PathState | null;
-  /** Its contents may not be shown, and no digest of them either: a short secret can be guessed from it. */
+  /** Neither its contents nor their digest may be shown: a short secret can be guessed from a digest. */
   readonly secret: boolean;
 }
 
 export interface UnitState {
-  /** `preset`: as the OS has it, whether or not the config knows the unit. */
+  /** `preset`: the default of the OS, whether or not the config names the unit. */
   readonly enabled: 'enabled' | 'disabled' | 'preset';
-  /** The config says that it is not masked: a mask that others made goes. Masks of the config are paths. */
+  /** The config sets mask to false: a mask from elsewhere is removed. Masks of the config are paths. */
   readonly unmasked: boolean;
 }
 
-/** One for each unit of which anything changes, after all paths. */
+/** One per changed unit, after all paths. */
 export interface UnitChange {
   readonly kind: 'unit';
   readonly unit: string;
   /**
-   * Its file, mask or a drop-in changes, and perhaps what it is wanted by: it has to be disabled before that, and brought to
-   * `after` when it is done, though that may be the same as `before`.
+   * Its file, mask or a drop-in changes, and perhaps its WantedBy: it must be disabled first, and set to `after` once
+   * that is done, even if `after` equals `before`.
    */
   readonly rewritten: boolean;
   readonly before: UnitState;
@@ -104,13 +104,13 @@ export interface SshKeysChange {
 export interface PasswordChange {
   readonly kind: 'password';
   readonly user: 'core';
-  /** `set`: as the config says, which may also be that there is none. */
+  /** `set`: the config sets it, perhaps to no password. */
   readonly before: 'set' | 'none';
-  /** `none`: nobody can log in with a password, which is not the empty one. */
+  /** `none`: password login is impossible, which is not the same as an empty password. */
   readonly after: 'set' | 'none';
 }
 
-/** Removing `removed`, each as often as it stands there, and appending `added` makes `after` of `before`, in its order. */
+/** Removing each of `removed`, as often as listed, and appending `added` turns `before` into `after`. */
 export interface KernelArgumentsChange {
   readonly kind: 'kernel arguments';
   readonly before: readonly string[];
@@ -137,21 +137,21 @@ export interface Irreconcilable {
   readonly code: keyof typeof updateErrors;
   /** Such as `spec.config.storage.disks[/dev/sda].wipeTable`. */
   readonly field: string;
-  /** As they may be shown, and cut where they are long; null: was not, or is no longer, there. */
+  /** Masked and truncated; null: absent. */
   readonly before: string | null;
   readonly after: string | null;
-  /** Names the config and the field, what was found, and the way out. */
+  /** Names the config and the field, what was observed, and what to do. */
   readonly message: string;
 }
 
 type UnitAction = 'Reload' | 'Restart';
 
-/** All that a policy can ask for: what is new there does not compile until it is planned, shown and carried out. */
+/** Every action that a policy can request: a new one does not compile until it is planned, shown and executed. */
 export type NodeAction =
   | { readonly type: Exclude<DisruptionAction, UnitAction | 'None'> }
   | { readonly type: UnitAction; readonly unit: string };
 
-/** What a policy has an entry for, or what always costs a reboot. */
+/** An item that a policy can cover, or that always requires a reboot. */
 export interface ChangedItem {
   readonly kind: 'file' | 'unit' | 'ssh keys' | 'password' | 'machine setting';
   /** The path, the unit, the user, the field of the MachineConfig. */
@@ -160,12 +160,12 @@ export interface ChangedItem {
 
 export interface Cause {
   readonly item: ChangedItem;
-  /** None: nothing has to be done for it. */
+  /** Empty: it requires no action. */
   readonly actions: readonly NodeAction[];
-  /** Whose rule asks for them. `nothing`: no entry covers the item. */
+  /** Which rule requires them. `nothing`: no entry covers the item. */
   readonly rule: 'user' | 'default' | 'always' | 'nothing';
-  /** The path, directory or unit of the entry; '' where there is none. */
+  /** The path, directory or unit of the entry; '' if there is none. */
   readonly entry: string;
-  /** For people: one sentence. */
+  /** A human-readable clause. */
   readonly because: string;
 }

@@ -1,15 +1,15 @@
-// Two contents as a person compares them: text line by line, anything else by size and hash.
+// Compares contents for a human reader: text line by line, anything else by size and hash.
 import { structuredPatch } from 'diff';
 import { gunzip } from '../compression.ts';
 import { decodeDataUrl } from '../data-url.ts';
 import { digest } from '../resolve/hash.ts';
 import { maskUrl } from '../resolve/problem.ts';
 
-/** What a field holds, before it is compared. */
+/** The value of a field before comparison. */
 export type Contents =
   | { kind: 'none' }
   | { kind: 'bytes'; bytes: Uint8Array }
-  /** Not here, or not readable: only words about it can be compared. */
+  /** Not in the config, or unreadable: only descriptions can be compared. */
   | { kind: 'words'; words: string };
 
 export interface BytesSummary {
@@ -22,25 +22,25 @@ export interface Hunk {
   oldLines: number;
   newStart: number;
   newLines: number;
-  /** Each with its mark first: ` `, `-`, `+`, or `\` for the note on a missing last newline. */
+  /** Each line starts with its mark: ` `, `-`, `+`, or `\` for the note about a missing last newline. */
   lines: string[];
 }
 
 export type ContentsDiff =
   | { kind: 'text'; hunks: Hunk[] }
-  /** Binary, or text too large or too different to show by line. Null: there are none. */
+  /** Binary, or text too large or too different to show by line. Null: no contents. */
   | { kind: 'bytes'; reason: 'binary' | 'large'; before: BytesSummary | null; after: BytesSummary | null }
   | { kind: 'hidden'; before: number | null; after: number | null }
   | { kind: 'words'; before: string; after: string };
 
 const MAX_UNPACKED = 16 * 1024 * 1024;
 const MAX_TEXT = 1024 * 1024;
-/** Lines that differ: the time for a diff grows with the square of this. */
+/** Maximum number of differing lines: the time for a diff grows with its square. */
 const MAX_EDITS = 2000;
-// Control characters that do not belong to plain text.
+// Control characters that do not occur in plain text.
 const BINARY = /(?![\t\n\r\f])\p{Cc}/u;
 
-/** The contents that a resource (or a string field) of a config holds. */
+/** The contents of a resource (or a string field) of a config. */
 export async function readContents(source: string | undefined, compression: string | undefined): Promise<Contents> {
   if (source === undefined) return { kind: 'none' };
   if (source === '') return { kind: 'bytes', bytes: new Uint8Array() };
@@ -54,7 +54,7 @@ export async function readContents(source: string | undefined, compression: stri
     : { kind: 'words', words: `unreadable gzip contents: ${unpacked.problem}` };
 }
 
-/** Null when there is no difference. */
+/** Null if there is no difference. */
 export async function diffContents(before: Contents, after: Contents, hidden: boolean): Promise<ContentsDiff | null> {
   if (isSame(before, after)) return null;
   if (before.kind === 'words' || after.kind === 'words') {
@@ -91,7 +91,7 @@ async function summarise(contents: Contents): Promise<BytesSummary | null> {
   return { size: contents.bytes.length, sha256: await digest(contents.bytes, 'SHA-256') };
 }
 
-/** Null for what is no text. */
+/** Null if the bytes are not text. */
 function decodeText(contents: Contents): string | null {
   if (contents.kind !== 'bytes') return '';
   try {
@@ -102,7 +102,7 @@ function decodeText(contents: Contents): string | null {
   }
 }
 
-/** Null when it would be too much to compute or to read. */
+/** Null if the diff would be too large to compute or to read. */
 function diffText(before: string, after: string): Hunk[] | null {
   if (before.length > MAX_TEXT || after.length > MAX_TEXT) return null;
   const patch = structuredPatch('', '', before, after, undefined, undefined, { context: 3, maxEditLength: MAX_EDITS });

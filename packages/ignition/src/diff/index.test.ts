@@ -56,7 +56,7 @@ describe('a diff of configs', () => {
     );
   });
 
-  it('says what came and what went', async () => {
+  it('reports what was added and removed', async () => {
     const out = await show(files(text('/old', 'o\n')), files(text('/new', 'n\n')));
     expect(out).toContain('- file /old');
     expect(out).toContain('+ file /new\n    @@ -0,0 +1,1 @@\n    +n');
@@ -109,7 +109,7 @@ describe('a diff of configs', () => {
     expect(out).toMatch(/contents \(binary\): 3 bytes, sha256-ae4b3280\w+ → 3 bytes, sha256-\w{64}\n/);
   });
 
-  it('does not compute line by line what is far too different', async () => {
+  it('does not compare line by line if the texts are too different', async () => {
     const lines = (word: string) => Array.from({ length: 30_000 }, (_, index) => `${word} ${index}`).join('\n');
     const began = process.threadCpuUsage();
     const [item] = await diff(files(text('/l', lines('a'))), files(text('/l', lines('b'))));
@@ -124,12 +124,12 @@ describe('a diff of configs', () => {
     expect(out).toContain('contents: fetched from https://…@h/a?… → fetched from https://…@h/b?…');
   });
 
-  it('says so when contents cannot be unpacked', async () => {
+  it('reports contents that cannot be unpacked', async () => {
     const broken = files({ path: '/r', contents: { source: 'data:,x', compression: 'gzip' } });
     expect(await show(files(text('/r', 'x')), broken)).toContain('1 bytes in the config → unreadable gzip contents');
   });
 
-  it('brings configs of two specs to the newer one', async () => {
+  it('translates configs of two specs to the newer one', async () => {
     const old = read({ ignition: { version: '3.0.0' }, ...files(text('/f', 'x')) });
     const { items } = await diffConfigs(old, read(files(text('/f', 'x'))));
     expect(items?.map((item) => item.noun)).toEqual(['spec version']);
@@ -146,7 +146,7 @@ describe('a secret in a diff', () => {
     },
   });
 
-  it('is hidden, but that it changed is not', async () => {
+  it('is hidden, but a change of it is shown', async () => {
     const out = await show(config('$6$old', 'alpha'), config('$6$new', 'beta!!'));
     expect(out).toContain('passwordHash: (hidden) → (hidden), changed');
     expect(out).toContain('contents (hidden): 5 bytes → 6 bytes');
@@ -154,13 +154,13 @@ describe('a secret in a diff', () => {
     expect(out).not.toMatch(/\$6\$|alpha|beta/);
   });
 
-  it('is shown to who asks for it', async () => {
+  it('is shown on request', async () => {
     const out = await show(config('$6$old', 'alpha'), config('$6$new', 'beta'), { showSecrets: true });
     expect(out).toContain('passwordHash: $6$old → $6$new');
     expect(out).toContain('-alpha');
   });
 
-  it('is also what the caller says it is', async () => {
+  it('can also be defined by the caller', async () => {
     const options = { isSecretFile: (path: string) => path === '/etc/token' };
     const out = await show(files(text('/etc/token', 'aa')), files(text('/etc/token', 'bb')), options);
     expect(out).toContain('contents (hidden): 2 bytes → 2 bytes');

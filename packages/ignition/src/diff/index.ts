@@ -1,4 +1,4 @@
-// The difference of two configs as a person wants it: by file, unit, user and setting, not by JSON line.
+// The difference between two configs for a human reader: by file, unit, user and setting, not by JSON line.
 import type { Report } from '../report.ts';
 import type { AnyConfig } from '../spec/index.ts';
 import { translate } from '../translate/index.ts';
@@ -7,16 +7,16 @@ import { type Contents, type ContentsDiff, readContents, diffContents } from './
 import { diffLeaves, type FieldChange, type Leaves, collectLeaves } from './leaves.ts';
 
 export interface DiffOptions {
-  /** Shows password hashes, LUKS keys, header values and the contents of files only their owner may read. Default: no. */
+  /** Show password hashes, LUKS keys, header values and contents of files readable only by their owner. Default: no. */
   showSecrets?: boolean;
-  /** Which files' contents are secret. Default: those whose mode gives nothing to group and others. */
+  /** Which files' contents are secret. Default: those that group and others cannot access. */
   isSecretFile?: (path: string, mode: number | undefined) => boolean;
 }
 
 export interface ItemDiff {
   /** `file`, `unit`, `drop-in`, `user`, `kernel arguments`, `settings`, … */
   noun: string;
-  /** Such as the path or the unit's name; '' where there is only one. */
+  /** Such as the path or the unit's name; '' if there is only one. */
   name: string;
   change: 'added' | 'removed' | 'changed';
   fields: FieldChange[];
@@ -24,14 +24,14 @@ export interface ItemDiff {
 }
 
 export interface ConfigDiff {
-  /** Null when the configs cannot be brought to one spec version; the report says why. */
+  /** Null if the configs cannot be translated to one spec version; the report explains why. */
   items: ItemDiff[] | null;
   report: Report;
 }
 
 type Plain = Readonly<Record<string, unknown>>;
 
-/** One thing in a config, taken apart for comparing. */
+/** One item of a config, split into fields for comparison. */
 interface Item {
   noun: string;
   name: string;
@@ -40,7 +40,7 @@ interface Item {
   secret: boolean;
 }
 
-/** Lists of things that have a name of their own. */
+/** Lists of named items. */
 const LISTS: readonly { noun: string; path: readonly [string, string]; keys: readonly string[] }[] = [
   { noun: 'file', path: ['storage', 'files'], keys: ['path'] },
   { noun: 'directory', path: ['storage', 'directories'], keys: ['path'] },
@@ -78,7 +78,7 @@ function titleOf({ noun, name }: Item): { noun: string; name: string } {
   return { noun, name };
 }
 
-/** Brings the older of two configs to the spec of the newer, so that a renamed field is no difference. */
+/** Translates the older of two configs to the spec of the newer, so that a renamed field is not a difference. */
 function lift(config: AnyConfig, other: AnyConfig): { config: AnyConfig | null; report: Report } {
   const { version } = other.ignition;
   return rankVersion(config.ignition.version) >= rankVersion(version)
@@ -100,7 +100,7 @@ async function collectItems(config: AnyConfig, options: DiffOptions): Promise<Ma
     for (const entry of listAt(config, path)) {
       const key = keys.find((each) => typeof entry[each] === 'string') ?? '';
       const [item, ...below] = await itemsFrom(noun, readString(entry[key]) ?? '', entry, options);
-      // It is the title already.
+      // Already the title.
       item.leaves.delete(key);
       for (const each of [item, ...below]) add(each);
     }
@@ -117,7 +117,7 @@ async function collectItems(config: AnyConfig, options: DiffOptions): Promise<Ma
   return items;
 }
 
-/** An entry of a list, and for a unit also its drop-ins. */
+/** An entry of a list and, for a unit, its drop-ins. */
 async function itemsFrom(noun: string, name: string, entry: Plain, options: DiffOptions): Promise<[Item, ...Item[]]> {
   const { dropins, ...own } = entry;
   const item = await itemFrom(noun, name, own, options);
@@ -143,13 +143,13 @@ async function itemFrom(noun: string, name: string, entry: Plain, options: DiffO
 
 const NONE: Contents = { kind: 'none' };
 
-/** `append` is a list of resources in spec 3, and a plain true or false in spec 2. */
+/** `append` is a list of resources in spec 3, and a boolean in spec 2. */
 function spreadAppend([label, value]: [string, unknown]): [string, unknown][] {
   if (label !== 'append' || !Array.isArray(value)) return [[label, value]];
   return value.map((each: unknown, index) => [`append[${index}]`, each]);
 }
 
-/** The text of a unit, or the contents of a resource and what the resource says besides. */
+/** The text of a unit, or the contents of a resource and its other fields. */
 async function contentsIn(value: unknown): Promise<{ contents: Contents; rest: unknown }> {
   if (typeof value === 'string')
     return { contents: { kind: 'bytes', bytes: new TextEncoder().encode(value) }, rest: undefined };
@@ -185,7 +185,7 @@ async function diffParts(old: Item['contents'], now: Item['contents'], hidden: b
   return parts;
 }
 
-/** The same thing with nothing in it, to compare one with that is only on one side. */
+/** The same item without fields, to compare with an item that exists on one side only. */
 function nothing(item: Item): Item {
   return { ...item, leaves: new Map(), contents: [] };
 }

@@ -1,19 +1,19 @@
-// The fields of a thing in a config, flat and as text, with what is secret masked.
+// The fields of an item in a config, flattened to text, with secrets masked.
 import { maskUrl } from '../resolve/problem.ts';
 
-/** A value of a field: what is compared, and what may be shown. */
+/** A value of a field: one form to compare, one to show. */
 export interface Leaf {
   raw: string;
   shown: string;
 }
 
-/** Path of a field → its values, several for a list of plain values. */
+/** Path of a field → its values; several for a list of plain values. */
 export type Leaves = Map<string, Leaf[]>;
 
 export interface FieldChange {
   /** Such as `mode`, `user.name`, `sshAuthorizedKeys`. */
   name: string;
-  /** Null: was not, or is no longer, there. */
+  /** Null: absent on this side. */
   before: string | null;
   after: string | null;
 }
@@ -39,7 +39,7 @@ export function collectLeaves(value: unknown, showSecrets: boolean): Leaves {
   return leaves;
 }
 
-/** A field with one value changes; of a field with several, values come and go. */
+/** A field with one value changes; in a field with several, values are added and removed. */
 export function diffLeaves(old: Leaves, now: Leaves): FieldChange[] {
   const changes: FieldChange[] = [];
   for (const name of new Set([...old.keys(), ...now.keys()])) {
@@ -56,7 +56,7 @@ function diffValues(name: string, before: Leaf | undefined, after: Leaf | undefi
     return isThere ? [{ name, before: before?.shown ?? null, after: after?.shown ?? null }] : [];
   }
   if (before.raw === after.raw) return [];
-  // Two secrets look the same when hidden; that they are not has to be said.
+  // Two hidden secrets look the same, so a difference must be stated.
   const shown = before.shown === after.shown ? `${after.shown}, changed` : after.shown;
   return [{ name, before: before.shown, after: shown }];
 }

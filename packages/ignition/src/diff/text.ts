@@ -1,11 +1,11 @@
-// A diff in words and lines, for a terminal or a review.
+// Formats a diff as text for a terminal or a review.
 import type { ContentsDiff, Hunk } from './contents.ts';
 import type { ItemDiff } from './index.ts';
 import type { FieldChange } from './leaves.ts';
 
 const MARKS: Readonly<Record<ItemDiff['change'], string>> = { added: '+', removed: '-', changed: '~' };
 const MAX_LINE = 500;
-// A config comes from outside: what would move a terminal's cursor or turn text around is shown as its code.
+// A config is untrusted: control and bidirectional characters, which affect the terminal, are shown as codes.
 const UNSAFE = /(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 export function formatDiff(items: readonly ItemDiff[]): string {
@@ -15,11 +15,11 @@ export function formatDiff(items: readonly ItemDiff[]): string {
   return `${[...items.map((item) => formatItem(item)), summary].join('\n\n')}\n`;
 }
 
-/** One thing that differs, without a line's end; `note` stands behind its name. */
+/** One differing item, without a trailing newline; `note` follows its name. */
 export function formatItem(item: ItemDiff, note = ''): string {
   const name = item.name === '' ? '' : ` ${safe(item.name)}`;
   const title = `${MARKS[item.change]} ${item.noun}${name}${note === '' ? '' : `  ${safe(note)}`}`;
-  // For a thing that is gone, its name says all.
+  // For a removed item the name is sufficient.
   if (item.change === 'removed') return title;
   const lines = [
     ...item.fields.map(formatField),
@@ -54,7 +54,7 @@ function formatContents(name: string, diff: ContentsDiff): string[] {
 }
 
 function formatHunk(hunk: Hunk): string[] {
-  // By the rule of unified diffs, a side without lines is named by the line before it.
+  // In unified diffs, a side without lines is identified by the line before it.
   const side = (start: number, lines: number) => `${lines === 0 ? start - 1 : start},${lines}`;
   const range = `@@ -${side(hunk.oldStart, hunk.oldLines)} +${side(hunk.newStart, hunk.newLines)} @@`;
   return [range, ...hunk.lines.map(safe)];

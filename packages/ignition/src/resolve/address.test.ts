@@ -18,7 +18,7 @@ describe('an address', () => {
     '64:ff9b:1:a00:0:100::', // 10.0.0.1 after a 48-bit prefix
     '2002:5db8:d822::1',
     '1:2:3:4:5:6:7::',
-  ])('%s is a place contents may come from', (ip) => {
+  ])('contents may be fetched from %s', (ip) => {
     expect(isAddressAllowed(ip, {})).toBe(true);
   });
 
@@ -66,7 +66,7 @@ describe('an address', () => {
     ['1::2::3', /not an IP address/],
     ['1:2:3:4:5:6:7:8:9', /not an IP address/],
     ['', /not an IP address/],
-  ])('%s is judged by where it leads', (ip, refusal) => {
+  ])('%s is judged by its destination', (ip, refusal) => {
     expect(whyAddressRefused(ip, {})).toMatch(refusal);
   });
 

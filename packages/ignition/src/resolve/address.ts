@@ -1,10 +1,10 @@
-// Which addresses a fetch may connect to. Pure: no lookups here, the caller brings addresses.
+// Which addresses a fetch may connect to. Pure: the caller resolves names.
 
-/** What the operator of Slipway (never the author of a config) says about where contents may come from. */
+/** Where contents may be fetched from. Set by the operator of Slipway, never by the author of a config. */
 export interface HostPolicy {
   /** Only these hosts: `files.example.com`, `*.example.com` (its subdomains), an address. Absent: any host. */
   allowHosts?: readonly string[];
-  /** CIDR ranges (or single addresses) that are allowed although they are refused by default, such as `127.0.0.0/8`. */
+  /** CIDR ranges (or single addresses) that are allowed although refused by default, such as `127.0.0.0/8`. */
   allowAddresses?: readonly string[];
 }
 
@@ -18,11 +18,11 @@ interface Range {
   prefix: number;
 }
 
-/** Refused unless `allowAddresses` says otherwise. Private networks are not here: file servers live there. */
+/** Refused unless listed in `allowAddresses`. Private networks are not included: file servers are there. */
 const REFUSED: [cidr: string, why: string][] = [
   ['0.0.0.0/8', 'it means this host'],
   ['127.0.0.0/8', 'it is a loopback address'],
-  ['169.254.0.0/16', 'it is a link-local address, where clouds keep instance metadata and credentials'],
+  ['169.254.0.0/16', 'it is a link-local address, where clouds serve instance metadata and credentials'],
   ['100.100.100.200/32', 'it is an instance metadata address'],
   ['168.63.129.16/32', 'it is a cloud platform service address'],
   ['192.0.0.192/32', 'it is an instance metadata address'],
@@ -39,8 +39,8 @@ const REFUSED: [cidr: string, why: string][] = [
 ];
 
 /**
- * Ways to write an IPv4 address inside an IPv6 one, and how to find it there.
- * A translator or tunnel on the way would deliver to the inner address, so that one has to be allowed too.
+ * Encodings of an IPv4 address in an IPv6 one, and how to extract it.
+ * A translator or tunnel would deliver to the inner address, so that one must be allowed too.
  */
 const EMBEDDINGS: [cidr: string, find: (value: bigint) => bigint[]][] = [
   ['::ffff:0:0/96', (value) => [low32(value)]], // mapped
@@ -55,12 +55,12 @@ const EMBEDDINGS: [cidr: string, find: (value: bigint) => bigint[]][] = [
 const refusedRanges = REFUSED.map(([cidr, why]) => ({ range: mustRange(cidr), why }));
 const embeddings = EMBEDDINGS.map(([cidr, find]) => ({ range: mustRange(cidr), find }));
 
-/** Whether a connection to this address may be made. */
+/** Whether a connection to this address is allowed. */
 export function isAddressAllowed(ip: string, policy: HostPolicy): boolean {
   return whyAddressRefused(ip, policy) === null;
 }
 
-/** Why no connection to this address may be made, or null when it may. */
+/** Why a connection to this address is not allowed, or null if it is. */
 export function whyAddressRefused(ip: string, policy: HostPolicy): string | null {
   const address = parseAddress(ip);
   if (address === null) return 'it is not an IP address';
@@ -75,7 +75,7 @@ export function whyAddressRefused(ip: string, policy: HostPolicy): string | null
   return null;
 }
 
-/** Why this host (a URL's `hostname`) may not be asked at all, before any lookup; null when it may. */
+/** Why this host (a URL's `hostname`) is not allowed, before any lookup; null if it is. */
 export function whyHostRefused(host: string, policy: HostPolicy): string | null {
   if (policy.allowHosts !== undefined && !policy.allowHosts.some((pattern) => matchesHost(host, pattern))) {
     return 'it is not in the list of allowed hosts';
@@ -84,18 +84,18 @@ export function whyHostRefused(host: string, policy: HostPolicy): string | null 
   return literal === null ? null : whyAddressRefused(literal, policy);
 }
 
-/** The address when a URL's `hostname` is one. The URL parser has already turned 0x7f.1, 017700000001 and 2130706433 into 127.0.0.1. */
+/** The address if a URL's `hostname` is one. The URL parser already maps 0x7f.1, 017700000001 etc. to 127.0.0.1. */
 export function parseHostAddress(host: string): string | null {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
   return parseAddress(bare) === null ? null : bare;
 }
 
-/** Whether `text` is an address or CIDR range as `allowAddresses` takes it. */
+/** Whether `text` is a valid address or CIDR range for `allowAddresses`. */
 export function isAddressRange(text: string): boolean {
   return parseRange(text) !== null;
 }
 
-/** Whether an address lies in a CIDR range; false when either is none. */
+/** Whether an address is in a CIDR range; false if either is invalid. */
 export function isInRange(ip: string, cidr: string): boolean {
   const address = parseAddress(ip);
   const range = parseRange(cidr);
@@ -128,8 +128,8 @@ function low32(value: bigint): bigint {
 }
 
 /**
- * In the prefix for local use, the network chose the prefix length (RFC 6052), so every place the address could stand is
- * looked at. What starts with a zero byte is padding read in the wrong place.
+ * For the local-use prefix the network chooses the prefix length (RFC 6052), so all possible positions of the address
+ * are checked. A candidate with a leading zero byte is padding read at the wrong position.
  */
 function localNat64(value: bigint): bigint[] {
   const candidates = [low32(value), rfc6052(value, 48), rfc6052(value, 56), rfc6052(value, 64)];
@@ -160,7 +160,7 @@ function parseRange(text: string): Range | null {
 
 function mustRange(cidr: string): Range {
   const range = parseRange(cidr);
-  if (range === null) throw new Error(`${cidr} in the address tables is no CIDR range`);
+  if (range === null) throw new Error(`${cidr} in the address tables is not a CIDR range`);
   return range;
 }
 
@@ -186,7 +186,7 @@ function parseIpv6(text: string): bigint | null {
   return groups.reduce((value, group) => (value << 16n) | group, 0n);
 }
 
-/** The two sides of `::` with as many zero groups between them as it takes; at least one. */
+/** Joins the two sides of `::` with as many zero groups as needed; at least one. */
 function withGap(before: string, after: string): bigint[] | null {
   const head = parseGroups(before);
   const tail = parseGroups(after);
@@ -194,7 +194,7 @@ function withGap(before: string, after: string): bigint[] | null {
   return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0n), ...tail];
 }
 
-/** The groups on one side of `::`, a dotted IPv4 tail as two of them. */
+/** The groups on one side of `::`; a dotted IPv4 tail counts as two. */
 function parseGroups(text: string): bigint[] | null {
   if (text === '') return [];
   const groups: bigint[] = [];

@@ -1,4 +1,4 @@
-// What resolve asks of the outside: one GET. The library itself opens no connection.
+// The only external function that resolve needs: one GET. The library opens no connection.
 import type { AnyConfig } from '../spec/index.ts';
 import type { HostPolicy } from './address.ts';
 import type { ProxySettings } from './proxy.ts';
@@ -6,17 +6,17 @@ import type { ProxySettings } from './proxy.ts';
 export interface FetchRequest {
   /** Always http or https. */
   url: string;
-  /** From the config. For the first request only: they may be credentials, so a redirect target must not see them. */
+  /** From the config. Sent only with the first request: they may be credentials, not for redirect targets. */
   headers: readonly { name: string; value: string }[];
   proxy: ProxySettings;
-  /** PEM bundles to trust besides the system's own. */
+  /** PEM bundles to trust in addition to the system's. */
   certificateAuthorities: readonly string[];
   /** `total` covers redirects and retries. */
   timeouts: { responseHeadersMs: number; totalMs: number };
   /** The fetcher stops reading after this many bytes. */
   maxBytes: number;
   maxRedirects: number;
-  /** Holds for the URL, for every redirect, and for every address a name stands for. */
+  /** Applies to the URL, to every redirect, and to every address a name resolves to. */
   hosts: HostPolicy;
   signal: AbortSignal;
 }
@@ -26,13 +26,13 @@ export type Fetched = { ok: true; bytes: Uint8Array } | { ok: false; problem: st
 /** Expected failures (refused, not found, too large, too slow) are values; only a bug rejects. */
 export type Fetcher = (request: FetchRequest) => Promise<Fetched>;
 
-// How the fetches of a config are made: what the config itself says about it, on top of the configs around it.
+// How the contents of a config are fetched: its own settings on top of those of the configs around it.
 
 export interface FetchSettings {
   proxy: ProxySettings;
   /** PEM bundles. */
   certificateAuthorities: readonly string[];
-  /** Null: no bound but the resolve's own. */
+  /** Null: no limit but that of the resolve. */
   timeouts: { responseHeadersMs: number | null; totalMs: number | null };
 }
 
@@ -44,7 +44,7 @@ export const NO_SETTINGS: FetchSettings = {
   timeouts: { responseHeadersMs: DEFAULT_RESPONSE_HEADERS_SECONDS * 1000, totalMs: null },
 };
 
-/** Proxy and timeouts as the config says; authorities as they were, because the config's own may have to be fetched first. */
+/** Applies the config's proxy and timeouts. Authorities stay unchanged: the config's may have to be fetched first. */
 export function readFetchSettings(config: AnyConfig, before: FetchSettings): FetchSettings {
   const { timeouts } = config.ignition;
   return {
@@ -57,7 +57,7 @@ export function readFetchSettings(config: AnyConfig, before: FetchSettings): Fet
   };
 }
 
-/** In a config, 0 seconds means for ever. */
+/** In a config, 0 seconds means no limit. */
 function milliseconds(seconds: number): number | null {
   return seconds <= 0 ? null : seconds * 1000;
 }

@@ -2,7 +2,7 @@ import { show } from '../report.ts';
 
 const ALGORITHMS: Readonly<Record<string, string>> = { sha256: 'SHA-256', sha512: 'SHA-512' };
 
-/** Why the bytes do not have this hash (`sha256-…` or `sha512-…`, over the unpacked contents), or null when they do. */
+/** Why the bytes do not match this hash (`sha256-…` or `sha512-…`, over the unpacked contents), or null if they do. */
 export async function hashProblem(bytes: Uint8Array, expected: string): Promise<string | null> {
   const dash = expected.indexOf('-');
   const name = dash < 0 ? expected : expected.slice(0, dash);
@@ -13,7 +13,7 @@ export async function hashProblem(bytes: Uint8Array, expected: string): Promise<
   const found = await digest(bytes, algorithm);
   // The real client decodes the digits, so upper case is the same hash.
   if (found === expected.slice(dash + 1).toLowerCase()) return null;
-  return `the contents have the hash ${name}-${found}, but verification.hash says ${show(expected)}; correct the hash if the new contents are wanted`;
+  return `the contents have the hash ${name}-${found}, but verification.hash is ${show(expected)}. If the new contents are intended, update the hash`;
 }
 
 export async function digest(bytes: Uint8Array, algorithm: string): Promise<string> {

@@ -13,7 +13,7 @@ const NAME = 'MachineConfig 99-worker';
 const PEM = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** A world of URLs; remembers what was asked for. */
+/** A set of URLs; records requests. */
 class World {
   readonly asked: FetchRequest[] = [];
   readonly #pages: Record<string, string | Uint8Array | object>;
@@ -62,7 +62,7 @@ async function readFileContents(config: AnyConfig | null, path: string): Promise
 }
 
 describe('resolve', () => {
-  it('leaves a config without remote references as it is, data URLs byte for byte', async () => {
+  it('does not change a config without remote references, nor any byte of its data URLs', async () => {
     const config = read(
       withFiles(
         file('/a', { source: 'data:text/plain;charset=utf-8;base64,YQ==' }),
@@ -76,7 +76,7 @@ describe('resolve', () => {
     expect(world.urls).toEqual([]);
   });
 
-  it('puts files, appended parts, certificate authorities and key files into the config', async () => {
+  it('embeds files, appended parts, certificate authorities and key files in the config', async () => {
     const world = new World({
       'https://h/a': 'A',
       'https://h/b': 'B',
@@ -125,7 +125,7 @@ describe('resolve', () => {
     });
   });
 
-  it('checks gzip and keeps it packed, and packs large text itself', async () => {
+  it('verifies gzip and keeps it compressed, and compresses large text', async () => {
     const long = 'kernel.pid_max = 4194304\n'.repeat(500);
     const packed = await gzip(bytes(long));
     const world = new World({ 'https://h/gz': packed, 'https://h/long': long });
@@ -153,7 +153,7 @@ describe('resolve', () => {
     expect(world.urls.sort()).toEqual(['https://h/a', 'https://h/b']);
   });
 
-  it('gives the same again when resolved again', async () => {
+  it('returns the same result when resolved again', async () => {
     const world = new World({ 'https://h/a': 'A\n'.repeat(2000), 'https://h/b': 'é b', 'https://h/c': PEM });
     const source = fc.constantFrom('https://h/a', 'https://h/b', 'data:,x', 'data:;base64,eA==', '');
     const files = fc.uniqueArray(
@@ -179,8 +179,8 @@ describe('resolve', () => {
   });
 });
 
-describe('configs that name configs', () => {
-  it('are merged in order, each with what it names, the later over the earlier', async () => {
+describe('configs that reference configs', () => {
+  it('are merged in order, each with its references, the later over the earlier', async () => {
     const world = new World({
       'https://h/1': { ...withFiles(file('/f', { source: 'data:,one' }), file('/1', { source: 'https://h/x' })) },
       'https://h/2': { ...naming('https://h/3'), storage: { files: [file('/f', { source: 'data:,two' })] } },
@@ -198,7 +198,7 @@ describe('configs that name configs', () => {
     expect(world.urls).toEqual(['https://h/1', 'https://h/2', 'https://h/3', 'https://h/x']);
   });
 
-  it('are replaced whole by a replacement', async () => {
+  it('are replaced completely by a replacement', async () => {
     const world = new World({ 'https://h/new': withFiles(file('/new', { source: 'data:,new' })) });
     const { config } = await run(world, {
       ignition: {
@@ -255,7 +255,7 @@ describe('configs that name configs', () => {
     ]);
   });
 
-  it('of a newer spec lift the result to theirs', async () => {
+  it('of a newer spec raise the result to theirs', async () => {
     const newer = new World({
       'https://h/1': { ignition: { version: '3.5.0' }, storage: { files: [file('/1', { source: 'data:,1' })] } },
     });
@@ -302,7 +302,7 @@ describe('configs that name configs', () => {
 });
 
 describe('a failure', () => {
-  it('names the config, the field on the way, and the URL without credentials and query', async () => {
+  it('names the config, the fields along the path, and the URL without credentials and query', async () => {
     const world = new World({
       'https://h/1': withFiles(file('/a', { source: 'data:,a' }), file('/b', { source: 'https://user:pw@h/b?sig=s' })),
     });
@@ -348,10 +348,10 @@ describe('a failure', () => {
     ['s3://bucket/key', /s3 is not supported, because it needs the cloud credentials/],
     ['arn:aws:s3:::bucket/key', /arn is not supported, because it names an S3 object/],
     ['gs://bucket/key', /gs is not supported, because it needs the cloud credentials/],
-    ['tftp://10.0.0.1/x', /tftp is not supported, because TFTP can neither be authenticated/],
+    ['tftp://10.0.0.1/x', /tftp is not supported, because TFTP has no authentication/],
     ['ftp://h/x', /ftp is not supported, because only http, https and data/],
     ['/etc/passwd', /a URL without a scheme is not supported/],
-  ])('of %s says why it is not supported', async (source, message) => {
+  ])('of %s explains why it is not supported', async (source, message) => {
     const { report } = await run(new World({}), withFiles(file('/f', { source })));
     expect(report).toMatchObject([{ code: 'SLW_RESOLVE_SCHEME', message: expect.stringMatching(message) }]);
   });
@@ -393,7 +393,7 @@ describe('a failure', () => {
     expect(report).toMatchObject([{ code: 'SLW_RESOLVE_CONFIG', message: expect.stringMatching(message) }]);
   });
 
-  it('is an authority that holds no certificate', async () => {
+  it('is an authority without a certificate', async () => {
     const security = { tls: { certificateAuthorities: [{ source: 'data:,nothing' }] } };
     const { report } = await run(new World({}), { ignition: { version: '3.4.0', security } });
     expect(report).toMatchObject([{ code: 'SLW_RESOLVE_CA' }]);
@@ -412,14 +412,14 @@ describe('a config of ten thousand files', () => {
 });
 
 describe('a limit', () => {
-  it('holds for loops', async () => {
+  it('applies to loops', async () => {
     const world = new World({ 'https://h/1': naming('https://h/2'), 'https://h/2': naming('https://h/1#again') });
     const { report } = await run(world, naming('https://h/1'));
     expect(report).toMatchObject([{ code: 'SLW_RESOLVE_LOOP', path: 'ignition.config.merge[0]' }]);
     expect(world.urls).toEqual(['https://h/1', 'https://h/2']);
   });
 
-  it('holds for depth, also of data URLs', async () => {
+  it('applies to depth, also of data URLs', async () => {
     let nested: object = withFiles(file('/f', { source: 'data:,x' }));
     for (let depth = 0; depth < 4; depth++) nested = naming(encodeDataUrl(bytes(JSON.stringify(nested))));
     expect(await run(new World({}), nested, { limits: { depth: 4 } })).toMatchObject({ report: [] });
@@ -427,7 +427,7 @@ describe('a limit', () => {
     expect(report).toMatchObject([{ code: 'SLW_RESOLVE_LIMIT', message: expect.stringContaining('limit of 3') }]);
   });
 
-  it('holds for the number of configs, also when they cost no fetch', async () => {
+  it('applies to the number of configs, even without fetches', async () => {
     const source = encodeDataUrl(bytes(JSON.stringify(withFiles())));
     const merge = Array.from({ length: 11 }, () => ({ source }));
     const { report } = await resolve(
@@ -450,27 +450,27 @@ describe('a limit', () => {
     expect(report.map((entry) => entry.code)).toEqual(Array.from({ length: failures }, () => 'SLW_RESOLVE_LIMIT'));
   });
 
-  it('is told to the fetcher, so that it can stop early', async () => {
+  it('is passed to the fetcher, so that it can stop early', async () => {
     const world = new World(pages);
     await run(world, three, { limits: { singleBytes: 1000, totalBytes: 1050, parallel: 1, redirects: 2 } });
     expect(world.asked.map(({ maxBytes }) => maxBytes)).toEqual([1000, 950, 850]);
     expect(world.asked[0]?.maxRedirects).toBe(2);
   });
 
-  it('holds for unpacked sizes', async () => {
+  it('applies to unpacked sizes', async () => {
     const packed = await gzip(new Uint8Array(10_000));
     const input = withFiles(file('/f', { source: 'https://h/gz', compression: 'gzip' }));
     const { report } = await run(new World({ 'https://h/gz': packed }), input, { limits: { singleBytes: 9999 } });
     expect(report).toMatchObject([{ code: 'SLW_RESOLVE_LIMIT' }]);
   });
 
-  it('holds for time, even when the fetcher never answers', async () => {
+  it('applies to time, even if the fetcher never responds', async () => {
     const fetch: Fetcher = () => new Promise(() => {});
     const { report } = await resolve(read(three), { name: NAME, fetch, limits: { timeMs: 20 } });
     expect(report.map((entry) => entry.code)).toEqual(Array.from({ length: 3 }, () => 'SLW_RESOLVE_TIME'));
   });
 
-  it('is also the caller’s own signal', async () => {
+  it('includes the caller’s signal', async () => {
     const { report } = await run(new World(pages), three, { signal: AbortSignal.abort() });
     expect(report).toMatchObject([{ code: 'SLW_RESOLVE_TIME' }, {}, {}]);
   });

@@ -1,5 +1,5 @@
-// resolve: a config with everything it names inside it. What it gives has no remote reference, so every machine that
-// gets it sees the same, whatever the servers it was fetched from do later.
+// resolve: embeds everything that a config references. The result has no remote reference, so every machine gets the
+// same contents, whatever happens later to the servers they were fetched from.
 import { encodeContents } from '../compression.ts';
 import { encodeDataUrl } from '../data-url.ts';
 import type { AnyConfig } from '../spec/index.ts';
@@ -13,20 +13,20 @@ import { render, type Rendered } from './render.ts';
 import { type Slot, listSlots } from './slots.ts';
 
 export interface ResolveOptions {
-  /** What messages call the config, such as `MachineConfig 99-worker`. */
+  /** The name of the config in messages, such as `MachineConfig 99-worker`. */
   name: string;
   fetch: Fetcher;
-  /** Where contents may come from. By default any host, but no loopback, link-local or metadata address. */
+  /** Where contents may be fetched from. By default any host, but no loopback, link-local or metadata address. */
   hosts?: HostPolicy;
   limits?: Partial<ResolveLimits>;
   signal?: AbortSignal;
-  /** Whether fetched contents may be written as gzip when that is smaller. Default: yes. */
+  /** Whether fetched contents may be stored as gzip if that is smaller. Default: yes. */
   compress?: boolean;
 }
 
 /**
- * The config is in the spec version of the input, or in the newest one among the configs merged into it.
- * `report` has every failure with a code, its field and its URL; there is a config only when there is no failure.
+ * The result has the spec version of the input, or the newest one among the configs merged into it.
+ * `report` lists every failure with its code, field and URL; there is a config only if there is no failure.
  */
 export interface Resolved {
   config: AnyConfig | null;
@@ -48,7 +48,7 @@ export async function resolve(config: AnyConfig, options: ResolveOptions): Promi
   }
 }
 
-/** Timers hold no more. */
+/** The maximum of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function createLoadContext(options: ResolveOptions): LoadContext {
@@ -63,7 +63,7 @@ function createLoadContext(options: ResolveOptions): LoadContext {
   };
 }
 
-/** Some at a time, and all of them even when one fails: whoever mends the config wants to know everything at once. */
+/** Fetches a few concurrently, and all of them even if one fails: the author should see every failure in one run. */
 async function fillSlots(
   context: LoadContext,
   rendered: Rendered,
@@ -98,7 +98,7 @@ async function fillSlot(
   }
 }
 
-/** Puts the contents in place of the reference. The hash stays: it is over the unpacked contents, which are the same. */
+/** Replaces the reference with its contents. The hash stays: it covers the unpacked contents, which are the same. */
 async function inline(slot: Slot, loaded: Loaded, compress: boolean): Promise<void> {
   const { reference } = slot;
   delete reference.httpHeaders;
@@ -113,7 +113,7 @@ async function inline(slot: Slot, loaded: Loaded, compress: boolean): Promise<vo
   }
 }
 
-/** Finds the field that brought a slot into the result: that of the last config merged that has it. */
+/** Finds the field that contributed a slot to the result: that of the last merged config that has it. */
 function createOriginLookup({ contributors }: Rendered): (slot: Slot) => FieldLocation {
   const origins = new Map<string, Map<string, FieldLocation>>();
   for (const { config, place } of contributors) {
@@ -126,7 +126,7 @@ function createOriginLookup({ contributors }: Rendered): (slot: Slot) => FieldLo
   return ({ key, path, reference }) => origins.get(key)?.get(reference.source ?? '') ?? atField(start, path);
 }
 
-/** Two valid configs can merge to an invalid one. */
+/** Two valid configs can merge into an invalid one. */
 function invalid(config: AnyConfig, place: FieldLocation): ResolveEntry[] {
   return validate(config)
     .filter((entry) => entry.kind === 'error')

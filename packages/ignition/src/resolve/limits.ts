@@ -1,4 +1,4 @@
-// What one resolve may use up. Everything it reads comes from outside, so everything has a bound.
+// Limits of one resolve. Everything it reads is untrusted, so everything is bounded.
 
 export interface ResolveLimits {
   /** Bytes of one fetched body, and of one body unpacked. */
@@ -7,16 +7,16 @@ export interface ResolveLimits {
   totalBytes: number;
   /** Fetches, not counting the same URL again. */
   count: number;
-  /** Configs merged or put in place, wherever they come from. */
+  /** Configs merged or replaced, from any source. */
   configs: number;
-  /** Configs that name configs that name configs. The real client has no bound. */
+  /** Nesting of configs that reference configs. The real client has no limit. */
   depth: number;
   redirects: number;
-  /** For everything together. */
+  /** For the whole resolve. */
   timeMs: number;
-  /** Unpacked bytes for one packed byte, above 1 MiB. */
+  /** Unpacked bytes per packed byte, above 1 MiB. */
   ratio: number;
-  /** Fetches at the same time. */
+  /** Concurrent fetches. */
   parallel: number;
 }
 
@@ -34,7 +34,7 @@ export const DEFAULT_LIMITS: ResolveLimits = {
   parallel: 8,
 };
 
-/** What is left of the limits while a resolve runs. */
+/** The remaining budget while a resolve runs. */
 export class Budget {
   readonly limits: ResolveLimits;
   #count = 0;
@@ -45,29 +45,29 @@ export class Budget {
     this.limits = limits;
   }
 
-  /** Bytes the next body may have. */
+  /** Maximum size of the next body. */
   get nextBytes(): number {
     return Math.max(0, Math.min(this.limits.singleBytes, this.limits.totalBytes - this.#bytes));
   }
 
-  /** Null, or why one more fetch is too many. */
+  /** Null, or why one more fetch exceeds the limit. */
   takeFetch(): string | null {
     this.#count += 1;
-    return this.#count > this.limits.count ? `the limit of ${this.limits.count} fetches is used up` : null;
+    return this.#count > this.limits.count ? `the limit of ${this.limits.count} fetches is reached` : null;
   }
 
-  /** Null, or why one more config is too many. */
+  /** Null, or why one more config exceeds the limit. */
   takeConfig(): string | null {
     this.#configs += 1;
-    return this.#configs > this.limits.configs ? `the limit of ${this.limits.configs} configs is used up` : null;
+    return this.#configs > this.limits.configs ? `the limit of ${this.limits.configs} configs is reached` : null;
   }
 
-  /** Null, or why these bytes are too many. */
+  /** Null, or why these bytes exceed a limit. */
   takeBytes(bytes: number): string | null {
     this.#bytes += bytes;
     if (bytes > this.limits.singleBytes) return `it is larger than the limit of ${this.limits.singleBytes} bytes`;
     if (this.#bytes > this.limits.totalBytes) {
-      return `with it, all fetched contents are larger than the limit of ${this.limits.totalBytes} bytes`;
+      return `with it, the fetched contents exceed the total limit of ${this.limits.totalBytes} bytes`;
     }
     return null;
   }

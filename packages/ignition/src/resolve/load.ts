@@ -1,4 +1,4 @@
-// From a reference to its checked bytes: fetch or decode, unpack, compare the hash.
+// Loads the contents of a reference: fetch or decode, unpack, verify the hash.
 import { gunzip } from '../compression.ts';
 import { decodeDataUrl } from '../data-url.ts';
 import type { ResolveCode } from '../errors.ts';
@@ -10,33 +10,33 @@ import type { Budget } from './limits.ts';
 import { type FieldLocation, ResolveError } from './problem.ts';
 import type { Reference } from './slots.ts';
 
-/** What every load of one resolve shares. */
+/** Shared by all loads of one resolve. */
 export interface LoadContext {
   fetch: Fetcher;
   hosts: HostPolicy;
   budget: Budget;
   signal: AbortSignal;
-  /** The same URL with the same headers is fetched once, so that one resolve sees one state of it. */
+  /** The same URL with the same headers is fetched once, so that one resolve uses one state of it. */
   fetched: Map<string, Promise<Fetched>>;
 }
 
 export interface Loaded {
-  /** As fetched, perhaps packed. */
+  /** As fetched, perhaps compressed. */
   raw: Uint8Array;
   /** The contents. */
   bytes: Uint8Array;
-  /** False for a data URL, which stays as it is. */
+  /** False for a data URL, which is not changed. */
   remote: boolean;
 }
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
-  s3: 'it needs the cloud credentials of the machine that boots, which are not here. Use an https URL (a presigned one, for example) or a data URL',
-  arn: 'it names an S3 object, which needs the cloud credentials of the machine that boots, which are not here. Use an https URL or a data URL',
-  gs: 'it needs the cloud credentials of the machine that boots, which are not here. Use an https URL (a signed one, for example) or a data URL',
-  tftp: 'TFTP can neither be authenticated nor bounded in size and time. Use an http or https URL with a hash, or a data URL',
+  s3: 'it needs the cloud credentials of the booting machine. Use an https URL (a presigned one, for example) or a data URL',
+  arn: 'it names an S3 object, which needs the cloud credentials of the booting machine. Use an https URL or a data URL',
+  gs: 'it needs the cloud credentials of the booting machine. Use an https URL (a signed one, for example) or a data URL',
+  tftp: 'TFTP has no authentication and no limits on size and time. Use an http or https URL with a hash, or a data URL',
 };
 
-/** The checked contents behind a reference. Throws ResolveError. */
+/** The verified contents of a reference. Throws ResolveError. */
 export async function load(
   context: LoadContext,
   settings: FetchSettings,
@@ -44,7 +44,7 @@ export async function load(
   place: FieldLocation,
 ): Promise<Loaded> {
   const source = reference.source ?? '';
-  // No source is an empty file, to the real client too.
+  // Without a source the file is empty, for the real client too.
   if (source === '') return { raw: new Uint8Array(), bytes: new Uint8Array(), remote: false };
   const remote = parseScheme(source) !== 'data';
   const raw = remote ? await fetchRemote(context, settings, reference, place) : decode(source, place);
@@ -75,7 +75,7 @@ async function unpack(
   if (compression === '') return raw;
   const fail = (code: ResolveCode, problem: string) => new ResolveError(code, place, ref.source ?? '', problem);
   if (compression !== 'gzip') {
-    throw fail('SLW_RESOLVE_GZIP', `the compression ${show(compression)} is not known; "gzip" is, and "" for none`);
+    throw fail('SLW_RESOLVE_GZIP', `the compression ${show(compression)} is not supported: use "gzip", or "" for none`);
   }
   const { limits } = context.budget;
   const unpacked = await gunzip(raw, { maxBytes: limits.singleBytes, maxRatio: limits.ratio });
@@ -91,7 +91,7 @@ async function fetchRemote(context: LoadContext, settings: FetchSettings, ref: R
   const fail = (code: ResolveCode, problem: string) => new ResolveError(code, place, source, problem);
   const url = parseUrl(source, fail);
   const refused = whyHostRefused(url.hostname, context.hosts);
-  if (refused !== null) throw fail('SLW_RESOLVE_HOST', `the host ${url.hostname} is refused: ${refused}`);
+  if (refused !== null) throw fail('SLW_RESOLVE_HOST', `the host ${url.hostname} is not allowed: ${refused}`);
   const request = requestFor(context, settings, url, readHeaders(ref, fail));
   const key = JSON.stringify([request.url, request.headers]);
   const known = context.fetched.get(key);
@@ -103,7 +103,7 @@ async function fetchRemote(context: LoadContext, settings: FetchSettings, ref: R
   context.fetched.set(key, answer);
   const fetched = await answer;
   if (context.signal.aborted) {
-    const problem = `not done within the limit of ${context.budget.limits.timeMs} ms for everything`;
+    const problem = `resolving took longer than the limit of ${context.budget.limits.timeMs} ms`;
     throw fail('SLW_RESOLVE_TIME', problem);
   }
   if (!fetched.ok) throw fail('SLW_RESOLVE_FETCH', `cannot be fetched: ${fetched.problem}`);
@@ -115,13 +115,15 @@ async function fetchRemote(context: LoadContext, settings: FetchSettings, ref: R
 function parseUrl(source: string, fail: (code: ResolveCode, problem: string) => ResolveError): URL {
   const scheme = parseScheme(source);
   if (scheme !== 'http' && scheme !== 'https') {
-    const why = Object.hasOwn(UNSUPPORTED, scheme) ? UNSUPPORTED[scheme] : 'only http, https and data URLs are known';
+    const why = Object.hasOwn(UNSUPPORTED, scheme)
+      ? UNSUPPORTED[scheme]
+      : 'only http, https and data URLs can be resolved';
     throw fail(
       'SLW_RESOLVE_SCHEME',
       `${scheme === '' ? 'a URL without a scheme' : scheme} is not supported, because ${why}`,
     );
   }
-  // The URL parser would also find a host where there is none, as in https:path.
+  // The URL parser would find a host where there is none, as in https:path.
   const url = /^https?:\/\//i.test(source) ? URL.parse(source) : null;
   if (url === null) throw fail('SLW_RESOLVE_URL', 'it is not a URL with a host');
   return url;
@@ -161,9 +163,9 @@ function requestFor(
   };
 }
 
-/** A fetcher that does not listen to the signal must not hold the resolve. */
+/** A fetcher that ignores the signal must not block the resolve. */
 async function unlessAborted(answer: Promise<Fetched>, signal: AbortSignal): Promise<Fetched> {
-  const aborted: Fetched = { ok: false, problem: 'given up' };
+  const aborted: Fetched = { ok: false, problem: 'aborted' };
   if (signal.aborted) return aborted;
   const gaveUp = Promise.withResolvers<Fetched>();
   const giveUp = () => gaveUp.resolve(aborted);

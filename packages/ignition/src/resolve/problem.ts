@@ -1,21 +1,21 @@
-// Failures of a resolve: where, which URL, what, and what to do.
+// Failures of a resolve: the field, the URL, the cause and what to do.
 import type { ResolveCode } from '../errors.ts';
 import { type ReportEntry, showSource } from '../report.ts';
 
 export interface ResolveEntry extends ReportEntry {
   readonly code: ResolveCode;
-  /** The input config as the caller named it, such as `MachineConfig 99-worker`. */
+  /** The caller's name for the input config, such as `MachineConfig 99-worker`. */
   readonly input: string;
-  /** The URL without credentials and query, or '' when no URL is at fault. */
+  /** The URL without credentials and query, or '' if no URL is at fault. */
   readonly url: string;
 }
 
-/** A field: in the input config, or in a config fetched from there. */
+/** A field in the input config, or in a config fetched from there. */
 export interface FieldLocation {
   input: string;
   /** The field of the input config. */
   path: string;
-  /** The configs fetched on the way from that field, and the field in the last of them. */
+  /** The configs fetched from that field on, and the field in the last of them. */
   inside: readonly { url: string; path: string }[];
 }
 
@@ -39,7 +39,7 @@ export class ResolveError extends Error {
   }
 }
 
-/** The same place, one field deeper. */
+/** One field deeper. */
 export function atField(place: FieldLocation, field: string): FieldLocation {
   const last = place.inside.at(-1);
   if (last === undefined) return { ...place, path: joinPath(place.path, field) };
@@ -51,9 +51,9 @@ export function enterFetchedConfig(place: FieldLocation, source: string): FieldL
   return { ...place, inside: [...place.inside, { url: maskUrl(source), path: '' }] };
 }
 
-/** A URL as a message may show it: no credentials, no query, no contents. */
+/** Formats a URL for a message: no credentials, no query, no contents. */
 export function maskUrl(source: string): string {
-  // As the URL parser sees it, because it also finds credentials in spellings like https:user:password@host.
+  // As the URL parser reads it, because it also finds credentials in spellings like https:user:password@host.
   const url = /^https?:/i.test(source) ? URL.parse(source) : null;
   if (url !== null) {
     const user = url.username === '' && url.password === '' ? '' : '…@';

@@ -1,4 +1,4 @@
-// Which proxy a URL goes through, by the rules of Go's golang.org/x/net/http/httpproxy, which the real client follows.
+// Chooses the proxy for a URL by the rules of Go's golang.org/x/net/http/httpproxy, which the real client follows.
 import { parseHostAddress, isInRange } from './address.ts';
 
 export interface ProxySettings {
@@ -12,10 +12,10 @@ export function proxyFor(url: URL, settings: ProxySettings): string | null {
   const proxy = url.protocol === 'https:' ? settings.httpsProxy : settings.httpProxy;
   if (proxy === undefined || proxy === '') return null;
   const host = url.hostname.toLowerCase().replace(/\.$/, '');
-  // Asking a proxy for localhost would ask for the proxy's own.
+  // Via a proxy, localhost would be the proxy's own.
   if (host === 'localhost' || isLoopback(host)) return null;
   const port = url.port === '' ? defaultPort(url) : url.port;
-  // The items come as a list, but one item may itself be a comma-separated list, as in the environment variable.
+  // The items are a list, but one item may itself be comma-separated, as in the environment variable.
   const items = (settings.noProxy ?? []).flatMap((item) => item.split(','));
   return items.some((item) => matchesNoProxy(host, port, item.trim().toLowerCase())) ? null : proxy;
 }

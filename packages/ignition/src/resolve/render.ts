@@ -1,4 +1,4 @@
-// Follows the references from a config to other configs until none is left, as the real client does before anything else.
+// Follows the references from a config to other configs until none is left, as the real client does first of all.
 import { merge } from '../merge.ts';
 import { parse } from '../parse.ts';
 import { hasErrors, type Report } from '../report.ts';
@@ -17,25 +17,25 @@ import {
   withoutConfigReferences,
 } from './slots.ts';
 
-/** A config that is part of the result, and where it stands. */
+/** A config that is part of the result, and its location. */
 export interface Contributor {
   config: AnyConfig;
   place: FieldLocation;
 }
 
 export interface Rendered {
-  /** Names no other config. Shares data with the inputs. */
+  /** References no other config. Shares data with the inputs. */
   config: AnyConfig;
-  /** What was merged into it, first the base. */
+  /** The merged configs, the base first. */
   contributors: Contributor[];
-  /** How the contents of the result are to be fetched. */
+  /** How to fetch the contents of the result. */
   settings: FetchSettings;
 }
 
-/** A config on the way, with how it was reached. */
+/** A config in progress, and how it was reached. */
 interface Step extends Contributor {
   settings: FetchSettings;
-  /** The URLs from the input to here. */
+  /** The URLs from the input to this config. */
   chain: readonly string[];
   depth: number;
 }
@@ -56,7 +56,7 @@ async function renderStep(context: LoadContext, step: Step): Promise<Rendered> {
   const contributors: Contributor[] = [{ config: step.config, place: step.place }];
   for (const reference of listMergeReferences(step.config)) {
     const child = await follow(context, { ...step, settings }, reference);
-    // What the child says about fetching already holds for what the child names.
+    // The child's fetch settings already apply to what the child references.
     const both = mergeOnto({ ...step, config: merged }, { ...child, config: withoutConfigReferences(child.config) });
     const own = await authoritiesIn(context, child);
     const rendered = await renderStep(context, { ...child, settings: extend(settings, both, own) });
@@ -67,7 +67,7 @@ async function renderStep(context: LoadContext, step: Step): Promise<Rendered> {
   return { config: merged, contributors, settings };
 }
 
-/** Fetches, checks and reads the config behind a reference. */
+/** Fetches, verifies and parses a referenced config. */
 async function follow(context: LoadContext, step: Step, { path, reference }: ConfigReference): Promise<Step> {
   const place = atField(step.place, path);
   const source = reference.source ?? '';
@@ -89,33 +89,33 @@ async function follow(context: LoadContext, step: Step, { path, reference }: Con
 
 function checkChain(context: LoadContext, step: Step, place: FieldLocation, source: string): readonly string[] {
   const { depth } = context.budget.limits;
-  const tooDeep = step.depth >= depth ? `configs that name configs are nested deeper than the limit of ${depth}` : null;
+  const tooDeep = step.depth >= depth ? `configs reference each other deeper than the limit of ${depth}` : null;
   const problem = tooDeep ?? context.budget.takeConfig();
   if (problem !== null) throw new ResolveError('SLW_RESOLVE_LIMIT', place, source, problem);
-  // A data URL cannot name itself.
+  // A data URL cannot reference itself.
   if (parseScheme(source) === 'data') return step.chain;
   const url = URL.parse(source)?.href.replace(/#.*$/s, '') ?? source;
   if (step.chain.includes(url)) {
-    const loop = 'this config is reached again from itself; take the reference out of one of the configs on the way';
+    const loop = 'this config references itself through other configs; remove the reference from one of them';
     throw new ResolveError('SLW_RESOLVE_LOOP', place, source, loop);
   }
   return [...step.chain, url];
 }
 
-/** For a config that stands alone: its own settings; authorities that were in force stay only when it brings none. */
+/** Settings for a replacing config: its own; current authorities stay only if it specifies none. */
 async function settingsIn(context: LoadContext, step: Step): Promise<FetchSettings> {
   const settings = readFetchSettings(step.config, step.settings);
   const certificateAuthorities = await authoritiesIn(context, step);
   return certificateAuthorities.length === 0 ? settings : { ...settings, certificateAuthorities };
 }
 
-/** For a merged config: its settings, and its authorities besides those in force. */
+/** Settings for a merged config: its own, and its authorities in addition to the current ones. */
 function extend(before: FetchSettings, merged: AnyConfig, authorities: readonly string[]): FetchSettings {
   const all = new Set([...before.certificateAuthorities, ...authorities]);
   return { ...readFetchSettings(merged, before), certificateAuthorities: [...all] };
 }
 
-/** The certificates a config brings, fetched under the trust that held before. */
+/** The certificates of a config, fetched with the trust that applied before. */
 async function authoritiesIn(context: LoadContext, { config, place, settings }: Step): Promise<string[]> {
   const pems: string[] = [];
   for (const { path, reference } of authoritySlots(config)) {
@@ -124,14 +124,14 @@ async function authoritiesIn(context: LoadContext, { config, place, settings }: 
     const { bytes } = await load(context, readFetchSettings(config, settings), reference, at);
     const pem = new TextDecoder().decode(bytes);
     if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
-      throw new ResolveError('SLW_RESOLVE_CA', at, reference.source ?? '', 'it holds no PEM certificate');
+      throw new ResolveError('SLW_RESOLVE_CA', at, reference.source ?? '', 'it contains no PEM certificate');
     }
     pems.push(pem);
   }
   return pems;
 }
 
-/** Merges a child onto a config, both first brought to the newer of their specs; 2.x configs to a 3.x one that can say all of it. */
+/** Merges a child onto a config in the newer of their specs; 2.x configs go to a 3.x spec that can express them. */
 function mergeOnto(parent: Contributor, child: Contributor): AnyConfig {
   const version = commonVersion(parent.config.ignition.version, child.config.ignition.version);
   return merge([
@@ -152,14 +152,14 @@ function isSpec3(version: SpecVersion): version is SpecVersion3 {
 function lift<V extends SpecVersion3>({ config, place }: Contributor, version: V): ConfigOf<V> {
   const lifted = translate(config, version);
   if (lifted.config !== null) return lifted.config;
-  const problem = `a ${config.ignition.version} config cannot be merged, because it cannot be said in ${version}: ${firstError(lifted.report)}`;
+  const problem = `a ${config.ignition.version} config cannot be merged, because it cannot be expressed in ${version}: ${firstError(lifted.report)}`;
   throw new ResolveError('SLW_RESOLVE_CONFIG', place, '', problem);
 }
 
 function firstError(report: Report): string {
   const errors = report.filter((entry) => entry.kind === 'error');
   const [first] = errors;
-  if (first === undefined) return 'no reason given';
+  if (first === undefined) return 'no reason reported';
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return `${first.path === '' ? '' : `${first.path}: `}${first.message}${more}`;
 }

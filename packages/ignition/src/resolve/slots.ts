@@ -1,8 +1,8 @@
-// Where a config names contents that live elsewhere.
+// Finds the fields of a config that reference external contents.
 import type { AnyConfig } from '../spec/index.ts';
 import { atLeast } from '../version.ts';
 
-/** A remote reference as all spec versions have it; older ones have fewer of the fields. */
+/** A remote reference with the fields of all spec versions; older ones have fewer. */
 export interface Reference {
   source?: string;
   compression?: string;
@@ -13,15 +13,15 @@ export interface Reference {
 /** A reference that stays in the resolved config, with its contents. */
 export interface Slot {
   path: string;
-  /** The same in every config that sets it: by this a slot of a merged config is found in the config it came from. */
+  /** The same in every config that sets it: identifies a slot of a merged config in the config it was set in. */
   key: string;
   /** The object inside the config, to be changed in place. */
   reference: Reference;
-  /** `authority` holds PEM certificates and is never packed. */
+  /** `authority` contains PEM certificates and is never compressed. */
   holds: 'contents' | 'authority';
 }
 
-/** A reference to a config, which goes away by being followed. */
+/** A reference to a config; following it removes it. */
 export interface ConfigReference {
   path: string;
   reference: Reference;
@@ -53,7 +53,7 @@ export function listMergeReferences(config: AnyConfig): ConfigReference[] {
   return references.map((reference, index) => ({ path: `ignition.config.${name}[${index}]`, reference }));
 }
 
-/** Removes the references to other configs; to be called when they have been followed. */
+/** Removes the references to other configs; call it once they have been followed. */
 export function withoutConfigReferences<C extends AnyConfig>(config: C): C {
   const { config: _followed, ...ignition } = config.ignition;
   return { ...config, ignition };

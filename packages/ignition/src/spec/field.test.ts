@@ -3,7 +3,7 @@ import { SPEC_VERSIONS } from '../version.ts';
 import { isZero, type Kind, getZeroValue } from './field.ts';
 import { INTEGER_FIELDS, specOf } from './index.ts';
 
-it('an empty value is one that says nothing', () => {
+it('an empty value has no effect', () => {
   expect(['', 0, false, [], {}].map(isZero)).toEqual([true, true, true, true, true]);
   expect(['a', 1, true, [0], { a: 0 }, null, undefined].map(isZero)).toEqual(Array(7).fill(false));
 });
@@ -11,7 +11,7 @@ it('an empty value is one that says nothing', () => {
 describe.each(SPEC_VERSIONS)('the table of %s', (version) => {
   const spec = specOf(version);
 
-  it('has its own version as the only thing that an empty config says', () => {
+  it('has only its version in an empty config', () => {
     expect(getZeroValue(spec)).toEqual({ ignition: { version } });
   });
 

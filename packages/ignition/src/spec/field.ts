@@ -1,11 +1,11 @@
-// The language in which a spec version is written down: fields as data. The parser, the merge and the translation read
-// these tables; the TypeScript types are derived from them, so that neither can go stale against the other.
+// Defines a spec version as tables of fields. The parser, the merge and the translation read these tables; the
+// TypeScript types are derived from them, so that the two cannot diverge.
 
 /**
- * When a field is there.
- * - `ifset`: the spec tells "absent" from "empty"; kept exactly as given.
- * - `nonzero`: the spec has no "absent"; an empty value ('', 0, false, {}, []) is the same as none and is not kept.
- * - `always`: the field is part of every object; when the input lacks it, it is its empty value.
+ * When a field is present.
+ * - `ifset`: the spec distinguishes "absent" from "empty"; stored exactly as in the input.
+ * - `nonzero`: the spec has no "absent"; an empty value ('', 0, false, {}, []) is the same as none and is dropped.
+ * - `always`: the field is part of every object; if the input lacks it, it has its empty value.
  */
 type Presence = 'ifset' | 'nonzero' | 'always';
 
@@ -13,7 +13,7 @@ export interface Scalar<T extends 'string' | 'int' | 'bool'> {
   readonly type: T;
 }
 
-/** The one string that must be exactly this. */
+/** A string with exactly this value. */
 export interface Literal<V extends string> {
   readonly type: 'literal';
   readonly value: V;
@@ -26,10 +26,10 @@ export interface List<I extends Kind = Kind> {
 
 export interface Shape<F extends Fields = Fields> {
   readonly type: 'object';
-  /** The noun, as merge keys and rules know it: `file`, `unit`, `resource`. */
+  /** The noun used by merge keys and rules: `file`, `unit`, `resource`. */
   readonly name: string;
   readonly fields: F;
-  /** The same fields as a list: walked for every object of every config. */
+  /** The same fields as a list: iterated for every object of every config. */
   readonly entries: readonly (readonly [string, Field])[];
 }
 
@@ -67,7 +67,7 @@ export const ifset = <K extends Kind>(kind: K): Field<K, 'ifset'> => ({ kind, pr
 export const nonzero = <K extends Kind>(kind: K): Field<K, 'nonzero'> => ({ kind, presence: 'nonzero' });
 export const always = <K extends Kind>(kind: K): Field<K, 'always'> => ({ kind, presence: 'always' });
 
-/** The TypeScript type of what a kind describes. */
+/** The TypeScript type of a kind. */
 export type TypeOf<K> =
   K extends Scalar<'string'>
     ? string
@@ -89,7 +89,7 @@ type ObjectOf<F> = { [N in AlwaysThere<F>]: F[N] extends Field<infer K> ? TypeOf
   [N in Exclude<keyof F, AlwaysThere<F>>]?: F[N] extends Field<infer K> ? TypeOf<K> : never;
 };
 
-/** The empty value of a kind, as an `always` field or a `null` list item has it. */
+/** The empty value of a kind, as in an `always` field or for a `null` list item. */
 export function getZeroValue(kind: Kind): unknown {
   switch (kind.type) {
     case 'string':

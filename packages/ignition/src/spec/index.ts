@@ -1,4 +1,4 @@
-// Every spec version by its number: the tables, and the types they stand for.
+// Every spec version by its number: the tables and the types.
 import type { SpecVersion } from '../version.ts';
 import type { Kind, Shape } from './field.ts';
 import { config as v2_2, type Config as Config2_2 } from './v2_2.ts';
@@ -50,12 +50,12 @@ const SPECS: Readonly<Record<SpecVersion, Shape>> = {
   '3.6.0': v3_6,
 };
 
-/** The table of fields of a spec version. */
+/** The field table of a spec version. */
 export function specOf(version: SpecVersion): Shape {
   return SPECS[version];
 }
 
-/** The names of all integer fields of all versions, and the depth of the deepest. */
+/** The names of all integer fields of all versions, and the maximum depth. */
 export const INTEGER_FIELDS = collectIntegers();
 
 function collectIntegers(): { names: ReadonlySet<string>; depth: number } {

@@ -1,4 +1,4 @@
-// Spec 2.2.0. Of the 2.x line, 2.3 and 2.4 say only what changed.
+// Spec 2.2.0. The files of 2.3 and 2.4 define only what changed.
 import { always, bool, ifset, int, list, literal, nonzero, object, string, type TypeOf } from './field.ts';
 
 const verification = object('verification', { hash: ifset(string) });

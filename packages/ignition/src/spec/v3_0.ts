@@ -1,4 +1,4 @@
-// Spec 3.0.0. Every later 3.x file says only what changed.
+// Spec 3.0.0. Every later 3.x file defines only what changed.
 import { always, bool, ifset, int, list, literal, nonzero, object, string, type TypeOf } from './field.ts';
 
 export const verification = object('verification', { hash: ifset(string) });

@@ -1,4 +1,4 @@
-// Translation between any two spec versions, by the shortest chain of single steps.
+// Translates between any two spec versions, by the shortest chain of single steps.
 import { Findings, type Report } from '../report.ts';
 import type { AnyConfig, ConfigOf } from '../spec/index.ts';
 import { validate } from '../validate/index.ts';
@@ -17,7 +17,7 @@ import { v3_5ToV3_6, v3_6ToV3_5 } from './v3_5-v3_6.ts';
 
 export type { TranslateOptions } from './step.ts';
 
-/** Of two chains of the same length the one through the newer versions is taken: the order of this list. */
+/** Of two chains of equal length, the one through the newer versions is used: the order of this list. */
 const STEPS: readonly Step[] = [
   widening('3.5.0', '3.6.0', v3_5ToV3_6),
   narrowing('3.6.0', '3.5.0', v3_6ToV3_5),
@@ -42,13 +42,13 @@ const STEPS: readonly Step[] = [
 ];
 
 export interface Translated<V extends SpecVersion> {
-  /** Null when something cannot be said in that version: the report has an error for each field. */
+  /** Null if that version cannot express the config: the report has an error for each field. */
   readonly config: ConfigOf<V> | null;
   readonly report: Report;
 }
 
 /**
- * The same config in another spec version. The config must be valid; the result shares with it what stays the same, so
+ * Translates a config to another spec version. The config must be valid; the result shares unchanged parts with it, so
  * treat both as read-only.
  */
 export function translate<V extends SpecVersion>(
@@ -69,7 +69,7 @@ export function translate<V extends SpecVersion>(
 
 function refuseBrokenRules(config: AnyConfig, findings: Findings): void {
   for (const { kind, path, message } of validate(config)) {
-    if (kind === 'error') findings.error(path, `cannot be said in spec ${config.ignition.version}: ${message}`);
+    if (kind === 'error') findings.error(path, `cannot be expressed in spec ${config.ignition.version}: ${message}`);
   }
 }
 

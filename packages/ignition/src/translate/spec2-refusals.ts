@@ -1,4 +1,4 @@
-// What a 2.x config can say and no 3.x one can, or would mean something else there: refused, with the field.
+// Refuses what a 2.x config can express and no 3.x config can, or what would change its meaning there, by field.
 import { findPrefixes, joinPaths } from '../posix-path.ts';
 import { type Findings, show } from '../report.ts';
 import type { ConfigOf } from '../spec/index.ts';
@@ -10,7 +10,7 @@ export function refuseUntranslatable(config: Config2, places: ReadonlyMap<string
   if ((config.networkd?.units?.length ?? 0) > 0) {
     findings.error(
       'networkd.units',
-      'spec 3 has no networkd section: write its units as files below /etc/systemd/network',
+      'spec 3 has no networkd section: write its units as files in /etc/systemd/network',
     );
   }
   const storage = config.storage ?? {};
@@ -39,17 +39,17 @@ function refuseFilesystems(storage: Storage, places: ReadonlyMap<string, string>
     if (!places.has(name)) {
       findings.error(
         `${at}.name`,
-        `where the filesystem ${show(name)} is mounted is not known: say it with the translation`,
+        `the mount point of the filesystem ${show(name)} is unknown: pass it to the translation`,
       );
     }
     if (name === 'root' && mount !== undefined) {
       findings.error(
         `${at}.mount`,
-        'spec 3 has no name for the root filesystem: what is to be made on its device cannot be said',
+        'spec 3 has no name for the root filesystem, so it cannot specify what to create on its device',
       );
     }
     if (mount?.create !== undefined) {
-      findings.error(`${at}.mount.create`, 'spec 3 has no create: use wipeFilesystem and options of the mount');
+      findings.error(`${at}.mount.create`, 'spec 3 has no create: set wipeFilesystem and options on the mount');
     }
   });
 }
@@ -67,21 +67,21 @@ function refuseNodes(storage: Storage, places: ReadonlyMap<string, string>, find
   for (const list of ['files', 'directories', 'links'] as const) {
     const nodes: readonly Node[] = storage[list] ?? [];
     const paths = nodes.map((node) => resolvePath(node, places));
-    // The published converter takes "/etc/foo.conf" for a path through the link "/etc/foo", and so do we.
+    // The published converter treats "/etc/foo.conf" as a path through the link "/etc/foo", and so does this one.
     const prefixes = findPrefixes(links, paths);
     nodes.forEach(({ filesystem }, index) => {
       const at = `storage.${list}[${index}]`;
       const path = paths[index] ?? '';
       if (!places.has(filesystem)) {
-        findings.error(`${at}.filesystem`, `where the filesystem ${show(filesystem)} is mounted is not known`);
+        findings.error(`${at}.filesystem`, `the mount point of the filesystem ${show(filesystem)} is unknown`);
       }
       const other = taken.get(path);
       if (other !== undefined)
-        findings.error(`${at}.path`, `${show(path)} is also ${other}: in spec 3 a path stands once`);
+        findings.error(`${at}.path`, `${show(path)} is also ${other}: in spec 3 a path must be unique`);
       taken.set(path, at);
       const link = prefixes[index] ?? null;
       if (link !== null)
-        findings.error(`${at}.path`, `${show(path)} begins with the link ${show(link)} of this config`);
+        findings.error(`${at}.path`, `${show(path)} starts with the link ${show(link)} of this config`);
     });
   }
 }
@@ -105,7 +105,7 @@ function refuseRepeated(items: readonly { name: string }[], at: string, findings
   const names = new Set<string>();
   items.forEach(({ name }, index) => {
     if (names.has(name))
-      findings.error(`${at}[${index}].name`, `${show(name)} stands twice: in spec 3 a name stands once`);
+      findings.error(`${at}[${index}].name`, `${show(name)} is duplicated: in spec 3 a name must be unique`);
     names.add(name);
   });
 }

@@ -1,5 +1,5 @@
-// From the last common ground of 2.x to 3.x: 2.3 and 3.0, 2.4 and 3.1, have the same fields on both sides.
-// Where 2.x cannot tell empty from absent, empty becomes absent.
+// From 2.x to 3.x where both have the same fields: 2.3 to 3.0, and 2.4 to 3.1.
+// Where 2.x does not distinguish empty from absent, empty becomes absent.
 import { joinPaths } from '../posix-path.ts';
 import type { Findings } from '../report.ts';
 import { isZero } from '../spec/field.ts';
@@ -33,7 +33,7 @@ export function v2_4ToV3_1(
   return { ...rest, ignition: { ...ignition, version: '3.1.0' } };
 }
 
-/** A 2.3 config has nothing that 3.1 can say and 3.0 cannot. */
+/** A 2.3 config has nothing that 3.1 can express and 3.0 cannot. */
 export function v2_3ToV3_0(
   config: ConfigOf<'2.3.0'>,
   findings: Findings,
@@ -55,7 +55,7 @@ function spec2ToSpec3(config: Config2 | ConfigOf<'2.3.0'>, findings: Findings, o
   });
 }
 
-/** Without the fields that are absent, or empty objects. */
+/** Without absent fields and empty objects. */
 function dropEmpty<T extends object>(value: T): { [N in keyof T]: Exclude<T[N], undefined> } {
   const kept: Partial<T> = {};
   for (const name in value) {
@@ -102,7 +102,7 @@ function translatePasswd({ users, groups }: NonNullable<Config2['passwd']>): Non
   };
 }
 
-/** Of the two ways to enable a unit the newer one wins. */
+/** Of the two fields that enable a unit, the newer one wins. */
 function translateUnit({ enable, enabled, ...unit }: Unit2): Unit3 {
   if (enabled === undefined && enable === undefined) return unit;
   return { ...unit, enabled: enabled ?? enable === true };
@@ -139,7 +139,7 @@ function translateNode<N extends { filesystem: string; path: string; user?: obje
   return dropEmpty({ ...rest, path: joinPaths(places.get(filesystem) ?? '', path) }) as Omit<N, 'filesystem'>;
 }
 
-/** In 2.x a file overwrites unless it says otherwise, and what it appends is its contents. */
+/** In 2.x a file overwrites by default, and what it appends is its contents. */
 function translateFile(file: File2, places: ReadonlyMap<string, string>): File3 {
   const { append, contents, ...node } = translateNode(file, places);
   const resource = translateReference(contents ?? {});

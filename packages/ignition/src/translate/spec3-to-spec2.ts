@@ -1,5 +1,5 @@
-// From 3.x to 2.x, where they have the same fields: filesystems get the name of their path, a file that is appended to becomes several.
-// Where 2.x cannot tell empty from absent, empty becomes absent.
+// From 3.x to 2.x where both have the same fields: filesystems are named by path, a file with appends becomes several.
+// Where 2.x does not distinguish empty from absent, empty becomes absent.
 import { type Findings, show } from '../report.ts';
 import { isZero } from '../spec/field.ts';
 import type { ConfigOf } from '../spec/index.ts';
@@ -26,12 +26,12 @@ export function v3_1ToV2_4(config: Config3, findings: Findings): Config2 {
   };
 }
 
-/** A 3.0 config has nothing that 2.4 can say and 2.3 cannot. */
+/** A 3.0 config has nothing that 2.4 can express and 2.3 cannot. */
 export function v3_0ToV2_3(config: ConfigOf<'3.0.0'>, findings: Findings): ConfigOf<'2.3.0'> {
   return v2_4ToV2_3(v3_1ToV2_4(v3_0ToV3_1(config), findings), findings);
 }
 
-/** Without the fields named, where they are empty: 2.x has them only with something in them. */
+/** Without these fields if they are empty: 2.x has them only with a value. */
 function without<T extends object>(value: T, ...kept: (keyof T)[]): T {
   const result = { ...value };
   for (const name in result) {
@@ -157,8 +157,8 @@ function translateNode<N extends { path: string; user?: Owner; group?: Owner }>(
   { path, user, group, ...rest }: N,
   places: readonly string[],
 ) {
-  // The longest path that this one begins with, even in the middle of a name, as the published converter has it: what
-  // comes of that is no absolute path, and is refused.
+  // The longest path that is a prefix of this one, even in the middle of a name, like the published converter: then the
+  // rest is not an absolute path, and is refused.
   const place = places.reduce(
     (best, other) => (path.startsWith(other) && other.length > best.length ? other : best),
     '',
@@ -177,7 +177,7 @@ function translateLink(link: NonNullable<Storage3['links']>[number], places: rea
   return hard === true ? { ...node, hard } : node;
 }
 
-/** In 2.x a file is its contents or one thing to append; what 3.x leaves as it is, 2.x overwrites unless told. */
+/** In 2.x a file is its contents or one append. Contents that 3.x leaves unchanged, 2.x overwrites by default. */
 function translateFile(file: File3, at: string, places: readonly string[], findings: Findings): File2[] {
   const { append, contents, overwrite, ...rest } = file;
   const node = translateNode(rest, places);
@@ -193,7 +193,7 @@ function translateFile(file: File3, at: string, places: readonly string[], findi
   if (translated.length === 0) {
     findings.error(
       `${at}.contents`,
-      `the file ${show(file.path)} has no contents: a 2.x config cannot leave them as they are`,
+      `the file ${show(file.path)} has no contents: a 2.x config cannot leave existing contents unchanged`,
     );
   }
   return translated;

@@ -4,11 +4,11 @@ import type { AnyConfig, ConfigOf } from '../spec/index.ts';
 import type { SpecVersion } from '../version.ts';
 
 export interface TranslateOptions {
-  /** Where the filesystems that a 2.x config names are mounted, by name. `root` is always `/`. */
+  /** Mount points of the filesystems that a 2.x config names, by name. `root` is always `/`. */
   readonly filesystems?: Readonly<Record<string, string>>;
 }
 
-/** What a step cannot say in the other version goes into the findings as an error; the result then does not count. */
+/** A step reports what the other version cannot express as an error; then its result must be discarded. */
 type Run<F extends SpecVersion, T extends SpecVersion> = (
   config: ConfigOf<F>,
   findings: Findings,
@@ -19,8 +19,8 @@ export interface Step {
   readonly from: SpecVersion;
   readonly to: SpecVersion;
   /**
-   * The result may break a rule of the other version that the config's own does not have. Within a major version up, rules
-   * only become wider.
+   * The result may violate a rule that only the other version has. Upwards within a major version, rules only become
+   * wider.
    */
   readonly narrows: boolean;
   readonly run: (config: AnyConfig, findings: Findings, options: TranslateOptions) => AnyConfig;
@@ -41,29 +41,29 @@ export function narrowing<F extends SpecVersion, T extends SpecVersion>(from: F,
 
 interface NotSayable {
   readonly path: string;
-  /** What the older spec lacks, where that is more than the last field of the path. */
+  /** What the older spec lacks, if that is more than the last field of the path. */
   readonly name?: string;
   readonly value: unknown;
-  /** The value that says nothing: without the field it is the same. */
+  /** The default value: omitting the field means the same. */
   readonly neutral?: unknown;
 }
 
 /**
- * What a step down does with a field that the older spec lacks: nothing when it is not there, an entry of kind info when it
- * only says what is so anyway, an error otherwise.
+ * How a step down handles a field that the older spec lacks: nothing if it is absent, an entry of kind info if it only
+ * states the default, an error otherwise.
  */
 export function leaveOut(field: NotSayable, to: SpecVersion, findings: Findings): void {
   const { path, value, neutral } = field;
   if (value === undefined) return;
   const name = field.name ?? path.slice(path.lastIndexOf('.') + 1);
   if (neutral !== undefined && value === neutral) {
-    findings.info(path, `spec ${to} has no ${name}; it is left out, since it only says what is so anyway`);
+    findings.info(path, `spec ${to} has no ${name}; it is omitted, because its value is the default`);
   } else {
-    findings.error(path, `spec ${to} has no ${name}: a config of that spec cannot say this`);
+    findings.error(path, `spec ${to} has no ${name}, so it cannot express this`);
   }
 }
 
-/** The list as a field of an object, unless it is absent or empty: a config in normal form has no empty lists. */
+/** The list as a field of an object, unless it is absent or empty: normal form has no empty lists. */
 export function withList<N extends string, I>(name: N, items: readonly I[] | undefined): { [K in N]?: I[] } {
   if (items === undefined || items.length === 0) return {};
   const field: { [K in N]?: I[] } = {};

@@ -198,7 +198,7 @@ describe('translating', () => {
     expect(config).toEqual({ ignition: { version: to }, ...expected });
   });
 
-  it('puts the nodes of a 2.x filesystem where the caller says it is mounted', () => {
+  it('places the nodes of a 2.x filesystem at the caller’s mount point', () => {
     const sections = {
       storage: {
         filesystems: [{ name: 'data', mount: { device: '/dev/sda', format: 'ext4' } }],
@@ -214,7 +214,7 @@ describe('translating', () => {
     });
   });
 
-  it('changes nothing of the config it was given', () => {
+  it('does not change its input', () => {
     const { config } = parse({ ignition: { version: '3.5.0' }, ...file({ mode: 0o4755 }) });
     const before = JSON.stringify(config);
     if (config !== null) translate(config, '3.6.0');
@@ -222,7 +222,7 @@ describe('translating', () => {
   });
 });
 
-describe('what cannot be said is an error that names the field', () => {
+describe('what cannot be expressed is an error that names the field', () => {
   it.each<[SpecVersion, SpecVersion, Record<string, unknown>, string[]]>([
     ['3.6.0', '3.5.0', file({ mode: 0o4755 }), ['storage.files[0].mode']],
     [
@@ -353,13 +353,13 @@ describe('what cannot be said is an error that names the field', () => {
   });
 });
 
-it('what is left out because it says nothing is told', () => {
+it('an omitted default is reported', () => {
   const { report } = translateSections('3.4.0', '3.3.0', luks({ discard: false }));
   expect(report).toEqual([
     {
       kind: 'info',
       path: 'storage.luks[0].discard',
-      message: 'spec 3.3.0 has no discard; it is left out, since it only says what is so anyway',
+      message: 'spec 3.3.0 has no discard; it is omitted, because its value is the default',
     },
   ]);
 });

@@ -8,7 +8,7 @@ type Partition2_2 = NonNullable<Disk2_2['partitions']>[number];
 type Disk2_3 = NonNullable<NonNullable<ConfigOf<'2.3.0'>['storage']>['disks']>[number];
 type Partition2_3 = NonNullable<Disk2_3['partitions']>[number];
 
-/** In 2.2 the start, size and label of a partition are always there, so from now on they are said. */
+/** In 2.2 the start, size and label of a partition are always present, so 2.3 states them explicitly. */
 export function v2_2ToV2_3(config: ConfigOf<'2.2.0'>): ConfigOf<'2.3.0'> {
   const ignition = { ...config.ignition, version: '2.3.0' } as const;
   const { storage, ...rest } = config;

@@ -16,8 +16,8 @@ export function v3_0ToV3_1(config: ConfigOf<'3.0.0'>): ConfigOf<'3.1.0'> {
 }
 
 /**
- * 3.0 has no proxies, headers or mount options, no compression but that of files. A sha256 hash breaks a rule of 3.0, and is
- * found there.
+ * 3.0 has no proxies, headers or mount options, and compression only for files. A sha256 hash violates a rule of 3.0
+ * and is reported by its validation.
  */
 export function v3_1ToV3_0(config: ConfigOf<'3.1.0'>, findings: Findings): ConfigOf<'3.0.0'> {
   const { storage, ...rest } = config;

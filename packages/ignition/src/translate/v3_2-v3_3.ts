@@ -10,7 +10,7 @@ type OlderLuks = NonNullable<NonNullable<ConfigOf<'3.2.0'>['storage']>['luks']>[
 type Custom = NonNullable<NonNullable<Luks['clevis']>['custom']>;
 type OlderCustom = NonNullable<NonNullable<OlderLuks['clevis']>['custom']>;
 
-/** Raid level, link target and clevis fields become optional, and an empty clevis is none. */
+/** Raid level, link target and clevis fields become optional, and an empty clevis becomes absent. */
 export function v3_2ToV3_3(config: ConfigOf<'3.2.0'>): ConfigOf<'3.3.0'> {
   const ignition = { ...config.ignition, version: '3.3.0' } as const;
   const { storage, ...rest } = config;
@@ -24,7 +24,7 @@ function withoutEmptyClevis(luks: OlderLuks): OlderLuks {
   return isZero(clevis) ? rest : luks;
 }
 
-/** 3.2 has no kernel arguments; raid level, link target and the fields of a custom clevis config must be there. */
+/** 3.2 has no kernel arguments; it requires raid level, link target and the fields of a custom clevis config. */
 export function v3_3ToV3_2(config: ConfigOf<'3.3.0'>, findings: Findings): ConfigOf<'3.2.0'> {
   const { kernelArguments, storage, ...rest } = config;
   for (const name of ['shouldExist', 'shouldNotExist'] as const) {
@@ -68,7 +68,7 @@ function translateLuks(luks: Luks, at: string, findings: Findings): OlderLuks {
   return { ...rest, clevis: translated === null ? others : { ...others, custom: translated } };
 }
 
-/** Without pin and config there is no custom config, whatever else it says: in 3.2 the object alone would make it one. */
+/** Without pin and config there is no custom config, whatever else it has: in 3.2 the object alone would be one. */
 function translateCustom(custom: Custom | undefined, at: string, findings: Findings): OlderCustom | null {
   if (custom === undefined) return null;
   const { pin, config, ...rest } = custom;

@@ -13,8 +13,8 @@ export function v3_3ToV3_4(config: ConfigOf<'3.3.0'>): ConfigOf<'3.4.0'> {
 }
 
 /**
- * 3.3 has no tang advertisements, LUKS discard, LUKS open options, special mode bits, S3 ARNs. A source with the scheme `arn`
- * breaks a rule of 3.3, and is found there.
+ * 3.3 has no tang advertisements, LUKS discard, LUKS open options, special mode bits, S3 ARNs. A source with the scheme
+ * `arn` violates a rule of 3.3 and is reported by its validation.
  */
 export function v3_4ToV3_3(config: ConfigOf<'3.4.0'>, findings: Findings): ConfigOf<'3.3.0'> {
   refuseSpecialBits(config.storage, '3.3.0', findings);

@@ -6,7 +6,7 @@ import { withList } from './step.ts';
 
 const SPECIAL_BITS = 0o7000;
 
-/** Setuid, setgid and sticky bits, which 3.5 ignores, would be set from now on: they are taken off. */
+/** 3.6 would set setuid, setgid and sticky bits, which 3.5 ignores: they are removed. */
 export function v3_5ToV3_6(config: ConfigOf<'3.5.0'>): ConfigOf<'3.6.0'> {
   const ignition = { ...config.ignition, version: '3.6.0' } as const;
   const { storage, ...rest } = config;
@@ -28,7 +28,7 @@ function withoutSpecialBits<N extends { mode?: number }>(node: N): N {
   return { ...node, mode: node.mode & ~SPECIAL_BITS };
 }
 
-/** Setuid, setgid and sticky bits cannot be said, since 3.5 ignores them. */
+/** 3.5 ignores setuid, setgid and sticky bits, so it cannot express them. */
 export function v3_6ToV3_5(config: ConfigOf<'3.6.0'>, findings: Findings): ConfigOf<'3.5.0'> {
   refuseSpecialBits(config.storage, '3.5.0', findings);
   return { ...config, ignition: { ...config.ignition, version: '3.5.0' } };

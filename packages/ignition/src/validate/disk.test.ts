@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { findOverlap, type Span, computeSpan } from './disk.ts';
 
-/** The rule as the client has it: every partition against every other. */
+/** The client's rule: every partition against every other. */
 function overlaps(p: Span, o: Span): boolean {
   const startsIn = p.start >= o.start && p.start <= o.end;
   const endsIn = p.end >= o.start && p.end <= o.end;

@@ -15,16 +15,16 @@ export function checkDisk(disk: Disk, at: string, findings: Findings): void {
   const spans = partitions.map((partition) => computeSpan(partition.startMiB, partition.sizeMiB));
   checkPlaces(partitions, spans, at, findings);
   const label = repeated(partitions.map((partition) => partition.label));
-  if (label !== null) findings.error(`${at}.partitions[${label}].label`, 'the label is taken by another partition');
+  if (label !== null) findings.error(`${at}.partitions[${label}].label`, 'another partition has the same label');
 }
 
 function checkPartition(partition: Partition, at: string, findings: Findings): void {
   const { number, label, shouldExist } = partition;
   if (shouldExist === false && describesPartition(partition)) {
-    findings.error(at, 'a partition that should not exist has no label, guid, typeGuid, startMiB or sizeMiB');
+    findings.error(at, 'a partition with shouldExist: false must not have label, guid, typeGuid, startMiB or sizeMiB');
   }
   if ((number ?? 0) === 0 && label === undefined) {
-    findings.error(at, 'the partition has neither a label nor a number of 1 or more');
+    findings.error(at, 'the partition has neither a label nor a number greater than 0');
   }
   if (label !== undefined) checkLabel(label, `${at}.label`, findings);
   for (const name of ['guid', 'typeGuid'] as const) {
@@ -34,7 +34,7 @@ function checkPartition(partition: Partition, at: string, findings: Findings): v
 }
 
 function guidProblem(guid: string): string {
-  return `${show(guid)} is no GUID: expected one like 01234567-89AB-CDEF-EDCB-A98765432101`;
+  return `${show(guid)} is not a GUID: expected one like 01234567-89AB-CDEF-EDCB-A98765432101`;
 }
 
 function describesPartition(partition: Partition): boolean {
@@ -45,8 +45,8 @@ function describesPartition(partition: Partition): boolean {
 function checkLabel(label: string, at: string, findings: Findings): void {
   const length = utf8Length(label);
   if (length > LABEL_BYTES)
-    findings.error(at, `the label ${show(label)} has ${length} bytes: at most ${LABEL_BYTES} fit`);
-  else if (label.includes(':')) findings.error(at, `the label ${show(label)} has a ":", and would be cut there`);
+    findings.error(at, `the label ${show(label)} has ${length} bytes: expected at most ${LABEL_BYTES}`);
+  else if (label.includes(':')) findings.error(at, `the label ${show(label)} contains ":" and would be cut off there`);
 }
 
 // Spec 2.x.
@@ -54,11 +54,12 @@ function checkLabel(label: string, at: string, findings: Findings): void {
 type Disk2 = NonNullable<NonNullable<ConfigOf<'2.4.0'>['storage']>['disks']>[number];
 type Partition2 = NonNullable<Disk2['partitions']>[number];
 
-/** Sectors in a MiB: where partitions must start. */
+/** Sectors per MiB: partitions must start at a multiple of it. */
 const ALIGNMENT = 2048;
 
 export function checkDisk2(disk: Disk2, at: string, plainNumbers: boolean, findings: Findings): void {
-  if (!isAbsolute(disk.device)) findings.error(`${at}.device`, `the device ${show(disk.device)} is no absolute path`);
+  if (!isAbsolute(disk.device))
+    findings.error(`${at}.device`, `the device ${show(disk.device)} is not an absolute path`);
   const partitions = disk.partitions ?? [];
   partitions.forEach((partition, index) => checkPartition2(partition, `${at}.partitions[${index}]`, findings));
   checkPlaces(partitions, computeSpans(partitions, plainNumbers), at, findings);
@@ -68,7 +69,7 @@ export function checkDisk2(disk: Disk2, at: string, plainNumbers: boolean, findi
   if (!plainNumbers) checkMixtures(partitions, at, findings);
 }
 
-/** In 2.2 two partitions that are the same in every field are, to the client, one and the same. */
+/** In 2.2 the client treats two partitions with equal fields as one. */
 function computeSpans(partitions: readonly Partition2[], plainNumbers: boolean): (Span | null)[] {
   if (!plainNumbers) return partitions.map(({ start, size }) => computeSpan(start, size));
   const seen = new Set<string>();
@@ -83,10 +84,10 @@ function computeSpans(partitions: readonly Partition2[], plainNumbers: boolean):
 function checkMixtures(partitions: readonly Partition2[], at: string, findings: Findings): void {
   const hasZero = partitions.some(({ number }) => (number ?? 0) === 0);
   if (hasZero && partitions.some(({ shouldExist }) => shouldExist === false)) {
-    findings.error(`${at}.partitions`, 'with a partition that should not exist, every partition needs a number');
+    findings.error(`${at}.partitions`, 'if one partition has shouldExist: false, every partition needs a number');
   }
   if (partitions.some(usesSectors) && partitions.some(usesMiB)) {
-    findings.error(`${at}.partitions`, 'sizes are given both in sectors and in MiB: use sizeMiB and startMiB');
+    findings.error(`${at}.partitions`, 'sizes are in both sectors and MiB: use only sizeMiB and startMiB');
   }
 }
 
@@ -100,7 +101,7 @@ function usesMiB({ sizeMiB, startMiB }: Partition2): boolean {
 
 function checkPartition2(partition: Partition2, at: string, findings: Findings): void {
   if (partition.shouldExist === false && describesPartition2(partition)) {
-    findings.error(at, 'a partition that should not exist has no label, guid, typeGuid, start or size');
+    findings.error(at, 'a partition with shouldExist: false must not have label, guid, typeGuid, start or size');
   }
   for (const name of ['guid', 'typeGuid'] as const) {
     const value = partition[name] ?? '';
@@ -117,11 +118,11 @@ function describesPartition2(partition: Partition2): boolean {
 function checkLabel2(label: string, at: string, findings: Findings): void {
   const length = utf8Length(label);
   if (length > LABEL_BYTES)
-    findings.error(at, `the label ${show(label)} has ${length} bytes: at most ${LABEL_BYTES} fit`);
-  if (label.includes(':')) findings.warn(at, `the label ${show(label)} has a ":", and will be cut there`);
+    findings.error(at, `the label ${show(label)} has ${length} bytes: expected at most ${LABEL_BYTES}`);
+  if (label.includes(':')) findings.warn(at, `the label ${show(label)} contains ":" and will be cut off there`);
 }
 
-/** No two partitions have the same number, or the same place on the disk. */
+/** Checks that no two partitions have the same number or overlap. */
 function checkPlaces(
   partitions: readonly { readonly number?: number }[],
   spans: readonly (Span | null)[],
@@ -129,15 +130,14 @@ function checkPlaces(
   findings: Findings,
 ): void {
   const twice = repeated(partitions.map(({ number }) => (number === 0 ? undefined : number)));
-  if (twice !== null)
-    findings.error(`${at}.partitions[${twice}]`, 'the partition number is taken by another partition');
+  if (twice !== null) findings.error(`${at}.partitions[${twice}]`, 'another partition has the same number');
   const overlap = findOverlap(spans);
   if (overlap !== null) {
     findings.error(`${at}.partitions[${overlap[1]}]`, `the partition overlaps partitions[${overlap[0]}]`);
   }
 }
 
-/** Index of the first value that came before; undefined ones are not compared. */
+/** Index of the first duplicate value; undefined ones are not compared. */
 function repeated(values: readonly (string | number | undefined)[]): number | null {
   const seen = new Set<string | number>();
   for (const [index, value] of values.entries()) {
@@ -153,7 +153,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Where a partition lies, or null when that is for the partitioning tool to decide. A size of 0 takes what is left. */
+/** The span of a partition, or null if the partitioning tool decides it. A size of 0 means the remaining space. */
 export function computeSpan(start: number | undefined, size: number | undefined): Span | null {
   if (start === undefined || size === undefined || start === 0) return null;
   return { start, end: size === 0 ? start : start + size - 1 };
@@ -165,7 +165,7 @@ interface Placed extends Span {
 
 type Pair = readonly [number, number];
 
-/** Two partitions that overlap, by index. In order of their starts, only neighbours need a look. */
+/** Two overlapping partitions, by index. Sorted by start, only neighbours need to be compared. */
 export function findOverlap(spans: readonly (Span | null)[]): Pair | null {
   const placed = spans
     .flatMap((span, index): Placed[] => (span === null ? [] : [{ start: span.start, end: span.end, index }]))
@@ -175,7 +175,7 @@ export function findOverlap(spans: readonly (Span | null)[]): Pair | null {
   return findNeighbours(forward) ?? findAround(placed, backward) ?? findInside(forward, backward);
 }
 
-/** A negative size makes a span that ends before it starts: the client takes it, and compares its two ends. */
+/** A negative size makes a span that ends before it starts: the client accepts it, and compares both ends. */
 function isBackward(span: Span): boolean {
   return span.end < span.start;
 }
@@ -203,7 +203,7 @@ function findAround(sorted: readonly Placed[], backward: readonly Placed[]): Pai
   return null;
 }
 
-/** A span that has an end of a backward one in it. */
+/** A span that contains an end of a backward one. */
 function findInside(sorted: readonly Placed[], backward: readonly Placed[]): Pair | null {
   for (const span of backward) {
     for (const place of [span.start, span.end]) {
@@ -214,7 +214,7 @@ function findInside(sorted: readonly Placed[], backward: readonly Placed[]): Pai
   return null;
 }
 
-/** The last span that starts at this place or before, by halving. */
+/** The last span that starts at or before this position, by binary search. */
 function lastFrom(sorted: readonly Placed[], place: number): Placed | undefined {
   let low = 0;
   let high = sorted.length;

@@ -1,4 +1,4 @@
-// No two items of a list may have the same key: later merges could not tell them apart. The keys are those of the merge.
+// No two items of a list may have the same key: merges could not distinguish them. Uses the keys of the merge.
 import { isConcatenated, keyFunction, sharedWith } from '../merge-keys.ts';
 import { type Findings, joinIndex, joinKey, show } from '../report.ts';
 import type { Kind, Shape } from '../spec/field.ts';
@@ -6,7 +6,7 @@ import type { Kind, Shape } from '../spec/field.ts';
 interface ListRule {
   readonly name: string;
   readonly item: Kind;
-  /** Null for a list in which items may repeat. */
+  /** Null for a list whose items may repeat. */
   readonly keyOf: ((value: unknown) => string) | null;
   /** Lists with the same word share their keys. */
   readonly space: string;
@@ -14,13 +14,13 @@ interface ListRule {
 
 interface Plan {
   readonly lists: readonly ListRule[];
-  /** Objects that have a list somewhere below. */
+  /** Objects with a list somewhere inside. */
   readonly objects: readonly (readonly [string, Shape])[];
 }
 
 const plans = new WeakMap<Shape, Plan>();
 
-/** What to look at in an object of this shape: worked out once, so that a config is walked only where lists are. */
+/** What to check in an object of this shape: computed once, so that a config is traversed only where lists are. */
 function buildPlan(shape: Shape): Plan {
   const known = plans.get(shape);
   if (known !== undefined) return known;
@@ -76,7 +76,7 @@ function checkKeys(
   seen.set(rule.space, keys);
   items.forEach((item, index) => {
     const key = keyOf(item);
-    if (keys.has(key)) findings.error(joinIndex(path, index), `${show(key)} stands twice: keep one`);
+    if (keys.has(key)) findings.error(joinIndex(path, index), `${show(key)} is duplicated: keep one`);
     keys.add(key);
   });
 }

@@ -1,5 +1,5 @@
-// The rules of the real validator for the config's own version, beyond the types that parsing has checked, as a report.
-// A config with no error in it is valid.
+// Applies the rules of the real validator for the config's version, beyond the types that parsing has checked.
+// A config without errors in the report is valid.
 import { Findings, type Report } from '../report.ts';
 import { type AnyConfig, type Config2, type Config3, isOfVersion, specOf } from '../spec/index.ts';
 import { checkDisk, checkDisk2 } from './disk.ts';
@@ -57,7 +57,7 @@ function validate2(config: Config2): Report {
   return findings.report();
 }
 
-/** In 2.2 partitions are plain numbers of sectors, later there are MiB, and a number can be absent. */
+/** In 2.2 partitions are plain sector numbers; later versions have MiB, and a number can be absent. */
 function checkDisks2(config: Config2, findings: Findings): void {
   const plain = isOfVersion(config, '2.2.0');
   config.storage?.disks?.forEach((disk, index) => checkDisk2(disk, `storage.disks[${index}]`, plain, findings));
@@ -70,14 +70,14 @@ const REPLACED = [
   ...(['noUserGroup', 'primaryGroup', 'shell', 'system', 'uid'] as const),
 ];
 
-/** The old `create` object may not be mixed with the fields that replaced it. */
+/** The old `create` object must not be combined with the fields that replaced it. */
 function checkUsers2(users: readonly User[], findings: Findings): void {
   users.forEach((user, index) => {
     if (user.create === undefined) return;
     const at = `passwd.users[${index}]`;
     findings.warn(`${at}.create`, 'create is deprecated: set its fields on the user');
     for (const name of REPLACED) {
-      if (user[name] !== undefined) findings.error(`${at}.${name}`, `${name} cannot be set beside create: keep one`);
+      if (user[name] !== undefined) findings.error(`${at}.${name}`, `${name} and create are both set: keep one`);
     }
   });
 }

@@ -25,14 +25,14 @@ export function checkNodes(storage: Storage, rules: Rules, findings: Findings): 
   if (links.length > 0) checkBelowLinks({ directories, files, links }, findings);
 }
 
-/** A node below a link of the config would land wherever the link leads. */
+/** A node below a link of the config would end up wherever the link points. */
 function checkBelowLinks(nodes: Required<Pick<Storage, 'directories' | 'files' | 'links'>>, findings: Findings): void {
   const prefixes = nodes.links.map((link) => `${link.path}/`);
   for (const list of ['directories', 'files', 'links'] as const) {
     const paths = nodes[list].map(({ path }) => path);
     findPrefixes(prefixes, paths).forEach((prefix, index) => {
       if (prefix === null) return;
-      const message = `${show(paths[index])} is below ${show(prefix.slice(0, -1))}, which this config makes a link`;
+      const message = `${show(paths[index])} is below ${show(prefix.slice(0, -1))}, which this config defines as a link`;
       findings.error(`storage.${list}[${index}]`, message);
     });
   }
@@ -46,7 +46,7 @@ function checkFile(file: File, at: string, rules: Rules, findings: Findings): vo
   if (file.overwrite === true && file.contents?.source === undefined) {
     findings.error(
       `${at}.overwrite`,
-      `overwrite of ${show(file.path)} needs contents.source: "" there means an empty file`,
+      `overwrite of ${show(file.path)} needs contents.source; use "" for an empty file`,
     );
   }
 }
@@ -66,11 +66,11 @@ function checkOwner(owner: Owner | undefined, at: string, findings: Findings): v
 function checkMode(mode: number | undefined, at: string, rules: Rules, findings: Findings): void {
   if (mode === undefined) return;
   if (mode < 0 || mode > MODE_MAX) {
-    findings.error(`${at}.mode`, `the mode ${mode} (decimal) is not between 0 and 4095, octal 7777`);
+    findings.error(`${at}.mode`, `the mode ${mode} (decimal) is not between 0 and 4095 (octal 7777)`);
   } else if (!rules.specialModeBits && (mode & SPECIAL_BITS) !== 0) {
     findings.warn(
       `${at}.mode`,
-      `the mode ${octal(mode)} has setuid, setgid or sticky bits, which only 3.6.0 and later set`,
+      `the mode ${octal(mode)} has setuid, setgid or sticky bits, which take effect only in 3.6.0 and later`,
     );
   }
 }
@@ -85,11 +85,14 @@ function checkTarget(link: Link, at: string, directories: ReadonlySet<string>, r
   if (target === '' || link.hard !== true) return;
   const place = isAbsolute(target) ? cleanPath(target) : joinPaths(path, target);
   if (directories.has(place)) {
-    findings.error(at, `the hard link ${show(path)} points to ${show(place)}, which this config makes a directory`);
+    findings.error(
+      at,
+      `the hard link ${show(path)} points to ${show(place)}, which this config defines as a directory`,
+    );
   }
   for (const name of ['user', 'group'] as const) {
     if (link[name] !== undefined)
-      findings.warn(`${at}.${name}`, 'a hard link has the owner of its target: this is ignored');
+      findings.warn(`${at}.${name}`, 'this is ignored: a hard link has the owner of its target');
   }
 }
 
@@ -106,7 +109,7 @@ export function checkNodes2(storage: Storage2, rules: Rules, findings: Findings)
     checkMode2(file.mode, at, findings);
     checkResource2(file.contents, `${at}.contents`, rules, findings);
     if (file.overwrite === true && file.append === true) {
-      findings.error(at, `${show(file.path)} is both to be overwritten and to be appended to: keep one`);
+      findings.error(at, `${show(file.path)} has both overwrite and append set: keep one`);
     }
   });
   storage.directories?.forEach((directory, index) => {
@@ -119,7 +122,7 @@ export function checkNodes2(storage: Storage2, rules: Rules, findings: Findings)
 
 function checkNode2(node: Node2, at: string, filesystems: ReadonlySet<string>, findings: Findings): void {
   if (node.filesystem === '')
-    findings.error(`${at}.filesystem`, 'the filesystem is missing: "root" is the one of the system');
+    findings.error(`${at}.filesystem`, 'the filesystem is missing: use "root" for the root filesystem');
   else if (!filesystems.has(node.filesystem)) {
     findings.warn(`${at}.filesystem`, `the filesystem ${show(node.filesystem)} is not in this config`);
   }
@@ -134,8 +137,8 @@ function checkNode2(node: Node2, at: string, filesystems: ReadonlySet<string>, f
 }
 
 function checkMode2(mode: number | undefined, at: string, findings: Findings): void {
-  if (mode === undefined) findings.warn(`${at}.mode`, 'the mode is not set, and will be the default');
+  if (mode === undefined) findings.warn(`${at}.mode`, 'the mode is not set, so the default applies');
   else if (mode < 0 || mode > 0o7777) {
-    findings.error(`${at}.mode`, `the mode ${mode} (decimal) is not between 0 and 4095, octal 7777`);
+    findings.error(`${at}.mode`, `the mode ${mode} (decimal) is not between 0 and 4095 (octal 7777)`);
   }
 }

@@ -1,4 +1,4 @@
-// Resources: a source with its compression, headers and hash; and the `ignition` section, which names most of them.
+// Resources: a source with its compression, headers and hash; and the `ignition` section, which contains most of them.
 import { type Findings, show, showSource } from '../report.ts';
 import type { ConfigOf } from '../spec/index.ts';
 import { parseUrl } from '../url.ts';
@@ -9,11 +9,11 @@ export function checkResource(resource: Resource | undefined, at: string, rules:
   if (resource === undefined) return;
   checkReference(resource, at, rules, findings);
   if (resource.verification?.hash !== undefined && resource.source === undefined) {
-    findings.error(`${at}.verification.hash`, 'there is a hash but no source that it could be of');
+    findings.error(`${at}.verification.hash`, 'a hash is set without a source');
   }
 }
 
-/** All of a resource but that a hash needs a source: a reference to another config in 3.0 may have one without. */
+/** All rules but that a hash needs a source: a reference to another config in 3.0 may have one without. */
 function checkReference(resource: Resource, at: string, rules: Rules, findings: Findings): void {
   const { source, httpHeaders } = resource;
   checkCompression(resource.compression, at, findings);
@@ -25,17 +25,17 @@ function checkReference(resource: Resource, at: string, rules: Rules, findings: 
 
 function checkCompression(compression: string | undefined, at: string, findings: Findings): void {
   if (compression === undefined || compression === '' || compression === 'gzip') return;
-  findings.error(`${at}.compression`, `the compression ${show(compression)} is not known: use "gzip" or leave it out`);
+  findings.error(`${at}.compression`, `the compression ${show(compression)} is not supported: use "gzip" or omit it`);
 }
 
-/** An empty source stands for empty contents. */
+/** An empty source means empty contents. */
 function checkSource(source: string | undefined, at: string, rules: Rules, findings: Findings): void {
   if (source === undefined || source === '') return;
   const problem = sourceProblem(source, rules);
   if (problem !== null) findings.error(`${at}.source`, problem);
 }
 
-/** A resource in a list of its own must have a source. */
+/** A resource in a list must have a source. */
 function checkRequiredSource(resource: Resource, at: string, rules: Rules, findings: Findings): void {
   if (rules.sourceRequired && (resource.source === undefined || resource.source === '')) {
     findings.error(at, 'the source is missing');
@@ -49,7 +49,7 @@ function checkHash(hash: string, at: string, rules: Rules, findings: Findings): 
   const known = rules.hashes.map((name) => `${name}-<${HASH_LENGTHS[name]} hex digits>`).join(' or ');
   const name = rules.hashes.find((candidate) => candidate === hash.slice(0, dash));
   if (dash < 0 || name === undefined) {
-    findings.error(at, `the hash ${show(hash)} has no known function: expected ${known}`);
+    findings.error(at, `the hash ${show(hash)} has an unsupported hash function: expected ${known}`);
     return;
   }
   const length = new TextEncoder().encode(hash.slice(dash + 1)).length;
@@ -65,13 +65,13 @@ function checkHeaders(headers: Headers, source: string | undefined, at: string, 
     if (header.value === '') {
       findings.error(
         `${at}[${index}].value`,
-        `the header ${show(header.name)} has an empty value: leave the value out to remove the header`,
+        `the header ${show(header.name)} has an empty value: omit the value to remove the header`,
       );
     }
   });
   if (headers.length > 0 && schemeClass(source === '' ? undefined : source) !== 'http') {
-    const found = source === undefined || source === '' ? 'there is no source' : `the source is ${showSource(source)}`;
-    findings.error(at, `headers can be sent only to http and https, and ${found}`);
+    const found = source === undefined || source === '' ? 'no source is set' : `the source is ${showSource(source)}`;
+    findings.error(at, `headers can be sent only over http and https, but ${found}`);
   }
 }
 
@@ -86,7 +86,7 @@ export function checkIgnition(ignition: Omit<Ignition, 'version'>, rules: Rules,
     const at = `ignition.security.tls.certificateAuthorities[${index}]`;
     checkRequiredSource(resource, at, rules, findings);
     checkResource(resource, at, rules, findings);
-    // In 3.0 the source of a certificate authority is a plain string, and an empty one is a bad URL.
+    // In 3.0 the source of a certificate authority is a plain string, and an empty one is an invalid URL.
     if (!rules.sourceRequired && resource.source === '') {
       findings.error(`${at}.source`, sourceProblem('', rules) ?? 'the source is empty');
     }
@@ -106,9 +106,9 @@ function checkProxy(proxy: Proxy, findings: Findings): void {
     const url = parseUrl(address);
     const at = `ignition.proxy.${name}`;
     if (url?.scheme !== 'http' && url?.scheme !== 'https') {
-      findings.error(at, `the proxy ${showSource(address)} is no http or https URL`);
+      findings.error(at, `the proxy ${showSource(address)} is not an http or https URL`);
     } else if (name === 'httpsProxy' && url.scheme === 'http') {
-      findings.warn(at, `requests over https would go to the proxy ${showSource(address)} in the clear`);
+      findings.warn(at, `https requests would reach the proxy ${showSource(address)} unencrypted`);
     }
   }
 }
@@ -146,11 +146,12 @@ export function checkResource2(reference: Reference2 | undefined, at: string, ru
 }
 
 function checkHeaders2(headers: readonly { name: string }[], source: string, at: string, findings: Findings): void {
-  if (schemeClass(source) !== 'http') findings.error(at, 'headers can be sent only to http and https');
+  if (schemeClass(source) !== 'http') findings.error(at, 'headers can be sent only over http and https');
   const names = new Set<string>();
   headers.forEach(({ name }, index) => {
     if (name === '') findings.error(`${at}[${index}].name`, 'the name of the header is empty');
-    else if (names.has(name)) findings.error(`${at}[${index}].name`, `the header ${show(name)} stands twice: keep one`);
+    else if (names.has(name))
+      findings.error(`${at}[${index}].name`, `the header ${show(name)} is duplicated: keep one`);
     names.add(name);
   });
 }

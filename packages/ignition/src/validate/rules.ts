@@ -1,4 +1,4 @@
-// What the rules of all nouns share: what differs from one spec version to the next beside the fields, and the nouns of a 3.x
+// Shared by the rules of all nouns: differences between spec versions other than fields, and the nouns of a 3.x
 // config.
 import { isAbsolute, isClean } from '../posix-path.ts';
 import { show } from '../report.ts';
@@ -12,13 +12,13 @@ export interface Rules {
   readonly filesystemFormats: readonly string[];
   /** A resource in `config.merge` or among the certificate authorities needs a source. */
   readonly sourceRequired: boolean;
-  /** Setuid, setgid and sticky bits of a mode are honoured; before, they only warn. */
+  /** Setuid, setgid and sticky bits of a mode are honoured; in older specs they only cause a warning. */
   readonly specialModeBits: boolean;
   /** Null: any pin. */
   readonly clevisPins: readonly string[] | null;
-  /** The target of a link may be empty; until 3.2 nobody looks. */
+  /** The target of a link may be empty; until 3.2 it is not checked. */
   readonly emptyTarget: boolean;
-  /** An empty `custom` object counts as one that is there. */
+  /** An empty `custom` object counts as present. */
   readonly customIsPointer: boolean;
 }
 
@@ -52,7 +52,7 @@ function listSchemes(version: SpecVersion): string[] {
   return schemes;
 }
 
-// The newest spec has every field; an older config is one that lacks some.
+// The newest spec has every field; an older config lacks some.
 
 type Item<L> = NonNullable<L> extends readonly (infer I)[] ? I : never;
 
@@ -75,22 +75,22 @@ export type Custom = NonNullable<Clevis['custom']>;
 export type Tang = Item<Clevis['tang']>;
 export type Unit = Item<Systemd['units']>;
 
-/** What is wrong with a path of a 3.x config, or null. */
+/** The problem with a path of a 3.x config, or null. */
 export function pathProblem(path: string): string | null {
   if (path === '') return 'the path is missing';
   if (!isAbsolute(path)) return `the path ${show(path)} is relative: start it with "/"`;
   if (!isClean(path))
-    return `the path ${show(path)} is not in its shortest form: no "//", ".", ".." and no "/" at the end`;
+    return `the path ${show(path)} is not in its shortest form: remove "//", ".", ".." and a trailing "/"`;
   return null;
 }
 
-/** How many bytes a text has on the machine. */
+/** The length of a text in UTF-8 bytes. */
 export function utf8Length(text: string): number {
   let length = text.length;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code < 0x80) continue;
-    // A surrogate is half of a character of four bytes; any other from U+0800 has three.
+    // A surrogate is half of a four-byte character; any other from U+0800 has three bytes.
     length += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2;
   }
   return length;

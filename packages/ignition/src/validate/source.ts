@@ -1,17 +1,17 @@
-// Sources: the URLs that contents, configs, certificates and keys come from.
+// Sources: the URLs of contents, configs, certificates and keys.
 import { dataUrlProblem } from '../data-url.ts';
 import { showSource } from '../report.ts';
 import { type ParsedUrl, parseUrl, queryParameter } from '../url.ts';
 import type { Rules } from './rules.ts';
 
-/** What is wrong with a source, or null. The caller decides whether an empty one is allowed. */
+/** The problem with a source, or null. The caller decides whether an empty one is allowed. */
 export function sourceProblem(source: string, rules: Rules): string | null {
-  // A data URL is by far the most common, and may be large: with a plain head it need not be parsed as a URL first.
+  // Data URLs are by far the most common and may be large: with a plain head they need not be parsed as URLs.
   const url = PLAIN_DATA.test(source) ? DATA : parseUrl(source);
   if (url === null) return `the source ${showSource(source)} is not a URL`;
   if (!rules.schemes.includes(url.scheme)) {
-    const found = url.scheme === '' ? 'no scheme' : `scheme ${url.scheme}`;
-    return `the source ${showSource(source)} has ${found}: ${rules.version} knows ${rules.schemes.join(', ')}`;
+    const found = url.scheme === '' ? 'no scheme (for text, write data:,TEXT)' : `scheme ${url.scheme}`;
+    return `the source ${showSource(source)} has ${found}: spec ${rules.version} supports ${rules.schemes.join(', ')}`;
   }
   return schemeProblem(source, url);
 }
@@ -28,7 +28,7 @@ function schemeProblem(source: string, url: ParsedUrl): string | null {
     case 'arn':
       return isS3Arn(`arn:${url.opaque}`)
         ? versionIdProblem(source, url)
-        : `the source ${showSource(source)} is no S3 ARN: expected arn:aws:s3:::bucket/key or an access point with a key`;
+        : `the source ${showSource(source)} is not an S3 ARN: expected arn:aws:s3:::bucket/key or an access point with a key`;
     default:
       return null;
   }
@@ -37,13 +37,13 @@ function schemeProblem(source: string, url: ParsedUrl): string | null {
 function dataProblem(source: string): string | null {
   const problem = dataUrlProblem(source);
   if (problem !== null) return `the data URL ${showSource(source)} cannot be decoded: ${problem}`;
-  // Base64 may be broken into lines for the decoder of data URLs, but not for the parser of URLs before it.
+  // Base64 may have line breaks for the data URL decoder, but not for the URL parser before it.
   return source.includes('\n') ? `the data URL ${showSource(source)} has a line break` : null;
 }
 
 function versionIdProblem(source: string, url: ParsedUrl): string | null {
   if (queryParameter(url.query, 'versionId') !== '') return null;
-  return `the source ${showSource(source)} has an empty versionId: give one or leave it out`;
+  return `the source ${showSource(source)} has an empty versionId: set or omit it`;
 }
 
 function isS3Arn(arn: string): boolean {
@@ -56,7 +56,7 @@ function isS3Arn(arn: string): boolean {
 
 export type SchemeClass = 'http' | 'other' | 'none';
 
-/** Headers can go only to http and https. */
+/** Headers can be sent only over http and https. */
 export function schemeClass(source: string | undefined): SchemeClass {
   const url = source === undefined ? null : parseUrl(source);
   if (url === null) return 'none';

@@ -26,18 +26,18 @@ function checkUnitName(name: string, at: string, findings: Findings): void {
   if (UNIT_TYPES.includes(getExtension(name))) return;
   findings.error(
     at,
-    `the unit ${show(name)} has no type that systemd knows: end it with one of ${UNIT_TYPES.join(', ')}`,
+    `the unit ${show(name)} has no known systemd unit type: end the name with one of ${UNIT_TYPES.join(', ')}`,
   );
 }
 
 function checkDropin(dropin: { name: string; contents?: string }, at: string, findings: Findings): void {
   checkContents(dropin.contents, `${at}.contents`, findings);
   if (getExtension(dropin.name) !== '.conf') {
-    findings.error(`${at}.name`, `the drop-in ${show(dropin.name)} does not end with ".conf"`);
+    findings.error(`${at}.name`, `the drop-in ${show(dropin.name)} must end with ".conf"`);
   }
 }
 
-/** Null when there are no contents, or none that can be read. */
+/** Null if there are no contents, or none that can be parsed. */
 function checkContents(contents: string | undefined, at: string, findings: Findings): UnitReading | null {
   if (contents === undefined || contents === '') return null;
   const reading = readUnit(contents);
@@ -47,7 +47,10 @@ function checkContents(contents: string | undefined, at: string, findings: Findi
 
 function warnOfNoInstall(unit: Unit, reading: UnitReading | null, at: string, findings: Findings): void {
   if (unit.enabled !== true || reading?.ok !== true || reading.sections.has('Install')) return;
-  findings.warn(at, `the unit ${show(unit.name)} is enabled but has no [Install] section, so that does nothing`);
+  findings.warn(
+    at,
+    `the unit ${show(unit.name)} is enabled but has no [Install] section, so enabling it has no effect`,
+  );
 }
 
 const INSTANCE = /^(.+?)@.+?\.service$/;
@@ -61,7 +64,7 @@ function warnOfTemplates(units: readonly Unit[], readings: ReadonlyMap<string, U
     if (reading?.ok !== true || reading.sections.has('Install')) return;
     findings.warn(
       `systemd.units[${index}]`,
-      `the template ${show(template)} has no [Install] section, so enabling does nothing`,
+      `the template ${show(template)} has no [Install] section, so enabling it has no effect`,
     );
   });
 }
@@ -83,13 +86,13 @@ export function checkUnitPaths(systemd: Systemd, storage: Storage, findings: Fin
       if (taken.has(path))
         findings.error(
           `storage.${list}[${index}].path`,
-          `${show(path)} is also written by a systemd unit of this config`,
+          `${show(path)} is also the path of a systemd unit in this config`,
         );
     });
   }
 }
 
-// Spec 2.x, which also has units of networkd.
+// Spec 2.x, which also has networkd units.
 
 const NETWORK_TYPES = ['.link', '.netdev', '.network'];
 
@@ -109,7 +112,7 @@ export function checkUnits2(config: Config2, findings: Findings): void {
     if (!NETWORK_TYPES.includes(getExtension(unit.name))) {
       findings.error(
         `${at}.name`,
-        `the network unit ${show(unit.name)} does not end with one of ${NETWORK_TYPES.join(', ')}`,
+        `the network unit ${show(unit.name)} must end with one of ${NETWORK_TYPES.join(', ')}`,
       );
     }
     checkContents(unit.contents, `${at}.contents`, findings);

@@ -1,4 +1,4 @@
-// What is made of disks: filesystems, raid arrays, LUKS volumes; the rules of spec 2.x have a 2 in their names.
+// What is created on disks: filesystems, raid arrays, LUKS volumes; the rules of spec 2.x have a 2 in their names.
 import { scanJson } from '../json-scan.ts';
 import { isAbsolute } from '../posix-path.ts';
 import { type Findings, show, showSource } from '../report.ts';
@@ -19,7 +19,7 @@ import {
 } from './rules.ts';
 import { schemeClass } from './source.ts';
 
-/** Bytes of a label that the tools of each format take. */
+/** Maximum bytes of a label in each format. */
 const LABEL_MAX: Readonly<Record<string, number>> = { ext4: 16, btrfs: 256, xfs: 12, swap: 15, vfat: 11 };
 
 export function checkFilesystem(filesystem: Filesystem, at: string, rules: Rules, findings: Findings): void {
@@ -34,7 +34,7 @@ export function checkFilesystem(filesystem: Filesystem, at: string, rules: Rules
   } else if (!rules.filesystemFormats.includes(format)) {
     findings.error(
       `${at}.format`,
-      `the format ${show(format)} is not known: use ${rules.filesystemFormats.join(', ')}`,
+      `the format ${show(format)} is not supported: use ${rules.filesystemFormats.join(', ')}`,
     );
   } else checkLabelLength(label, format, `${at}.label`, findings);
 }
@@ -44,7 +44,7 @@ function checkLabelLength(label: string | undefined, format: string, at: string,
   if (label === undefined || most === undefined) return;
   const length = utf8Length(label);
   if (length > most)
-    findings.error(at, `the label ${show(label)} has ${length} bytes: ${format} takes at most ${most}`);
+    findings.error(at, `the label ${show(label)} has ${length} bytes: ${format} allows at most ${most}`);
 }
 
 function needsFormat({ path, label, uuid, wipeFilesystem, options, mountOptions }: Filesystem): boolean {
@@ -84,7 +84,7 @@ const RAID_LEVELS = LEVELS_WITHOUT_SPARES.concat([
 export function checkRaid(raid: Raid, at: string, findings: Findings): void {
   checkRaidLevel(raid.level, raid.spares, at, findings);
   const devices = raid.devices ?? [];
-  if (devices.length === 0) findings.error(`${at}.devices`, `the array ${show(raid.name)} has no devices`);
+  if (devices.length === 0) findings.error(`${at}.devices`, `the raid array ${show(raid.name)} has no devices`);
   devices.forEach((device, index) => {
     const problem = pathProblem(device);
     if (problem !== null) findings.error(`${at}.devices[${index}]`, problem);
@@ -93,9 +93,12 @@ export function checkRaid(raid: Raid, at: string, findings: Findings): void {
 
 function checkRaidLevel(level: string | undefined, spares: number | undefined, at: string, findings: Findings): void {
   if (level === undefined || !RAID_LEVELS.includes(level)) {
-    findings.error(`${at}.level`, `the raid level ${show(level ?? '')} is not known: use ${RAID_LEVELS.join(', ')}`);
+    findings.error(
+      `${at}.level`,
+      `the raid level ${show(level ?? '')} is not supported: use ${RAID_LEVELS.join(', ')}`,
+    );
   } else if (LEVELS_WITHOUT_SPARES.includes(level) && (spares ?? 0) !== 0) {
-    findings.error(`${at}.level`, `raid level ${level} has no spares, and ${spares} are asked for`);
+    findings.error(`${at}.level`, `raid level ${level} supports no spares, but spares is ${spares}`);
   }
 }
 
@@ -103,7 +106,7 @@ const LUKS_LABEL_MAX = 47;
 
 export function checkLuks(luks: Luks, at: string, rules: Rules, findings: Findings): void {
   const { name, label, device, clevis, keyFile } = luks;
-  if (name.includes('/')) findings.error(`${at}.name`, `the name ${show(name)} has a "/"`);
+  if (name.includes('/')) findings.error(`${at}.name`, `the name ${show(name)} contains "/"`);
   if (label !== undefined && utf8Length(label) > LUKS_LABEL_MAX) {
     findings.error(`${at}.label`, `the label ${show(label)} has more than ${LUKS_LABEL_MAX} bytes`);
   }
@@ -117,10 +120,10 @@ export function checkLuks(luks: Luks, at: string, rules: Rules, findings: Findin
 function checkCex({ cex, clevis, keyFile }: Luks, at: string, findings: Findings): void {
   if (cex?.enabled !== true) return;
   if (clevis !== undefined && (Boolean(clevis.custom?.pin) || hasOwnPins(clevis))) {
-    findings.error(`${at}.cex`, 'the volume is opened by a Crypto Express card or by clevis, not by both');
+    findings.error(`${at}.cex`, 'cex and clevis are both set: keep one');
   }
   if (keyFile?.source) {
-    findings.error(`${at}.cex`, 'the volume is opened by a Crypto Express card or by a key file, not by both');
+    findings.error(`${at}.cex`, 'cex and keyFile are both set: keep one');
   }
 }
 
@@ -132,7 +135,7 @@ function checkClevis(clevis: Clevis, at: string, rules: Rules, findings: Finding
   const { custom } = clevis;
   const hasCustom = rules.customIsPointer ? custom !== undefined : Boolean(custom?.pin);
   if (hasCustom && hasOwnPins(clevis)) {
-    findings.error(at, 'a custom clevis config stands alone: leave out tang, tpm2 and threshold, or custom');
+    findings.error(at, 'a custom clevis config excludes other pins: remove tang, tpm2 and threshold, or remove custom');
   }
   if (custom !== undefined) checkCustom(custom, `${at}.custom`, rules, findings);
   clevis.tang?.forEach((tang, index) => checkTang(tang, `${at}.tang[${index}]`, findings));
@@ -146,7 +149,7 @@ function checkCustom(custom: Custom, at: string, rules: Rules, findings: Finding
   else if (rules.clevisPins !== null && !rules.clevisPins.includes(pin)) {
     findings.error(
       `${at}.pin`,
-      `the clevis pin ${show(pin)} is not known: ${rules.version} has ${rules.clevisPins.join(', ')}`,
+      `the clevis pin ${show(pin)} is not supported: spec ${rules.version} has ${rules.clevisPins.join(', ')}`,
     );
   }
   if (!config) findings.error(`${at}.config`, 'the config of the custom clevis pin is missing');
@@ -154,7 +157,7 @@ function checkCustom(custom: Custom, at: string, rules: Rules, findings: Finding
 
 function checkTang({ url = '', thumbprint, advertisement }: Tang, at: string, findings: Findings): void {
   if (schemeClass(url) !== 'http')
-    findings.error(`${at}.url`, `the tang server ${showSource(url)} is no http or https URL`);
+    findings.error(`${at}.url`, `the tang server ${showSource(url)} is not an http or https URL`);
   if (!thumbprint) findings.error(`${at}.thumbprint`, 'the thumbprint of the tang server is missing');
   if (advertisement && !isJson(advertisement)) {
     findings.error(`${at}.advertisement`, 'the advertisement of the tang server is not valid JSON');
@@ -163,7 +166,7 @@ function checkTang({ url = '', thumbprint, advertisement }: Tang, at: string, fi
 
 const ADVERTISEMENT_LIMITS = { depth: 10_000, values: 1_000_000 };
 
-/** JSON that Go can hold: not too deep, no number beyond a double. */
+/** JSON that Go can store: not too deep, no number beyond a double. */
 function isJson(text: string): boolean {
   const { tooDeep, tooMany } = scanJson(text, ADVERTISEMENT_LIMITS);
   if (tooDeep || tooMany) return false;
@@ -188,7 +191,7 @@ type Raid2 = NonNullable<Storage2['raid']>[number];
 
 export function checkFilesystem2({ mount, path }: Filesystem2, at: string, findings: Findings): void {
   if ((mount === undefined) === (path === undefined)) {
-    findings.error(at, 'a filesystem has either a mount or a path');
+    findings.error(at, 'a filesystem needs either a mount or a path, not both');
   }
   if (path !== undefined && !isAbsolute(path)) {
     findings.error(`${at}.path`, `the path ${show(path)} is relative: start it with "/"`);
@@ -199,22 +202,22 @@ export function checkFilesystem2({ mount, path }: Filesystem2, at: string, findi
 function checkMount(mount: Mount, at: string, findings: Findings): void {
   const formats = getRules('2.4.0').filesystemFormats;
   if (!formats.includes(mount.format)) {
-    findings.error(`${at}.format`, `the format ${show(mount.format)} is not known: use ${formats.join(', ')}`);
+    findings.error(`${at}.format`, `the format ${show(mount.format)} is not supported: use ${formats.join(', ')}`);
   }
-  if (!isAbsolute(mount.device)) findings.error(`${at}.device`, `the device ${show(mount.device)} is no absolute path`);
+  if (!isAbsolute(mount.device))
+    findings.error(`${at}.device`, `the device ${show(mount.device)} is not an absolute path`);
   checkLabelLength(mount.label, mount.format, `${at}.label`, findings);
   if (mount.create === undefined) return;
   findings.warn(`${at}.create`, 'create is deprecated: set wipeFilesystem and options on the mount');
   if (mount.wipeFilesystem === true)
-    findings.error(`${at}.wipeFilesystem`, 'wipeFilesystem cannot be set beside create: keep one');
-  if ((mount.options?.length ?? 0) > 0)
-    findings.error(`${at}.options`, 'options cannot be set beside create: keep one');
+    findings.error(`${at}.wipeFilesystem`, 'wipeFilesystem and create are both set: keep one');
+  if ((mount.options?.length ?? 0) > 0) findings.error(`${at}.options`, 'options and create are both set: keep one');
 }
 
 export function checkRaid2(raid: Raid2, at: string, findings: Findings): void {
   checkRaidLevel(raid.level, raid.spares, at, findings);
   raid.devices?.forEach((device, index) => {
     if (!isAbsolute(device))
-      findings.error(`${at}.devices[${index}]`, `the device ${show(device)} is no absolute path`);
+      findings.error(`${at}.devices[${index}]`, `the device ${show(device)} is not an absolute path`);
   });
 }

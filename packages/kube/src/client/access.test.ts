@@ -10,8 +10,8 @@ async function mount(directory: string, files: Record<string, string>): Promise<
   for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content);
 }
 
-describe('the pod’s own service account', () => {
-  it('is the token, CA and namespace that the kubelet has put there', async () => {
+describe('the pod’s service account', () => {
+  it('uses the token, CA and namespace that the kubelet has mounted', async () => {
     await using scratch = await makeScratch();
     await mount(scratch.path, { token: 'abc\n', 'ca.crt': 'CA', namespace: 'here\n' });
     const access = await inCluster(env, scratch.path);
@@ -19,7 +19,7 @@ describe('the pod’s own service account', () => {
     expect(await access?.credentials.current()).toEqual({ token: 'abc' });
   });
 
-  it('is reached over IPv6 where the cluster speaks that', async () => {
+  it('uses an IPv6 address if the cluster has one', async () => {
     await using scratch = await makeScratch();
     await mount(scratch.path, { token: 'abc', 'ca.crt': 'CA', namespace: 'here' });
     const access = await inCluster({ ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' }, scratch.path);
@@ -29,13 +29,13 @@ describe('the pod’s own service account', () => {
   it.each<[string, NodeJS.ProcessEnv, Record<string, string>]>([
     ['outside a pod', {}, { token: 'abc' }],
     ['in a pod without a token', env, {}],
-  ])('is not there %s', async (_, where, files) => {
+  ])('is absent %s', async (_, where, files) => {
     await using scratch = await makeScratch();
     await mount(scratch.path, files);
     expect(await inCluster(where, scratch.path)).toBeUndefined();
   });
 
-  it('that is mounted by half is said in one line', async () => {
+  it('that is only partly mounted is reported in one line', async () => {
     await using scratch = await makeScratch();
     await mount(scratch.path, { token: 'abc', namespace: 'here' });
     await expect(inCluster(env, scratch.path)).rejects.toMatchObject({

@@ -6,9 +6,9 @@ import { type Credentials, tokenFileCredentials } from './credentials.ts';
 import { KubeError } from './errors.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
 
-/** Everything needed to talk to one cluster. */
+/** Everything needed to connect to one cluster. */
 export interface ClusterAccess {
-  /** For messages: where this was read from. */
+  /** For messages: the file or mount that this was read from. */
   source: string;
   server: string;
   /** PEM bundle; undefined means the system's trusted CAs. */
@@ -20,7 +20,7 @@ export interface ClusterAccess {
 }
 
 export interface AccessOptions {
-  /** Path of a kubeconfig; else $KUBECONFIG, else the pod's own service account, else ~/.kube/config. */
+  /** Path of a kubeconfig. The default is $KUBECONFIG, then the pod's service account, then ~/.kube/config. */
   kubeconfig?: string | undefined;
   context?: string | undefined;
 }
@@ -32,23 +32,23 @@ export async function findAccess(
   if (options.kubeconfig !== undefined) return loadKubeconfig([options.kubeconfig], options.context);
   if (env.KUBECONFIG !== undefined && env.KUBECONFIG !== '') {
     const paths = env.KUBECONFIG.split(delimiter).filter((path) => path !== '' && existsSync(path));
-    if (paths.length === 0) throw missing(`none of the files named by KUBECONFIG (${env.KUBECONFIG}) exists`);
+    if (paths.length === 0) throw missing(`none of the files in KUBECONFIG (${env.KUBECONFIG}) exists`);
     return loadKubeconfig(paths, options.context);
   }
   const pod = await inCluster(env);
   if (pod !== undefined) return pod;
   const defaultPath = join(homedir(), '.kube', 'config');
   if (!existsSync(defaultPath))
-    throw missing(`KUBECONFIG is not set, ${defaultPath} does not exist, and this is not a pod`);
+    throw missing(`KUBECONFIG is not set, ${defaultPath} does not exist, and this process does not run in a pod`);
   return loadKubeconfig([defaultPath], options.context);
 }
 
 const missing = (why: string): KubeError =>
-  new KubeError('SLW_KUBE_CONFIG_MISSING', `no cluster to talk to: ${why}. Give --kubeconfig FILE`);
+  new KubeError('SLW_KUBE_CONFIG_MISSING', `no cluster configured: ${why}. Pass --kubeconfig FILE`);
 
 const MOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** How a pod reaches its own cluster; undefined where this is no pod. The kubelet renews the token file. */
+/** Access from inside a pod; undefined outside of one. The kubelet renews the token file. */
 export async function inCluster(env: NodeJS.ProcessEnv, directory = MOUNT): Promise<ClusterAccess | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   const tokenPath = join(directory, 'token');
@@ -68,7 +68,7 @@ async function mounted(directory: string, file: string): Promise<string> {
   try {
     return await readFile(join(directory, file), 'utf8');
   } catch (cause) {
-    const text = `the pod's service account: ${join(directory, file)} cannot be read: ${String(cause)}. Mount ca.crt, namespace and token there, or give --kubeconfig FILE`;
+    const text = `the pod's service account: ${join(directory, file)} cannot be read: ${String(cause)}. Mount ca.crt, namespace and token there, or pass --kubeconfig FILE`;
     throw new KubeError('SLW_KUBE_CONFIG_INVALID', text, { cause });
   }
 }

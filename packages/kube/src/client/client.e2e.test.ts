@@ -43,7 +43,7 @@ let client: Client;
 let namespace: string;
 
 beforeAll(async () => {
-  // One of its own: the key that signs service account tokens is needed.
+  // A dedicated control plane: the key that signs service account tokens is needed.
   controlPlane = await borrowControlPlane();
   access = await loadKubeconfig([controlPlane.kubeconfig]);
   transport = createTransport(access);
@@ -64,14 +64,14 @@ const makeConfigMap = (name: string, data: Record<string, string> = { a: '1' }):
 const conflict = { code: 'SLW_KUBE_CONFLICT' };
 
 describe('one object', () => {
-  it('is created once, and read as it is', async () => {
+  it('is created once, and read back unchanged', async () => {
     const made = await makeConfigMap('once');
     expect(await client.get(configMaps, here('once'))).toEqual(made);
     expect(await client.find(configMaps, here('once'))).toEqual(made);
     await expect(makeConfigMap('once')).rejects.toMatchObject({ code: 'SLW_KUBE_ALREADY_EXISTS', status: 409 });
   });
 
-  it('that is not there is not found, or undefined for who expects that', async () => {
+  it('that does not exist is reported as not found, or undefined from find', async () => {
     await expect(client.get(configMaps, here('none'))).rejects.toMatchObject({
       code: 'SLW_KUBE_NOT_FOUND',
       message: `get ConfigMap ${namespace}/none: configmaps "none" not found`,
@@ -79,7 +79,7 @@ describe('one object', () => {
     expect(await client.find(configMaps, here('none'))).toBeUndefined();
   });
 
-  it('in a namespace that is not there: the namespace is what was not found', async () => {
+  it('in a namespace that does not exist: the error names the namespace', async () => {
     const lost = client.create(configMaps, { metadata: { namespace: 'nowhere', name: 'a' } });
     await expect(lost).rejects.toMatchObject({
       code: 'SLW_KUBE_NOT_FOUND',
@@ -87,19 +87,19 @@ describe('one object', () => {
     });
   });
 
-  it('against its schema is refused with the field', async () => {
+  it('that violates its schema is rejected, with the field', async () => {
     const bad = client.create(configMaps, { metadata: here('a'), data: { 'not a key': '' } });
     await expect(bad).rejects.toMatchObject({ code: 'SLW_KUBE_INVALID', message: expect.stringContaining('data') });
   });
 
-  it('is not made by a dry run', async () => {
+  it('is not created by a dry run', async () => {
     await client.create(configMaps, { metadata: here('dry') }, { dryRun: true });
     expect(await client.find(configMaps, here('dry'))).toBeUndefined();
   });
 });
 
 describe('a patch', () => {
-  it('merges, strategically too, or goes step by step', async () => {
+  it('supports merge, strategic merge and JSON patch', async () => {
     await makeConfigMap('patched', { a: '1', b: '2' });
     const merged = await client.patch(
       configMaps,
@@ -150,7 +150,7 @@ describe('a patch', () => {
 });
 
 describe('server-side apply', () => {
-  it('creates, changes what is its own, and says so when the field is somebody else’s, unless forced', async () => {
+  it('creates, changes its own fields, and reports a conflict on another manager’s field, unless forced', async () => {
     const applied = { metadata: here('applied'), data: { a: 'one' } };
     await client.apply(configMaps, applied, {}, { fieldManager: 'one' });
     const other = { metadata: here('applied'), data: { a: 'two' } };
@@ -164,7 +164,7 @@ describe('server-side apply', () => {
     expect(emptied.data).toBeUndefined();
   });
 
-  it('lands only on the version and the object that were meant', async () => {
+  it('applies only to the intended object and version', async () => {
     const first = await client.apply(
       configMaps,
       { metadata: here('held'), data: { a: '1' } },
@@ -181,7 +181,7 @@ describe('server-side apply', () => {
   });
 });
 
-it('the status of an object is written apart from the rest', async () => {
+it('the status of an object is written separately', async () => {
   const node = await client.create(nodes, { metadata: { name: 'a-node' } });
   const { resourceVersion } = node.metadata;
   const body = { metadata: { labels: { ignored: 'yes' } }, status: { capacity: { cpu: '4' } } };
@@ -204,7 +204,7 @@ it('the status of an object is written apart from the rest', async () => {
 });
 
 describe('deletion', () => {
-  it('is of the object and the version that were meant, and no other', async () => {
+  it('applies only to the intended object and version', async () => {
     const made = await makeConfigMap('going');
     const { uid, resourceVersion } = made.metadata;
     const wrongUid = { uid: '00000000-0000-0000-0000-000000000000' };
@@ -227,7 +227,7 @@ describe('eviction', () => {
       },
     });
 
-  it('is blocked while a PodDisruptionBudget says so, then lands on the pod that was meant', async () => {
+  it('is blocked while a PodDisruptionBudget forbids it, then evicts the intended pod', async () => {
     const pod = await makePod('evicted');
     const running = {
       type: 'merge',
@@ -236,7 +236,7 @@ describe('eviction', () => {
     await client.patch(pods, here('evicted'), running, {}, { subresource: 'status' });
     const spec = { minAvailable: 1, selector: { matchLabels: { app: 'guarded' } } };
     const budget = await client.create(budgets, { metadata: here('budget'), spec } as KubeObject);
-    // The controller that would count the pods does not run here.
+    // The controller that counts the pods does not run here.
     const status = {
       observedGeneration: 1,
       disruptionsAllowed: 0,
@@ -276,7 +276,7 @@ describe('many objects', () => {
     return all;
   };
 
-  it('are the same in one page and in many', async () => {
+  it('are the same in one page and in several', async () => {
     const labelSelector = 'many';
     const whole = await listed({ namespace, labelSelector });
     expect(whole.map(({ data }) => data?.['n'])).toEqual(Array.from({ length: 25 }, (_, n) => String(n)));
@@ -285,7 +285,7 @@ describe('many objects', () => {
     expect(first).toEqual(await client.get(configMaps, here('many-00')));
   });
 
-  it('are those that the selectors name', async () => {
+  it('match the selectors', async () => {
     expect(await listed({ namespace, labelSelector: 'many=odd' })).toHaveLength(12);
     expect(await listed({ namespace, fieldSelector: 'metadata.name=many-03' })).toHaveLength(1);
     expect(await listed({ namespace, labelSelector: 'many=none' })).toEqual([]);
@@ -321,7 +321,7 @@ describe('many objects', () => {
     expect([...few.values()]).toEqual(stripped);
   });
 
-  it('are kept as the projection makes them', async () => {
+  it('are stored as projected', async () => {
     const project = ({ metadata }: Stored<ConfigMap>): Stored<ConfigMap> => ({
       metadata: { name: metadata.name, namespace, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
     });
@@ -334,7 +334,7 @@ describe('who asks', () => {
   const asToken = (token: string): Client =>
     createClient(createTransport({ ...access, credentials: fixedCredentials({ token }, 'a test') }));
 
-  it('may be a service account with a token that the server made', async () => {
+  it('may be a service account with a token from the server', async () => {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default/token`;
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 600 } };
     const made = await transport.json({ method: 'POST', path, body, retry: 'never', what: 'create a token' });
@@ -345,7 +345,7 @@ describe('who asks', () => {
     });
   });
 
-  it('may be a user with a certificate, and is told what they may not do', async () => {
+  it('may be a user with a certificate, and learns what is forbidden', async () => {
     const path = await controlPlane.kubeconfigFor({ user: 'jane', groups: ['team'] });
     const jane = createTransport(await loadKubeconfig([path]));
     await expect(createClient(jane).get(configMaps, here('x'))).rejects.toMatchObject({
@@ -355,7 +355,7 @@ describe('who asks', () => {
     await jane.close();
   });
 
-  it('with an expired token is told when it expired, in one line', async () => {
+  it('with an expired token gets an error with the expiry time, in one line', async () => {
     const key = createPrivateKey(await readFile(controlPlane.serviceAccountKeyPath));
     const { uid } = (await client.get(serviceAccounts, here('default'))).metadata;
     const ended = Math.floor(Date.now() / 1000) - 3600;
@@ -370,11 +370,11 @@ describe('who asks', () => {
     });
     await expect(asToken(token).get(configMaps, here('x'))).rejects.toMatchObject({
       code: 'SLW_KUBE_UNAUTHORIZED',
-      message: `get ConfigMap ${namespace}/x: the token expired at ${new Date(ended * 1000).toISOString()}. Log in again, or give a kubeconfig with a valid token`,
+      message: `get ConfigMap ${namespace}/x: the token expired at ${new Date(ended * 1000).toISOString()}. Log in again, or pass a kubeconfig with a valid token`,
     });
   });
 
-  it('with a token that is no token is told so', async () => {
+  it('with an invalid token gets a clear error', async () => {
     await expect(asToken('nonsense').get(configMaps, here('x'))).rejects.toMatchObject({
       code: 'SLW_KUBE_UNAUTHORIZED',
       message: expect.stringContaining('the API server does not accept the credentials. Log in again'),
@@ -392,7 +392,7 @@ describe('the server', () => {
     return error;
   };
 
-  it('whose certificate another CA has signed is not trusted', async () => {
+  it('whose certificate is signed by another CA is not trusted', async () => {
     expect(await failing({ ca: (await makeSelfSigned('another-ca')).cert })).toMatchObject({
       code: 'SLW_KUBE_TLS',
       message: expect.stringMatching(
@@ -405,11 +405,11 @@ describe('the server', () => {
     expect(await failing({ tlsServerName: 'another.example' })).toMatchObject({ code: 'SLW_KUBE_TLS' });
   });
 
-  it('that nobody answers for is unreachable', async () => {
+  it('that does not respond is unreachable', async () => {
     const server = `https://127.0.0.1:${await pickFreePort()}`;
     expect(await failing({ server })).toMatchObject({
       code: 'SLW_KUBE_UNREACHABLE',
-      message: `get ConfigMap ${namespace}/x: no connection to ${server} (ECONNREFUSED). Check that the API server runs and that the address in the kubeconfig is right`,
+      message: `get ConfigMap ${namespace}/x: no connection to ${server} (ECONNREFUSED). Check that the API server is running and that the address in the kubeconfig is correct`,
     });
   });
 
@@ -419,7 +419,7 @@ describe('the server', () => {
       { group: 'none.example', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true },
     ],
     ['that its own group does not have', { ...core, kind: 'Thing', plural: 'things' }],
-  ])('says that it does not serve a kind %s', async (_, resource) => {
+  ])('reports that it does not serve a kind %s', async (_, resource) => {
     const expected = { code: 'SLW_KUBE_KIND_NOT_INSTALLED', message: expect.stringContaining('slipway install') };
     await expect(client.get(resource, here('a'))).rejects.toMatchObject(expected);
     await expect(client.create(resource, { metadata: here('a') })).rejects.toMatchObject(expected);

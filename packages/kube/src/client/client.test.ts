@@ -33,7 +33,7 @@ describe('client', () => {
         { op: 'remove', path: '/spec' },
       ],
     ],
-  ])('the precondition of a patch travels %s', async (_, type, expected) => {
+  ])('the precondition of a patch is sent %s', async (_, type, expected) => {
     await withClient(good, async (client, seen) => {
       const patch =
         type === 'json'
@@ -44,7 +44,7 @@ describe('client', () => {
     });
   });
 
-  it('every guard is asked before a write, with what the write is about, and any of them can refuse it', async () => {
+  it('every guard sees a write before it is sent, and any of them can refuse it', async () => {
     await withClient(good, async (client, seen) => {
       const asked: WriteAttempt[] = [];
       const guarded = client
@@ -59,13 +59,13 @@ describe('client', () => {
         '/api/v1/namespaces/n/pods/a/eviction',
         '/api/v1/namespaces/n/pods/a',
       ]);
-      // Once when it is asked for, and once when it is sent.
+      // Once when it is requested, and once when it is sent.
       expect(asked.map(({ verb }) => verb)).toEqual(['evict', 'evict', 'delete']);
       expect(asked[0]).toMatchObject({ resource: pods, name, precondition: { uid: 'u' } });
     });
   });
 
-  it('an eviction that is refused for overload is not taken for one that a budget blocks, and not sent again', async () => {
+  it('an eviction refused for overload is not mistaken for one blocked by a budget, and not retried', async () => {
     await withClient(
       (_, response) => respondJson(response, 429, statusBody(429, 'TooManyRequests')),
       async (client, seen) => {
@@ -75,7 +75,7 @@ describe('client', () => {
     );
   });
 
-  it.each(['null', '"hello"', '[]', '7'])('an answer that is %s is no object', async (text) => {
+  it.each(['null', '"hello"', '[]', '7'])('a response that is %s is not an object', async (text) => {
     await withClient(
       (_, response) => void response.end(text),
       async (client) => {

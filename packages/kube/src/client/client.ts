@@ -4,7 +4,7 @@ import { formatApiVersion, buildApiPath } from './resource.ts';
 import type { KubeObject, Name, Resource, Stored } from './resource.ts';
 import type { Method, Transport } from './transport.ts';
 
-/** What must still be true of the object for a write to land. */
+/** What must still be true of the object for the write to succeed. */
 export interface Precondition {
   resourceVersion?: string | undefined;
   uid?: string | undefined;
@@ -43,7 +43,7 @@ export interface DeleteOptions extends CallOptions {
   gracePeriodSeconds?: number | undefined;
 }
 
-/** Asked before every write; throws to refuse it. `precondition` is what the write carries. */
+/** Called before every write; throws to refuse it. `precondition` is the one sent with the write. */
 export type WriteGuard = (write: WriteAttempt) => void;
 
 export interface WriteAttempt {
@@ -56,9 +56,9 @@ export interface WriteAttempt {
 
 export interface Client {
   get<T extends KubeObject>(resource: Resource<T>, name: Name, options?: CallOptions): Promise<Stored<T>>;
-  /** Like get, but `undefined` where the object does not exist. */
+  /** Like get, but returns `undefined` if the object does not exist. */
   find<T extends KubeObject>(resource: Resource<T>, name: Name, options?: CallOptions): Promise<Stored<T> | undefined>;
-  /** Gives the objects as they arrive, not all at once. */
+  /** Yields the objects as they arrive instead of collecting them first. */
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): AsyncGenerator<Stored<T>, void, undefined>;
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<Stored<T>>;
   patch<T extends KubeObject>(
@@ -76,9 +76,9 @@ export interface Client {
     options: ApplyOptions,
   ): Promise<Stored<T>>;
   delete(resource: Resource, name: Name, precondition: Precondition, options?: DeleteOptions): Promise<void>;
-  /** Asks for the eviction of a pod; SLW_KUBE_BLOCKED where a PodDisruptionBudget says not now. */
+  /** Requests the eviction of a pod; fails with SLW_KUBE_BLOCKED while a PodDisruptionBudget forbids it. */
   evict(pod: Name, precondition: Precondition, options?: DeleteOptions): Promise<void>;
-  /** The same client with a check before each write: leadership, ownership. Guards add up. */
+  /** The same client with one more check before each write, such as leadership or ownership. */
   guarded(guard: WriteGuard): Client;
   readonly transport: Transport;
 }
@@ -92,8 +92,8 @@ const patchTypes = {
 const pods: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 
 /**
- * A precondition of a patch travels inside the patch: the server compares resourceVersion and UID of the result with
- * what is stored. (A JSON patch's own `test` would do too, but its failure cannot be told from a malformed patch.)
+ * A patch carries its precondition in its own metadata: the server compares resourceVersion and UID of the result with
+ * the stored object. A JSON patch could use `test`, but the server reports a failed test like a malformed patch.
  */
 function withPrecondition(patch: Patch, precondition: Precondition): object {
   const fields = preconditionFields(precondition);
@@ -132,7 +132,7 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
     const answer = await transport.json({
       ...request,
       query,
-      // A guard that held before a wait may not hold after it.
+      // The guard may have passed before a wait and fail after it.
       beforeSend: () => check(attempt),
       retry: attempt.verb === 'evict' ? 'never' : 'unsent',
       what,
@@ -270,11 +270,11 @@ function deleteBody(precondition: Precondition, options: DeleteOptions): object 
 const describe = (resource: Resource, name: Name): string =>
   `${resource.kind} ${name.namespace === undefined ? '' : `${name.namespace}/`}${name.name}`;
 
-/** What an API server answers with is the object, or a Status. */
+/** The API server responds with either the object or a Status. */
 function objectIn<T extends KubeObject>(answer: unknown, what: string): Stored<T> {
   if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as Stored<T>;
   throw new KubeError(
     'SLW_KUBE_BAD_ANSWER',
-    `${what}: the answer is no object of the API. Check that the address in the kubeconfig is an API server's`,
+    `${what}: the response is not a Kubernetes object. Check that the address in the kubeconfig is that of an API server`,
   );
 }

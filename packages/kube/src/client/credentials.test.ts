@@ -20,17 +20,17 @@ import { isKubeError } from './errors.ts';
 
 let age = 0;
 
-/** As the kubelet does it: the new file is complete before it takes the place of the old one. */
+/** Like the kubelet: the new file is complete before it replaces the old one. */
 async function replace(path: string, content: string): Promise<void> {
   await writeFile(`${path}.new`, content);
-  // A clock of its own: two files written within one tick of the file system's clock would look the same.
+  // Explicit times: two files written within one tick of the file system's clock would look the same.
   age += 1;
   await utimes(`${path}.new`, age, age);
   await rename(`${path}.new`, path);
 }
 
 describe('a token file', () => {
-  it('gives the new token after the file was replaced', async () => {
+  it('returns the new token after the file was replaced', async () => {
     await using scratch = await makeScratch();
     const path = join(scratch.path, 'token');
     await replace(path, 'one\n');
@@ -40,7 +40,7 @@ describe('a token file', () => {
     expect(await credentials.current()).toEqual({ token: 'two' });
   });
 
-  it('is not looked at before every request, but at once after the server refused its token', async () => {
+  it('is not checked before every request, but immediately after the server refused its token', async () => {
     await using scratch = await makeScratch();
     const path = join(scratch.path, 'token');
     await replace(path, 'one');
@@ -55,8 +55,8 @@ describe('a token file', () => {
   it.each<[string, string | undefined, string]>([
     ['missing', undefined, 'cannot be read: Error: ENOENT'],
     ['empty', ' \n', 'is empty: expected a bearer token'],
-    ['huge', 'x'.repeat(2 ** 20 + 1), 'it is 1048577 bytes long, expected at most 1048576'],
-  ])('that is %s is said in one line with its path', async (_, content, expected) => {
+    ['huge', 'x'.repeat(2 ** 20 + 1), 'expected at most 1048576 bytes, found 1048577'],
+  ])('that is %s is reported in one line with its path', async (_, content, expected) => {
     await using scratch = await makeScratch();
     const path = join(scratch.path, 'token');
     if (content !== undefined) await writeFile(path, content);
@@ -68,7 +68,7 @@ describe('a token file', () => {
 });
 
 describe('certificate files', () => {
-  it('give the same object while nothing changes, and the new pair after both were replaced', async () => {
+  it('return the same object while nothing changes, and the new pair after both were replaced', async () => {
     await using scratch = await makeScratch();
     const [cert, key] = [join(scratch.path, 'cert'), join(scratch.path, 'key')];
     const [old, next] = [await makeSelfSigned('old'), await makeSelfSigned('next')];
@@ -85,7 +85,7 @@ describe('certificate files', () => {
     expect((await credentials.current()).certificate).toEqual(next);
   });
 
-  it('that do not belong together are said before anything is sent', async () => {
+  it('that do not match are reported before anything is sent', async () => {
     await using scratch = await makeScratch();
     const [cert, key] = [join(scratch.path, 'cert'), join(scratch.path, 'key')];
     await writeFile(cert, (await makeSelfSigned('one')).cert);
@@ -96,7 +96,7 @@ describe('certificate files', () => {
     });
   });
 
-  it('belong together only with the very key', async () => {
+  it('match only with the exact key', async () => {
     const one = await makeSelfSigned('one');
     expect(belongTogether(one)).toBe(true);
     expect(belongTogether({ cert: one.cert, key: (await makeSelfSigned('other')).key })).toBe(false);
@@ -112,7 +112,7 @@ it('a token and a certificate are sent together', async () => {
   expect(both.source).toBe('a and b');
 });
 
-describe('when a token ends', () => {
+describe('the expiry of a token', () => {
   const jwt = (claims: unknown): string =>
     ['{}', JSON.stringify(claims), 'signature'].map((part) => Buffer.from(part).toString('base64url')).join('.');
 
@@ -141,14 +141,14 @@ const answer = (status: object): string =>
 
 const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
-/** A plugin that notes each of its runs, and gives its own number as the token. */
+/** A plugin that counts its runs and returns the count as the token. */
 const counting = (log: string, expirationTimestamp?: string): ExecPlugin => {
   const status = answer({ token: 'N', ...(expirationTimestamp === undefined ? {} : { expirationTimestamp }) });
   return plugin(`echo run >> ${log}; printf %s ${status} | sed "s/\\"N\\"/\\"$(wc -l < ${log} | tr -d ' ')\\"/"`);
 };
 
 describe('a credential plugin', () => {
-  it('is run once, and its token used until it ends', async () => {
+  it('runs once, and its token is used until it expires', async () => {
     await using scratch = await makeScratch();
     const credentials = execCredentials(counting(join(scratch.path, 'log'), inMs(3_600_000)));
     expect(await Promise.all([credentials.current(), credentials.current()])).toMatchObject([
@@ -158,14 +158,14 @@ describe('a credential plugin', () => {
     expect(await credentials.current()).toMatchObject({ token: '1' });
   });
 
-  it('is run again shortly before its token ends', async () => {
+  it('runs again shortly before its token expires', async () => {
     await using scratch = await makeScratch();
     const credentials = execCredentials(counting(join(scratch.path, 'log'), inMs(20_000)));
     expect(await credentials.current()).toMatchObject({ token: '1' });
     expect(await credentials.current()).toMatchObject({ token: '2' });
   });
 
-  it('is run again when the server refused its token', async () => {
+  it('runs again when the server refuses its token', async () => {
     await using scratch = await makeScratch();
     const credentials = execCredentials(counting(join(scratch.path, 'log')));
     await credentials.current();
@@ -173,7 +173,7 @@ describe('a credential plugin', () => {
     expect(await credentials.current()).toMatchObject({ token: '2' });
   });
 
-  it('hears what it is asked for, gets its own environment, and no terminal', async () => {
+  it('receives its request and its environment, and no terminal', async () => {
     const script = `printf '{"status":{"token":"%s.%s.%s"}}' "$OWN" "$(printf %s "$KUBERNETES_EXEC_INFO" | base64 | tr -d '\\n')" "$(cat | wc -c | tr -d ' ')"`;
     const { token = '' } = await execCredentials(plugin(script, { env: { OWN: 'own' } })).current();
     const [own, info = '', input] = token.split('.');
@@ -186,25 +186,25 @@ describe('a credential plugin', () => {
     expect(input).toBe('0');
   });
 
-  it('that fails is named, with the last line of what it said and the hint of the kubeconfig', async () => {
+  it('that fails is named, with the last line of its output and the hint from the kubeconfig', async () => {
     const failing = plugin('echo first >&2; echo "not logged in" >&2; exit 3', {
       installHint: 'get it from your team',
     });
     await expect(execCredentials(failing).current()).rejects.toMatchObject({
       code: 'SLW_KUBE_CREDENTIALS',
       message:
-        'credential plugin /bin/sh: ended with exit code 3: not logged in. Run it by hand to see what it needs. Hint from the kubeconfig: get it from your team',
+        'credential plugin /bin/sh: exited with code 3: not logged in. Run it manually to see what it needs. The kubeconfig suggests: get it from your team',
     });
   });
 
-  it('that is not there is said so', async () => {
+  it('that does not exist is reported', async () => {
     await expect(execCredentials(plugin('', { command: '/no/such/plugin' })).current()).rejects.toMatchObject({
       code: 'SLW_KUBE_CREDENTIALS',
       message: expect.stringContaining('cannot be started: spawn /no/such/plugin ENOENT'),
     });
   });
 
-  it('that hangs is ended at the time limit, with everything it has started', async () => {
+  it('that hangs is killed at the time limit, with its child processes', async () => {
     await using scratch = await makeScratch();
     const pidFile = join(scratch.path, 'pid');
     const hanging = plugin(`sleep 600 & echo $! > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; wait`);
@@ -216,23 +216,23 @@ describe('a credential plugin', () => {
     await until(() => expect(isRunning(pid)).toBe(false), 'process');
   });
 
-  it('that never stops talking is ended at the size limit', async () => {
+  it('that never stops printing is killed at the size limit', async () => {
     const outcome = execCredentials(
       plugin('while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done'),
     ).current();
-    await expect(outcome).rejects.toThrow('its answer is longer than 1048576 bytes');
+    await expect(outcome).rejects.toThrow('its output is longer than 1048576 bytes');
   });
 
-  it('that complains without end is not remembered whole', async () => {
+  it('that prints endless errors uses bounded memory', async () => {
     const chatty = plugin('i=0; while [ $i -lt 2000 ]; do echo "line $i" >&2; i=$((i+1)); done; exit 1');
-    await expect(execCredentials(chatty).current()).rejects.toThrow('exit code 1: line 1999');
+    await expect(execCredentials(chatty).current()).rejects.toThrow('code 1: line 1999');
   });
 
-  it('is tried again at the next request after it failed', async () => {
+  it('is retried at the next request after a failure', async () => {
     await using scratch = await makeScratch();
     const flag = join(scratch.path, 'flag');
     const credentials = execCredentials(plugin(`test -e ${flag} && echo ${answer({ token: 'now' })}`));
-    await expect(credentials.current()).rejects.toThrow('exit code 1');
+    await expect(credentials.current()).rejects.toThrow('exited with code 1');
     await writeFile(flag, '');
     expect(await credentials.current()).toMatchObject({ token: 'now' });
   });
@@ -241,7 +241,7 @@ describe('a credential plugin', () => {
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A killed process that nobody has waited for yet is still there, as a zombie.
+    // A killed process that has not been reaped yet still exists, as a zombie.
     return process.platform !== 'linux' || !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
   } catch {
     return false;
@@ -260,9 +260,9 @@ describe("a plugin's answer", () => {
     ['has an empty token', '{"status":{"token":"","user":"secret"}}'],
     ['has a token that is no string', '{"status":{"token":{"secret":1}}}'],
     ['has a certificate without its key', '{"status":{"clientCertificateData":"secret"}}'],
-  ])('that %s is refused, and nothing of it repeated', (_, output) => {
+  ])('that %s is refused, without quoting it', (_, output) => {
     const parse = (): unknown => parseExecCredential(output, from);
-    expect(parse).toThrow(/^credential plugin login: its answer (is not an ExecCredential with a status|has neither)/);
+    expect(parse).toThrow(/^credential plugin login: its output (is not an ExecCredential with a status|has neither)/);
     expect(parse).not.toThrow(/secret/);
   });
 
@@ -274,7 +274,7 @@ describe("a plugin's answer", () => {
     });
   });
 
-  it('with an end that is no date counts as ended, so that it is asked for again', () => {
+  it('with an invalid expiry counts as expired, so that it is fetched again', () => {
     const output = JSON.stringify({ status: { token: 't', expirationTimestamp: 'tomorrow' } });
     expect(parseExecCredential(output, from).until).toBe(0);
   });

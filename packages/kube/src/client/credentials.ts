@@ -13,12 +13,12 @@ export interface Identity {
   certificate?: ClientCertificate | undefined;
 }
 
-/** Who we are towards the API server. Asked before every request, so it must be cheap when nothing has changed. */
+/** Identifies this process to the API server. Read before every request, so it must be cheap while nothing changes. */
 export interface Credentials {
   current(): Promise<Identity>;
-  /** The server answered 401: get new ones if that is possible. */
+  /** The server responded 401: fetch new credentials if possible. */
   refresh(): Promise<void>;
-  /** For messages: where these come from, without any secret. */
+  /** For messages: the origin of the credentials, without any secret. */
   readonly source: string;
 }
 
@@ -27,13 +27,13 @@ export function fixedCredentials(identity: Identity, source: string): Credential
 }
 
 export interface FileOptions {
-  /** How long a file is trusted before its modification time is looked at again. */
+  /** How long a file's content is reused before its modification time is checked again. */
   lookEveryMs?: number | undefined;
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** A file that somebody else replaces (bound service-account tokens, the kubelet's certificate). */
+/** A file that another process replaces (bound service-account tokens, the kubelet's certificate). */
 function watchedFile(path: string, { lookEveryMs = 10_000 }: FileOptions): { read(): Promise<string>; forget(): void } {
   let content: string | undefined;
   let modified = 0;
@@ -44,7 +44,7 @@ function watchedFile(path: string, { lookEveryMs = 10_000 }: FileOptions): { rea
       if (content !== undefined && now - checkedAt < lookEveryMs) return content;
       try {
         const { mtimeMs, size } = await stat(path);
-        if (size > MAX_FILE_BYTES) throw new RangeError(`it is ${size} bytes long, expected at most ${MAX_FILE_BYTES}`);
+        if (size > MAX_FILE_BYTES) throw new RangeError(`expected at most ${MAX_FILE_BYTES} bytes, found ${size}`);
         if (content === undefined || mtimeMs !== modified) content = await readFile(path, 'utf8');
         modified = mtimeMs;
         checkedAt = now;
@@ -85,11 +85,11 @@ export function certificateFileCredentials(certPath: string, keyPath: string, op
     source: `client certificate ${certPath}`,
     async current() {
       const read = { cert: await cert.read(), key: await key.read() };
-      // The same object while nothing changes: the transport keeps its connections as long as it is the same.
+      // Returns the same object until a file changes: the transport opens new connections for a new object.
       if (last?.cert === read.cert && last.key === read.key) return { certificate: last };
       if (belongTogether(read)) last = read;
       else {
-        // One of two files has been replaced, and the other comes in a moment.
+        // One of the two files has been replaced, and the other follows within moments.
         forget();
         if (last === undefined) {
           const text = `${keyPath}: expected the private key of the certificate in ${certPath}, found another one or none`;
@@ -117,7 +117,7 @@ export function belongTogether({ cert, key }: ClientCertificate): boolean {
   }
 }
 
-/** A user may have a token and a client certificate: both are sent, as kubectl does. */
+/** A user may have both a token and a client certificate. Both are sent, as kubectl does. */
 export function bothCredentials(token: Credentials, certificate: Credentials): Credentials {
   return {
     source: `${token.source} and ${certificate.source}`,
@@ -130,14 +130,14 @@ export function bothCredentials(token: Credentials, certificate: Credentials): C
   };
 }
 
-/** When a JWT says that it ends; undefined where it says nothing or is no JWT. The signature is not looked at. */
+/** Expiry of a JWT; undefined if it has none or is not a JWT. The signature is not verified. */
 export function tokenExpiry(token: string): Date | undefined {
   const payload = token.split('.')[1];
   if (payload === undefined) return undefined;
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
     if (typeof claims !== 'object' || claims === null || !('exp' in claims)) return undefined;
-    // Beyond 8.64e15 ms there is no date.
+    // Dates end at 8.64e15 ms.
     return typeof claims.exp === 'number' && Math.abs(claims.exp) <= 8.64e12 ? new Date(claims.exp * 1000) : undefined;
   } catch {
     return undefined;
@@ -157,7 +157,7 @@ export interface ExecOptions {
 }
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
-/** Renew this long before the plugin's own end, so that no request is sent with a token about to end. */
+/** Renew this long before the plugin's expiry, so that no request carries a token that is about to expire. */
 const RENEW_AHEAD_MS = 30_000;
 
 /** Credentials from a client-go credential plugin (kubeconfig `user.exec`). */
@@ -193,7 +193,7 @@ function runPlugin(plugin: ExecPlugin, env: Record<string, string>, timeLimitMs:
     const child = spawn(plugin.command, plugin.args, {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A process group of its own, so that what the plugin has started itself can be ended with it.
+      // A separate process group, so that processes the plugin started are killed with it.
       detached: true,
     });
     let out = '';
@@ -201,7 +201,7 @@ function runPlugin(plugin: ExecPlugin, env: Record<string, string>, timeLimitMs:
     const giveUp = (why: string): void => {
       clearTimeout(limit);
       reject(failure(plugin, why));
-      // `close` would wait for every process that holds these.
+      // `close` would wait for every process that inherited these pipes.
       child.stdout.destroy();
       child.stderr.destroy();
       killGroup(child.pid);
@@ -209,7 +209,7 @@ function runPlugin(plugin: ExecPlugin, env: Record<string, string>, timeLimitMs:
     const limit = setTimeout(() => giveUp(`did not answer within ${timeLimitMs / 1000} s`), timeLimitMs);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       out += text;
-      if (out.length > MAX_OUTPUT_BYTES) giveUp(`its answer is longer than ${MAX_OUTPUT_BYTES} bytes`);
+      if (out.length > MAX_OUTPUT_BYTES) giveUp(`its output is longer than ${MAX_OUTPUT_BYTES} bytes`);
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint = (complaint + text).slice(-2000);
@@ -218,7 +218,7 @@ function runPlugin(plugin: ExecPlugin, env: Record<string, string>, timeLimitMs:
     child.on('close', (code, signal) => {
       clearTimeout(limit);
       if (code === 0) resolve(out);
-      else reject(failure(plugin, `ended with ${signal ?? `exit code ${code}`}: ${lastLine(complaint)}`));
+      else reject(failure(plugin, `exited with ${signal ?? `code ${code}`}: ${lastLine(complaint)}`));
     });
   });
 }
@@ -228,20 +228,20 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // The process has already exited.
   }
 }
 
-/** Reads the plugin's answer. Nothing of it is repeated in an error: it is a secret. */
+/** Parses the plugin's output. Errors never quote it: it is a secret. */
 export function parseExecCredential(output: string, plugin: ExecPlugin): { identity: Identity; until: number } {
   const status = parseStatus(output);
-  if (status === undefined) throw failure(plugin, 'its answer is not an ExecCredential with a status');
+  if (status === undefined) throw failure(plugin, 'its output is not an ExecCredential with a status');
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   const certificate: ClientCertificate | undefined =
     typeof cert === 'string' && typeof key === 'string' ? { cert, key } : undefined;
   const hasToken = typeof token === 'string' && token !== '';
   if (!hasToken && certificate === undefined) {
-    throw failure(plugin, 'its answer has neither status.token nor a client certificate');
+    throw failure(plugin, 'its output has neither status.token nor a client certificate');
   }
   const end = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Number.POSITIVE_INFINITY;
   return {
@@ -261,10 +261,10 @@ function parseStatus(output: string): Record<string, unknown> | undefined {
 }
 
 function failure(plugin: ExecPlugin, what: string): KubeError {
-  const hint = plugin.installHint === undefined ? '' : ` Hint from the kubeconfig: ${plugin.installHint}`;
+  const hint = plugin.installHint === undefined ? '' : ` The kubeconfig suggests: ${plugin.installHint}`;
   return new KubeError(
     'SLW_KUBE_CREDENTIALS',
-    `credential plugin ${plugin.command}: ${what}. Run it by hand to see what it needs.${hint}`,
+    `credential plugin ${plugin.command}: ${what}. Run it manually to see what it needs.${hint}`,
   );
 }
 

@@ -5,7 +5,7 @@ interface Row {
   status: number;
   body?: Status;
   read: KubeErrorCode;
-  /** Where it differs from a read. */
+  /** If it differs from a read. */
   write?: KubeErrorCode;
 }
 
@@ -53,23 +53,23 @@ const rows: [string, Row][] = [
   ],
 ];
 
-describe('what an answer of the API server means', () => {
+describe('the error for a response of the API server', () => {
   it.each(rows)('%s', (_, { status, body, read, write = read }) => {
     const answer = { status, body, retryAfter: undefined, what: 'get Node worker-1' };
     expect(toKubeError({ ...answer, write: false }).code).toBe(read);
     expect(toKubeError({ ...answer, write: true }).code).toBe(write);
   });
 
-  it('names what was asked and what the server said', () => {
+  it('names the request and the server’s message', () => {
     const body = { reason: 'Forbidden', message: 'nodes "a" is forbidden' };
     const error = toKubeError({ status: 403, body, retryAfter: undefined, what: 'get Node a', write: false });
     expect(error).toMatchObject({ message: 'get Node a: nodes "a" is forbidden', status: 403, reason: 'Forbidden' });
   });
 
-  it('says the way out where there is one', () => {
+  it('includes what to do, if known', () => {
     const error = toKubeError({ status: 404, body: undefined, retryAfter: undefined, what: 'list x', write: false });
     expect(error.message).toBe(
-      'list x: the API server does not serve this kind. Install the CRDs first: slipway install (the server said: HTTP 404)',
+      'list x: the API server does not serve this kind. Install the CRDs first: slipway install (server message: HTTP 404)',
     );
   });
 
@@ -90,7 +90,7 @@ describe('what an answer of the API server means', () => {
 
 const withCode = (code: string, message = code): Error => Object.assign(new Error(message), { code });
 
-describe('a request without an answer', () => {
+describe('a request without a response', () => {
   const lost = (code: string, write: boolean, sent: boolean): KubeErrorCode =>
     lostRequestError(withCode(code), { what: 'get Node a', server: 'https://s:6443', write, sent }).code;
 
@@ -117,10 +117,10 @@ describe('a request without an answer', () => {
     expect(lost(code, false, false)).toBe(unsent);
   });
 
-  it('names the server and what to look at, in one line', () => {
+  it('names the server and what to check, in one line', () => {
     const request = { what: 'get Node a', server: 'https://s:6443', write: false, sent: false };
     expect(lostRequestError(withCode('ECONNREFUSED'), request).message).toBe(
-      'get Node a: no connection to https://s:6443 (ECONNREFUSED). Check that the API server runs and that the address in the kubeconfig is right',
+      'get Node a: no connection to https://s:6443 (ECONNREFUSED). Check that the API server is running and that the address in the kubeconfig is correct',
     );
     expect(lostRequestError(new Error('odd'), { ...request, sent: true }).message).toBe(
       'get Node a: the connection to https://s:6443 broke (Error: odd)',

@@ -7,7 +7,7 @@ const read: Request = { method: 'GET', path: '/api', retry: 'always', what: 'get
 const node = { user: 'system:node:worker-1', groups: ['system:nodes', 'machines'] };
 
 describe('a transport in the name of somebody else', () => {
-  it('says in every request who asks, and leaves the one it was made from as it was', async () => {
+  it('adds the identity to every request, and does not change the original transport', async () => {
     await using server = await startStandInServer((_, response) => respondJson(response, 200, { ok: true }));
     const transport = createTransport(server.access());
     const theirs = impersonating(transport, node);

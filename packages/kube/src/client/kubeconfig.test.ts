@@ -19,7 +19,7 @@ interface KubeconfigParts {
   context?: object | null;
 }
 
-/** A whole kubeconfig, with the parts a test is about put into it. */
+/** A complete kubeconfig with the parts under test. */
 function config({ cluster = {}, user = { token: 't' }, context = {} }: KubeconfigParts = {}): object {
   return {
     apiVersion: 'v1',
@@ -45,7 +45,7 @@ function readErrorMessage(content: unknown, context?: string): string {
 }
 
 describe('a kubeconfig', () => {
-  it('with everything inside', async () => {
+  it('with embedded data', async () => {
     const access = read(
       config({
         cluster: { server: 'https://k:6443/', 'certificate-authority-data': caData, 'tls-server-name': 'api' },
@@ -64,7 +64,7 @@ describe('a kubeconfig', () => {
     expect(await access.credentials.current()).toEqual({ certificate: pair });
   });
 
-  it('with as little as can be', async () => {
+  it('with the minimum', async () => {
     const access = read(config({ user: {}, context: { user: undefined } }));
     expect(access).toMatchObject({ ca: undefined, tlsServerName: undefined, proxy: undefined, namespace: 'default' });
     expect(await access.credentials.current()).toEqual({});
@@ -80,7 +80,7 @@ describe('a kubeconfig', () => {
     expect(await read(config({ user })).credentials.current()).toEqual({ token: 't', certificate: pair });
   });
 
-  it('with files: their paths count from the kubeconfig, not from where the program runs', async () => {
+  it('with files: their paths are relative to the kubeconfig, not to the working directory', async () => {
     await using scratch = await makeScratch();
     await mkdir(join(scratch.path, 'pki'));
     await writeFile(join(scratch.path, 'pki', 'ca.crt'), pair.cert);
@@ -94,7 +94,7 @@ describe('a kubeconfig', () => {
     expect(await access.credentials.current()).toEqual({ certificate: pair });
   });
 
-  it('with a token file, which goes before a token, as kubectl does it', async () => {
+  it('with a token file, which takes precedence over a token, as in kubectl', async () => {
     await using scratch = await makeScratch();
     await writeFile(join(scratch.path, 'token'), 'from the file'.replaceAll(' ', '-'));
     const path = join(scratch.path, 'config');
@@ -102,7 +102,7 @@ describe('a kubeconfig', () => {
     expect(await (await loadKubeconfig([path])).credentials.current()).toEqual({ token: 'from-the-file' });
   });
 
-  it('with a plugin beside it', async () => {
+  it('with a plugin next to it', async () => {
     await using scratch = await makeScratch();
     const script = '#!/bin/sh\nprintf \'{"status":{"token":"%s-%s"}}\' "$1" "$WHO"\n';
     await writeFile(join(scratch.path, 'login'), script, { mode: 0o755 });
@@ -119,7 +119,7 @@ describe('a kubeconfig', () => {
     expect((await loadKubeconfig([path])).server).toBe('https://k:6443');
   });
 
-  it('with several contexts: the one asked for, else the current one', () => {
+  it('with several contexts: the requested one, else the current one', () => {
     const one = config() as { contexts: object[]; clusters: object[] };
     one.contexts.push({ name: 'there', context: { cluster: 'd', user: 'u' } });
     one.clusters.push({ name: 'd', cluster: { server: 'https://there:1' } });
@@ -134,7 +134,7 @@ describe('several kubeconfigs', () => {
     content: { ...config({ cluster: { server } }), ...more },
   });
 
-  it('are one: the first that names something wins', () => {
+  it('are merged: the first definition wins', () => {
     const files = [file('/a', 'https://a'), file('/b', 'https://b')];
     expect(accessFrom(files).server).toBe('https://a');
   });
@@ -144,7 +144,7 @@ describe('several kubeconfigs', () => {
     expect(accessFrom([first, file('/b', 'https://b', { 'current-context': 'elsewhere' })]).server).toBe('https://b');
   });
 
-  it('are found through KUBECONFIG; empty ones and ones that do not exist say nothing', async () => {
+  it('are found through KUBECONFIG; empty and missing ones are ignored', async () => {
     await using scratch = await makeScratch();
     const [empty, path] = [join(scratch.path, 'empty'), join(scratch.path, 'config')];
     await writeFile(empty, '');
@@ -153,15 +153,15 @@ describe('several kubeconfigs', () => {
     expect((await findAccess({}, env)).server).toBe('https://k:6443');
   });
 
-  it('none of which exist are all named, with the way out', async () => {
+  it('none of which exist are all named, with what to do', async () => {
     const env = { KUBECONFIG: ['/no/such', '/nor/this'].join(delimiter) };
     await expect(findAccess({}, env)).rejects.toMatchObject({
       code: 'SLW_KUBE_CONFIG_MISSING',
-      message: `no cluster to talk to: none of the files named by KUBECONFIG (${env.KUBECONFIG}) exists. Give --kubeconfig FILE`,
+      message: `no cluster configured: none of the files in KUBECONFIG (${env.KUBECONFIG}) exists. Pass --kubeconfig FILE`,
     });
   });
 
-  it('the file given by hand goes before KUBECONFIG', async () => {
+  it('an explicit file takes precedence over KUBECONFIG', async () => {
     await expect(findAccess({ kubeconfig: '/no/such' }, { KUBECONFIG: '/other' })).rejects.toMatchObject({
       code: 'SLW_KUBE_CONFIG_MISSING',
       message: expect.stringContaining('kubeconfig /no/such cannot be read'),
@@ -176,13 +176,13 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
 
   it.each<[string, unknown, string]>([
     ['no object', [], 'the file: expected an object, found a list'],
-    ['no current context', {}, 'current-context: expected the name of a context, found nothing. Give --context NAME'],
+    ['no current context', {}, 'current-context: expected the name of a context, found nothing. Pass --context NAME'],
     [
       'a current context that is no name',
       { 'current-context': 7 },
       'current-context: expected a string, found a number',
     ],
-    ['an unknown context', { 'current-context': 'x' }, 'contexts: expected one named "x", found none'],
+    ['an unknown context', { 'current-context': 'x' }, 'contexts: expected an entry named "x", found none'],
     ['contexts that are no list', { ...config(), contexts: {} }, 'contexts: expected a list, found an object'],
     [
       'a context that is no object',
@@ -190,13 +190,13 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
       'contexts[0]: expected an object, found a string',
     ],
     ['a context without content', config({ context: null }), 'contexts[0].context: expected an object, found nothing'],
-    ['an unknown cluster', config({ context: { cluster: 'x' } }), 'clusters: expected one named "x", found c'],
+    ['an unknown cluster', config({ context: { cluster: 'x' } }), 'clusters: expected an entry named "x", found c'],
     [
       'no cluster',
       config({ context: { cluster: undefined } }),
       'contexts[0].context.cluster: expected a string, found nothing',
     ],
-    ['an unknown user', config({ context: { user: 'x' } }), 'users: expected one named "x", found u'],
+    ['an unknown user', config({ context: { user: 'x' } }), 'users: expected an entry named "x", found u'],
     ['a user that is no object', config({ user: null }), `${u}: expected an object, found nothing`],
     [
       'a server that is no address',
@@ -211,12 +211,12 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
     [
       'a server elsewhere without TLS',
       cluster({ server: 'http://127.0.0.1.example.com' }),
-      `${c}.server: expected an https:// address, or http:// on this machine, found "http://127.0.0.1.example.com": without TLS anybody on the way could read the credentials`,
+      `${c}.server: expected an https:// address, or http:// on this machine, found "http://127.0.0.1.example.com": without TLS, anyone on the network could read the credentials`,
     ],
     [
       'a server with a password',
       cluster({ server: 'https://me:SECRET@k' }),
-      `${c}.server: expected an address without user and password, found an @ in it`,
+      `${c}.server: expected an address without user and password, found one with an @`,
     ],
     [
       'a CA that is no base64 of PEM',
@@ -247,12 +247,12 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
     [
       'a certificate without its key',
       user({ 'client-certificate-data': caData }),
-      `${u}: expected both a client certificate and its key, in the same form; found one`,
+      `${u}: expected both a client certificate and its key, in the same form, found only one of them`,
     ],
     [
       'a certificate and a key in different forms',
       user({ 'client-certificate-data': caData, 'client-key': 'SECRET' }),
-      `${u}: expected both a client certificate and its key, in the same form; found one`,
+      `${u}: expected both a client certificate and its key, in the same form, found only one of them`,
     ],
     [
       'a key that is no PEM',
@@ -262,7 +262,7 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
     [
       'a key of another certificate',
       user({ 'client-certificate-data': caData, 'client-key-data': base64(other.key) }),
-      `${u}.client-key-data: expected the private key of client-certificate-data, found another one or none`,
+      `${u}.client-key-data: expected the private key of client-certificate-data, found another key or none`,
     ],
     ['a plugin without a command', user({ exec: {} }), `${u}.exec.command: expected a string, found nothing`],
     ['a plugin that is no object', user({ exec: 'SECRET' }), `${u}.exec: expected an object, found a string`],
@@ -293,13 +293,13 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
   });
 
   it.each<[string, object, string]>([
-    ['insecure-skip-tls-verify', config({ cluster: { 'insecure-skip-tls-verify': true } }), 'true is refused'],
-    ['auth-provider', user({ 'auth-provider': { name: 'gcp' } }), 'no longer knows this way to log in'],
-    ['username', user({ username: 'SECRET' }), 'no longer knows this way to log in'],
-    ['password', user({ password: 'SECRET' }), 'no longer knows this way to log in'],
-    ['as', user({ token: 'SECRET', as: 'somebody' }), 'acting as somebody else is not supported'],
-    ['as-groups', user({ token: 'SECRET', 'as-groups': ['x'] }), 'acting as somebody else is not supported'],
-    ['exec.interactiveMode', user({ exec: { command: 'x', interactiveMode: 'Always' } }), 'Always cannot be used here'],
+    ['insecure-skip-tls-verify', config({ cluster: { 'insecure-skip-tls-verify': true } }), 'true is not allowed'],
+    ['auth-provider', user({ 'auth-provider': { name: 'gcp' } }), 'no longer supports this login method'],
+    ['username', user({ username: 'SECRET' }), 'no longer supports this login method'],
+    ['password', user({ password: 'SECRET' }), 'no longer supports this login method'],
+    ['as', user({ token: 'SECRET', as: 'somebody' }), 'impersonation is not supported'],
+    ['as-groups', user({ token: 'SECRET', 'as-groups': ['x'] }), 'impersonation is not supported'],
+    ['exec.interactiveMode', user({ exec: { command: 'x', interactiveMode: 'Always' } }), 'Always is not supported'],
   ])('%s is refused, with the reason', (field, content, expected) => {
     const message = readErrorMessage(content);
     expect(message).toContain(`.${field}: `);
@@ -311,12 +311,12 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
     [
       'broken YAML',
       'users:\n- name: u\n  user: {token: SECRET\n',
-      /found a mistake at line \d+, column \d+ \([A-Z_]+\)$/,
+      /found a syntax error at line \d+, column \d+ \([A-Z_]+\)$/,
     ],
-    ['two keys of one name', 'SECRET: 1\nSECRET: 2\n', /found a mistake at line 2, column 1 \(DUPLICATE_KEY\)$/],
+    ['two keys of one name', 'SECRET: 1\nSECRET: 2\n', /found a syntax error at line 2, column 1 \(DUPLICATE_KEY\)$/],
     ['an alias to nothing', 'token: *SECRET\n', /found an alias \(\*name\) that cannot be resolved$/],
     ['text', 'SECRET', /the file: expected an object, found a string$/],
-  ])('%s, without repeating the file', async (_, text, expected) => {
+  ])('%s, without quoting the file', async (_, text, expected) => {
     await using scratch = await makeScratch();
     const path = join(scratch.path, 'config');
     await writeFile(path, text);

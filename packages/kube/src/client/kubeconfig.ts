@@ -18,7 +18,7 @@ import { KubeError } from './errors.ts';
 
 const MAX_KUBECONFIG_BYTES = 4 * 1024 * 1024;
 
-/** Several files are read as kubectl reads them: the first that names a cluster, user or context wins. */
+/** Merges several files as kubectl does: the first file to define a cluster, user or context wins. */
 export async function loadKubeconfig(paths: readonly string[], context?: string): Promise<ClusterAccess> {
   const files = await Promise.all(paths.map(readKubeconfigFile));
   return accessFrom(files, context);
@@ -37,21 +37,21 @@ async function readKubeconfigFile(path: string): Promise<KubeconfigFile> {
     throw new KubeError('SLW_KUBE_CONFIG_MISSING', `kubeconfig ${path} cannot be read: ${String(cause)}`, { cause });
   }
   if (text.length > MAX_KUBECONFIG_BYTES) {
-    throw invalid(path, `is ${text.length} bytes long: expected at most ${MAX_KUBECONFIG_BYTES}`);
+    throw invalid(path, `expected at most ${MAX_KUBECONFIG_BYTES} bytes, found ${text.length}`);
   }
   try {
-    // An empty file among several is one that says nothing.
+    // An empty file among several contributes nothing.
     return { path, content: parseYaml(text, { maxAliasCount: 100, logLevel: 'error' }) ?? {} };
   } catch (error) {
     throw invalid(path, `expected YAML or JSON, found ${yamlProblem(error)}`);
   }
 }
 
-/** The parser's own message may quote the file, and the file holds secrets. */
+/** The parser's message may quote the file, which contains secrets. */
 function yamlProblem(error: unknown): string {
   if (!(error instanceof YAMLParseError)) return 'an alias (*name) that cannot be resolved';
   const [start] = error.linePos ?? [];
-  return `a mistake${start === undefined ? '' : ` at line ${start.line}, column ${start.col}`} (${error.code})`;
+  return `a syntax error${start === undefined ? '' : ` at line ${start.line}, column ${start.col}`} (${error.code})`;
 }
 
 export function accessFrom(files: readonly KubeconfigFile[], wanted?: string): ClusterAccess {
@@ -59,7 +59,7 @@ export function accessFrom(files: readonly KubeconfigFile[], wanted?: string): C
   const source = sources.map((file) => file.path).join(delimiter);
   const contextName = wanted ?? firstString(sources, 'current-context');
   if (contextName === undefined) {
-    throw invalid(source, 'current-context: expected the name of a context, found nothing. Give --context NAME');
+    throw invalid(source, 'current-context: expected the name of a context, found nothing. Pass --context NAME');
   }
   const context = entry(sources, 'contexts', 'context', contextName, source);
   const cluster = entry(sources, 'clusters', 'cluster', stringField(context, 'cluster'), source);
@@ -78,32 +78,32 @@ export function accessFrom(files: readonly KubeconfigFile[], wanted?: string): C
 
 function readServer(cluster: Entry): string {
   const server = stringField(cluster, 'server');
-  if (server.includes('@')) throw wrong(cluster, 'server', 'an address without user and password', 'an @ in it');
+  if (server.includes('@')) throw wrong(cluster, 'server', 'an address without user and password', 'one with an @');
   if (!isAddress(server, /^https?:$/)) {
     throw wrong(cluster, 'server', 'an https:// address', JSON.stringify(server));
   }
   const { protocol, hostname } = new URL(server);
   if (protocol === 'http:' && !isThisMachine(hostname)) {
-    const found = `${JSON.stringify(server)}: without TLS anybody on the way could read the credentials`;
+    const found = `${JSON.stringify(server)}: without TLS, anyone on the network could read the credentials`;
     throw wrong(cluster, 'server', 'an https:// address, or http:// on this machine', found);
   }
   if (cluster.value['insecure-skip-tls-verify'] === true) {
     throw invalid(
       cluster.file,
-      `${cluster.at}.insecure-skip-tls-verify: true is refused, because anybody on the way could then read and change what we send. Put the server's CA into certificate-authority-data`,
+      `${cluster.at}.insecure-skip-tls-verify: true is not allowed, because anyone on the network could read and change the traffic. Add the server's CA to certificate-authority-data`,
     );
   }
   return server.replace(/\/+$/, '');
 }
 
-/** `kubectl proxy` serves plain HTTP there, and nobody stands on the way. */
+/** `kubectl proxy` serves plain HTTP on loopback, where no traffic can be intercepted. */
 const isThisMachine = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 
 const isAddress = (text: string, protocols: RegExp): boolean =>
   URL.canParse(text) && protocols.test(new URL(text).protocol);
 
-/** Not repeated in an error: it may hold a password. */
+/** Errors do not quote it: it may contain a password. */
 function readProxy(cluster: Entry): string | undefined {
   const proxy = optionalString(cluster, 'proxy-url');
   if (proxy === undefined || isAddress(proxy, /^https?:$/)) return proxy;
@@ -164,7 +164,10 @@ function entry(sources: readonly Source[], list: string, field: string, name: st
       isRecord(item) && 'name' in item ? String(item['name']) : '?',
     ),
   );
-  throw invalid(source, `${list}: expected one named ${JSON.stringify(name)}, found ${known.join(', ') || 'none'}`);
+  throw invalid(
+    source,
+    `${list}: expected an entry named ${JSON.stringify(name)}, found ${known.join(', ') || 'none'}`,
+  );
 }
 
 function firstString(sources: readonly Source[], field: string): string | undefined {
@@ -175,7 +178,7 @@ function firstString(sources: readonly Source[], field: string): string | undefi
   return undefined;
 }
 
-/** How a `user` of a kubeconfig logs in. */
+/** Credentials of a `user` in a kubeconfig. */
 function readCredentials(user: Entry): Credentials {
   for (const [field, why] of Object.entries(refusedFields)) {
     if (user.value[field] !== undefined) throw invalid(user.file, `${user.at}.${field}: ${why}`);
@@ -186,9 +189,9 @@ function readCredentials(user: Entry): Credentials {
   return token ?? certificate ?? fixedCredentials({}, `no credentials in ${user.file} (anonymous)`);
 }
 
-const GONE_REMEDIATION = 'Kubernetes no longer knows this way to log in. Use a token, a client certificate or exec';
-/** To leave these out silently would be to act as somebody else than the user asked for. */
-const IMPERSONATION = 'acting as somebody else is not supported. Use a kubeconfig with that identity’s own credentials';
+const GONE_REMEDIATION = 'Kubernetes no longer supports this login method. Use a token, a client certificate or exec';
+/** Ignoring these fields would send requests under another identity than the one the user configured. */
+const IMPERSONATION = 'impersonation is not supported. Use a kubeconfig with the credentials of that identity';
 const refusedFields: Readonly<Record<string, string>> = {
   'auth-provider': GONE_REMEDIATION,
   username: GONE_REMEDIATION,
@@ -216,7 +219,7 @@ function readCertificate(user: Entry): Credentials | undefined {
       key: pemField(user, 'client-key-data', keyData),
     };
     if (!belongTogether(certificate)) {
-      throw wrong(user, 'client-key-data', 'the private key of client-certificate-data', 'another one or none');
+      throw wrong(user, 'client-key-data', 'the private key of client-certificate-data', 'another key or none');
     }
     return fixedCredentials({ certificate }, `client certificate in ${user.file}`);
   }
@@ -226,7 +229,10 @@ function readCertificate(user: Entry): Credentials | undefined {
     return certificateFileCredentials(resolveRelative(user.file, cert), resolveRelative(user.file, key));
   }
   if ([certData, keyData, cert, key].some((part) => part !== undefined)) {
-    throw invalid(user.file, `${user.at}: expected both a client certificate and its key, in the same form; found one`);
+    throw invalid(
+      user.file,
+      `${user.at}: expected both a client certificate and its key, in the same form, found only one of them`,
+    );
   }
   return undefined;
 }
@@ -235,7 +241,10 @@ function readExec(user: Entry): Credentials {
   const value = objectAt(user.file, `${user.at}.exec`, user.value['exec']);
   const exec: Entry = { file: user.file, at: `${user.at}.exec`, value };
   if (value['interactiveMode'] === 'Always') {
-    throw invalid(user.file, `${exec.at}.interactiveMode: Always cannot be used here: nobody is there to answer`);
+    throw invalid(
+      user.file,
+      `${exec.at}.interactiveMode: Always is not supported, because the plugin cannot prompt a user here`,
+    );
   }
   const command = stringField(exec, 'command');
   return execCredentials({
@@ -253,7 +262,7 @@ function readEnvVar(exec: Entry, item: unknown, index: number): [string, string]
   return [stringField(variable, 'name'), optionalString(variable, 'value') ?? ''];
 }
 
-/** One entry of clusters, users or contexts, together with the file it stands in (paths in it are relative to that). */
+/** One entry of clusters, users or contexts and the file that contains it (its relative paths start there). */
 interface Entry {
   file: string;
   at: string;

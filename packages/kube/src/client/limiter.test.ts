@@ -17,7 +17,7 @@ const take = (limiter: Limiter, count: number): Promise<(() => void)[]> =>
   Promise.all(Array.from({ length: count }, () => limiter.acquire()));
 
 describe('limiter', () => {
-  it('lets a healthy server have as many requests as the limit at once, and one more for each that ends', async () => {
+  it('allows as many concurrent requests as the limit, and one more for each that ends', async () => {
     const limiter = createLimiter(3);
     const [first] = await take(limiter, 3);
     const fourth = limiter.acquire();
@@ -26,7 +26,7 @@ describe('limiter', () => {
     expect(await granted(fourth)).toBe(true);
   });
 
-  it('serves who waits in the order of coming', async () => {
+  it('serves waiting requests in order', async () => {
     const limiter = createLimiter(1);
     const [release] = await take(limiter, 1);
     const order: number[] = [];
@@ -49,13 +49,13 @@ describe('limiter', () => {
     expect(limits).toEqual([5, 2, 1, 1, 1]);
   });
 
-  it('halves once for an overload, however many requests of one burst hear of it', () => {
+  it('halves once per overload, however many requests of one burst fail', () => {
     const limiter = createLimiter(64);
     for (let answers = 0; answers < 64; answers += 1) limiter.overloaded(1000);
     expect(limiter.limit).toBe(32);
   });
 
-  it('grows back one by one, after as many successes as the limit, and never above the maximum', () => {
+  it('recovers one by one, after as many successes as the limit, and never above the maximum', () => {
     const limiter = createLimiter(4);
     limiter.overloaded(0);
     const limits = Array.from({ length: 12 }, () => {
@@ -65,7 +65,7 @@ describe('limiter', () => {
     expect(limits).toEqual([2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4]);
   });
 
-  it('starts nothing while the server has asked to wait, then goes on by itself', async () => {
+  it('starts nothing while the server asks to wait, then continues automatically', async () => {
     const limiter = createLimiter(4);
     limiter.overloaded(60);
     const began = performance.now();
@@ -75,7 +75,7 @@ describe('limiter', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(58);
   });
 
-  it('forgets who gave up waiting, with the reason of their signal', async () => {
+  it('drops waiting requests that are aborted, with the reason of their signal', async () => {
     const limiter = createLimiter(1);
     const [release] = await take(limiter, 1);
     const abort = new AbortController();
@@ -89,7 +89,7 @@ describe('limiter', () => {
     expect(() => limiter.acquire(abort.signal)).toThrow(reason);
   });
 
-  it('keeps its place when a signal fires after the grant', async () => {
+  it('keeps its slot if the signal fires after the grant', async () => {
     const limiter = createLimiter(1);
     const abort = new AbortController();
     const release = await limiter.acquire(abort.signal);
@@ -100,7 +100,7 @@ describe('limiter', () => {
     expect(await granted(next)).toBe(true);
   });
 
-  it('does not keep a process alive for a pause that nobody waits for any more', async () => {
+  it('does not keep a process alive for a pause without waiting requests', async () => {
     const limiter = createLimiter(1);
     const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();

@@ -1,11 +1,11 @@
 /**
- * How many requests may be in flight. A healthy server is never throttled: there is no rate, only a cap on
- * concurrency, which is halved when the server answers 429 and grows back one by one as answers succeed.
+ * Caps the requests in flight. A healthy server is never throttled: there is no rate limit, only a concurrency limit.
+ * It halves when the server responds 429 and grows by one with each success.
  */
 export interface Limiter {
   acquire(signal?: AbortSignal): Promise<() => void>;
   succeeded(): void;
-  /** The server asked everybody to wait. */
+  /** The server asked all clients to wait. */
   overloaded(waitMs: number): void;
   readonly limit: number;
 }
@@ -30,7 +30,7 @@ export function createLimiter(maximum = 64): Limiter {
   function drain(): void {
     const pause = pausedUntil - performance.now();
     if (waiting.size === 0) {
-      // Nobody is left to wake: a pause of minutes must not keep a process alive that wants to end.
+      // No request is waiting: a pause of minutes must not keep a process alive that is about to exit.
       clearTimeout(timer);
       timer = undefined;
     } else if (pause > 0) {
@@ -80,7 +80,7 @@ export function createLimiter(maximum = 64): Limiter {
     },
     overloaded(waitMs) {
       const now = performance.now();
-      // Answers that come during the pause are of requests sent before it: one overload halves once, not once each.
+      // Responses during the pause belong to earlier requests: one overload halves the limit once, not per response.
       if (now >= pausedUntil) {
         limit = Math.max(1, Math.floor(limit / 2));
         successes = 0;

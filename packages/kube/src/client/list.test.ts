@@ -28,7 +28,7 @@ const forms: Record<string, Form> = {
 };
 const form = fc.constantFrom(...Object.values(forms));
 
-/** Text made of what the reader looks for. */
+/** Text made of the bytes that the reader searches for. */
 const nasty = fc
   .array(
     fc.constantFrom('},{"metadata":', '{', '}', '[', ']', '"', '\\', ',', ':', 'ü', '𝄞', '\u2028', '\n', '"items":['),
@@ -52,7 +52,7 @@ const item = fc.oneof(
   // A first key like no other's, and an object without any.
   { weight: 1, arbitrary: fc.dictionary(text, value, { maxKeys: 3 }) },
 );
-/** As JSON carries it: no -0, no `__proto__`. */
+/** As JSON stores it: no -0, no `__proto__`. */
 const items = fc.array(item, { maxLength: 8 }).map((list) => JSON.parse(JSON.stringify(list)) as unknown[]);
 const indent = fc.constantFrom(undefined, undefined, 2);
 /** From every byte to everything at the end. */
@@ -73,7 +73,7 @@ describe('the items of a list', () => {
     );
   });
 
-  it('are never a part of the list: one that breaks off anywhere is an error', () => {
+  it('are never partial: a list that is cut off anywhere is an error', () => {
     fc.assert(
       fc.property(
         form,
@@ -103,14 +103,14 @@ describe('the items of a list', () => {
       expect(read([Buffer.from(write([]))]).items).toEqual([]);
     });
 
-    it('are given as they arrive, not at the end', () => {
+    it('are returned as they arrive, not at the end', () => {
       const reader = createListItemsReader('list things', 1);
       const whole = Buffer.from(write([{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }]));
       const upToSecond = whole.indexOf('"b"');
       expect(reader.push(whole.subarray(0, upToSecond))).toEqual([{ metadata: { name: 'a' } }]);
     });
 
-    it('that are large are given whole', () => {
+    it('that are large are returned complete', () => {
       const big = { metadata: { name: 'a' }, data: 'x'.repeat(3_000_000) };
       const bytes = Buffer.from(write([big, big]));
       const chunks = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_each, n) =>
@@ -137,7 +137,7 @@ describe('the items of a list', () => {
     ['bytes behind the list', '{"metadata":{"resourceVersion":"1"},"items":[]}{}'],
     ['a head without end', `{"a":"${'x'.repeat(300_000)}`],
     ['a tail without end', `{"items":[],"a":"${'x'.repeat(300_000)}`],
-  ])('%s is an error, not an empty list: that would mean that everything was deleted', (_, answer) => {
+  ])('%s is an error, not an empty list, which would mean that everything was deleted', (_, answer) => {
     expect(() => read([Buffer.from(answer)])).toThrow(
       expect.objectContaining({ code: 'SLW_KUBE_BAD_ANSWER', message: expect.stringMatching(/^list things: /) }),
     );
@@ -183,7 +183,7 @@ describe('a scope', () => {
     [{ labelSelector: 'role,!empty' }, false],
     [{ labelSelector: 'role in (worker)' }, false],
     [{ fieldSelector: 'spec.nodeName=x' }, false],
-  ])('%j holds an object or not: %s', (scope, expected) => {
+  ])('%j contains an object: %s', (scope, expected) => {
     expect(isInScope({ resource, ...scope }, object)).toBe(expected);
   });
 });

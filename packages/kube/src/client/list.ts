@@ -12,7 +12,7 @@ import {
 } from './resource.ts';
 import type { Transport } from './transport.ts';
 
-/** Which objects are meant, and how much of each. */
+/** Selects objects, and how much of each to fetch. */
 export interface Scope<T extends KubeObject> {
   resource: Resource<T>;
   namespace?: string | undefined;
@@ -34,7 +34,7 @@ export function buildAcceptHeader(scope: Scope<KubeObject>, call: 'list' | 'watc
   return `application/json;as=PartialObjectMetadata${call === 'list' ? 'List' : ''};g=meta.k8s.io;v=v1`;
 }
 
-/** Whether an object is one of the scope, by the selectors that we use; one of another sort selects nothing here. */
+/** Whether an object is in the scope. Supports the selectors this project uses; any other selector matches nothing. */
 export function isInScope(scope: Scope<KubeObject>, { metadata }: KubeObject): boolean {
   const { namespace, labelSelector, fieldSelector } = scope;
   if (namespace !== undefined && metadata.namespace !== namespace) return false;
@@ -56,7 +56,7 @@ export interface ListCall {
 }
 
 /**
- * The objects of a scope, in batches as their bytes arrive, and in the end the version to watch from. Memory is
+ * Yields the objects of a scope in batches as their bytes arrive, and returns the version to watch from. Memory is
  * bounded by a batch, not by the list.
  */
 export async function* listBatches<T extends KubeObject>(
@@ -98,10 +98,10 @@ export async function* listBatches<T extends KubeObject>(
   }
 }
 
-/** An object of 1.5 MiB (etcd's limit) with every byte escaped, and room to spare. */
+/** An object of 1.5 MiB (etcd's limit) with every byte escaped, plus some margin. */
 const MAX_ITEM_BYTES = 16 * 1024 * 1024;
 const MAX_HEAD_BYTES = 256 * 1024;
-/** So many bytes are parsed at once: enough to be fast, too few to stop the process for a millisecond. */
+/** Bytes parsed in one go: enough to be fast, too few to block the process for a millisecond. */
 const DEFAULT_BATCH_BYTES = 128 * 1024;
 
 const QUOTE = 0x22;
@@ -113,13 +113,13 @@ const COMMA = 0x2c;
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 export interface ListItemsReader<T extends KubeObject> {
-  /** Takes the next bytes and gives the items that are complete with them. */
+  /** Accepts the next bytes and returns the items that they complete. */
   push(chunk: Buffer): Stored<T>[];
-  /** All bytes are in: the last items, and the list's own metadata. */
+  /** End of input: returns the last items and the list's metadata. */
   finish(): { items: Stored<T>[]; resourceVersion: string; continueToken: string };
 }
 
-/** Where the object that begins at `start` ends (the index behind its brace); -1 where its end has not come yet. */
+/** Index after the closing brace of the object at `start`; -1 if its end has not arrived. */
 export function findObjectEnd(data: Buffer, start: number): number {
   let depth = 0;
   let inString = false;
@@ -136,18 +136,18 @@ export function findObjectEnd(data: Buffer, start: number): number {
 }
 
 /**
- * Reads a Kubernetes list as it arrives, a few items at a time: a list of 10,000 Nodes is 130 MB, and parsing it in
- * one piece stops the process for a second and holds all of it in memory.
+ * Parses a Kubernetes list as it arrives, a few items at a time: a list of 10,000 Nodes is 130 MB, and parsing it in
+ * one piece blocks the process for a second and keeps all of it in memory.
  *
- * A batch ends at the last place that looks like the gap between two items (`},{"metadata":`). The same bytes may stand
- * inside an item, but then what is before them is no JSON: the parser says so, and the braces of that batch are
- * counted. Counting them always would take as long again as the parsing.
+ * A batch ends at the last bytes that look like a gap between two items (`},{"metadata":`). The same bytes may occur
+ * inside an item. Then the text before them is not valid JSON, parsing fails, and the braces of that batch are counted.
+ * Counting them always would double the time.
  */
 export function createListItemsReader<T extends KubeObject>(
   what: string,
   batch = DEFAULT_BATCH_BYTES,
 ): ListItemsReader<T> {
-  /** Everything before the first item; undefined until it is all there. */
+  /** Everything before the first item; undefined until it is complete. */
   let head: string | undefined;
   let parts: Buffer[] = [];
   let size = 0;
@@ -161,16 +161,16 @@ export function createListItemsReader<T extends KubeObject>(
   function keep(rest: Buffer): void {
     parts = [rest];
     size = rest.length;
-    // What is left is (part of) an item longer than a batch: looking again at every chunk would copy it each time.
+    // The rest is (part of) an item longer than a batch: checking it at every chunk would copy it each time.
     enough = Math.min(Math.max(batch, 2 * size), MAX_ITEM_BYTES + 1);
   }
 
-  /** Nothing before the items can hold the bytes looked for: it is kind, apiVersion and the list's metadata. */
+  /** The text before the items cannot contain these bytes: it is kind, apiVersion and the list's metadata. */
   function readHead(data: Buffer): Buffer | undefined {
     const text = data.toString('latin1', 0, MAX_HEAD_BYTES);
     const start = /"items":\s*\[/.exec(text);
     if (start === null) {
-      if (data.length > MAX_HEAD_BYTES) throw bad('the answer is not a list');
+      if (data.length > MAX_HEAD_BYTES) throw bad('the response is not a list');
       return undefined;
     }
     head = text.slice(0, start.index + start[0].length);
@@ -186,7 +186,7 @@ export function createListItemsReader<T extends KubeObject>(
     return separator;
   }
 
-  /** All items up to the last gap; undefined where no gap is seen, or what looked like one is none. */
+  /** All items up to the last gap; undefined if there is no gap, or if it turns out not to be one. */
   function itemsToLastGap(data: Buffer, start: number): ItemBatch<T> | undefined {
     const between = separatorIn(data, start);
     const gap = between === undefined ? -1 : data.lastIndexOf(between);
@@ -224,7 +224,7 @@ export function createListItemsReader<T extends KubeObject>(
     const data = Buffer.concat(parts, size);
     const items = head === undefined ? readHead(data) : data;
     if (items !== undefined && !done) return readItems(items, last);
-    if (done && size > MAX_HEAD_BYTES) throw bad('what follows the items is too long');
+    if (done && size > MAX_HEAD_BYTES) throw bad('the text after the items is too long');
     keep(data);
     return [];
   }
@@ -244,7 +244,7 @@ export function createListItemsReader<T extends KubeObject>(
 
 interface ItemBatch<T extends KubeObject> {
   items: Stored<T>[];
-  /** Behind the last of them. */
+  /** After the last item. */
   end: number;
 }
 
@@ -265,8 +265,8 @@ interface Envelope {
 }
 
 /**
- * The list without its items. An empty list may come as `"items":null`: then all of it is head. Anything else that is
- * taken for an empty list would be read as "everything was deleted".
+ * The list without its items. An empty list may arrive as `"items":null`: then all of it is head. Accepting anything
+ * else as an empty list would read as "everything was deleted".
  */
 function envelope(
   text: string,
@@ -275,7 +275,7 @@ function envelope(
   const { items, metadata } = decode(text, bad);
   const { resourceVersion, continue: token = '' } = metadata ?? {};
   const empty = items === null || (Array.isArray(items) && items.length === 0);
-  if (!empty || !isText(resourceVersion) || typeof token !== 'string') throw bad('the answer is not a list');
+  if (!empty || !isText(resourceVersion) || typeof token !== 'string') throw bad('the response is not a list');
   return { resourceVersion, continueToken: token };
 }
 
@@ -283,6 +283,6 @@ function decode(text: string, bad: (why: string, cause?: unknown) => KubeError):
   try {
     return (JSON.parse(text) as Envelope | null) ?? {};
   } catch (cause) {
-    throw bad('the list ended in the middle', cause);
+    throw bad('the list is incomplete', cause);
   }
 }

@@ -1,11 +1,11 @@
-/** Which API a kind is served by. Two resources with equal group, version and plural are the same resource. */
+/** The API that serves a kind. Two resources with equal group, version and plural are the same resource. */
 export interface Resource<T extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Never set: carries the object's type, so that `client.get(nodes, …)` gives a Node. */
+  /** Never set: carries the object's type, so that `client.get(nodes, …)` returns a Node. */
   readonly type?: T;
 }
 
@@ -39,20 +39,20 @@ export interface KubeObject {
   metadata: ObjectMeta;
 }
 
-/** An object as the server sent it: it has an identity and a version. */
+/** An object received from the server: it has an identity and a version. */
 export type Stored<T extends KubeObject> = T & { metadata: { uid: string; resourceVersion: string } };
 
 export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** What every object of the API has; anything else did not come from there. */
+/** Every object of the API has these; anything else did not come from an API server. */
 export function isStored<T extends KubeObject>(object: Partial<KubeObject> | null | undefined): object is Stored<T> {
   const metadata: Partial<ObjectMeta> | undefined = object?.metadata;
   return isText(metadata?.name) && isText(metadata.uid) && isText(metadata.resourceVersion);
 }
 
 /**
- * The items of a list of a built-in kind do not say what they are, and metadata-only ones say PartialObjectMetadata:
- * here each says the kind that was asked for, however it came.
+ * Items in a list of a built-in kind lack kind and apiVersion, and metadata-only items have kind PartialObjectMetadata.
+ * This sets the requested kind on each.
  */
 export function nameKind<T extends KubeObject>(object: Stored<T>, resource: Resource<T>): Stored<T> {
   object.apiVersion = formatApiVersion(resource);

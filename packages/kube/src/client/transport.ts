@@ -20,18 +20,18 @@ export interface Request {
   /** For messages: `get Node worker-1`. */
   what: string;
   /**
-   * `always`: reads. `unsent`: only when the server cannot have acted on it (429, 503, no connection).
-   * `never`: the first answer is the answer.
+   * `always`: reads. `unsent`: only if the server cannot have acted on it (429, 503, no connection).
+   * `never`: the first response is final.
    */
   retry: 'always' | 'unsent' | 'never';
-  /** For one attempt, from the first byte sent to the last received; for `open` up to the headers. */
+  /** For one attempt, from the first byte sent to the last received; for `open`, up to the headers. */
   timeoutMs?: number | undefined;
-  /** For `open`: how long the stream may be silent before it counts as broken. */
+  /** For `open`: how long the stream may be silent before it is considered broken. */
   silenceMs?: number | undefined;
   signal?: AbortSignal | undefined;
-  /** Called right before the bytes leave, after every wait; throws to stop. */
+  /** Called right before the bytes are sent, after every wait; throws to stop. */
   beforeSend?: (() => void) | undefined;
-  /** In whose name; left out: in our own. */
+  /** The identity to impersonate, if any. */
   as?: Impersonated | undefined;
 }
 
@@ -40,13 +40,13 @@ export interface Impersonated {
   readonly groups: readonly string[];
 }
 
-/** Bytes as they arrive; what goes wrong on the way is a KubeError. */
+/** Bytes as they arrive; failures on the way are KubeErrors. */
 export type Stream = AsyncIterable<Buffer> & { destroy(): unknown };
 
 export interface Transport {
   readonly server: string;
   json(request: Request): Promise<unknown>;
-  /** Opens a long answer (a list, a watch). The caller reads and ends it; only the opening is retried. */
+  /** Opens a long response (a list, a watch). The caller reads and closes it; only opening is retried. */
   open(request: Request): Promise<Stream>;
   close(): Promise<void>;
 }
@@ -54,9 +54,9 @@ export interface Transport {
 export interface TransportOptions {
   userAgent?: string | undefined;
   maximumInFlight?: number | undefined;
-  /** How long retries may go on for one request. */
+  /** How long one request may be retried. */
   retryForMs?: number | undefined;
-  /** In bytes; for `json` and for errors. */
+  /** In bytes; applies to `json` and to error bodies. */
   largestAnswer?: number | undefined;
   onRetry?: ((why: KubeError) => void) | undefined;
 }
@@ -76,7 +76,7 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
   let connected: { certificate: ClientCertificate | undefined; dispatcher: Dispatcher } | undefined;
   let closed = false;
 
-  /** Connections are bound to a client certificate: a new one means new connections. */
+  /** Connections are bound to a client certificate: a new certificate needs new connections. */
   function dispatcherFor(certificate: ClientCertificate | undefined): Dispatcher {
     if (connected !== undefined && connected.certificate === certificate) return connected.dispatcher;
     if (connected !== undefined) void retire(connected.dispatcher);
@@ -85,7 +85,7 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
     return connected.dispatcher;
   }
 
-  /** Watches on it go on until they end. */
+  /** Watches on the old connections continue until they end. */
   async function retire(dispatcher: Dispatcher): Promise<void> {
     await dispatcher.close().catch(() => {});
     dispatchers.delete(dispatcher);
@@ -113,7 +113,7 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
     }
   }
 
-  /** What is meant by an error that came instead of an answer, or in the middle of one. */
+  /** Maps an error that replaced or interrupted a response. */
   function lost(error: unknown, request: Request, sent: boolean): unknown {
     if (error instanceof KubeError) return error;
     if (request.signal?.aborted === true) return request.signal.reason;
@@ -130,7 +130,7 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
       throw lost(error, request, true);
     });
     if (bytes !== null) return bytes.toString('utf8');
-    const text = `${request.what}: the answer is longer than ${largestAnswer} bytes`;
+    const text = `${request.what}: the response is longer than ${largestAnswer} bytes`;
     throw new KubeError('SLW_KUBE_BAD_ANSWER', text);
   }
 
@@ -152,7 +152,7 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
     }
   }
 
-  /** Sends until there is an answer that another try cannot better, for as long as the request allows. */
+  /** Retries until a response is final, within the time that the request allows. */
   async function tryUntilAnswered<T>(request: Request, attemptOnce: () => Promise<T>): Promise<T> {
     const giveUpAt = performance.now() + retryForMs;
     let refreshed = false;
@@ -198,7 +198,7 @@ interface Start {
   refusal: { reason: unknown } | undefined;
 }
 
-/** `beforeSend` is asked when the connection stands and the first byte is about to leave: to connect may take long. */
+/** Calls `beforeSend` once connected, right before the first byte is sent: connecting may take long. */
 function startingWith(dispatcher: Dispatcher, request: Request, start: Start): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => {
     const begin = handler.onRequestStart?.bind(handler);
@@ -220,11 +220,11 @@ function parseJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: the answer is not JSON`, { cause });
+    throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: the response is not JSON`, { cause });
   }
 }
 
-/** Which error an answer means that is none of the 2xx. */
+/** Maps a response other than 2xx to an error. */
 function toResponseError(
   answer: Dispatcher.ResponseData,
   text: string,
@@ -242,7 +242,7 @@ function toResponseError(
   if (error.code !== 'SLW_KUBE_UNAUTHORIZED' || token === undefined) return error;
   const end = tokenExpiry(token);
   if (end === undefined || end.getTime() > Date.now()) return error;
-  const text401 = `${asked.what}: the token expired at ${end.toISOString()}. Log in again, or give a kubeconfig with a valid token`;
+  const text401 = `${asked.what}: the token expired at ${end.toISOString()}. Log in again, or pass a kubeconfig with a valid token`;
   return new KubeError(error.code, text401, { status: 401, reason: error.reason });
 }
 
@@ -256,7 +256,7 @@ function statusIn(text: string): Status | undefined {
 }
 
 function toStream(body: Body, explain: (error: unknown) => unknown): Stream {
-  // Who reads gets the error from the iterator. With nobody reading yet, it would end the process.
+  // Readers get the error from the iterator. Without a listener it would crash the process before anything reads.
   body.on('error', () => {});
   return {
     async *[Symbol.asyncIterator]() {
@@ -272,13 +272,13 @@ function toStream(body: Body, explain: (error: unknown) => unknown): Stream {
 
 function connect(access: ClusterAccess, certificate: ClientCertificate | undefined): Dispatcher {
   const tls = {
-    // Said outright, so that no environment variable turns it off.
+    // Explicit, so that no environment variable can turn it off.
     rejectUnauthorized: true,
     ...(access.ca === undefined ? {} : { ca: access.ca }),
     ...(access.tlsServerName === undefined ? {} : { servername: access.tlsServerName }),
     ...certificate,
   };
-  // HTTP/1.1: one connection a watch. Over HTTP/2 all watches share one flow-control window, and a slow one stops the rest.
+  // HTTP/1.1: one connection per watch. Over HTTP/2 all watches share a flow-control window, and a slow one stalls all.
   const common = { ...agentDefaults, keepAliveTimeout: 30_000 };
   if (access.proxy !== undefined)
     return new ProxyAgent({ uri: access.proxy, proxyTls: { rejectUnauthorized: true }, requestTls: tls, ...common });
@@ -292,7 +292,7 @@ function buildHeaders(
   userAgent = 'slipway',
 ): Record<string, string | string[]> {
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    const text = `${source}: expected a bearer token in one line without blanks, found something else`;
+    const text = `${source}: expected a bearer token on one line without spaces, found something else`;
     throw new KubeError('SLW_KUBE_CREDENTIALS', text);
   }
   return {
@@ -309,11 +309,11 @@ const formatQuery = (query: Record<string, string> | undefined): string => {
   return text === '' ? '' : `?${text}`;
 };
 
-/** How long to wait before the same request may be sent again; undefined: it may not. */
+/** Delay before the request may be retried; undefined if it must not be. */
 export function retryDelay(error: KubeError, retry: Request['retry'], tries: number): number | undefined {
   if (retry === 'never') return undefined;
   const backoff = backoffMs(retries, tries + 1);
-  // A write that may have been carried out has a code of its own: none of these.
+  // A write that may have taken effect has SLW_KUBE_OUTCOME_UNKNOWN, which is never retried.
   const refused = error.code === 'SLW_KUBE_THROTTLED' || (error.code === 'SLW_KUBE_SERVER' && error.status === 503);
   if (refused) return Math.max(error.retryAfterMs ?? 0, backoff);
   const again =
@@ -323,8 +323,8 @@ export function retryDelay(error: KubeError, retry: Request['retry'], tries: num
 }
 
 /**
- * The same connections in the name of somebody else, for who may impersonate: many identities need no more than one
- * connection. Who impersonates keeps the transport: closing this one closes nothing.
+ * Sends requests as another user over the same connections, if the caller may impersonate: many identities share one
+ * connection. The caller still owns the transport: closing this one closes nothing.
  */
 export function impersonating(transport: Transport, as: Impersonated): Transport {
   return {

@@ -33,14 +33,14 @@ afterAll(() => scratch.close());
 const make = (name: string): Promise<Stored<ConfigMap>> =>
   write.create(configMaps, { metadata: here(name), data: { a: '1' } });
 
-/** The object as it was, after another client has changed it. */
+/** The object before another client changed it. */
 async function changedMeanwhile(name: string): Promise<Stored<ConfigMap>> {
   const before = await make(name);
   await client.patch(configMaps, here(name), { type: 'merge', body: { data: { other: 'x' } } }, {});
   return before;
 }
 
-/** The object as it was, after it was deleted and another one made with its name. */
+/** The object before it was deleted and another one was created with its name. */
 async function replacedMeanwhile(name: string): Promise<Stored<ConfigMap>> {
   const before = await make(name);
   await client.delete(configMaps, here(name), {});
@@ -58,14 +58,14 @@ const changes: [string, (object: Parameters<Writer['patch']>[1], name: string) =
 ];
 
 describe.each(changes)('%s', (kind, change) => {
-  it('lands on the object that was read, in the name of the writer', async () => {
+  it('applies to the object that was read, with the writer as field manager', async () => {
     const name = `${kind}-lands`;
     const written = await change(await make(name), name);
     expect(written.data).toEqual({ a: 'new' });
     expect(new Set(written.metadata.managedFields?.map(({ manager }) => manager))).toEqual(new Set(['the-writer']));
   });
 
-  it('does not land on a version that was not read', async () => {
+  it('does not apply to a version that was not read', async () => {
     const name = `${kind}-changed`;
     const before = await changedMeanwhile(name);
     await expect(change(before, name)).rejects.toMatchObject(conflict);
@@ -73,7 +73,7 @@ describe.each(changes)('%s', (kind, change) => {
     expect(written.data).toEqual({ a: 'new', other: 'x' });
   });
 
-  it('does not land on another object of that name', async () => {
+  it('does not apply to another object with that name', async () => {
     const name = `${kind}-replaced`;
     const before = await replacedMeanwhile(name);
     await expect(change(before, name)).rejects.toMatchObject(conflict);
@@ -83,7 +83,7 @@ describe.each(changes)('%s', (kind, change) => {
 });
 
 describe('a removal', () => {
-  it('is of the version that was read, or of any', async () => {
+  it('applies to the version that was read, or to any', async () => {
     const before = await changedMeanwhile('removed');
     await expect(write.remove(configMaps, before)).rejects.toMatchObject(conflict);
     await write.remove(configMaps, anyVersion(before.metadata));
@@ -92,14 +92,14 @@ describe('a removal', () => {
     await write.remove(configMaps, anyVersion(here('removed')));
   });
 
-  it('leaves another object of that name', async () => {
+  it('does not delete another object with that name', async () => {
     const before = await replacedMeanwhile('stays');
     await write.remove(configMaps, anyVersion(before.metadata));
     expect(await client.find(configMaps, here('stays'))).toBeDefined();
   });
 });
 
-it('what is there is not created again', async () => {
+it('an existing object is not created again', async () => {
   const made = await write.createIfAbsent(configMaps, { metadata: here('once') });
   expect(made?.metadata.name).toBe('once');
   expect(await write.createIfAbsent(configMaps, { metadata: here('once'), data: { a: 'b' } })).toBeUndefined();

@@ -11,7 +11,7 @@ const secrets: Resource = { group: '', version: 'v1', kind: 'Secret', plural: 's
 const pool: Stored<KubeObject> = { metadata: { name: 'worker', uid: 'u1', resourceVersion: '7' } };
 const secret: Stored<KubeObject> = { metadata: { namespace: 'ns', name: 's', uid: 'u2', resourceVersion: '8' } };
 
-/** A writer on a server that notes what it is asked, and answers as the test says. */
+/** A writer on a server that records requests and responds as the test specifies. */
 function writerOn(answer: (request: Request) => unknown = () => pool) {
   const sent: Request[] = [];
   const landed: LandedWrite[] = [];
@@ -156,7 +156,7 @@ describe('a write', () => {
     expect(sent).toEqual([expect.objectContaining(expected)]);
   });
 
-  it('gives the object as the server has it, and tells whether it is new', async () => {
+  it('returns the stored object, and reports whether it is new', async () => {
     const stored = { metadata: { ...pool.metadata, resourceVersion: '9' } };
     const { writer, landed } = writerOn(() => stored);
     expect(await writer.patch(pools, pool, {})).toBe(stored);
@@ -168,7 +168,7 @@ describe('a write', () => {
     ]);
   });
 
-  it('that failed is told to nobody', async () => {
+  it('that failed is not reported', async () => {
     const { writer, landed } = writerOn(failing('SLW_KUBE_CONFLICT'));
     await expect(writer.patch(pools, pool, {})).rejects.toMatchObject({ code: 'SLW_KUBE_CONFLICT' });
     expect(landed).toEqual([]);
@@ -186,8 +186,8 @@ describe('a write', () => {
   });
 });
 
-describe('what is there already', () => {
-  it('stays as it is where only an absent object is to be created', async () => {
+describe('an object that exists', () => {
+  it('is not changed by createIfAbsent', async () => {
     const { writer, landed } = writerOn(failing('SLW_KUBE_ALREADY_EXISTS'));
     expect(await writer.createIfAbsent(pools, { metadata: { name: 'worker' } })).toBeUndefined();
     await expect(writer.create(pools, { metadata: { name: 'worker' } })).rejects.toThrow('no');
@@ -199,7 +199,7 @@ describe('what is there already', () => {
     await expect(writer.createIfAbsent(pools, { metadata: { name: 'worker' } })).rejects.toThrow('no');
   });
 
-  it('what was absent is created and given', async () => {
+  it('an absent object is created and returned', async () => {
     const { writer } = writerOn();
     expect(await writer.createIfAbsent(pools, { metadata: { name: 'worker' } })).toBe(pool);
   });
@@ -239,7 +239,7 @@ describe('a throttled patch', () => {
     return { at, sent, waits };
   }
 
-  it('is left out too soon after the last one, and says when it can be made', async () => {
+  it('is skipped too soon after the last one, and reports when it is due', async () => {
     const { at, sent, waits } = throttled();
     expect(await at(0, 1000)).toBe(pool);
     expect(await at(400, 1000)).toBeUndefined();
@@ -248,7 +248,7 @@ describe('a throttled patch', () => {
     expect(sent.map(({ path }) => path)).toEqual(Array(2).fill('/apis/example.io/v1/pools/worker/status'));
   });
 
-  it('that cannot wait is made, and counts for those that can', async () => {
+  it('that cannot wait is sent, and counts for those that can', async () => {
     const { at, waits } = throttled();
     await at(0, 1000);
     expect(await at(1, 0)).toBe(pool);
@@ -270,22 +270,22 @@ describe('a throttled patch', () => {
   });
 });
 
-describe('work that is done again on a conflict', () => {
+describe('work that is repeated on a conflict', () => {
   const conflict = new KubeError('SLW_KUBE_CONFLICT', 'another client was first');
 
-  it('gives what the first try gives that meets none', async () => {
+  it('returns the result of the first attempt without one', async () => {
     const work = vi.fn<() => Promise<string>>().mockRejectedValueOnce(conflict).mockResolvedValueOnce('done');
     await expect(retryOnConflict(work)).resolves.toBe('done');
     expect(work).toHaveBeenCalledTimes(2);
   });
 
-  it('is given up after so many tries', async () => {
+  it('is given up after the maximum of attempts', async () => {
     const work = vi.fn<() => Promise<string>>().mockRejectedValue(conflict);
     await expect(retryOnConflict(work, 3)).rejects.toBe(conflict);
     expect(work).toHaveBeenCalledTimes(3);
   });
 
-  it('is not done again where something else went wrong', async () => {
+  it('is not repeated after any other error', async () => {
     const work = vi.fn<() => Promise<string>>().mockRejectedValue(new KubeError('SLW_KUBE_NOT_FOUND', 'gone'));
     await expect(retryOnConflict(work)).rejects.toMatchObject({ code: 'SLW_KUBE_NOT_FOUND' });
     expect(work).toHaveBeenCalledTimes(1);

@@ -1,22 +1,22 @@
-// Writes that say on what they were decided and who made them: the precondition comes from the object that is handed in, the
-// field manager from the writer.
+// Writes that carry their precondition and field manager: the first is read from the object that is passed in, the
+// second belongs to the writer.
 import type { Client, CallOptions, DeleteOptions, Patch, Precondition, WriteOptions } from './client.ts';
 import { isKubeError } from './errors.ts';
 import { keyOf, type KubeObject, type Name, type Resource, resourceId, type Stored } from './resource.ts';
 import { type Clock, systemClock } from '@slipway/base/clock';
 
-/** What a write is about: an object in the version that was read, or `anyVersion` of it. */
+/** What a write changes: an object in the version that was read, or `anyVersion` of it. */
 export type Target = Stored<KubeObject> | AnyVersion;
 
-/** Made by `anyVersion`. */
+/** Created by `anyVersion`. */
 export interface AnyVersion {
   readonly metadata: Name & { readonly uid?: string };
   readonly anyVersion: true;
 }
 
 /**
- * For a write that counts whatever others have written since: it lands on any version of the object with this UID or,
- * without one, of this name.
+ * For a write that must succeed whatever others have changed since: it applies to any version of the object with this
+ * UID, or with this name if there is no UID.
  */
 export const anyVersion = ({ name, namespace, uid }: Name & { readonly uid?: string | undefined }): AnyVersion => ({
   metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
@@ -28,20 +28,20 @@ export interface PatchOptions extends CallOptions {
 }
 
 export interface ApplyFieldsOptions extends PatchOptions {
-  /** Takes fields over that other field managers have set; without it they are a conflict. */
+  /** Takes over fields that other field managers own; without it those are conflicts. */
   force?: boolean | undefined;
 }
 
-/** Each write fails with SLW_KUBE_CONFLICT where the object is no longer the one, in the version, that was handed in. */
+/** Each write fails with SLW_KUBE_CONFLICT if the object has been replaced or changed since it was read. */
 export interface Writer {
-  /** A JSON merge patch: null removes a field, a list takes the place of the old one. */
+  /** A JSON merge patch: null removes a field, a list replaces the old one. */
   patch<T extends KubeObject>(
     resource: Resource<T>,
     object: Target,
     body: object,
     options?: PatchOptions,
   ): Promise<Stored<T>>;
-  /** A merge patch of these fields of the status. */
+  /** A merge patch of these status fields. */
   patchStatus<T extends KubeObject>(
     resource: Resource<T>,
     object: Target,
@@ -49,8 +49,8 @@ export interface Writer {
     options?: CallOptions,
   ): Promise<Stored<T>>;
   /**
-   * A merge patch that is left out where the last one of this object was less than `minIntervalMs` ago: then undefined is
-   * given, and in a controller the key runs again when it is time.
+   * A merge patch that is skipped if the last one of this object was less than `minIntervalMs` ago. Then it returns
+   * undefined, and a controller's key is requeued for when the patch is due.
    */
   patchThrottled<T extends KubeObject>(
     resource: Resource<T>,
@@ -64,7 +64,7 @@ export interface Writer {
     steps: readonly object[],
     options?: PatchOptions,
   ): Promise<Stored<T>>;
-  /** Server-side apply of exactly these fields; what this field manager applied before and is not among them goes. */
+  /** Server-side apply of exactly these fields; fields this manager applied earlier and omits now are removed. */
   apply<T extends KubeObject>(
     resource: Resource<T>,
     object: Target,
@@ -72,17 +72,17 @@ export interface Writer {
     options?: ApplyFieldsOptions,
   ): Promise<Stored<T>>;
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CallOptions): Promise<Stored<T>>;
-  /** Undefined: there is one of that name, which stays as it is. */
+  /** Returns undefined if an object with that name exists; that object is not changed. */
   createIfAbsent<T extends KubeObject>(
     resource: Resource<T>,
     object: T,
     options?: CallOptions,
   ): Promise<Stored<T> | undefined>;
-  /** Fine where the object is gone already, also where another one has its name by now. */
+  /** Succeeds also if the object is already gone or another one has taken its name. */
   remove(resource: Resource, object: Target, options?: DeleteOptions): Promise<void>;
 }
 
-/** A write that the server has answered. */
+/** A write that the server has confirmed. */
 export interface LandedWrite {
   readonly type: 'created' | 'changed';
   readonly resource: Resource;
@@ -90,16 +90,16 @@ export interface LandedWrite {
 }
 
 export interface WriterOptions {
-  /** Whom the server notes as the owner of the fields that are written. */
+  /** Recorded by the server as the owner of the written fields. */
   fieldManager: string;
   onWrite?: ((write: LandedWrite) => void) | undefined;
   /** Shared by writers that are throttled together. */
   throttle?: Throttle | undefined;
-  /** A write was left out, and can be made after this time. */
+  /** A write was skipped and may be repeated after this time. */
   onThrottled?: ((waitMs: number) => void) | undefined;
 }
 
-/** Controllers have one in their context; this is for programs that are none. */
+/** For programs without controllers; a controller has a writer in its context. */
 export function createWriter(client: Client, options: WriterOptions): Writer {
   const { fieldManager, onWrite, throttle = createThrottle(), onThrottled } = options;
 
@@ -162,7 +162,7 @@ export function createWriter(client: Client, options: WriterOptions): Writer {
       try {
         await client.delete(resource, object.metadata, toPrecondition(object), options);
       } catch (error) {
-        // A UID that does not fit: the object is gone, and its name is another one's.
+        // On a UID mismatch the object is gone and another one has its name.
         const isGone = isKubeError(error, 'SLW_KUBE_NOT_FOUND', ...('anyVersion' in object ? conflict : []));
         if (!isGone) throw error;
       }
@@ -173,8 +173,8 @@ export function createWriter(client: Client, options: WriterOptions): Writer {
 const conflict = ['SLW_KUBE_CONFLICT'] as const;
 
 /**
- * Does the work again, from its reading on, where another client has changed the object since; the conflict of the last try is
- * thrown. In a controller it is not needed: its key runs again.
+ * Repeats the work, including its reads, after another client changed the object, and throws the conflict of the last
+ * attempt. Controllers do not need it: their keys are requeued.
  */
 export async function retryOnConflict<T>(work: () => Promise<T>, maxTries = 3): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -192,17 +192,17 @@ function toPrecondition(object: Target): Precondition {
 }
 
 export interface Throttle {
-  /** Milliseconds until so much time has passed since the object's last write. */
+  /** Milliseconds until the object may be written again. */
   waitMs(resource: Resource, object: Target, minIntervalMs: number): number;
-  /** It has been written. */
+  /** Records a write. */
   passed(resource: Resource, object: Target): void;
 }
 
 const MAX_REMEMBERED = 1000;
 
-/** When objects were last written, for `patchThrottled`. */
+/** Remembers when objects were last written, for `patchThrottled`. */
 export function createThrottle(clock: Pick<Clock, 'now'> = systemClock): Throttle {
-  /** The oldest first. */
+  /** Oldest first. */
   const written = new Map<string, number>();
   const formatId = (resource: Resource, object: Target): string => `${resourceId(resource)} ${keyOf(object)}`;
   return {

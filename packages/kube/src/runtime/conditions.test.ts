@@ -68,7 +68,7 @@ describe('setCondition', () => {
     expect(setCondition(list, update, now)).toEqual(expected);
   });
 
-  it('gives the same list object when nothing changes', () => {
+  it('returns the same list if nothing changes', () => {
     const list = [updated, degraded];
     expect(setCondition(list, { type: 'Updated', status: 'True', reason: 'AllDone', message: '3 of 3' }, now)).toBe(
       list,
@@ -77,7 +77,7 @@ describe('setCondition', () => {
 });
 
 describe('removeCondition and findCondition', () => {
-  it('removes every condition of the type, and gives the same list where there is none', () => {
+  it('removes every condition of the type, and returns the same list if there is none', () => {
     const list = [updated, degraded];
     expect(removeCondition(list, 'Updated')).toEqual([degraded]);
     expect(removeCondition(list, 'Paused')).toBe(list);
@@ -110,7 +110,7 @@ describe('laws', () => {
     );
   });
 
-  it('the other conditions stay as they are and in their order, and the transition time follows the status', () => {
+  it('the other conditions keep their values and order, and the transition time follows the status', () => {
     fc.assert(
       fc.property(list, update, (conditions, one) => {
         const next = setCondition(conditions, one, now);

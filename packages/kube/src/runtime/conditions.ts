@@ -1,6 +1,6 @@
 import { truncate } from '@slipway/base/text';
 
-/** The fields every Kubernetes condition has; kinds of older APIs leave some of the rest out. */
+/** The fields of a Kubernetes condition; older APIs omit some of the optional ones. */
 export interface Condition {
   type: string;
   status: 'True' | 'False' | 'Unknown';
@@ -12,19 +12,19 @@ export interface Condition {
 
 export type ConditionUpdate = Omit<Condition, 'lastTransitionTime'>;
 
-/** The limits of metav1.Condition: an API server refuses what is longer. */
+/** The limits of metav1.Condition: an API server rejects longer values. */
 const MAX_MESSAGE = 32_768;
 const MAX_REASON = 1024;
 
-/** The form Kubernetes itself writes: whole seconds, UTC. */
+/** The format that Kubernetes writes: whole seconds, UTC. */
 export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
 
 export const findCondition = <C extends Condition>(list: readonly C[] | undefined, type: string): C | undefined =>
   list?.find((condition) => condition.type === type);
 
 /**
- * The list with this condition in it, in its old place or at the end. The same list object where nothing changes,
- * so that the caller sees that there is nothing to write.
+ * Returns the list with this condition, at its old index or at the end. Returns the same list if nothing changes, so
+ * that the caller can skip the write.
  */
 export function setCondition(
   list: readonly Condition[] | undefined,
@@ -41,13 +41,13 @@ export function setCondition(
     ...wanted,
     lastTransitionTime: old.status === wanted.status ? old.lastTransitionTime : timestamp(now),
   };
-  // A list without the map rule in its schema can hold a type twice; readers would see either one.
+  // A list without the map rule in its schema can contain a type twice; readers would see either one.
   const once = conditions.filter(({ type }, at) => at === place || type !== wanted.type);
   if (once.length === conditions.length && same(old, next)) return conditions;
   return once.map((condition) => (condition === old ? next : condition));
 }
 
-/** The list without conditions of this type; the same list object where there were none. */
+/** Returns the list without conditions of this type; the same list if there were none. */
 export function removeCondition(list: readonly Condition[] | undefined, type: string): readonly Condition[] {
   const conditions = list ?? [];
   const rest = conditions.filter((condition) => condition.type !== type);

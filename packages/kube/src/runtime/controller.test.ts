@@ -97,7 +97,7 @@ function setUp(
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
-/** Everything that waits for nothing but a resolved promise goes on. */
+/** Lets everything that awaits only a resolved promise continue. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 describe('which keys are reconciled', () => {
@@ -106,7 +106,7 @@ describe('which keys are reconciled', () => {
     return Promise.resolve(done());
   };
 
-  it('everything there at the start, then what changes, also what is deleted', async () => {
+  it('all existing objects at the start, then changed and deleted ones', async () => {
     const source = filledByHand(pools, object('a'), object('b'));
     const keys: string[] = [];
     const { controller } = setUp({ reads: [{ resource: pools }], reconcile: record(keys) }, [
@@ -121,7 +121,7 @@ describe('which keys are reconciled', () => {
     expect(keys).toEqual(['a', 'b', 'b', 'c', 'a']);
   });
 
-  it('what a controller starts with is reconciled where nothing exists yet', async () => {
+  it('initial keys are reconciled even if nothing exists yet', async () => {
     const keys: string[] = [];
     const def = { reads: [{ resource: pools }], startsWith: ['all'], reconcile: record(keys) };
     setUp(def, [{ resource: pools, ...filledByHand(pools) }]).controller.start();
@@ -129,7 +129,7 @@ describe('which keys are reconciled', () => {
     expect(keys).toEqual(['all']);
   });
 
-  it('what happens outside of the cluster has a key reconciled, until the controller stops', async () => {
+  it('an external trigger reconciles a key, until the controller stops', async () => {
     const keys: string[] = [];
     let wake: ((key: string) => void) | undefined;
     const listen = (heard: (key: string) => void) => {
@@ -145,7 +145,7 @@ describe('which keys are reconciled', () => {
     expect(keys).toEqual(['outside', 'no longer listens']);
   });
 
-  it('keysOf leads from an object to others: of the old and of the new state', async () => {
+  it('keysOf maps an object to other keys, for both the old and the new state', async () => {
     const source = filledByHand(nodes, object('n1', '1', { pool: 'worker' }));
     const keys: string[] = [];
     const read: Source = { resource: nodes, keysOf: ({ metadata }) => [metadata.labels?.['pool'] ?? 'none'] };
@@ -157,7 +157,7 @@ describe('which keys are reconciled', () => {
     expect(keys).toEqual(['worker', 'worker', 'infra']);
   });
 
-  it('what is only read wakes nobody, and is there to be read', async () => {
+  it('a source that is only read triggers nothing, and can be read', async () => {
     const [poolSource, nodeSource] = [
       filledByHand(pools, object('a')),
       filledByHand(nodes, object('n1'), object('n2')),
@@ -182,7 +182,7 @@ describe('which keys are reconciled', () => {
     expect(seen).toBe(3);
   });
 
-  it('a keysOf that breaks is counted, and the rest goes on', async () => {
+  it('a keysOf that throws is counted, and everything else continues', async () => {
     const source = filledByHand(pools);
     const keys: string[] = [];
     const read: Source = {
@@ -202,7 +202,7 @@ describe('which keys are reconciled', () => {
   });
 });
 
-/** A controller of one key whose runs the test describes. */
+/** A controller of one key whose runs the test defines. */
 function oneKey(
   reconcile: (context: Context, run: number) => Promise<Next>,
   def: Partial<ControllerDef> = {},
@@ -227,7 +227,7 @@ function oneKey(
 }
 
 describe('after a run', () => {
-  it('again(ms) runs the key again at its time', async () => {
+  it('again(ms) requeues the key for that time', async () => {
     const { runs } = oneKey((_context, run) => Promise.resolve(run === 1 ? again(60_000) : done()));
     await vi.advanceTimersByTimeAsync(59_999);
     expect(runs()).toBe(1);
@@ -235,7 +235,7 @@ describe('after a run', () => {
     expect(runs()).toBe(2);
   });
 
-  it('a bug is logged with its stack, counted, and tried again with backoff', async () => {
+  it('a bug is logged with its stack, counted, and retried with backoff', async () => {
     const { runs, lines, metrics } = oneKey((_context, run) =>
       run <= 2 ? Promise.reject(new TypeError('oops')) : Promise.resolve(done()),
     );
@@ -253,7 +253,7 @@ describe('after a run', () => {
     );
   });
 
-  it('the next run knows that a write may have landed, until one succeeds', async () => {
+  it('the next run knows that a write may have taken effect, until one succeeds', async () => {
     const unsure: boolean[] = [];
     const { source } = oneKey((context, run) => {
       unsure.push(context.unsure);
@@ -366,7 +366,9 @@ describe('what a reconcile may do', () => {
       return Promise.resolve(done());
     });
     await settle();
-    expect(String(found)).toContain('controller test reads nodes: expected one such source in its reads, found 0');
+    expect(String(found)).toContain(
+      'controller test reads nodes: expected exactly one matching source in its reads, found 0',
+    );
   });
 });
 
@@ -376,7 +378,7 @@ describe('time', () => {
       signal.addEventListener('abort', () => reject(signal.reason));
     });
 
-  it('a reconcile over its time limit is asked to end, can write no more, and is tried again', async () => {
+  it('a reconcile over its time limit is aborted, can no longer write, and is retried', async () => {
     let late: unknown;
     const { runs, levels, sent } = oneKey(
       async (context, run) => {
@@ -391,12 +393,12 @@ describe('time', () => {
     expect(levels()).toEqual([]);
     await vi.advanceTimersByTimeAsync(100);
     expect(levels()).toEqual(['error']);
-    expect(String(late)).toContain('the time limit of 1000 ms has passed');
+    expect(String(late)).toContain('reconcile exceeded its time limit of 1000 ms');
     expect(sent).toEqual([]);
     expect(runs()).toBe(2);
   });
 
-  it('one that does not end even then never runs beside itself, and is reported as stuck', async () => {
+  it('one that does not end even then never runs concurrently with itself, and is reported as stuck', async () => {
     const { runs, controller } = oneKey(() => new Promise(() => {}), { timeLimitMs: 1000 });
     await vi.advanceTimersByTimeAsync(1999);
     expect(controller.stuck()).toEqual([]);
@@ -405,7 +407,7 @@ describe('time', () => {
     expect(runs()).toBe(1);
   });
 
-  it('a stop waits for what runs, and asks it to end after the bound', async () => {
+  it('a stop waits for running reconciles, and aborts them after the bound', async () => {
     const { controller, source, runs, levels } = oneKey(untilAborted);
     await settle();
     let ended = false;
@@ -420,7 +422,7 @@ describe('time', () => {
     expect(levels()).toEqual([]);
   });
 
-  it('lost leadership stops everything at once, without noise', async () => {
+  it('lost leadership stops everything immediately, without error logs', async () => {
     const { controller, runs, levels } = oneKey(untilAborted);
     await settle();
     controller.abort(new KubeError('SLW_KUBE_NOT_LEADER', 'lost'));
@@ -452,7 +454,7 @@ describe('what a controller writes', () => {
     expect(managers).toEqual([expected]);
   });
 
-  it('is refused where it is not owned, and once the run has been asked to end', async () => {
+  it('is refused if it is not owned, and once the run is aborted', async () => {
     const refused: unknown[] = [];
     const { sent } = oneKey(
       async ({ write, signal }, run) => {
@@ -467,12 +469,12 @@ describe('what a controller writes', () => {
     await vi.advanceTimersByTimeAsync(2000);
     expect(refused.map(String)).toEqual([
       expect.stringContaining('nodes is not in its owns'),
-      expect.stringContaining('the time limit of 1000 ms has passed'),
+      expect.stringContaining('reconcile exceeded its time limit of 1000 ms'),
     ]);
     expect(sent).toEqual([]);
   });
 
-  it('is in the stores before its key runs again', async () => {
+  it('is visible in the stores before its key runs again', async () => {
     const seen: (string | undefined)[] = [];
     const { source, runs } = oneKey(
       async ({ read, write }, run) => {
@@ -492,7 +494,7 @@ describe('what a controller writes', () => {
     expect(seen).toEqual(['1', '5']);
   });
 
-  it('brings a key back that was held, also where what was written wakes nobody', async () => {
+  it('requeues a held key, even if the write triggers no event', async () => {
     const { source, runs } = oneKey(
       async ({ write }, run) => {
         if (run === 1) await write.patchStatus(pools, object('a'), {});
@@ -545,7 +547,7 @@ describe('what a controller writes', () => {
     expect(keys.toSorted()).toEqual(afterwards);
   });
 
-  it('does not undo the backoff of a run that fails after it', async () => {
+  it('does not reset the backoff of a run that then fails', async () => {
     const { runs, source } = oneKey(
       async ({ write }, run) => {
         await write.patch(pools, object('a'), {});
@@ -562,7 +564,7 @@ describe('what a controller writes', () => {
     expect(runs()).toBe(3);
   });
 
-  it('too often is left for later, and the key runs again then', async () => {
+  it('too often is deferred, and the key is requeued for then', async () => {
     const patched: (number | undefined)[] = [];
     const start = Date.now();
     const { source } = oneKey(
@@ -588,7 +590,7 @@ describe('what a controller writes', () => {
 });
 
 describe('how often a key runs', () => {
-  /** When runs began, while something changes at these times. */
+  /** The start times of runs, while something changes at these times. */
   async function recordRunTimes(def: Partial<ControllerDef>, changes: readonly number[]): Promise<number[]> {
     const start = Date.now();
     const times: number[] = [];
@@ -622,7 +624,7 @@ describe('how often a key runs', () => {
     expect(await recordRunTimes(def, changes)).toEqual(expected);
   });
 
-  it('a burst in one source holds the key up, whatever else changes', async () => {
+  it('a burst in one source delays the key, whatever else changes', async () => {
     const [poolSource, nodeSource] = [filledByHand(pools), filledByHand(nodes)];
     const times: number[] = [];
     const start = Date.now();
@@ -651,7 +653,7 @@ describe('how often a key runs', () => {
     expect(times).toEqual([250]);
   });
 
-  it('an interval that breaks is a bug like any other', async () => {
+  it('an interval function that throws is a bug like any other', async () => {
     const { runs, levels } = oneKey(() => Promise.resolve(done()), {
       minIntervalMs: () => {
         throw new TypeError('oops');
@@ -668,7 +670,7 @@ function fromTo(first: number, last: number, step: number): number[] {
 }
 
 describe('gates that a controller depends on', () => {
-  it('all keys run again when one of them is turned, and not for others', async () => {
+  it('a change of one of them requeues all keys; other gates do not', async () => {
     const on = new Set<string>();
     const listeners = new Set<() => void>();
     const turn = (gate: string): void => {

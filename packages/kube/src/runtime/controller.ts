@@ -28,23 +28,23 @@ export interface ControllerParts {
   log: Log;
   metrics: Metrics;
   gates?: Gates | undefined;
-  /** What earlier controllers of the same definition wrote, on the same stores; left out: there was none. */
+  /** Pending writes of earlier controllers with the same definition and stores, if any. */
   ownWrites?: OwnWrites | undefined;
   clock?: Pick<Clock, 'now' | 'setTimer'> | undefined;
-  /** The time of day. */
+  /** Wall clock. */
   now?: (() => Date) | undefined;
   /** For the jitter of retries. */
   random?: (() => number) | undefined;
 }
 
 export interface Controller {
-  /** Call when the informers have synced. */
+  /** Call once the informers have synced. */
   start(): void;
-  /** Takes no more keys; resolves when all runs have ended. They are asked to after `boundMs`. */
+  /** Accepts no more keys and resolves when all runs have ended. Runs are aborted after `boundMs`. */
   stop(boundMs: number): Promise<void>;
-  /** At once: no more keys, no more writes. */
+  /** Stops immediately: no more keys, no more writes. */
   abort(reason: Error): void;
-  /** Keys whose run has been asked to end one whole time limit ago, and has not. */
+  /** Keys whose run was aborted a full time limit ago and still has not ended. */
   stuck(): Key[];
 }
 
@@ -64,7 +64,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     clock,
   });
   const throttle = createThrottle(clock);
-  /** Keys that wait for the stores to show what was written. */
+  /** Keys that wait for the stores to show their writes. */
   const held = new Set<Key>();
   const unsubscribe: (() => void)[] = [];
   const queue = createQueue({ workers: def.workers ?? 1, handle, clock, random: parts.random });
@@ -82,8 +82,8 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     runs.set(key, run);
     const cancelLimit = clock.setTimer(timeLimitMs, () => {
       run.timedOut = true;
-      runLog.error({ timeLimitMs }, 'a reconcile takes longer than its time limit; it is asked to end');
-      run.abort.abort(new Error(`the time limit of ${timeLimitMs} ms has passed`));
+      runLog.error({ timeLimitMs }, 'reconcile exceeded its time limit; aborting it');
+      run.abort.abort(new Error(`reconcile exceeded its time limit of ${timeLimitMs} ms`));
     });
     let verdict: Verdict;
     try {
@@ -121,8 +121,8 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     if (verdict.outcome.type === 'retry') metrics.retries.inc({ controller });
     if (verdict.code !== undefined) metrics.reconcileErrors.inc({ controller, code: verdict.code });
     if (verdict.level !== undefined) {
-      const text = verdict.result === 'bug' ? 'a reconcile broke; this is a bug' : 'a reconcile failed';
-      runLog[verdict.level]({ err: verdict.error }, `${text}; it is tried again later`);
+      const text = verdict.result === 'bug' ? 'reconcile crashed; this is a bug' : 'reconcile failed';
+      runLog[verdict.level]({ err: verdict.error }, `${text}; it will be retried`);
     }
     return verdict.outcome;
   }
@@ -153,7 +153,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
         }
       } catch (error) {
         metrics.reconcileErrors.inc({ controller, code: 'BUG' });
-        log.error({ err: error, object: keyOf(object) }, 'keysOf broke: the change is not seen; this is a bug');
+        log.error({ err: error, object: keyOf(object) }, 'keysOf threw, so the change is ignored; this is a bug');
       }
     }
   }
@@ -174,7 +174,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
         const informer = parts.informerOf(source);
         unsubscribe.push(informer.onChange((change) => enqueue(source, listObjects(change), 'change')));
       }
-      // What was there before goes behind what changes now.
+      // Existing objects are queued behind new changes.
       enqueueAll('start');
       unsubscribe.push(ownWrites.onSeen(release));
       if (parts.ownWrites === undefined) unsubscribe.push(ownWrites.close);
@@ -185,7 +185,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     },
     async stop(boundMs) {
       const cancel = clock.setTimer(boundMs, () => {
-        for (const { abort } of runs.values()) abort.abort(new Error('the process stops'));
+        for (const { abort } of runs.values()) abort.abort(new Error('the process is stopping'));
       });
       await end();
       cancel();
@@ -202,7 +202,7 @@ interface Run {
   readonly abort: AbortController;
   readonly since: number;
   timedOut: boolean;
-  /** When a write that was left out may be made. */
+  /** Time until a skipped write may be repeated. */
   againMs: number;
 }
 
@@ -219,7 +219,7 @@ function trackOwnWrites(def: ControllerDef, { informerOf, log, clock = systemClo
   });
 }
 
-/** Every change of gates is told of, also of those that nobody here asks. */
+/** Subscribers are notified of every gate, including gates that no controller here uses. */
 function onGateChange(
   { dependsOnGates = [] }: ControllerDef,
   gates: Gates | undefined,
@@ -235,14 +235,14 @@ function onGateChange(
   });
 }
 
-/** What a run came to, and who has to hear of it. */
+/** The result of a run, and how to log and count it. */
 export interface Verdict {
   result: ReconcileResult;
   outcome: RunOutcome;
   level?: 'debug' | 'warn' | 'error';
   code?: string;
   error?: unknown;
-  /** A write may have landed, or not. */
+  /** Whether a write succeeded is unknown. */
   unsure?: boolean;
 }
 
@@ -255,7 +255,7 @@ const timedOut: Verdict = { result: 'timeout', outcome: { type: 'retry' }, code:
 const ownBugs = ['SLW_KUBE_NOT_OWNED', 'SLW_KUBE_NO_PRECONDITION'] as const;
 
 export function classifyError(error: unknown): Verdict {
-  // Not `done`: the lease may only be late, and then this process goes on.
+  // Not `done`: the lease renewal may only be late, and then this process stays the leader.
   if (isKubeError(error, 'SLW_KUBE_NOT_LEADER')) {
     return { result: 'stopped', outcome: { type: 'retry' }, level: 'debug', error };
   }
@@ -271,7 +271,7 @@ export function classifyError(error: unknown): Verdict {
   return { result: 'error', outcome: { type: 'retry', atLeastMs }, level: 'warn', code, error, unsure };
 }
 
-/** Errors with a code of ours, of whatever package, are expected failures; anything else is a bug. */
+/** Errors with an SLW_ code, from any package, are expected failures; anything else is a bug. */
 function readErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' && error.code.startsWith('SLW_') ? error.code : undefined;
@@ -284,7 +284,7 @@ function assertOwned(def: ControllerDef, { verb, resource, subresource, name }: 
   if (def.owns.some((own) => sameResource(own.resource, resource) && own.subresource === part)) return;
   throw new KubeError(
     'SLW_KUBE_NOT_OWNED',
-    `controller ${def.name} tried to ${verb} ${resource.kind} ${name.name}: ${resourceId(resource)}${part === undefined ? '' : `/${part}`} is not in its owns. Declare it there, or leave the write to its owner`,
+    `controller ${def.name} tried to ${verb} ${resource.kind} ${name.name}: ${resourceId(resource)}${part === undefined ? '' : `/${part}`} is not in its owns. Add it to owns, or let the owning controller write it`,
   );
 }
 
@@ -296,7 +296,7 @@ function createStoreReader(def: ControllerDef, informerOf: ControllerParts['info
     const place = which.namespace === undefined ? '' : ` in namespace ${which.namespace}`;
     const form = which.as === undefined ? '' : ` as ${which.as}`;
     throw new Error(
-      `controller ${def.name} reads ${resourceId(resource)}${place}${form}: expected one such source in its reads, found ${found.length}`,
+      `controller ${def.name} reads ${resourceId(resource)}${place}${form}: expected exactly one matching source in its reads, found ${found.length}`,
     );
   };
 }

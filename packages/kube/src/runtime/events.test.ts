@@ -17,7 +17,7 @@ import { createMetrics } from './metrics.ts';
 const MINUTE = 60_000;
 const warning = (message: string, reason = 'Failed'): EventInput => ({ type: 'Warning', reason, message });
 
-/** Feeds happenings one after the other; each is the time and what happened. */
+/** Feeds events one after another; each is a time and an event. */
 function feed(happenings: readonly (readonly [at: number, happening: EventInput])[]) {
   let state: ObjectEvents | undefined;
   let names = 0;
@@ -33,7 +33,7 @@ function feed(happenings: readonly (readonly [at: number, happening: EventInput]
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 
 describe('aggregate', () => {
-  it('the same within ten minutes is one event whose count grows', () => {
+  it('repetitions within ten minutes are one event with a growing count', () => {
     const { actions, last } = feed([
       [0, warning('no space')],
       [5 * MINUTE, warning('no space')],
@@ -65,7 +65,7 @@ describe('aggregate', () => {
     ).toEqual(['create', 'create']);
   });
 
-  it('more than ten messages for one reason become one event that says the latest', () => {
+  it('more than ten messages for one reason become one event with the latest', () => {
     const { actions, last } = feed(times(13, (at) => [at, warning(`try ${at}`)] as const));
     expect(actions.slice(0, 11)).toEqual(times(11, () => 'create'));
     expect(actions.slice(11)).toEqual(['update', 'update']);
@@ -76,7 +76,7 @@ describe('aggregate', () => {
     });
   });
 
-  it('without a free write the count goes on, and comes with the next write', () => {
+  it('without a free write counting continues, and the next write includes it', () => {
     const flood = times(30, () => [0, warning('no space')] as const);
     const { actions, last } = feed([...flood, [MINUTE, warning('no space')]]);
     expect(actions.slice(0, 25)).not.toContain('count');
@@ -84,17 +84,17 @@ describe('aggregate', () => {
     expect(last?.count).toBe(31);
   });
 
-  it('without a free write what is new is dropped', () => {
+  it('without a free write new events are dropped', () => {
     const reasons = times(27, (at) => [0, warning('x', `Reason${at}`)] as const);
     expect(feed(reasons).actions.slice(24)).toEqual(['create', 'drop', 'drop']);
   });
 
-  it('what is remembered of one object is bounded', () => {
+  it('the history of one object is bounded', () => {
     const slow = times(100, (at) => [at * MINUTE, warning('x', `Reason${at}`)] as const);
     expect(feed(slow).state?.series.length).toBeLessThanOrEqual(40);
   });
 
-  it('a message is cut to what the API takes, in bytes, between characters', () => {
+  it('a message is cut to the API’s limit in bytes, between characters', () => {
     const { last } = feed([[0, warning('é'.repeat(600))]]);
     expect(Buffer.byteLength(last?.message ?? '')).toBeLessThanOrEqual(1024);
     expect(last?.message).toMatch(/^é+…$/);
@@ -110,7 +110,7 @@ describe('aggregate', () => {
 const pools: Resource = { group: 'example.io', version: 'v1', kind: 'Pool', plural: 'pools', namespaced: false };
 const pool = (name = 'worker'): KubeObject => ({ metadata: { name, uid: `uid-${name}`, resourceVersion: '7' } });
 
-/** A server that keeps what it was sent; `answer` may fail or wait. */
+/** A server that stores what it receives; `answer` may fail or wait. */
 function eventServer(answer: (request: Request) => Promise<unknown> = () => Promise.resolve({})) {
   const requests: Request[] = [];
   const transport: Transport = {
@@ -130,7 +130,7 @@ function eventServer(answer: (request: Request) => Promise<unknown> = () => Prom
 }
 
 describe('a recorder', () => {
-  it('writes an Event that kubectl shows beside its object', async () => {
+  it('writes an Event that kubectl shows with its object', async () => {
     const { recorder, requests } = eventServer();
     recorder.record(pools, pool(), warning('no space'));
     await recorder.flush();
@@ -152,7 +152,7 @@ describe('a recorder', () => {
     });
   });
 
-  it('repetitions before the write are one write, later ones change the count', async () => {
+  it('repetitions before the write are combined, later ones change the count', async () => {
     const { recorder, requests } = eventServer();
     for (let each = 0; each < 3; each += 1) recorder.record(pools, pool(), warning('no space'));
     await recorder.flush();
@@ -164,7 +164,7 @@ describe('a recorder', () => {
     ]);
   });
 
-  it('an Event that the server has forgotten is written anew', async () => {
+  it('an Event that the server has deleted is created again', async () => {
     const { recorder, requests } = eventServer((request) =>
       request.method === 'PATCH' ? Promise.reject(new KubeError('SLW_KUBE_NOT_FOUND', 'gone')) : Promise.resolve({}),
     );
@@ -176,7 +176,7 @@ describe('a recorder', () => {
     expect(requests[2]?.body).toMatchObject({ count: 2 });
   });
 
-  it('a server that fails or never answers costs the reconcile nothing', async () => {
+  it('a server that fails or never responds does not delay the reconcile', async () => {
     const failing = eventServer(() => Promise.reject(new KubeError('SLW_KUBE_SERVER', 'down')));
     failing.recorder.record(pools, pool(), warning('no space'));
     await failing.recorder.flush();
@@ -188,7 +188,7 @@ describe('a recorder', () => {
     expect(await silent.counted('dropped')).toBeGreaterThanOrEqual(499);
   });
 
-  it('names that are no DNS names are made into some', async () => {
+  it('names that are not DNS names are converted', async () => {
     const { recorder, requests } = eventServer();
     recorder.record(pools, pool('system:Node_1:'), warning('x'));
     await recorder.flush();

@@ -10,25 +10,25 @@ import type { Metrics } from './metrics.ts';
 
 export interface EventInput {
   type: 'Normal' | 'Warning';
-  /** One word in CamelCase, the same for everything of its sort. */
+  /** One word in CamelCase, the same for all events of this type. */
   reason: string;
   message: string;
 }
 
-/** One Event of the API, and how often what it says has happened. */
+/** One Event object and how often it has occurred. */
 export interface Series extends EventInput {
   name: string;
   count: number;
   first: number;
   last: number;
-  /** Stands for messages that differ. */
+  /** Combines events with different messages. */
   combined: boolean;
 }
 
-/** What we remember of one object. */
+/** Event history of one object. */
 export interface ObjectEvents {
   readonly series: readonly Series[];
-  /** Writes that are still free, as of `refilledAt`. */
+  /** Writes left as of `refilledAt`. */
   readonly tokens: number;
   readonly refilledAt: number;
 }
@@ -38,7 +38,7 @@ export type EventAction = 'create' | 'update' | 'count' | 'drop';
 const WINDOW_MS = 10 * 60_000;
 const MAX_SIMILAR = 10;
 const MAX_SERIES = 40;
-/** A burst for the steps of one update; then one write each 30 s. Counts go on meanwhile and come with the next one. */
+/** A burst for the steps of one update, then one write every 30 s. Counting continues and is written with the next. */
 const BURST = 25;
 const REFILL_MS = 30_000;
 /** The API allows 1024 bytes in a message, 128 in a reason. */
@@ -46,7 +46,7 @@ const MAX_MESSAGE_BYTES = 1024;
 const MAX_REASON = 128;
 const COMBINED_PREFIX = 'Several events like this one, the latest: ';
 
-/** What to do about a happening: a new Event, a higher count of an earlier one, only counting, or nothing. */
+/** Decides how to record an event: create it, increase the count of an earlier one, only count it, or drop it. */
 export function aggregate(
   state: ObjectEvents | undefined,
   happening: EventInput,
@@ -117,16 +117,16 @@ interface CoreEvent extends KubeObject {
 const coreEvents: Resource<CoreEvent> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
 
 export interface Recorder {
-  /** Never throws and never waits. The resource is told because objects out of a list do not know their kind. */
+  /** Never throws and never waits. The resource is a parameter because objects from a list lack their kind. */
   record(resource: Resource, object: KubeObject, happening: EventInput): void;
-  /** Waits until everything recorded so far is written, within the bound. */
+  /** Waits, within the bound, until everything recorded so far is written. */
   flush(boundMs?: number): Promise<void>;
 }
 
 export interface RecorderOptions {
-  /** Who reports: `slipway-controllers`. */
+  /** The reporting program: `slipway-controllers`. */
   component: string;
-  /** Which of its processes; the host's name by default. */
+  /** The reporting process; the host name by default. */
   instance?: string | undefined;
   log: Log;
   metrics?: Metrics | undefined;
@@ -136,12 +136,12 @@ export interface RecorderOptions {
 const MAX_OBJECTS = 4096;
 const MAX_PENDING = 1000;
 
-/** Writes Events in the background. Its client is not fenced: an Event of a former leader harms nobody. */
+/** Writes Events in the background. Its client is not fenced: an Event from a former leader does no harm. */
 export function createRecorder(client: Client, options: RecorderOptions): Recorder {
   const { component, instance = hostname(), log, metrics, now = Date.now } = options;
-  /** Least lately used first. */
+  /** Least recently used first. */
   const objects = new Map<string, ObjectEvents>();
-  /** By the Event's name: a count that has grown before it was written is written once. */
+  /** By Event name: a count that grows before it is written is written once. */
   const pending = new Map<string, { event: CoreEvent; isNew: boolean }>();
   let writer: Promise<void> | undefined;
 
@@ -197,7 +197,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
   const count = (result: 'written' | 'counted' | 'dropped' | 'failed'): void => metrics?.events.inc({ result });
 
   async function writeAll(): Promise<void> {
-    // Lets the reconcile that records go on first.
+    // Lets the reconcile that recorded the event continue first.
     await Promise.resolve();
     for (const [name, { event, isNew }] of pending) {
       pending.delete(name);
@@ -206,7 +206,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
         count('written');
       } catch (error) {
         count('failed');
-        log.debug({ err: error, event: event.reason, object: event.involvedObject }, 'an event was not written');
+        log.debug({ err: error, event: event.reason, object: event.involvedObject }, 'event was not written');
       }
     }
     writer = undefined;
@@ -220,7 +220,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
         await client.patch(coreEvents, event.metadata, { type: 'merge', body }, {});
         return;
       } catch (error) {
-        // The API server forgets events after an hour.
+        // The API server deletes events after an hour.
         if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND')) throw error;
       }
     }
@@ -233,7 +233,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
         take(resource, object, happening);
       } catch (error) {
         count('failed');
-        log.error({ err: error, reason: happening.reason }, 'an event could not be recorded; this is a bug');
+        log.error({ err: error, reason: happening.reason }, 'event could not be recorded; this is a bug');
       }
     },
     async flush(boundMs = 5000) {
@@ -246,7 +246,7 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
   };
 }
 
-/** As people know them: the object's name, a dot, something unique. Names of some kinds are no DNS names. */
+/** The usual format: the object's name, a dot, a unique suffix. Some kinds allow names that are not DNS names. */
 function eventName({ metadata }: KubeObject): string {
   const base = metadata.name
     .toLowerCase()

@@ -19,7 +19,7 @@ export interface InformerPool {
   close(): void;
 }
 
-/** One informer for all sources that would watch the same; closed when the last user leaves. */
+/** One informer for all sources with the same watch; closed when the last user releases it. */
 export function createInformerPool({ client, controllers, metrics, log }: InformerPoolOptions): InformerPool {
   const identify = createIdentities();
   const toShareKey = (source: Source): string => shareKey(source, identify);
@@ -36,7 +36,7 @@ export function createInformerPool({ client, controllers, metrics, log }: Inform
       indexes: indexes.get(share),
       onProblem: (error) => {
         metrics.watchRestarts.inc({ resource, code: error instanceof KubeError ? error.code : 'other' });
-        log.warn({ err: error, resource }, 'a watch broke; it is opened again');
+        log.warn({ err: error, resource }, 'watch failed; reopening it');
       },
     });
     const abort = new AbortController();
@@ -68,7 +68,7 @@ export function createInformerPool({ client, controllers, metrics, log }: Inform
   };
 }
 
-/** Functions have no name that can be trusted: the first one asked about is 1, and so on. */
+/** Functions have no reliable name, so they are numbered in order of first use. */
 function createIdentities(): (thing: object | undefined) => number {
   const known = new Map<object, number>();
   return (thing) => {
@@ -99,7 +99,7 @@ export function mergeIndexes(
       const clash = Object.entries(source.indexes ?? {}).find(([index, of]) => (before[index] ?? of) !== of);
       if (clash !== undefined) {
         throw new Error(
-          `controller ${name}: the index ${clash[0]} of ${resourceId(source.resource)} is another function than the one of that name that shares its store. Use the same function, or another name`,
+          `controller ${name}: the index ${clash[0]} of ${resourceId(source.resource)} is already defined by a different function on the shared store. Use the same function, or rename the index`,
         );
       }
       merged.set(share, { ...before, ...source.indexes });

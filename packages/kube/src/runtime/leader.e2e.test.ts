@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.transport.close());
 
-it('a leader that stops gives its lease back, and the next one need not wait for it to expire', async () => {
+it('a leader that stops releases its lease, and the next one need not wait for it to expire', async () => {
   const lease = { namespace: 'default', name: `lease-${randomUUID()}` };
   const candidate = (identity: string): Election =>
     createElection({

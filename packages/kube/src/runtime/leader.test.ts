@@ -19,7 +19,7 @@ const buildLease = (holder: string | undefined, version: string, seconds?: numbe
   spec: {
     ...(holder === undefined ? {} : { holderIdentity: holder }),
     ...(seconds === undefined ? {} : { leaseDurationSeconds: seconds }),
-    // A clock far ahead, and one far behind: nobody looks at them.
+    // A clock far ahead, and one far behind: both are ignored.
     renewTime: '2099-01-01T00:00:00.000000Z',
     acquireTime: '1999-01-01T00:00:00.000000Z',
   },
@@ -91,7 +91,7 @@ describe('nextLeaseStep', () => {
   });
 });
 
-/** A server that holds one lease and, like the real one, refuses a write on another version. */
+/** A server that stores one lease and, like the real one, refuses a write on another version. */
 function leaseServer() {
   let stored: Stored<Lease> | undefined;
   let version = 0;
@@ -143,7 +143,7 @@ describe('an election', () => {
       identity,
     });
 
-  it('has one winner; the other takes over when the winner gives the lease back', async () => {
+  it('has one winner; the other takes over when the winner releases the lease', async () => {
     const server = leaseServer();
     const [first, second] = [candidate(server, 'first'), candidate(server, 'second')];
     first.start();
@@ -161,10 +161,10 @@ describe('an election', () => {
     expect(server.stored()?.spec?.holderIdentity).toBe('');
   });
 
-  it('a leader that cannot renew stops leading at its deadline, before anybody else can start', async () => {
+  it('a leader that cannot renew stops leading at its deadline, before another can start', async () => {
     const [server, cut] = [leaseServer(), leaseServer()];
     const told: string[] = [];
-    // The first one's way to the server breaks, the second one's does not.
+    // The first one's connection to the server breaks, the second one's does not.
     const transport: Transport = {
       ...server.transport,
       json: (request) => (cut.broken ? cut.transport : server.transport).json(request),
@@ -194,7 +194,7 @@ describe('an election', () => {
     await Promise.all([first.stop(), second.stop()]);
   });
 
-  it('the age of a renewal counts from its start, also where the clock jumps while nothing runs', async () => {
+  it('the age of a renewal counts from its start, even if the clock jumps while nothing runs', async () => {
     const server = leaseServer();
     const only = candidate(server, 'only');
     only.start();
@@ -207,7 +207,7 @@ describe('an election', () => {
     await only.stop();
   });
 
-  it('times that cannot work are refused', () => {
+  it('inconsistent times are refused', () => {
     const options = { client: createClient(leaseServer().transport), log: silentLog() };
     const lease = { namespace: 'ns', name: 'lock' };
     expect(() => createElection({ ...options, lease, leaseMs: 10_000, renewDeadlineMs: 10_000 })).toThrow(RangeError);

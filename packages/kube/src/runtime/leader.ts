@@ -9,16 +9,16 @@ import type { Log } from './log.ts';
 
 export interface Leadership {
   readonly held: boolean;
-  /** Grows with every change of the leader. */
+  /** Increases with every change of leader. */
   readonly term: number;
-  /** Throws SLW_KUBE_NOT_LEADER unless the lease was renewed so lately that nobody can have taken it. */
+  /** Throws SLW_KUBE_NOT_LEADER unless the last renewal is so recent that no other process can hold the lease. */
   assertHeld(): void;
   onChange(listener: (held: boolean) => void): () => void;
 }
 
 export interface Election extends Leadership {
   start(): void;
-  /** Leadership ends first, then the lease is given back, so that the next leader need not wait. */
+  /** Ends leadership, then releases the lease, so that the next leader need not wait. */
   stop(): Promise<void>;
 }
 
@@ -27,9 +27,9 @@ export interface ElectionOptions {
   lease: Name & { namespace: string };
   log: Log;
   identity?: string | undefined;
-  /** How long the others wait for a leader that is silent. Whole seconds: the API has no others. */
+  /** How long others wait for a silent leader. Whole seconds, as in the API. */
   leaseMs?: number | undefined;
-  /** How old the last renewal may be for a write; what is left to leaseMs is the safety margin. */
+  /** How old the last renewal may be for a write; the rest of leaseMs is the safety margin. */
   renewDeadlineMs?: number | undefined;
   retryMs?: number | undefined;
   clock?: Clock | undefined;
@@ -53,19 +53,19 @@ const leases: Resource<Lease> = {
   namespaced: true,
 };
 
-/** A version of the lease, and since when we have seen it unchanged, on our own monotonic clock. */
+/** A version of the lease, and since when it has been unchanged on this process's monotonic clock. */
 export interface ObservedLease {
   version: string;
   since: number;
-  /** We believe that the lease is ours. */
+  /** This process believes that it holds the lease. */
   held: boolean;
 }
 
 export type LeaseStep = { type: 'acquire' } | { type: 'renew' } | { type: 'wait'; ms: number } | { type: 'lost' };
 
 /**
- * What a candidate does next. Times in the lease are of other machines' clocks and are not looked at: a lease has
- * expired when it has not changed for its whole duration while we watched.
+ * Decides a candidate's next step. Times in the lease are from other machines' clocks and are ignored: a lease has
+ * expired if it has not changed for its whole duration while this process watched.
  */
 export function nextLeaseStep(
   lease: Stored<Lease> | undefined,
@@ -86,7 +86,7 @@ function timeLeft(lease: Stored<Lease>, observed: ObservedLease | undefined, now
   return (lease.spec?.leaseDurationSeconds ?? 1) * 1000 - unchangedMs;
 }
 
-/** One candidate for one lease. Its client should have a transport of its own, or renewals wait behind other requests. */
+/** One candidate for one lease. Give its client a separate transport, or renewals wait behind other requests. */
 export function createElection(options: ElectionOptions): Election {
   const { client, lease: name, log, clock = systemClock } = options;
   const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2000 } = options;
@@ -96,7 +96,7 @@ export function createElection(options: ElectionOptions): Election {
   const listeners = new Set<(held: boolean) => void>();
   let lease: Stored<Lease> | undefined;
   let observed: ObservedLease | undefined;
-  /** The START of the last request that renewed: the answer may have taken any time. */
+  /** When the last successful renewal was SENT: its response may have taken any time. */
   let renewed: { at: number; wall: number } | undefined;
   let term = 0;
   let announced = false;
@@ -104,7 +104,7 @@ export function createElection(options: ElectionOptions): Election {
   let loop: Promise<void> | undefined;
   let problem: string | undefined;
 
-  // The monotonic clock counts while the process is frozen, but not while the machine sleeps; the wall clock does then.
+  // The monotonic clock runs while the process is frozen, but not while the machine sleeps; the wall clock covers that.
   const age = (): number =>
     renewed === undefined ? Infinity : Math.max(clock.now() - renewed.at, clock.wallNow() - renewed.wall);
   const holds = (): boolean => announced && age() < renewDeadlineMs;
@@ -114,7 +114,7 @@ export function createElection(options: ElectionOptions): Election {
     if (held) cancelDeadline = clock.setTimer(renewDeadlineMs - age(), lose);
     if (held === announced) return;
     announced = held;
-    log.info({ lease: `${name.namespace}/${name.name}`, identity, term }, held ? 'leading' : 'no longer leading');
+    log.info({ lease: `${name.namespace}/${name.name}`, identity, term }, held ? 'became leader' : 'lost leadership');
     for (const listener of listeners) listener(held);
   }
 
@@ -141,11 +141,11 @@ export function createElection(options: ElectionOptions): Election {
     return jittered(retryMs);
   }
 
-  /** Writes our name and a new time, on exactly the version seen before. */
+  /** Writes this process's identity and a new time, on exactly the version read before. */
   async function take(signal: AbortSignal): Promise<void> {
     const started = { at: clock.now(), wall: clock.wallNow() };
     const seen = lease;
-    lease = undefined; // Until the answer is there: the write may have happened or not.
+    lease = undefined; // Unknown until the response arrives: the write may or may not succeed.
     const spec = buildLeaseSpec(seen, identity, leaseMs);
     const precondition = { resourceVersion: seen?.metadata.resourceVersion };
     lease =
@@ -174,12 +174,12 @@ export function createElection(options: ElectionOptions): Election {
     }
   }
 
-  /** Once for each kind of trouble, not every two seconds. */
+  /** Logs each type of failure once, not every two seconds. */
   function report(error: unknown): void {
     const kind = error instanceof KubeError ? error.code : 'other';
     if (stopped.signal.aborted || kind === problem) return;
     problem = kind;
-    log.warn({ err: error, lease: `${name.namespace}/${name.name}` }, 'cannot read or renew the lease; trying on');
+    log.warn({ err: error, lease: `${name.namespace}/${name.name}` }, 'cannot read or renew the lease; retrying');
   }
 
   async function release(): Promise<void> {
@@ -192,7 +192,7 @@ export function createElection(options: ElectionOptions): Election {
       await client.patch(leases, name, { type: 'merge', body }, { resourceVersion }, { signal });
     } catch (error) {
       // The next leader waits for the lease to expire instead.
-      log.debug({ err: error }, 'the lease was not given back');
+      log.debug({ err: error }, 'lease was not released');
     }
   }
 
@@ -205,10 +205,11 @@ export function createElection(options: ElectionOptions): Election {
     },
     assertHeld() {
       if (holds()) return;
-      const found = renewed === undefined ? 'is not ours' : `was last renewed ${Math.round(age())} ms ago`;
+      const found =
+        renewed === undefined ? 'is not held by this process' : `was last renewed ${Math.round(age())} ms ago`;
       throw new KubeError(
         'SLW_KUBE_NOT_LEADER',
-        `lease ${name.namespace}/${name.name} ${found}: only its holder may write, up to ${renewDeadlineMs} ms after a renewal. Another replica goes on with the work`,
+        `lease ${name.namespace}/${name.name} ${found}: only the holder may write, within ${renewDeadlineMs} ms of a renewal. Another replica takes over`,
       );
     },
     onChange(listener) {
@@ -229,9 +230,9 @@ export function createElection(options: ElectionOptions): Election {
 }
 
 /**
- * The same client, for the leader alone: the age of the lease is checked before every write and again right before
- * it is sent, and a write that changes what is there must say which version (or which object, to delete it) it
- * means. A write that is held up after the last check then cannot land on what the next leader has changed.
+ * The same client for the leader only. It checks the age of the lease before every write and again right before
+ * sending. A write that changes an object must carry its version (for a delete, its UID or version), so that a write
+ * delayed after the last check cannot overwrite what the next leader has changed.
  */
 export function fence(client: Client, leadership: Pick<Leadership, 'assertHeld'>): Client {
   return client.guarded((attempt) => {
@@ -240,7 +241,7 @@ export function fence(client: Client, leadership: Pick<Leadership, 'assertHeld'>
     const wanted = attempt.verb === 'patch' || attempt.verb === 'apply' ? 'resourceVersion' : 'uid or resourceVersion';
     throw new KubeError(
       'SLW_KUBE_NO_PRECONDITION',
-      `${attempt.verb} ${attempt.resource.kind} ${attempt.name.name}: expected a precondition with ${wanted}, found none. Pass the one of the object the decision was made on`,
+      `${attempt.verb} ${attempt.resource.kind} ${attempt.name.name}: expected a precondition with ${wanted}, found none. Pass that of the object on which the decision is based`,
     );
   });
 }
@@ -272,5 +273,5 @@ function checkTimes(leaseMs: number, renewDeadlineMs: number, retryMs: number): 
 
 const jittered = (ms: number): number => jitterMs(ms, [0.8, 1.2]);
 
-/** The API's MicroTime: six digits, no fewer. */
+/** The API's MicroTime: exactly six digits. */
 const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z');

@@ -31,7 +31,7 @@ describe('lines', () => {
     expect(more.lines.length).toBe(1);
   });
 
-  it('an error of ours has its code and no stack; a bug has its stack; causes are kept', () => {
+  it('an error with an SLW_ code has no stack; a bug has its stack; causes are kept', () => {
     const { log, last } = collect();
     log.warn({ err: new KubeError('SLW_KUBE_TIMEOUT', 'get Node a: no answer', { cause: new Error('socket') }) }, 'x');
     expect(last()).toMatchObject({
@@ -47,7 +47,7 @@ describe('lines', () => {
     expect(last()).toMatchObject({ err: { type: 'TypeError', stack: expect.stringContaining('log.test.ts') } });
   });
 
-  it('an error does not bring the answer and headers it carries', () => {
+  it('an error is logged without the response and headers it carries', () => {
     const { log, lines } = collect();
     log.error(
       { err: Object.assign(new Error('bad'), { headers: { authorization: 'Bearer abc' }, body: 'pw=1' }) },
@@ -72,7 +72,7 @@ describe('secrets', () => {
     ['the name of a Secret is none', { secret: 'ns/pull' }, { secret: 'ns/pull' }],
     ['a ConfigMap holds none', { kind: 'ConfigMap', data: { a: 'b' } }, { kind: 'ConfigMap', data: { a: 'b' } }],
     ['an empty field is none', { token: '', password: undefined }, { token: '', password: undefined }],
-  ])('of what is secret, %s', (_what, fields, expected) => {
+  ])('of secrets, %s', (_what, fields, expected) => {
     expect(mask(fields)).toEqual(expected);
   });
 
@@ -83,7 +83,7 @@ describe('secrets', () => {
     expect(maskLine('GET https://host/path@x')).toBe('GET https://host/path@x');
   });
 
-  it('fields without end are cut', () => {
+  it('endless fields are cut', () => {
     interface Chain {
       next?: Chain;
     }
@@ -97,7 +97,7 @@ describe('secrets', () => {
 });
 
 describe('on a terminal', () => {
-  it('a line is short, with its fields behind the message', () => {
+  it('a line is short, with its fields after the message', () => {
     const { log, lines } = collect({ pretty: true });
     log.info({ controller: 'render', nodes: 3 }, 'pool worker rendered');
     expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d INFO {2}pool worker rendered controller=render nodes=3\n$/);

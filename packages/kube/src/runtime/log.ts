@@ -10,13 +10,13 @@ export interface LogOptions {
   level?: LogLevel | undefined;
   /** The program's name, on every line. */
   name?: string | undefined;
-  /** Lines for people instead of JSON; by default where stderr is a terminal. */
+  /** Human-readable lines instead of JSON; the default if stderr is a terminal. */
   pretty?: boolean | undefined;
-  /** Where lines go; stderr by default. */
+  /** Output; stderr by default. */
   write?: ((line: string) => void) | undefined;
 }
 
-/** JSON lines on stderr, or short lines on a terminal. Secrets are taken out before anything is written. */
+/** JSON lines on stderr, or short lines on a terminal. Secrets are removed before anything is written. */
 export function createLog({
   level = 'info',
   name,
@@ -40,16 +40,16 @@ export function createLog({
   );
 }
 
-/** For programs and tests that want no lines at all. */
+/** For programs and tests that log nothing. */
 export const silentLog = (): Log => pino({ enabled: false });
 
-/** Written at once: a line must not be lost in a buffer when the process ends, and no thread has to be paid for. */
+/** Written synchronously: no line is lost in a buffer when the process exits, and no thread is needed. */
 function writeToStderr(line: string): void {
   process.stderr.write(line);
 }
 
 const HIDDEN = '[hidden]';
-// A field `secret` is not among them: it names a Secret.
+// Not `secret`: that field contains the name of a Secret.
 const SECRET_NAME =
   '(?:authorization|proxy-authorization|cookie|set-cookie|(?:[\\w.-]*[-_])?(?:token|password|private-?key)|[a-z]*(?:Token|Password|PrivateKey)|client-?secret|client-key-data)';
 const secretField = new RegExp(`^${SECRET_NAME}$`, 'i');
@@ -57,7 +57,7 @@ const secretText = new RegExp(`"(${SECRET_NAME})":"(?:[^"\\\\]|\\\\.)*"`, 'gi');
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 100;
 
-/** The fields of a log line without secrets: known field names, and whatever an object of kind Secret holds. */
+/** Removes secrets from the fields of a log line: known field names, and the contents of Secret objects. */
 export function mask(fields: object): Record<string, unknown> {
   return maskObject(fields, 0);
 }
@@ -70,7 +70,7 @@ function maskObject(value: object, depth: number): Record<string, unknown> {
   );
 }
 
-// Annotations of a Secret too: `kubectl apply` leaves the whole object in one of them.
+// Also a Secret's annotations: `kubectl apply` stores the whole object in one of them.
 const isHidden = (name: string, isSecret: boolean): boolean =>
   secretField.test(name) || (isSecret && ['data', 'stringData', 'metadata'].includes(name));
 
@@ -84,7 +84,7 @@ function maskValue(value: unknown, depth: number): unknown {
   return maskObject(value, depth);
 }
 
-/** What is left in the text: fields of child loggers, bearer tokens, passwords in addresses. */
+/** Secrets left in the text: fields of child loggers, bearer tokens, passwords in URLs. */
 export const maskLine = (line: string): string =>
   line
     .replaceAll(secretText, `"$1":"${HIDDEN}"`)
@@ -92,8 +92,8 @@ export const maskLine = (line: string): string =>
     .replaceAll(/:\/\/[^\s/@"]+@/g, `://${HIDDEN}@`);
 
 /**
- * Only what a reader needs: other fields of an error can hold whole answers and headers. The stack is for bugs;
- * an error with a code of ours says everything in its message.
+ * Logs only what a reader needs: other fields of an error can contain whole responses and headers. Only bugs log a
+ * stack: the message of an error with an SLW_ code is sufficient.
  */
 function describeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { message: String(error) };
@@ -111,7 +111,7 @@ function describeError(error: unknown, depth = 0): object {
 const colours: Record<string, string> = { debug: '\u001b[2m', warn: '\u001b[33m', error: '\u001b[31m' };
 const PLAIN = '\u001b[0m';
 
-/** `12:34:56 WARN  render worker: cannot … pool=worker`; a bug's stack follows on lines of its own. */
+/** `12:34:56 WARN  render worker: cannot … pool=worker`; a bug's stack follows on separate lines. */
 export function prettyLine(line: string): string {
   const { level, time, msg, err, name: _, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const label = String(level);

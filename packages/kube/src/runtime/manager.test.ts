@@ -16,7 +16,7 @@ import { createMetrics } from './metrics.ts';
 const pools: Resource = { group: 'example.io', version: 'v1', kind: 'Pool', plural: 'pools', namespaced: false };
 const nodes: Resource = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false };
 
-/** A server that streams one object of each kind, says that this was all, and then what it is told to `send`. */
+/** A server that streams one object of each kind, completes the initial list, and then sends what `send` passes. */
 function streamServer() {
   const open = new Map<string, number>();
   const senders = new Set<(event: object) => void>();
@@ -73,7 +73,7 @@ function gatesByHand(on: Set<string>): Gates & { set(gate: string, value: boolea
   };
 }
 
-/** A controller that remembers the keys it was given. */
+/** A controller that records its keys. */
 function remembering(name: string, reads: readonly Source[], more: Partial<ControllerDef> = {}) {
   const keys: string[] = [];
   const def: ControllerDef = {
@@ -112,7 +112,7 @@ async function withManager(
 }
 
 describe('a manager', () => {
-  it('gives controllers that watch the same one watch, and each its keys', async () => {
+  it('shares one watch among controllers with the same source, and each gets its keys', async () => {
     const server = streamServer();
     const [one, other] = [
       remembering('one', [{ resource: pools }]),
@@ -127,13 +127,13 @@ describe('a manager', () => {
     await until(() => expect([...server.open.values()]).toEqual([0, 0]), 'process');
   });
 
-  it('runs nothing before everything watched has been read, and says so', async () => {
+  it('runs nothing before all sources have synced, and reports it', async () => {
     const server = streamServer();
     server.server.silent = true;
     const one = remembering('one', [{ resource: pools }]);
     await withManager({ ...server, controllers: [one.def] }, async (manager) => {
       await until(() => expect(server.open.size).toBe(1), 'process');
-      expect(manager.ready()).toEqual({ ok: false, problems: ['controller one has not read all it watches'] });
+      expect(manager.ready()).toEqual({ ok: false, problems: ['controller one has not synced all its sources'] });
       expect(one.keys).toEqual([]);
     });
   });
@@ -165,7 +165,7 @@ describe('a manager', () => {
     });
   });
 
-  it('a stop lets a run end by itself, and asks it to when the bound has passed', async () => {
+  it('a stop lets a run finish, and aborts it after the bound', async () => {
     const server = streamServer();
     const ends: string[] = [];
     let started = 0;
@@ -191,7 +191,7 @@ describe('a manager', () => {
 });
 
 describe('a gate that is off', () => {
-  /** A gated controller that notes when it runs, ends and cleans up. */
+  /** A gated controller that records when it runs, ends and cleans up. */
   function gated(whenOff: Gate['whenOff'], more: Partial<ControllerDef> = {}) {
     return remembering('gated', [{ resource: pools }], {
       gate: { name: 'Pins', whenOff },
@@ -200,7 +200,7 @@ describe('a gate that is off', () => {
     });
   }
 
-  it('has a controller clean up at the start, once, and watch nothing', async () => {
+  it('makes a controller clean up once at the start, and watch nothing', async () => {
     const server = streamServer();
     let cleaned = 0;
     const { def, keys } = gated(() => Promise.resolve(void (cleaned += 1)));
@@ -216,7 +216,7 @@ describe('a gate that is off', () => {
     });
   });
 
-  it('has it clean up when it is turned off, and after its last run has ended', async () => {
+  it('makes it clean up after it is turned off and the last run has ended', async () => {
     const server = streamServer();
     const log: string[] = [];
     const runEnds = Promise.withResolvers<void>();
@@ -242,7 +242,7 @@ describe('a gate that is off', () => {
     });
   });
 
-  it('has it try again until that succeeds, with what it owns and in its own name', async () => {
+  it('makes it retry until that succeeds, with its ownership and field manager', async () => {
     const server = streamServer();
     const log: unknown[] = [];
     const requests: Request[] = [];
@@ -275,7 +275,7 @@ describe('a gate that is off', () => {
   it.each<[string, Partial<Setting>]>([
     ['where nobody knows about gates', {}],
     ['in a process that does not lead', { gates: gatesByHand(new Set()), election: leaseServer(true).election }],
-  ])('has nothing cleaned up %s', async (_promise, setting) => {
+  ])('cleans up nothing %s', async (_promise, setting) => {
     let cleaned = 0;
     const { def } = gated(() => Promise.resolve(void (cleaned += 1)));
     await withManager({ ...streamServer(), controllers: [def], ...setting }, async (manager) => {
@@ -287,8 +287,8 @@ describe('a gate that is off', () => {
 });
 
 /**
- * A server with one lease that nobody else wants; while it is down, nothing is answered. Leadership is lost when the test lets the
- * time pass, and never because the machine is slow.
+ * A server with one lease without other candidates; while it is down, it does not respond. Leadership is lost when the
+ * test advances the time, and never because the machine is slow.
  */
 function leaseServer(isTaken = false) {
   let lease: Record<string, unknown> | undefined;
@@ -333,7 +333,7 @@ function leaseServer(isTaken = false) {
 }
 
 describe('leadership', () => {
-  it('a lost lease stops every run at once and refuses its writes; one that is back starts anew, never beside the old run', async () => {
+  it('a lost lease stops every run and refuses its writes; regained, runs restart, never alongside the old one', async () => {
     const { server, election, loseLease, winLease } = leaseServer();
     const log: string[] = [];
     const runEnds = Promise.withResolvers<void>();
@@ -362,7 +362,7 @@ describe('leadership', () => {
     expect(server.holder()).toBe('');
   });
 
-  it('a leader that was none for a moment still waits for what it wrote before', async () => {
+  it('a leader that briefly lost the lease still waits for its earlier writes', async () => {
     const { election, loseLease, winLease } = leaseServer();
     const streams = streamServer();
     const transport: Transport = {
@@ -411,7 +411,7 @@ describe('sharing', () => {
     expect(share(source)).not.toBe(share({ resource: pools }));
   });
 
-  it('the keys and indexes asked for make no other watch; indexes come together', () => {
+  it('different keys and indexes share a watch; indexes are combined', () => {
     const byName = () => ['a'];
     const byPool = () => ['b'];
     const one = { resource: nodes, indexes: { byName }, keysOf: () => [] };

@@ -19,9 +19,9 @@ export interface ManagerOptions {
   events: Recorder;
   log: Log;
   metrics: Metrics;
-  /** Without gates, a controller that has one is off. */
+  /** Without gates, a controller with a gate is off. */
   gates?: Gates | undefined;
-  /** Without it, this process always works: for programs of which there is one a node. */
+  /** Without an election, this process is always active: for programs that run once per node. */
   election?: Omit<ElectionOptions, 'log'> | undefined;
   /** How long running reconciles may take to end when the process stops. */
   stopBoundMs?: number | undefined;
@@ -29,9 +29,9 @@ export interface ManagerOptions {
 
 export interface Manager {
   start(): void;
-  /** Takes no more keys, lets running reconciles end, writes the last events, gives the lease back, closes watches. */
+  /** Stops accepting keys, lets running reconciles end, writes the last events, releases the lease, closes watches. */
   stop(): Promise<void>;
-  /** All that is watched has been read once. A stand-by is ready too. */
+  /** Every source has been read once. A standby is ready too. */
   ready(this: void): Health;
   live(this: void): Health;
   readonly leadership: Leadership | undefined;
@@ -40,22 +40,22 @@ export interface Manager {
 interface WatchedSources {
   informers: ReadonlyMap<Source, Informer<KubeObject>>;
   isSynced: boolean;
-  /** Here and not in the controller: a leader that was none for a moment may find its stores behind what it wrote before. */
+  /** Outlives the controller: after a brief loss of leadership the stores may still lag behind its writes. */
   ownWrites: OwnWrites;
 }
 
-/** `cleaning`: the gate is off, and what the controller wrote is taken back. */
+/** `cleaning`: the gate is off, and the controller removes what it wrote. */
 type ControllerWork = 'running' | 'cleaning' | 'none';
 
 interface Entry {
   def: ControllerDef;
   controller: Controller | undefined;
-  /** What the controller is there for. */
+  /** The controller's current job. */
   work: ControllerWork;
-  /** The controller was aborted: it must end, even where leadership has come back meanwhile. */
+  /** The controller was aborted: it must end, even if leadership has returned meanwhile. */
   aborted: boolean;
   watching: WatchedSources | undefined;
-  /** Aborted when something has changed: what is waited for may no longer be wanted. */
+  /** Aborted when something has changed: the awaited state may no longer be desired. */
   outdated: AbortController;
   steps: Promise<void>;
 }
@@ -86,11 +86,11 @@ export function createManager(options: ManagerOptions): Manager {
   function workFor({ def }: Entry): ControllerWork {
     if (state !== 'started' || !leads()) return 'none';
     if (isOn(def)) return 'running';
-    // Without gates nobody knows that one was turned off.
+    // Without gates it is unknown whether one was turned off.
     return gates !== undefined && typeof def.gate === 'object' ? 'cleaning' : 'none';
   }
 
-  /** One step after the other for each controller, and never one for a state that has passed. */
+  /** Steps of one controller run one after another, and a step for an outdated state is skipped. */
   function refresh(entry: Entry): void {
     entry.outdated.abort();
     entry.outdated = new AbortController();
@@ -100,7 +100,7 @@ export function createManager(options: ManagerOptions): Manager {
       .catch((error: unknown) => {
         log.error(
           { err: error, controller: entry.def.name },
-          'a controller could not be started or stopped; this is a bug',
+          'controller could not be started or stopped; this is a bug',
         );
       });
   }
@@ -152,7 +152,7 @@ export function createManager(options: ManagerOptions): Manager {
       ownWrites: watching.ownWrites,
       informerOf: (source) => {
         const informer = watching.informers.get(source);
-        if (informer === undefined) throw new Error(`controller ${def.name} has no such source`);
+        if (informer === undefined) throw new Error(`controller ${def.name} does not declare this source`);
         return informer;
       },
     });
@@ -169,17 +169,17 @@ export function createManager(options: ManagerOptions): Manager {
       ...options,
       client,
       informerOf: () => {
-        throw new Error(`controller ${def.name} watches nothing while its gate is off`);
+        throw new Error(`controller ${def.name} has no stores while its gate is off`);
       },
     });
     entry.controller.start();
     entry.work = 'cleaning';
-    log.info({ controller: def.name, gate: def.gate.name }, 'the gate is off: the controller takes back what it wrote');
+    log.info({ controller: def.name, gate: def.gate.name }, 'gate is off; the controller removes what it wrote');
   }
 
   async function rest(entry: Entry): Promise<void> {
     if (entry.controller === undefined) return;
-    // Until the last run has ended, a new controller must not start: it could run the same key beside it.
+    // No new controller may start until the last run has ended: both could run the same key.
     await entry.controller.stop(stopBoundMs);
     entry.controller = undefined;
     entry.aborted = false;
@@ -190,7 +190,7 @@ export function createManager(options: ManagerOptions): Manager {
   function onLeadership(held: boolean): void {
     const { lease } = options.election ?? {};
     if (lease !== undefined) metrics.setLeader(`${lease.namespace}/${lease.name}`, held);
-    const reason = new KubeError('SLW_KUBE_NOT_LEADER', 'leadership was lost while this reconcile ran');
+    const reason = new KubeError('SLW_KUBE_NOT_LEADER', 'leadership was lost during this reconcile');
     for (const entry of held ? [] : entries) {
       entry.controller?.abort(reason);
       entry.aborted = entry.controller !== undefined;
@@ -211,7 +211,7 @@ export function createManager(options: ManagerOptions): Manager {
       state = 'stopping';
       unsubscribe?.();
       refreshAll();
-      // A little more than the bound: runs that were asked to end get the time to.
+      // Slightly longer than the bound: aborted runs need time to end.
       await orAborted(Promise.all(entries.map(({ steps }) => steps)), AbortSignal.timeout(stopBoundMs + 1000));
       await options.events.flush();
       await election?.stop();
@@ -223,20 +223,20 @@ export function createManager(options: ManagerOptions): Manager {
       const problems = waiting.map(({ def, watching }) => {
         const troubled = [...(watching?.informers.values() ?? [])].find(({ problem }) => problem !== undefined);
         const why = troubled === undefined ? '' : `: ${String(troubled.problem)}`;
-        return `controller ${def.name} has not read all it watches${why}`;
+        return `controller ${def.name} has not synced all its sources${why}`;
       });
       return { ok: state === 'started' && problems.length === 0, problems };
     },
     live() {
       const problems = entries.flatMap(({ def, controller }) =>
-        (controller?.stuck() ?? []).map((key) => `controller ${def.name}: the reconcile of ${key} does not end`),
+        (controller?.stuck() ?? []).map((key) => `controller ${def.name}: the reconcile of ${key} is stuck`),
       );
       return { ok: problems.length === 0, problems };
     },
   };
 }
 
-/** A controller of one key that is done when the clean-up has succeeded. */
+/** A controller with one key, done once the clean-up has succeeded. */
 function buildCleaner(def: ControllerDef, { whenOff }: Gate): ControllerDef {
   return {
     name: def.name,

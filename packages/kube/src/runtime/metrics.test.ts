@@ -6,7 +6,7 @@ import { serveProbes } from './probes.ts';
 import type { Health } from './probes.ts';
 
 describe('metrics', () => {
-  it('the depth of a queue is what it is when somebody asks, and gone with the queue', async () => {
+  it('the depth of a queue is read at each scrape, and removed with the queue', async () => {
     const metrics = createMetrics();
     let depth = 3;
     const forget = metrics.observeQueue('render', () => depth);
@@ -26,7 +26,7 @@ describe('metrics', () => {
     expect(text).toContain('mcc_sub_controller_state{subcontroller="render",state="standby",object=""} 0');
   });
 
-  it('two registries in a process know nothing of each other, nor of the global one', async () => {
+  it('two registries in a process are independent of each other and of the global one', async () => {
     const [one, other] = [createMetrics(), createMetrics()];
     one.setLeader('ns/lease', true);
     expect(await one.registry.metrics()).toContain('slipway_leader{lease="ns/lease"} 1');
@@ -36,9 +36,9 @@ describe('metrics', () => {
 });
 
 describe('probes', () => {
-  it('say whether the process lives and is ready, and why not; and give the metrics', async () => {
+  it('report liveness and readiness with reasons, and serve the metrics', async () => {
     const metrics = createMetrics();
-    let ready: Health = { ok: false, problems: ['controller a has not read all it watches'] };
+    let ready: Health = { ok: false, problems: ['controller a has not synced all its sources'] };
     const server = await serveProbes({
       metrics,
       ready: () => ready,
@@ -52,7 +52,7 @@ describe('probes', () => {
     };
     try {
       expect(await fetchPath('/healthz')).toEqual([200, 'ok\n']);
-      expect(await fetchPath('/readyz')).toEqual([503, 'controller a has not read all it watches\n']);
+      expect(await fetchPath('/readyz')).toEqual([503, 'controller a has not synced all its sources\n']);
       ready = { ok: true, problems: [] };
       expect(await fetchPath('/readyz?verbose')).toEqual([200, 'ok\n']);
       expect(await fetchPath('/metrics')).toEqual([200, expect.stringContaining('# TYPE slipway_queue_depth gauge')]);

@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What a controller is doing; the state `running` is the leader's. */
+/** The state of a controller; only the leader's is `running`. */
 export type ControllerState = 'off' | 'standby' | 'syncing' | 'running';
 const controllerStates: readonly ControllerState[] = ['off', 'standby', 'syncing', 'running'];
 
-/** `error`: the world failed; `bug`: our code did; `conflict`: somebody was faster, the run is repeated. */
+/** `error`: the environment failed; `bug`: this code did; `conflict`: another client was faster, the run repeats. */
 export type ReconcileResult = 'done' | 'again' | 'conflict' | 'error' | 'bug' | 'timeout' | 'stopped';
 
 export interface Metrics {
@@ -17,20 +17,20 @@ export interface Metrics {
   readonly events: Counter<'result'>;
   setControllerState(controller: string, state: ControllerState): void;
   setLeader(lease: string, held: boolean): void;
-  /** The depth is asked for when somebody reads the metrics; returns the way to stop that. */
+  /** The depth is read at every scrape; returns a function that unregisters it. */
   observeQueue(controller: string, depth: () => number): () => void;
 }
 
-/** One registry a process, never the library's global one: tests and several managers in a process stay apart. */
+/** One registry per process, never the library's global one: tests and several managers in a process stay separate. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const queues = new Map<string, () => number>();
 
-  // The name and labels that dashboards for these fleets already ask for; `object` is kept for them, and empty.
+  // The name and labels that existing dashboards for these fleets query; `object` is there for them, and empty.
   const state = new Gauge({
     name: 'mcc_sub_controller_state',
-    help: 'What a controller is doing: 1 on the state it is in.',
+    help: 'State of a controller: 1 for the current state.',
     labelNames: ['subcontroller', 'state', 'object'],
     registers,
   });
@@ -42,7 +42,7 @@ export function createMetrics(): Metrics {
   });
   const depths = new Gauge({
     name: 'slipway_queue_depth',
-    help: 'Keys that are ready and wait for a worker.',
+    help: 'Ready keys that wait for a worker.',
     labelNames: ['controller'],
     registers: [],
     collect() {
@@ -57,39 +57,39 @@ export function createMetrics(): Metrics {
     registry,
     reconcileSeconds: new Histogram({
       name: 'slipway_reconcile_duration_seconds',
-      help: 'How long a reconcile took, by what it came to.',
+      help: 'Duration of a reconcile, by result.',
       labelNames: ['controller', 'result'],
       buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300],
       registers,
     }),
     reconcileErrors: new Counter({
       name: 'slipway_reconcile_errors_total',
-      help: 'Reconciles that failed, by error code; code BUG is a defect of ours.',
+      help: 'Reconciles that failed, by error code; code BUG is a defect in Slipway.',
       labelNames: ['controller', 'code'],
       registers,
     }),
     retries: new Counter({
       name: 'slipway_reconcile_retries_total',
-      help: 'Runs that were put back to be tried again later.',
+      help: 'Reconciles that were requeued with backoff.',
       labelNames: ['controller'],
       registers,
     }),
     queueWaitSeconds: new Histogram({
       name: 'slipway_queue_wait_seconds',
-      help: 'How long a ready key waited for a worker.',
+      help: 'Time that a ready key waited for a worker.',
       labelNames: ['controller'],
       buckets: [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
       registers,
     }),
     watchRestarts: new Counter({
       name: 'slipway_watch_restarts_total',
-      help: 'Watches that ended abnormally and were opened again.',
+      help: 'Watches that failed and were reopened.',
       labelNames: ['resource', 'code'],
       registers,
     }),
     events: new Counter({
       name: 'slipway_events_total',
-      help: 'Events recorded: written, counted into an earlier one, dropped or failed.',
+      help: 'Recorded events, by result: written, counted into an earlier event, dropped or failed.',
       labelNames: ['result'],
       registers,
     }),

@@ -29,13 +29,13 @@ afterAll(() => scratch.close());
 
 const countIn = (object: ConfigMap | undefined): number => Number(object?.data?.['count'] ?? 0);
 
-/** Keeps the count and the version, and so hides what is written to labels. */
+/** Stores the count and the version, and so hides changes of labels. */
 const keepCount = ({ metadata, data }: Stored<ConfigMap>): Stored<ConfigMap> => ({
   metadata: { name: metadata.name, namespace, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
   ...(data !== undefined && { data }),
 });
 
-/** Runs again and again, woken by nothing in the cluster, as fast as it may. */
+/** Requeues itself as fast as it may, triggered by nothing in the cluster. */
 async function whileRunning(
   reconcile: ControllerDef['reconcile'],
   source: Partial<ControllerDef['reads'][number]>,
@@ -62,7 +62,7 @@ async function whileRunning(
   }
 }
 
-it('a run never decides on less than what runs before it have written', async () => {
+it('a run always sees the writes of earlier runs', async () => {
   const counts: number[] = [];
   let versions = 0;
   await whileRunning(
@@ -73,7 +73,7 @@ it('a run never decides on less than what runs before it have written', async ()
       const data = { count: String(countIn(object) + 1) };
       if (object === undefined) await write.create(configMaps, { metadata: { namespace, name: 'count' }, data });
       else {
-        // The last write changes nothing that is kept: no event of the store tells of it.
+        // The last write changes no stored field: the store emits no event for it.
         const counted = await write.patch(configMaps, object, { data });
         await write.patch(configMaps, counted, { metadata: { labels: { version: String((versions += 1)) } } });
       }
@@ -89,7 +89,7 @@ it('a run never decides on less than what runs before it have written', async ()
   );
 });
 
-it('a controller is not held up by what it writes outside of what it watches', async () => {
+it('a controller does not wait for writes outside its sources', async () => {
   let runs = 0;
   await whileRunning(
     async (_key, { write }) => {

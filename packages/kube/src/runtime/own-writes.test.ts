@@ -131,7 +131,7 @@ describe('a key that has written', () => {
     expect([ownWrites.isBehind('worker'), news()]).toEqual([false, 1]);
   });
 
-  it('holds up all keys of a controller that decides on all of them', () => {
+  it('delays all keys of a controller that decides on all of them', () => {
     const { ownWrites, view } = setUp([{ resource: nodes }], 'all');
     view.put(object('n1', '5'));
     ownWrites.add('worker', changed(nodes, object('n1', '10')));
@@ -140,7 +140,7 @@ describe('a key that has written', () => {
     expect(ownWrites.isBehind('infra')).toBe(false);
   });
 
-  it('waits for all that it wrote, of whatever kind', () => {
+  it('waits for all its writes, of any kind', () => {
     const { ownWrites, view, other } = setUp([{ resource: nodes }, { resource: pools }]);
     for (const name of ['n1', 'n2']) view.put(object(name, '1'));
     other.put(object('worker', '2'));
@@ -165,7 +165,7 @@ describe('a key that has written', () => {
     expect(ownWrites.isBehind('a')).toBe(false);
   });
 
-  it('waits for what it created, also where it changed that again at once', () => {
+  it('waits for what it created, even if it changed that again immediately', () => {
     const { ownWrites, view } = setUp([{ resource: nodes }]);
     ownWrites.add('a', created(nodes, object('n1', '10')));
     ownWrites.add('a', changed(nodes, object('n1', '11')));
@@ -174,7 +174,7 @@ describe('a key that has written', () => {
     expect(ownWrites.isBehind('a')).toBe(false);
   });
 
-  it('is released where a bookmark says that all that was written is there', () => {
+  it('is released when a bookmark shows that all writes have arrived', () => {
     const { ownWrites, view, news } = setUp([{ resource: nodes }]);
     ownWrites.add('a', created(nodes, object('n1', '10')));
     view.passed('9');
@@ -196,7 +196,7 @@ describe('a key that has written', () => {
     expect([ownWrites.isBehind('a'), clock.waits().length]).toEqual([false, 0]);
   });
 
-  it('waits for every store that the object belongs into', () => {
+  it('waits for every store that should contain the object', () => {
     const { ownWrites, view, other } = setUp([
       { resource: secrets, namespace: 'ns', labelSelector: 'a=b' },
       { resource: secrets, as: 'metadata' },
@@ -209,7 +209,7 @@ describe('a key that has written', () => {
     expect(ownWrites.isBehind('a')).toBe(false);
   });
 
-  it('does not wait where the answer was no object', () => {
+  it('does not wait if the response was not an object', () => {
     const { ownWrites } = setUp([{ resource: nodes }]);
     ownWrites.add('a', created(nodes, {} as Stored<KubeObject>));
     expect(ownWrites.isBehind('a')).toBe(false);
@@ -217,7 +217,7 @@ describe('a key that has written', () => {
 });
 
 describe('a write that never comes back', () => {
-  it('holds its key for three minutes of a watch that works, and is reported', async () => {
+  it('delays its key for three minutes of a working watch, and is reported', async () => {
     const { ownWrites, lines, clock, news } = setUp([{ resource: nodes }]);
     ownWrites.add('a', created(nodes, object('n1', '10')));
     await clock.advance(179_999);
@@ -229,7 +229,7 @@ describe('a write that never comes back', () => {
     ]);
   });
 
-  it('holds it for as long as the watch is broken', async () => {
+  it('delays it as long as the watch is broken', async () => {
     const { ownWrites, view, clock } = setUp([{ resource: nodes }]);
     view.state.problem = new Error('down');
     ownWrites.add('a', created(nodes, object('n1', '10')));
@@ -240,11 +240,11 @@ describe('a write that never comes back', () => {
     expect(ownWrites.isBehind('a')).toBe(false);
   });
 
-  it('leaves no timer and no listener behind when nobody watches any more', () => {
+  it('leaves no timer and no listener behind after close', () => {
     const { ownWrites, view, clock } = setUp([{ resource: nodes }]);
     ownWrites.add('a', created(nodes, object('n1', '10')));
     ownWrites.close();
-    // The answer to a write that was under way.
+    // The response to a write that was in progress.
     ownWrites.add('a', created(nodes, object('n2', '11')));
     expect([clock.waits().length, view.followers.size, ownWrites.isBehind('a')]).toEqual([0, 0, false]);
   });

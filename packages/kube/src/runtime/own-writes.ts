@@ -1,5 +1,5 @@
-// What a controller has written and its stores do not show yet. To decide on such a view could be to take a second machine
-// out of service in the place of the first one: the key waits for the moment until the watch has caught up.
+// Tracks writes that a controller's stores do not show yet. A decision on such a view could take down a second machine
+// instead of the first, so the key waits until the watch has caught up.
 import { isInScope } from '../client/list.ts';
 import { isStored, type Key, keyOf, type KubeObject, resourceId } from '../client/resource.ts';
 import type { LandedWrite } from '../client/writer.ts';
@@ -9,17 +9,17 @@ import type { Source } from './controller-def.ts';
 import type { Log } from './log.ts';
 
 export interface OwnWrites {
-  /** A run of the key has written this. */
+  /** Records a write by a run of the key. */
   add(key: Key, write: LandedWrite): void;
-  /** Whether a run of the key would see less than it has to: what runs of the key wrote, or of all keys. */
+  /** Whether the stores lack writes that the key must see: its own, or those of all keys. */
   isBehind(key: Key): boolean;
-  /** Called when something has been seen. */
+  /** Called when a pending write becomes visible. */
   onSeen(listener: () => void): () => void;
   close(this: void): void;
 }
 
 export interface OwnWritesOptions {
-  /** Where writes can be seen. */
+  /** The informers in which writes become visible. */
   informers: ReadonlyMap<Source, Informer<KubeObject>>;
   of: 'key' | 'all';
   log: Log;
@@ -27,8 +27,8 @@ export interface OwnWritesOptions {
 }
 
 /**
- * Longer than a watch may be silent before it counts as broken. It comes to this only where versions went back, as after etcd
- * was restored from a backup.
+ * Longer than a watch may be silent before it is considered broken. Only reached if versions went backwards, as after
+ * restoring etcd from a backup.
  */
 const MAX_WAIT_MS = 180_000;
 
@@ -40,7 +40,7 @@ interface PendingWrite {
 }
 
 export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions): OwnWrites {
-  /** By the key that was run and the object that was written. */
+  /** By reconciled key and written object. */
   const pending = new Map<string, PendingWrite>();
   const count = new Map<Key, number>();
   const listeners = new Set<() => void>();
@@ -75,14 +75,14 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
     return clock.setTimer(MAX_WAIT_MS, () => {
       const late = pending.get(id);
       if (late === undefined) return;
-      // While a watch is broken, it says nothing of what it would bring.
+      // A broken watch is no evidence that the write will never arrive.
       if (late.informers.some(({ problem }) => problem !== undefined)) {
         pending.set(id, { ...late, cancelLimit: limit(id) });
         return;
       }
       const { resource, object } = late.write;
       const about = { key: late.key, kind: resource.kind, object: keyOf(object), waitedMs: MAX_WAIT_MS };
-      log.warn(about, 'the watch has not brought what was written; the key is run without it');
+      log.warn(about, 'the watch has not delivered a write; running the key without it');
       forget(id);
       for (const listener of listeners) listener();
     });
@@ -117,7 +117,7 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
   };
 }
 
-/** Versions are numbers that grow: the API server promises it since 1.35, and etcd has done it from its beginning. */
+/** Versions are increasing numbers: the API server guarantees it since 1.35, and etcd has always done it. */
 export function isSeen(
   { store, version }: Pick<Informer<KubeObject>, 'store' | 'version'>,
   write: LandedWrite,
@@ -125,7 +125,7 @@ export function isSeen(
   const isOlder = (seen: string): boolean => Number(seen) < Number(write.object.metadata.resourceVersion);
   if (version !== undefined && !isOlder(version)) return true;
   const seen = store.get(keyOf(write.object));
-  // What is gone was there when it was changed: it was deleted since, or selects itself out of what is watched.
+  // A missing object existed when it was changed: it was deleted since, or no longer matches the selector.
   if (seen === undefined) return write.type === 'changed';
   return !isOlder(seen.metadata.resourceVersion);
 }

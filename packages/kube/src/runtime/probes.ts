@@ -11,17 +11,17 @@ export interface ProbeOptions {
   metrics: Metrics;
   ready(this: void): Health;
   live(this: void): Health;
-  /** Only this machine by default; a pod needs `::`. */
+  /** Loopback by default; a pod needs `::`. */
   host?: string | undefined;
   port: number;
 }
 
-/** /healthz, /readyz and /metrics for the kubelet and Prometheus. Resolves when it listens. */
+/** Serves /healthz, /readyz and /metrics for the kubelet and Prometheus. Resolves once it listens. */
 export function serveProbes({ host = '127.0.0.1', port, ...sources }: ProbeOptions): Promise<Server> {
   const server = createServer(
     { requestTimeout: 5000, headersTimeout: 5000, keepAliveTimeout: 5000, maxHeaderSize: 8192 },
     (request, response) => {
-      // Nothing here takes a body.
+      // No endpoint reads a body.
       request.resume();
       answerProbe(request, response, sources).catch(() => response.destroy());
     },
@@ -47,10 +47,10 @@ async function answerProbe(
   };
   const sendHealth = ({ ok, problems }: Health): void =>
     send(ok ? 200 : 503, ok ? 'ok\n' : `${problems.join('\n') || 'not started'}\n`);
-  if (request.method !== 'GET' && request.method !== 'HEAD') return send(405, 'only GET is answered here\n');
+  if (request.method !== 'GET' && request.method !== 'HEAD') return send(405, 'only GET is allowed\n');
   const path = request.url?.split('?', 1)[0];
   if (path === '/healthz') return sendHealth(live());
   if (path === '/readyz') return sendHealth(ready());
   if (path === '/metrics') return send(200, await metrics.registry.metrics(), metrics.registry.contentType);
-  return send(404, 'there is /healthz, /readyz and /metrics\n');
+  return send(404, 'not found: use /healthz, /readyz or /metrics\n');
 }

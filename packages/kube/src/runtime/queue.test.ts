@@ -30,7 +30,7 @@ function queueUnderTest(workers = 1) {
 }
 
 describe('what waits', () => {
-  it('a key that waits already is not there twice', async () => {
+  it('a key that already waits is not queued twice', async () => {
     const { queue, log, finish } = queueUnderTest();
     for (const key of ['a', 'b', 'a', 'b', 'a']) queue.add(key);
     expect(queue.depth).toBe(2);
@@ -51,7 +51,7 @@ describe('what waits', () => {
     expect(log).toEqual(['a']);
   });
 
-  it('a key added while it is worked on runs once more after it, never beside itself', async () => {
+  it('a key added while it runs is run once more afterwards, never concurrently', async () => {
     const { queue, log, finish } = queueUnderTest(4);
     queue.start();
     queue.add('a');
@@ -66,7 +66,7 @@ describe('what waits', () => {
     expect(log).toEqual(['a', 'a']);
   });
 
-  it('no more keys than workers run at once', async () => {
+  it('no more keys than workers run concurrently', async () => {
     const { queue, log, finish } = queueUnderTest(2);
     queue.start();
     for (const key of ['a', 'b', 'c']) queue.add(key);
@@ -79,7 +79,7 @@ describe('what waits', () => {
 });
 
 describe('times', () => {
-  it('of several times for one key the earliest counts', async () => {
+  it('of several due times for one key the earliest counts', async () => {
     const { queue, clock, log, finish } = queueUnderTest();
     queue.start();
     queue.add('a', { afterMs: 500 });
@@ -94,7 +94,7 @@ describe('times', () => {
     expect(log).toEqual(['a']);
   });
 
-  it('a change does not wait for a delayed run, and takes its place', async () => {
+  it('a change does not wait for a delayed run, and replaces it', async () => {
     const { queue, clock, log, finish } = queueUnderTest();
     queue.start();
     queue.add('a', { afterMs: 500 });
@@ -106,7 +106,7 @@ describe('times', () => {
     expect(log).toEqual(['a']);
   });
 
-  it('a run that asks for another one gets it at its time', async () => {
+  it('a run that requests another one gets it on time', async () => {
     const { queue, clock, log, finish } = queueUnderTest();
     queue.start();
     queue.add('a');
@@ -136,7 +136,7 @@ describe('failures', () => {
     ]);
   });
 
-  it('a key that fails waits longer each time, and from the start again after a success', async () => {
+  it('a key that fails waits longer each time, and starts over after a success', async () => {
     const { queue, clock, log, finish } = queueUnderTest();
     queue.start();
     queue.add('a');
@@ -157,7 +157,7 @@ describe('failures', () => {
     expect(log.length).toBe(6);
   });
 
-  it('a retry comes not before the server said, and a conflict not later than asked', async () => {
+  it('a retry runs no earlier than the server allows, and a conflict no later than requested', async () => {
     const { queue, clock, log, finish } = queueUnderTest();
     queue.start();
     queue.add('a');
@@ -173,7 +173,7 @@ describe('failures', () => {
     expect(log.length).toBe(3);
   });
 
-  it('a change of a key that has failed often waits one second at most', async () => {
+  it('a change of a key that has failed often waits at most one second', async () => {
     const { queue, clock, log, finish } = queueUnderTest();
     queue.start();
     queue.add('a');
@@ -191,7 +191,7 @@ describe('failures', () => {
     expect(log.length).toBe(runs + 1);
   });
 
-  it('a key that is held has neither failed nor succeeded: the backoff goes on after it', async () => {
+  it('a key that is held has neither failed nor succeeded: the backoff continues afterwards', async () => {
     const { queue, clock, log, finish } = queueUnderTest();
     queue.start();
     queue.add('a');
@@ -242,7 +242,7 @@ describe('failures', () => {
 });
 
 describe('fairness', () => {
-  it('a key that is always added again does not keep the others from their turn', async () => {
+  it('a key that is constantly requeued does not starve the others', async () => {
     const { queue, log, finish } = queueUnderTest();
     queue.start();
     queue.add('busy');
@@ -256,7 +256,7 @@ describe('fairness', () => {
     expect(log).toEqual(['busy', 'a', 'b', 'busy']);
   });
 
-  it('re-syncs go behind real changes', async () => {
+  it('resyncs are queued behind real changes', async () => {
     const { queue, log, finish } = queueUnderTest();
     for (const key of ['r1', 'r2']) queue.add(key, { resync: true });
     for (const key of ['c1', 'c2']) queue.add(key);
@@ -266,7 +266,7 @@ describe('fairness', () => {
     expect(log).toEqual(['c1', 'c2', 'r1', 'r2']);
   });
 
-  it('a re-sync that becomes a change moves among the changes', async () => {
+  it('a resync that becomes a change moves to the changes', async () => {
     const { queue, log, finish } = queueUnderTest();
     for (const key of ['r1', 'r2']) queue.add(key, { resync: true });
     queue.add('c1');
@@ -278,7 +278,7 @@ describe('fairness', () => {
     expect(log).toEqual(['c1', 'r2', 'r1']);
   });
 
-  it('re-syncs are not starved by changes without end', async () => {
+  it('resyncs are not starved by endless changes', async () => {
     const { queue, log, finish } = queueUnderTest();
     queue.add('resync', { resync: true });
     queue.add('c0');
@@ -293,7 +293,7 @@ describe('fairness', () => {
 });
 
 describe('stop', () => {
-  it('takes no more keys and waits for those that run', async () => {
+  it('accepts no more keys and waits for those that run', async () => {
     const { queue, clock, log, finish } = queueUnderTest();
     queue.start();
     for (const key of ['a', 'b']) queue.add(key);
@@ -332,7 +332,7 @@ describe('laws', () => {
     ),
   });
 
-  it('every added key is run after its add, never two runs of a key at once, never more waiting than keys', async () => {
+  it('every added key runs after its add, never twice concurrently, and the queue never exceeds the keys', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(add, { minLength: 1, maxLength: 30 }),
@@ -350,7 +350,7 @@ describe('laws', () => {
             clock,
             random: () => 0.5,
             handle: async (key) => {
-              // Not an expect: the queue would take a rejection for a failed run.
+              // Not an expect: the queue would treat a rejection as a failed run.
               if (active.has(key) || active.size >= workers) broken.push(key);
               active.add(key);
               lastStart.set(key, (order += 1));

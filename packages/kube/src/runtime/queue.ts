@@ -2,7 +2,7 @@ import type { Key } from '../client/resource.ts';
 import { type Backoff, backoffMs, halfJitter } from '@slipway/base/backoff';
 import { type Clock, systemClock } from '@slipway/base/clock';
 
-/** What a run of a key came to; `held`: it may not run yet, and nothing was done. */
+/** Result of a run; `held`: the key may not run yet, and nothing was done. */
 export type RunOutcome =
   | { type: 'done' }
   | { type: 'held'; afterMs?: number }
@@ -11,14 +11,14 @@ export type RunOutcome =
 
 export interface AddOptions {
   afterMs?: number | undefined;
-  /** Nothing has changed, it is only time to look again: goes behind real changes. */
+  /** Only a periodic resync, without any change: queued behind real changes. */
   resync?: boolean | undefined;
 }
 
 export interface Queue {
   add(key: Key, options?: AddOptions): void;
   start(): void;
-  /** Takes no more keys, drops the waiting ones; resolves when the running ones have finished. */
+  /** Accepts no more keys and drops waiting ones; resolves when the running ones have finished. */
   stop(): Promise<void>;
   /** Keys that are ready and wait for a worker. */
   readonly depth: number;
@@ -27,26 +27,26 @@ export interface Queue {
 
 export interface QueueOptions {
   workers: number;
-  /** Must not reject; if it does, that is a retry. `waitedMs` is how long the key was ready. */
+  /** Must not reject; a rejection counts as a retry. `waitedMs` is how long the key was ready. */
   handle: (key: Key, waitedMs: number) => Promise<RunOutcome>;
   clock?: Pick<Clock, 'now' | 'setTimer'>;
   random?: (() => number) | undefined;
 }
 
-/** Up to half of the wait is taken off at random, so that keys that failed together part. */
+/** Up to half of the wait is subtracted at random, so that keys that failed together spread out. */
 export const retries: Backoff = { firstMs: 5, maxMs: 300_000, jitter: halfJitter };
 /**
- * How long a change can be held back by earlier failures of its key. Without any hold, a reconcile that writes
- * and then fails would be woken by its own write and never back off; with the whole backoff, a fix would wait 5 minutes.
+ * How long earlier failures of a key can delay a change. Without any delay, a reconcile that writes and then fails is
+ * triggered by its own write and never backs off; with the whole backoff, a fix would wait 5 minutes.
  */
 const MAX_HOLD_MS = 1000;
-/** Of so many keys taken while both lanes wait, one is a re-sync: behind real changes, but never starved. */
+/** While both lanes wait, one of this many keys is a resync: behind real changes, but never starved. */
 const RESYNC_EVERY = 8;
 
-/** First in, first out; a key is in it once. */
+/** First in, first out; contains each key once. */
 class Lane {
   readonly #readySince = new Map<Key, number>();
-  // One iterator is kept: it goes on behind what was taken, where a new one would walk over every hole again.
+  // One iterator for all calls: it continues after the last key, where a new one would scan every hole again.
   #next = this.#readySince.keys();
 
   get size(): number {
@@ -85,14 +85,14 @@ interface Delayed {
 }
 
 /**
- * A key waits at most once and is never worked on twice at the same time: what is added while it runs, runs after it.
- * Of several times for one key, the earliest counts.
+ * A key is queued at most once and never runs concurrently: a key added while it runs, runs again afterwards.
+ * Of several due times for one key, the earliest counts.
  */
 export function createQueue({ workers, handle, clock = systemClock, random = Math.random }: QueueOptions): Queue {
   const changes = new Lane();
   const resyncs = new Lane();
   const delayed = new Map<Key, Delayed>();
-  /** The keys worked on; the value says how to run them again afterwards. */
+  /** Running keys; the value is how to requeue them afterwards. */
   const running = new Map<Key, 'change' | 'resync' | undefined>();
   const failures = new Map<Key, { count: number; notBefore: number }>();
   let state: 'new' | 'started' | 'stopped' = 'new';
@@ -152,7 +152,7 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
     return changes.shift();
   }
 
-  /** Not at once: what comes in one breath (the lines of one chunk, old and new of one change) is one run. */
+  /** Deferred: keys added in one tick (the lines of one chunk, old and new of one change) cause one run. */
   function wake(): void {
     if (awake) return;
     awake = true;
@@ -231,10 +231,10 @@ export function createQueue({ workers, handle, clock = systemClock, random = Mat
   };
 }
 
-// When a key may run, if it may not at once: after a burst of changes, and not too soon after its last run.
+// Delays a key's run: until a burst of changes settles, and not too soon after its last run.
 
 export interface RunThrottleOptions {
-  /** How long nothing may have changed. */
+  /** How long the key must have been quiet. */
   settleMs(this: void, key: Key): number;
   /** From the start of one run to the start of the next. */
   minIntervalMs(this: void, key: Key): number;
@@ -242,19 +242,19 @@ export interface RunThrottleOptions {
 }
 
 export interface RunThrottle {
-  /** Something that the key is decided on has changed. */
+  /** Something that the key's decision depends on has changed. */
   changed(key: Key): void;
   /** Milliseconds until the key may run; 0: it starts now. */
   start(key: Key): number;
 }
 
-/** However long a burst lasts, in times of `settleMs`. */
+/** Maximum length of a burst, in multiples of `settleMs`. */
 const MAX_BURST_INTERVALS = 12;
 
-/** Only delays, so that they may be forgotten in a restart. */
+/** Contains only delays, which a restart may forget. */
 export function createRunThrottle({ settleMs, minIntervalMs, clock }: RunThrottleOptions): RunThrottle {
   const bursts = new Map<Key, { readonly since: number; last: number }>();
-  /** The oldest first. */
+  /** Oldest first. */
   const started = new Map<Key, number>();
 
   function untilSettled(key: Key, now: number): number {
@@ -269,7 +269,7 @@ export function createRunThrottle({ settleMs, minIntervalMs, clock }: RunThrottl
     return last === undefined ? 0 : last + minIntervalMs(key) - now;
   }
 
-  /** Nothing is kept of keys that do not wait. */
+  /** Forgets keys that no longer wait. */
   function note(key: Key, now: number): void {
     bursts.delete(key);
     const interval = minIntervalMs(key);

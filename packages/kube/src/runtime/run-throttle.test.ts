@@ -18,7 +18,7 @@ function createThrottleWith({ settleMs = 0, minIntervalMs = 0 }) {
 }
 
 describe('a key that settles', () => {
-  it('waits until nothing has changed for a while', () => {
+  it('waits until it has been quiet for a while', () => {
     const { changed, start } = createThrottleWith({ settleMs: 250 });
     changed(0);
     expect(start(0)).toBe(250);
@@ -27,7 +27,7 @@ describe('a key that settles', () => {
     expect(start(350)).toBe(0);
   });
 
-  it('waits for the end of a burst, but not for ever', () => {
+  it('waits for the end of a burst, but not forever', () => {
     const { changed, start } = createThrottleWith({ settleMs: 250 });
     const waits: number[] = [];
     for (let at = 0; at <= 3000; at += 100) {
@@ -38,7 +38,7 @@ describe('a key that settles', () => {
     expect(waits.slice(-3)).toEqual([200, 100, 0]);
   });
 
-  it('runs at once where nothing has changed, and settles anew after a run', () => {
+  it('runs immediately if nothing has changed, and settles again after a run', () => {
     const { changed, start } = createThrottleWith({ settleMs: 250 });
     expect(start(0)).toBe(0);
     changed(1000);
@@ -55,7 +55,7 @@ describe('a key that settles', () => {
 });
 
 describe('a key with an interval', () => {
-  it('starts no sooner than that after its last start', () => {
+  it('starts no earlier than that after its last start', () => {
     const { start } = createThrottleWith({ minIntervalMs: 500 });
     expect(start(0)).toBe(0);
     expect(start(100)).toBe(400);
@@ -71,7 +71,7 @@ describe('a key with an interval', () => {
     expect([start(400, 'a'), start(400, 'b')]).toEqual([100, 101]);
   });
 
-  it('waits for both where it also settles', () => {
+  it('waits for both if it also settles', () => {
     const { changed, start } = createThrottleWith({ settleMs: 250, minIntervalMs: 500 });
     expect(start(0)).toBe(0);
     changed(100);

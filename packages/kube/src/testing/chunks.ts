@@ -1,4 +1,4 @@
-/** The bytes in pieces, cut at these places (each taken modulo the length). */
+/** Splits the bytes at these places (each modulo the length). */
 export function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   const starts = [0, ...ends];

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A directory that goes with the block that made it. */
+/** A directory that is deleted at the end of the block that created it. */
 export interface Scratch extends AsyncDisposable {
   readonly path: string;
 }

@@ -2,7 +2,7 @@ import { type RequestHandler, type FakeServer, startFakeServer } from '@slipway/
 import type { ClusterAccess } from '../client/access.ts';
 import { type Credentials, fixedCredentials } from '../client/credentials.ts';
 
-/** An HTTP server that misbehaves as a test says, where a real API server cannot be brought to. */
+/** An HTTP server that misbehaves in ways a real API server cannot be made to. */
 export interface StandInServer extends AsyncDisposable, Pick<FakeServer, 'requests' | 'openSockets'> {
   access(credentials?: Credentials): ClusterAccess;
 }

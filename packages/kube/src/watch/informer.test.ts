@@ -54,7 +54,7 @@ const failing =
   (_, response) =>
     respondJson(response, status, statusBody(status, 'Reason', message), headers);
 
-/** What a request asks for, in short: `list`, `all` (a WatchList) or the version watched from. */
+/** The request in short: `list`, `all` (a WatchList) or the version watched from. */
 function describeRequest({ query }: RecordedRequest): string {
   if (query.get('watch') !== 'true') return 'list';
   return query.get('sendInitialEvents') === 'true' ? 'all' : `from ${query.get('resourceVersion')}`;
@@ -63,7 +63,7 @@ function describeRequest({ query }: RecordedRequest): string {
 interface Run {
   server: StandInServer;
   informer: Informer<Thing>;
-  /** Every change that a listener heard. */
+  /** Every change that a listener received. */
   heard: string[];
   problems: unknown[];
   asks: () => string[];
@@ -71,7 +71,7 @@ interface Run {
   abort: AbortController;
 }
 
-/** Runs an informer against a server that answers in turn; behind the last answer it says no more. */
+/** Runs an informer against a server that answers in sequence; after the last answer it is silent. */
 async function following(
   answers: RequestHandler[],
   test: (run: Run) => Promise<void>,
@@ -144,7 +144,7 @@ describe('an informer', () => {
     );
   });
 
-  it('is not synced before everything was there', async () => {
+  it('is not synced before everything has arrived', async () => {
     let finish: ((text: string) => void) | undefined;
     const answer: RequestHandler = (_, response) => {
       response.writeHead(200).write(added('a', '1'));
@@ -160,7 +160,7 @@ describe('an informer', () => {
     });
   });
 
-  it('says each object’s kind, which lists leave out', async () => {
+  it('sets each object’s kind, which lists omit', async () => {
     const answers = [list('5', thing('a', '1')), stream(added('b', '6'))];
     await following(
       answers,
@@ -174,7 +174,7 @@ describe('an informer', () => {
   });
 
   describe('whose watch ends', () => {
-    it('goes on after the last change it has seen, without reading everything again', async () => {
+    it('resumes after the last change it has seen, without reading everything again', async () => {
       const answers = [ending(added('a', '1'), initialEnd('5'), modified('a', '6')), stream(modified('a', '7'))];
       await following(answers, async ({ heard, asks, problems }) => {
         await until(() => expect(heard).toHaveLength(3));
@@ -184,14 +184,14 @@ describe('an informer', () => {
       });
     });
 
-    it('goes on after the last bookmark', async () => {
+    it('resumes after the last bookmark', async () => {
       const answers = [ending(initialEnd('5'), bookmark('90')), silence];
       await following(answers, async ({ asks }) => {
         await until(() => expect(asks()).toEqual(['all', 'from 90']));
       });
     });
 
-    it('in the middle of a line hears that change from the next watch, once', async () => {
+    it('in the middle of a line receives that change from the next watch, once', async () => {
       const cut = modified('a', '6');
       const answers = [breaking(added('a', '1'), initialEnd('5'), cut.slice(0, 30)), stream(cut, modified('a', '7'))];
       await following(answers, async ({ heard, asks, codes }) => {
@@ -215,7 +215,7 @@ describe('an informer', () => {
     });
 
     it('while a list is read reads it again; what was deleted meanwhile is deleted once', async () => {
-      // Enough that some are given out before the rest has come.
+      // Enough that some are returned before the rest has arrived.
       const many = Array.from({ length: 3000 }, (_, n) => thing(`a${n}`, String(n + 1)));
       const half: RequestHandler = (_, response) => {
         response.writeHead(200);
@@ -239,7 +239,7 @@ describe('an informer', () => {
       );
     });
 
-    it('again and again, at once, is opened less and less often', async () => {
+    it('repeatedly and immediately is reopened less and less often', async () => {
       const hangUp = ending();
       await following([ending(initialEnd('5')), ...Array(20).fill(hangUp)], async ({ server, asks }) => {
         await until(() => expect(asks().length).toBeGreaterThanOrEqual(6));
@@ -250,7 +250,7 @@ describe('an informer', () => {
       });
     });
 
-    it('in the middle of everything, again and again, is opened less and less often too', async () => {
+    it('repeatedly during the initial read is reopened less and less often too', async () => {
       const never = breaking(added('a', '1'), added('b', '2'));
       await following(Array(20).fill(never), async ({ server, asks }) => {
         await until(() => expect(asks().length).toBeGreaterThanOrEqual(5));
@@ -266,7 +266,7 @@ describe('an informer', () => {
     it.each<[string, RequestHandler]>([
       ['in the middle of a watch', stream(added('a', '1'), added('b', '2'), initialEnd('5'), gone)],
       ['for the next watch', ending(added('a', '1'), added('b', '2'), initialEnd('5'))],
-    ])('%s reads everything; what went meanwhile is deleted exactly once', async (when, first) => {
+    ])('%s reads everything; what was removed meanwhile is deleted exactly once', async (when, first) => {
       const answers = [first, ...(when.startsWith('for') ? [failing(410, 'too old')] : []), stream(...after)];
       await following(answers, async ({ informer, heard, asks, codes }) => {
         await until(() => expect(namesIn(informer)).toEqual(['b 2', 'c 8']));
@@ -277,7 +277,7 @@ describe('an informer', () => {
       });
     });
 
-    it('lists again where it listed first', async () => {
+    it('lists again if it listed first', async () => {
       const answers = [list('5', thing('a', '1')), failing(410), list('9', thing('b', '8')), silence];
       await following(
         answers,
@@ -289,7 +289,7 @@ describe('an informer', () => {
       );
     });
 
-    it('every time is not read over and over in a tight loop', async () => {
+    it('every time does not cause a tight loop of reads', async () => {
       const answers = Array.from({ length: 10 }, () => [list('5', thing('a', '1')), failing(410)]).flat();
       await following(
         answers,
@@ -303,7 +303,7 @@ describe('an informer', () => {
       );
     });
 
-    it('hears of an object that was made anew as deleted and added', async () => {
+    it('reports a recreated object as deleted and added', async () => {
       const anew = line('ADDED', thing('a', '8', 'another-uid'));
       await following([stream(added('a', '1'), initialEnd('5'), gone), stream(anew, initialEnd('9'))], async (run) => {
         await until(() => expect(run.heard).toHaveLength(3));
@@ -319,7 +319,7 @@ describe('an informer', () => {
       422,
       'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
     ],
-  ])('lists where the server cannot stream everything (%i), and is not troubled', async (status, message) => {
+  ])('lists if the server cannot stream everything (%i), without reporting a problem', async (status, message) => {
     const answers = [failing(status, message), list('5', thing('a', '1')), stream(modified('a', '6'))];
     await following(answers, async ({ informer, heard, asks, problems }) => {
       await informer.synced;
@@ -348,7 +348,7 @@ describe('an informer', () => {
     ['an object without a version', line('MODIFIED', { metadata: { name: 'a', uid: 'x' } })],
     ['a bookmark without a version', line('BOOKMARK', { metadata: {} })],
     ['a bookmark without an object', '{"type":"BOOKMARK"}\n'],
-  ])('that is sent %s opens a new watch from where it was', async (_, bad) => {
+  ])('that receives %s opens a new watch from where it was', async (_, bad) => {
     const answers = [stream(added('a', '1'), initialEnd('5'), bad, modified('a', '99')), stream(modified('a', '7'))];
     await following(answers, async ({ heard, asks, codes }) => {
       await until(() => expect(heard).toEqual(['added a 1', 'updated a 7']));
@@ -357,7 +357,7 @@ describe('an informer', () => {
     });
   });
 
-  it('takes something that is no list for no list, and keeps what it has', async () => {
+  it('rejects a response that is not a list, and keeps what it has', async () => {
     const page: RequestHandler = (_, response) => respondJson(response, 200, { message: 'please log in' });
     const answers = [list('5', thing('a', '1')), failing(410), page, list('9', thing('a', '1')), silence];
     await following(
@@ -370,7 +370,7 @@ describe('an informer', () => {
     );
   });
 
-  it('reads a stream that comes byte by byte', async () => {
+  it('reads a stream that arrives byte by byte', async () => {
     const text = `${added('ä', '1')}${initialEnd('5')}`;
     const slowly: RequestHandler = async (_, response) => {
       response.writeHead(200);
@@ -382,7 +382,7 @@ describe('an informer', () => {
     });
   });
 
-  it('says why it may be behind, until a watch stands again, also when nothing happens in it', async () => {
+  it('reports why it may be behind, until a watch is open again, even a silent one', async () => {
     const answers = [ending(initialEnd('5')), failing(500), silence];
     await following(answers, async ({ informer, asks }) => {
       await until(() => expect(informer.problem).toMatchObject({ code: 'SLW_KUBE_SERVER' }));
@@ -391,7 +391,7 @@ describe('an informer', () => {
     });
   });
 
-  it('tells every listener, also where one of them breaks', async () => {
+  it('notifies every listener, even if one of them throws', async () => {
     await following([stream(added('a', '1'), initialEnd('5'), modified('a', '6'))], async (run) => {
       const broken = new Error('a listener broke');
       const others: string[] = [];
@@ -405,7 +405,7 @@ describe('an informer', () => {
     });
   });
 
-  it('tells nobody who has left', async () => {
+  it('does not notify listeners that have unsubscribed', async () => {
     await following([stream(added('a', '1'), initialEnd('5'), modified('a', '6'))], async ({ informer, heard }) => {
       const before: string[] = [];
       const leave = informer.onChange(({ type }) => {
@@ -417,7 +417,7 @@ describe('an informer', () => {
     });
   });
 
-  it('keeps only what the projection leaves', async () => {
+  it('stores only what the projection returns', async () => {
     const whole = { ...thing('a', '1'), value: 'large', extra: 1 };
     const project = ({ metadata }: Stored<Thing>): Stored<Thing> => ({ metadata });
     await following(
@@ -430,7 +430,7 @@ describe('an informer', () => {
     );
   });
 
-  it('tells nobody of a change that the projection leaves nothing of, and has its version', async () => {
+  it('does not report a change that the projection hides, and stores its version', async () => {
     const project = ({ metadata, value = '' }: Stored<Thing>): Stored<Thing> => ({ metadata, value });
     const of = (version: string, value: string, extra: number): object => ({ ...thing('a', version), value, extra });
     const lines = [
@@ -455,7 +455,7 @@ describe('an informer', () => {
     ['while no answer has come', () => {}],
     ['while everything is read', stream(added('a', '1'))],
     ['while it waits to try again', failing(429, 'later', { 'retry-after': '60', connection: 'close' })],
-  ])('stops at once when asked to, and closes its connection: %s', async (_, answer) => {
+  ])('stops immediately when aborted, and closes its connection: %s', async (_, answer) => {
     await following([answer], async ({ server, abort, codes }) => {
       await until(() => expect(server.requests).toHaveLength(1));
       const began = performance.now();
@@ -474,7 +474,7 @@ function sendByte(response: ServerResponse, byte: number): Promise<void> {
 }
 
 describe('how far the store is', () => {
-  it('is told after every event, also one that changes nothing that is kept', async () => {
+  it('is reported after every event, even one that changes nothing stored', async () => {
     const bare = ({ metadata: { name, namespace = '', uid, resourceVersion } }: Stored<Thing>): Stored<Thing> => ({
       metadata: { name, namespace, uid, resourceVersion },
     });
@@ -517,7 +517,7 @@ describe('how far the store is', () => {
     );
   });
 
-  it('is told to others where one who hears it breaks, and to nobody who has gone', async () => {
+  it('is reported to others if one listener throws, and not to those that have unsubscribed', async () => {
     const answers = [stream(added('a', '5'), initialEnd('7'))];
     await following(answers, async ({ informer, problems }) => {
       let heard = 0;

@@ -17,40 +17,40 @@ import { isEqual } from '@slipway/base/equal';
 
 export interface InformerOptions<T extends KubeObject> extends Scope<T> {
   /**
-   * How many objects the reader expects. `few` (the default): one request streams them and their changes (WatchList).
-   * `many`: they are listed first; for 10,000 Nodes that is twice as fast and a third of the server's work (ADR 12).
+   * How many objects to expect. `few` (the default): one request streams them and their changes (WatchList).
+   * `many`: list them first; for 10,000 Nodes that is twice as fast and a third of the server's work (ADR 12).
    */
   expect?: 'few' | 'many' | undefined;
-  /** What to keep of each object; everything but managedFields by default. */
+  /** The part of each object to store; everything but managedFields by default. */
   project?: Projection<T> | undefined;
   indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
-  /** A watch ended abnormally; it is opened again. */
+  /** A watch failed; it is reopened. */
   onProblem?: ((error: unknown) => void) | undefined;
-  /** How long to wait at most before trying again; half a minute by default, so that a fleet does not ask all at once. */
+  /** Maximum delay before a retry; by default 30 s, so that a fleet does not reconnect all together. */
   longestBackoffMs?: number | undefined;
 }
 
 export interface Informer<T extends KubeObject> {
   readonly resource: Resource<T>;
   readonly store: Store<T>;
-  /** Resolves when the store holds every object once; never rejects. */
+  /** Resolves when the store contains every object; never rejects. */
   readonly synced: Promise<void>;
-  /** Why the store may be behind; undefined while a watch is open. */
+  /** Why the store may be out of date; undefined while a watch is open. */
   readonly problem: unknown;
-  /** The store has everything up to this version; undefined while everything is being read. */
+  /** The store is complete up to this version; undefined during the initial read. */
   readonly version: string | undefined;
   start(signal: AbortSignal): void;
   onChange(listener: (change: Change<T>) => void): () => void;
   /**
-   * Called after every event, also one that changes nothing that is kept: the store, or `version`, has moved on. With the
-   * key of the object; without one where it is about all of them.
+   * Called after every event, even if nothing stored changes: the store or `version` has advanced. Passes the key of
+   * the object, or none if the event concerns all of them.
    */
   onProgress(listener: (key: Key | undefined) => void): () => void;
 }
 
 const DEFAULT_MAX_BACKOFF_MS = 30_000;
 
-/** Keeps a store equal to what the API server holds: streams all objects, then follows their changes for ever. */
+/** Keeps a store in sync with the API server: streams all objects, then follows their changes. */
 export function createInformer<T extends KubeObject>(transport: Transport, options: InformerOptions<T>): Informer<T> {
   const store = createStore<T>(options.indexes);
   const { longestBackoffMs = DEFAULT_MAX_BACKOFF_MS } = options;
@@ -58,9 +58,9 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
   const listeners = new Set<(change: Change<T>) => void>();
   const followers = new Set<(key: Key | undefined) => void>();
   const { promise: synced, resolve: markSynced } = Promise.withResolvers<void>();
-  /** Where to go on from; undefined: not synced, everything must be read. */
+  /** Where to resume; undefined: not synced, everything must be read. */
   let version: string | undefined;
-  /** While everything is read: the keys not seen yet. What is left at the end was deleted meanwhile. */
+  /** During a full read: the keys not seen yet. Those left at the end were deleted meanwhile. */
   let unseen: Set<Key> | undefined;
   let failures = 0;
   let listFirst = options.expect === 'many';
@@ -73,7 +73,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     for (const follower of followers) notify(follower, key);
   };
 
-  /** The store has changed already: one listener that breaks must not keep the change from the others. */
+  /** The store has already changed: a listener that throws must not hide the change from the others. */
   function notify<V>(listener: (value: V) => void, value: V): void {
     try {
       listener(value);
@@ -87,7 +87,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     const old = store.get(keyOf(object));
     unseen?.delete(keyOf(object));
     const changes = store.put(object);
-    // Kubelets write to their Nodes all the time: where nothing that is kept has changed, nobody is woken.
+    // Kubelets update their Nodes all the time: no listener is called unless a stored field has changed.
     if (options.project === undefined || old === undefined || !isSameButVersion(old, object)) emit(changes);
   }
 
@@ -100,7 +100,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
   }
 
   function take(event: WatchEvent<T>): void {
-    // While everything is read again and again, and never to the end, an object is no progress.
+    // During a full read that keeps failing, receiving an object is not progress.
     if (version !== undefined) failures = 0;
     if (event.type === 'BOOKMARK') {
       if (event.initialEventsEnd) finishReading(event.resourceVersion);
@@ -133,7 +133,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
       problem = undefined;
     };
     await watchOnce(transport, options, { from: version, signal, onOpen }, take);
-    // A server (or something in between) that hangs up at once must not be asked again in a tight loop.
+    // A server or proxy that hangs up immediately must not be retried in a tight loop.
     failures = performance.now() - opened < 1000 ? failures + 1 : 0;
   }
 
@@ -184,7 +184,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
   };
 }
 
-/** Whether two versions of an object differ in nothing that was kept of them. */
+/** Whether two versions of an object differ in no stored field. */
 export const isSameButVersion = (old: Stored<KubeObject>, { metadata, ...rest }: Stored<KubeObject>): boolean =>
   isEqual(old, { ...rest, metadata: { ...metadata, resourceVersion: old.metadata.resourceVersion } });
 

@@ -15,7 +15,7 @@ const thing = (name: string, uid: string, resourceVersion: string, tags: string[
 const indexes = { tag: (object: Stored<Thing>) => object.tags, uid: (object: Stored<Thing>) => [object.metadata.uid] };
 
 describe('store', () => {
-  it('says added, updated and deleted, each with what was there before', () => {
+  it('reports added, updated and deleted, each with the previous object', () => {
     const store = createStore<Thing>();
     const [one, two] = [thing('a', 'u', '1'), thing('a', 'u', '2')];
     expect(store.put(one)).toEqual([{ type: 'added', object: one }]);
@@ -25,7 +25,7 @@ describe('store', () => {
     expect(store.size).toBe(0);
   });
 
-  it('says nothing for a version it has already, and keeps the object it has', () => {
+  it('reports nothing for a version it already has, and keeps its object', () => {
     const store = createStore<Thing>();
     const one = thing('a', 'u', '1');
     store.put(one);
@@ -33,7 +33,7 @@ describe('store', () => {
     expect(store.get('n/a')).toBe(one);
   });
 
-  it('says deleted and added for another object of the same name', () => {
+  it('reports deleted and added for another object with the same name', () => {
     const store = createStore<Thing>();
     const [one, other] = [thing('a', 'u', '1'), thing('a', 'v', '2')];
     store.put(one);
@@ -43,11 +43,11 @@ describe('store', () => {
     ]);
   });
 
-  it('names the indexes there are to who asks for another', () => {
-    expect(() => createStore<Thing>(indexes).byIndex('tags', 'x')).toThrow('no index named tags: known are tag, uid');
+  it('names the available indexes if another is requested', () => {
+    expect(() => createStore<Thing>(indexes).byIndex('tags', 'x')).toThrow('no index named tags; available: tag, uid');
   });
 
-  it('is as it was when an index function breaks', () => {
+  it('is unchanged if an index function throws', () => {
     const breaking = (object: Stored<Thing>): string[] => {
       if (object.tags.includes('bad')) throw new Error('broken');
       return object.tags;
@@ -62,7 +62,7 @@ describe('store', () => {
     expect(store.put(thing('a', 'u', '3', ['y']))).toMatchObject([{ type: 'updated' }]);
   });
 
-  it('is what a plain map would be, with every index right, whatever happens', () => {
+  it('equals a plain map, with every index correct, whatever happens', () => {
     const name = fc.constantFrom('a', 'b', 'c');
     const tags = fc.array(fc.constantFrom('x', 'y', 'z'), { maxLength: 4 });
     const put = fc.record({ name, uid: fc.constantFrom('1', '2'), version: fc.nat(5), tags });
@@ -71,7 +71,7 @@ describe('store', () => {
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const store = createStore<Thing>(indexes);
         const model = new Map<string, Stored<Thing>>();
-        /** What somebody who only hears the changes believes. */
+        /** The state that a listener derives from the changes alone. */
         const heard = new Map<string, Stored<Thing>>();
         for (const one of steps) {
           if ('remove' in one) {

@@ -5,22 +5,22 @@ export type Change<T extends KubeObject> =
   | { type: 'updated'; old: Stored<T>; object: Stored<T> }
   | { type: 'deleted'; old: Stored<T> };
 
-/** The objects of one scope as last seen. Objects in it are shared: nobody may change them. */
+/** The objects of one scope as last observed. They are shared: never modify them. */
 export interface Store<T extends KubeObject> {
   get(key: Key): Stored<T> | undefined;
   values(): IterableIterator<Stored<T>>;
   readonly size: number;
-  /** The objects that an index names under `value`. */
+  /** The objects indexed under `value`. */
   byIndex(index: string, value: string): readonly Stored<T>[];
-  /** Whether there is one. */
+  /** Whether any object is indexed under `value`. */
   hasIndexed(index: string, value: string): boolean;
 }
 
-/** Under which values an object is found; e.g. the names of the Secrets it uses. */
+/** The values an object is indexed under, e.g. the names of the Secrets it uses. */
 export type IndexFunction<T extends KubeObject> = (object: Stored<T>) => readonly string[];
 
 export interface WritableStore<T extends KubeObject> extends Store<T> {
-  /** Takes an object in and says what changed: nothing, where it is the version already there. */
+  /** Stores an object and returns what changed: nothing, if this version is already stored. */
   put(object: Stored<T>): Change<T>[];
   remove(key: Key): Change<T>[];
   keys(): IterableIterator<Key>;
@@ -35,7 +35,7 @@ export function createStore<T extends KubeObject>(
   );
 
   function reindex(key: Key, old: Stored<T> | undefined, object: Stored<T> | undefined): void {
-    // All functions first: one that throws must not leave the store half changed.
+    // Call all functions first: one that throws must not leave the store half updated.
     const moves = [...table.values()].map(({ valuesOf, keysOf }) => ({
       keysOf,
       from: old === undefined ? [] : valuesOf(old),
@@ -57,7 +57,7 @@ export function createStore<T extends KubeObject>(
 
   function indexed(index: string, value: string): ReadonlySet<Key> {
     const known = table.get(index);
-    if (known === undefined) throw new Error(`no index named ${index}: known are ${[...table.keys()].join(', ')}`);
+    if (known === undefined) throw new Error(`no index named ${index}; available: ${[...table.keys()].join(', ')}`);
     return known.keysOf.get(value) ?? new Set();
   }
 
@@ -74,7 +74,7 @@ export function createStore<T extends KubeObject>(
       const key = keyOf(object);
       const old = objects.get(key);
       if (old !== undefined && old.metadata.uid !== object.metadata.uid) {
-        // Deleted and made again while nobody looked: two changes, not one.
+        // Deleted and recreated unobserved: two changes, not one.
         return [...remove(key), ...this.put(object)];
       }
       if (old?.metadata.resourceVersion === object.metadata.resourceVersion) return [];
@@ -98,10 +98,10 @@ function removeFrom(keysOf: Map<string, Set<Key>>, value: string, key: Key): voi
   if (keys?.size === 0) keysOf.delete(value);
 }
 
-/** Makes what is kept of what was received. The received object is fresh: it may be changed in place. */
+/** Computes what to store of a received object, which is fresh and may be modified in place. */
 export type Projection<T extends KubeObject> = (received: Stored<T>) => Stored<T>;
 
-/** managedFields is a third of a Node and nobody reads it. */
+/** managedFields is a third of a Node, and nothing here uses it. */
 export function dropManagedFields<T extends KubeObject>(received: Stored<T>): Stored<T> {
   Reflect.deleteProperty(received.metadata, 'managedFields');
   return received;

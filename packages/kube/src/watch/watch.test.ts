@@ -13,7 +13,7 @@ function split(chunks: readonly Buffer[], longest?: number): { lines: string[]; 
 const text = fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ' '));
 
 describe('lines', () => {
-  it('come out the same however the bytes are cut', () => {
+  it('are the same however the bytes are split', () => {
     fc.assert(
       fc.property(fc.array(text), text, fc.array(fc.nat()), (whole, tail, cuts) => {
         const bytes = Buffer.from(whole.map((line) => `${line}\n`).join('') + tail);
@@ -24,14 +24,14 @@ describe('lines', () => {
     );
   });
 
-  it('come out even when every byte comes alone', () => {
+  it('are complete even if every byte arrives alone', () => {
     const bytes = Buffer.from('{"a":"ü𝄞"}\n\n{"b":1}\n');
     expect(split([...bytes].map((byte) => Buffer.from([byte]))).lines).toEqual(['{"a":"ü𝄞"}', '{"b":1}']);
   });
 
   it('that never end are refused at the limit', () => {
     const endless = [Buffer.alloc(60, 'x'), Buffer.alloc(60, 'x')];
-    expect(() => split(endless, 100)).toThrow('a watch sent a line longer than 100 bytes');
+    expect(() => split(endless, 100)).toThrow('received a line longer than 100 bytes from a watch');
     expect(split([...endless, Buffer.from('\n')], 120).lines).toEqual(['x'.repeat(120)]);
   });
 });

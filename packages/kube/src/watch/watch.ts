@@ -17,22 +17,22 @@ export type WatchEvent<T extends KubeObject> =
   | { type: 'BOOKMARK'; resourceVersion: string; initialEventsEnd: boolean };
 
 export interface WatchStart {
-  /** Go on after this version; undefined: stream every object first (WatchList), then changes. */
+  /** Resume after this version; undefined: stream every object first (WatchList), then changes. */
   from: string | undefined;
   signal: AbortSignal;
   /** The server has accepted the watch. */
   onOpen?: (() => void) | undefined;
 }
 
-/** A silent watch is opened again after this long: bookmarks come about once a minute on a living one. */
+/** A silent watch is reopened after this long: a live one sends a bookmark about once a minute. */
 const SILENCE_MS = 150_000;
 
-/** The server ends a watch by itself after 5 to 10 minutes, so that watches spread over the API servers. */
+/** The server ends a watch after 5 to 10 minutes, so that watches spread over the API servers. */
 const lifetimeSeconds = (): number => 300 + Math.floor(Math.random() * 300);
 
 /**
- * One watch connection, until the server ends it (returns) or it fails (throws a KubeError; SLW_KUBE_GONE means
- * that the history is gone). Half a line at the end is dropped: its event comes again from `from` on.
+ * One watch connection, until the server ends it (returns) or it fails (throws a KubeError; SLW_KUBE_GONE means that
+ * the history is gone). An incomplete last line is dropped: its event is sent again when the watch resumes.
  */
 export async function watchOnce<T extends KubeObject>(
   transport: Transport,
@@ -82,20 +82,24 @@ function parseEvent<T extends KubeObject>(line: string, resource: Resource<T>, w
     case 'MODIFIED':
     case 'DELETED':
       if (isStored<T>(object)) return { type, object: nameKind(object, resource) };
-      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an event with an object that has no name, UID or version`);
+      throw new KubeError(
+        'SLW_KUBE_BAD_ANSWER',
+        `${what}: received an event whose object lacks a name, UID or version`,
+      );
     case 'BOOKMARK':
       return bookmark(object, what);
     case 'ERROR':
       throw toKubeError({ status: object?.code ?? 500, body: object, retryAfter: undefined, what, write: false });
     default:
-      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: an event of type ${JSON.stringify(type)}`);
+      throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: received an event of unknown type ${JSON.stringify(type)}`);
   }
 }
 
-/** Without a version it would not do: a watch from no version at all misses what was deleted meanwhile. */
+/** The version is required: a watch without one misses what was deleted meanwhile. */
 function bookmark<T extends KubeObject>(object: RawObject | undefined, what: string): WatchEvent<T> {
   const { resourceVersion, annotations } = object?.metadata ?? {};
-  if (!isText(resourceVersion)) throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: a bookmark without a version`);
+  if (!isText(resourceVersion))
+    throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: received a bookmark without a version`);
   const initialEventsEnd = annotations?.['k8s.io/initial-events-end'] === 'true';
   return { type: 'BOOKMARK', resourceVersion, initialEventsEnd };
 }
@@ -105,32 +109,32 @@ function decode(line: string, what: string): RawEvent {
     const event: unknown = JSON.parse(line);
     if (typeof event === 'object' && event !== null) return event;
   } catch {
-    // The parser's message quotes the line, which may be of a Secret.
+    // The parser's message quotes the line, which may be part of a Secret.
   }
-  throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: a line is not a JSON object`);
+  throw new KubeError('SLW_KUBE_BAD_ANSWER', `${what}: received a line that is not a JSON object`);
 }
 
-/** Whether an error says that the server cannot stream the initial objects (WatchList), so that pages must do. */
+/** Whether the error means that the server cannot stream the initial objects (WatchList), so that paging must do. */
 export function lacksWatchList(error: unknown): boolean {
   if (!(error instanceof KubeError)) return false;
-  // etcd before 3.5.x with progress requests: 500; a server that does not know the parameter: 400 or 422.
+  // etcd before 3.5.x with progress requests: 500; a server that does not support the parameter: 400 or 422.
   const asked = /sendInitialEvents|resourceVersionMatch|RequestWatchProgress/i.test(error.message);
   return asked && [400, 422, 500].includes(error.status ?? 0);
 }
 
-/** An object of 1.5 MiB (etcd's limit) with every byte escaped, and room to spare. */
+/** An object of 1.5 MiB (etcd's limit) with every byte escaped, plus some margin. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export interface LineSplitter {
   push(chunk: Buffer): void;
-  /** Bytes of a line whose end has not come. */
+  /** Bytes of an incomplete line. */
   readonly pending: number;
 }
 
 /**
- * Cuts a byte stream into lines. Works on bytes, so that a character cut in two by a chunk's end is whole again
- * before it is decoded, and decodes each line once.
+ * Splits a byte stream into lines. Works on bytes, so that a character split between chunks is complete before it is
+ * decoded, and decodes each line once.
  */
 export function createLineSplitter(onLine: (line: string) => void, longest = MAX_LINE_BYTES): LineSplitter {
   let parts: Buffer[] = [];
@@ -162,7 +166,7 @@ export function createLineSplitter(onLine: (line: string) => void, longest = MAX
       parts.push(start === 0 ? chunk : chunk.subarray(start));
       pending += chunk.length - start;
       if (pending > longest) {
-        throw new KubeError('SLW_KUBE_BAD_ANSWER', `a watch sent a line longer than ${longest} bytes`);
+        throw new KubeError('SLW_KUBE_BAD_ANSWER', `received a line longer than ${longest} bytes from a watch`);
       }
     },
   };

@@ -8,7 +8,7 @@ export interface TestClient extends Registry, AsyncDisposable {
   readonly clock: TestClock;
 }
 
-/** A client that may speak plain http to these servers, waits without waiting, and looks for linux/amd64. */
+/** A client that uses plain http for these servers, never really waits, and requests linux/amd64. */
 export function createTestClient(servers: readonly MisbehavingRegistry[], options: RegistryOptions = {}): TestClient {
   const clock = createTestClock();
   const platform = { os: 'linux', architecture: 'amd64' };

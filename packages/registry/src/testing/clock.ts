@@ -1,6 +1,6 @@
 import type { RegistryClock } from '../requester.ts';
 
-/** Time that passes only by waiting, and then at once. */
+/** Time that advances only when slept, and then immediately. */
 export interface TestClock extends RegistryClock {
   readonly slept: number[];
   advance(ms: number): void;

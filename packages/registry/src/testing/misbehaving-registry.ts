@@ -3,13 +3,13 @@ import { type RequestHandler, type FakeServer, respondJson, startFakeServer } fr
 import type { Blob, TestImage } from './image.ts';
 
 /**
- * A registry that gives what is put into it, over real HTTP on the loopback interface, until a test tells it to fail in a
- * way that a healthy one cannot be brought to.
+ * A registry over real HTTP on the loopback interface. It serves the content that a test stores, and fails on request
+ * in ways that a healthy registry cannot be made to.
  */
 export interface MisbehavingRegistry extends Pick<FakeServer, 'host' | 'requests' | 'fail'>, AsyncDisposable {
-  /** The paths that were asked for, shortened to what tells them apart: `manifests/1.0`, `blobs/sha256:…`, `token`. */
+  /** The requested paths, shortened: `manifests/1.0`, `blobs/sha256:…`, `token`. */
   readonly paths: string[];
-  /** Puts an image into every repository, by its digests and this tag. */
+  /** Stores an image in every repository, by its digests and this tag. */
   put(tag: string, image: TestImage): void;
   putManifest(tag: string, manifest: Blob): void;
   putBlob(blob: Blob): void;

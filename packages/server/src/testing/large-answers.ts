@@ -6,7 +6,7 @@ import { createListener } from '../listener.ts';
 import { createServerMetrics } from '../metrics.ts';
 import { defaultLimits } from '../server.ts';
 
-/** More than the buffers of a connection on this machine hold, and no config that could be rendered. */
+/** More than a connection on this machine buffers; not a config that could be rendered. */
 const large = Buffer.alloc(24_000_000, 'x');
 
 export interface LargeAnswers extends AsyncDisposable {
@@ -15,7 +15,7 @@ export interface LargeAnswers extends AsyncDisposable {
   lines: string[];
 }
 
-/** The listener, the gate and the handler as they are, in front of one answer that no connection swallows at once. */
+/** The real listener, queue and handler, with one response that no connection buffers whole. */
 export async function serveLargeAnswers(limits: {
   gate?: Partial<AdmissionLimits>;
   send?: Partial<SendLimits>;

@@ -11,14 +11,14 @@ import { defaultLimits, startServer } from '../server.ts';
 import type { MachineConfigServer, ServerLimits } from '../server.ts';
 import type { Inputs, Source } from '../source.ts';
 
-/** The inputs as a test says, and a server on them, listening on this machine. */
+/** Inputs defined by the test, and a server on them that listens on this machine. */
 export interface TestServer extends AsyncDisposable {
   server: MachineConfigServer;
   port: number;
   metrics: Metrics;
   lines: string[];
   machineConfigs: Map<string, MachineConfig>;
-  /** Inputs that are not given stay; resolves when the answers follow. */
+  /** Replaces only the inputs that are passed; resolves when the responses match. */
   change(inputs: Partial<Inputs>): Promise<void>;
   setBehind(behind: boolean): void;
 }
@@ -31,7 +31,7 @@ export const buildToken = (letter: string, expires = '2999-01-01T00:00:00Z'): Pr
   expires,
 });
 
-/** A config whose only file holds so many bytes. */
+/** A config whose only file has this many bytes. */
 export const machineConfig = (name: string, bytes = 10): MachineConfig => ({
   metadata: { name },
   spec: {
@@ -127,7 +127,7 @@ export interface TestRequest {
 export async function connectTo(port: number): Promise<TLSSocket> {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
   await once(socket, 'secureConnect');
-  // What the other side does to the connection is what tests look at.
+  // The tests examine what the other side does to the connection.
   return socket.on('error', () => {});
 }
 
@@ -148,7 +148,7 @@ export function requestText({
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
-/** Asks on a connection of its own, reads until the other side closes it. */
+/** Sends a request on a new connection and reads until the other side closes it. */
 export async function sendRequest(port: number, what: TestRequest = {}): Promise<Reply> {
   const socket = await connectTo(port);
   socket.write(requestText(what));

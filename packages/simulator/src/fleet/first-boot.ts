@@ -1,5 +1,5 @@
-// The birth of a simulated machine, from its user data to a disk that its daemon can start on. It comes into the world by one
-// rename: a birth that was cut off leaves nothing that would be taken for a machine.
+// Provisions a simulated machine, from its user data to a disk that its daemon can start on. The last step is a rename,
+// so an interrupted attempt leaves nothing that could pass for a machine.
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,10 +15,10 @@ import { type MachineName, simulatedDisk } from './simulated-machine.ts';
 
 export interface ProvisionOptions {
   readonly client: Client;
-  /** Where the stubs are. */
+  /** The namespace of the user data stubs. */
   readonly machineNamespace: string;
   readonly directory: string;
-  /** What fetches a machine's first config. */
+  /** Fetches the first config of a machine. */
   readonly fetch: Fetcher;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -27,10 +27,10 @@ export interface ProvisionOptions {
 const STUB_WITHIN_MS = 60_000;
 const STUB_EVERY_MS = 200;
 const TIME_MS = 180_000;
-/** The first boot itself gives up before. */
+/** The first boot itself gives up earlier. */
 const MAX_BOOTS = 10;
 
-/** Resolves to the directory that is the machine. */
+/** Resolves to the directory of the machine. */
 export async function provisionMachine({ name, pool }: MachineName, options: ProvisionOptions): Promise<string> {
   const { directory, fetch, signal } = options;
   const config = await fetchFirstConfig(name, await waitForUserData(pool, options), { fetch, signal });
@@ -50,7 +50,7 @@ export async function provisionMachine({ name, pool }: MachineName, options: Pro
   return root;
 }
 
-/** What a machine of this pool is started with; it comes a moment after its pool. */
+/** The user data for machines of this pool, which appears shortly after the pool. */
 async function waitForUserData(pool: string, { client, machineNamespace, signal }: ProvisionOptions): Promise<string> {
   const name = { namespace: machineNamespace, name: `${pool}-user-data-managed` };
   const giveUpAt = performance.now() + STUB_WITHIN_MS;
@@ -65,7 +65,7 @@ async function waitForUserData(pool: string, { client, machineNamespace, signal 
 const noStub = ({ namespace, name }: { namespace: string; name: string }): SimulatorError =>
   new SimulatorError(
     'SLW_CLI_BIRTH',
-    `simulated machines cannot be born: expected the Secret ${namespace}/${name} with their user data, found none within ${STUB_WITHIN_MS / 1000} s. The log of the controllers says what keeps it from being made`,
+    `simulated machines cannot be created: expected the Secret ${namespace}/${name} with their user data, found none within ${STUB_WITHIN_MS / 1000} s. See the log of the controllers for the reason`,
   );
 
 /** Rejects with a SimulatorError that names the machine. */
@@ -76,11 +76,11 @@ async function fetchFirstConfig(
 ): Promise<RenderedIgnition> {
   const stub = parse(userData);
   if (stub.config === null)
-    throw cannotProvision(machine, `its user data is no Ignition config: ${getFirstMessage(stub.report)}`);
+    throw cannotProvision(machine, `its user data is not an Ignition config: ${getFirstMessage(stub.report)}`);
   const resolved = await resolve(stub.config, {
     name: `user data of ${machine}`,
     fetch,
-    // The server of `npm start` is on this machine, which a config may else not name.
+    // The server of `npm start` runs on this machine, which a config may normally not refer to.
     hosts: { allowAddresses: ['127.0.0.0/8', '::1/128'] },
     limits: { timeMs: TIME_MS },
     signal,
@@ -98,7 +98,7 @@ const getFirstMessage = (report: readonly { message: string }[] | Report): strin
 function cannotProvision(machine: string, why: string): SimulatorError {
   return new SimulatorError(
     'SLW_CLI_BIRTH',
-    `the simulated machine ${machine} cannot be born: ${why}. The log of the server says what it answered; \`npm start -- --fresh\` begins anew`,
+    `simulated machine ${machine} cannot be created: ${why}. See the log of the server for its answer. \`npm start -- --fresh\` starts from scratch`,
   );
 }
 

@@ -1,4 +1,4 @@
-// The simulated fleet of `npm start`, with what else a newcomer needs to see it at work.
+// The simulated fleet of `npm start`, with everything a newcomer needs to see it work.
 import { type MachineConfigPool, machineConfigPools, ROLE_LABEL } from '@slipway/api';
 import { createClient, createWriter, type KubeObject, type Resource } from '@slipway/kube';
 import { computeShares } from './shares.ts';
@@ -16,7 +16,7 @@ export async function startLocalFleet({ machines, ...options }: LocalFleetOption
   return startFleet({ ...options, shares });
 }
 
-/** A custom pool, to have one: its machines are workers first, and have in addition what is for the role infra. */
+/** An example of a custom pool: its machines are workers, with the configs of the role infra in addition. */
 const infraPool: MachineConfigPool = {
   metadata: { name: 'infra' },
   spec: {
@@ -33,5 +33,5 @@ const serviceAccounts: Resource = {
   namespaced: true,
 };
 
-/** Without it no pod can be made in the namespace `default`; in a cluster kube-controller-manager makes it. */
+/** Without it no pod can be created in the namespace `default`. In a cluster, kube-controller-manager creates it. */
 const defaultAccount: KubeObject = { metadata: { namespace: 'default', name: 'default' } };

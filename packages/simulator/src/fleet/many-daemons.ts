@@ -1,5 +1,5 @@
-// The daemons of many machines in one process: what each would watch for itself is watched once for all of them. Each has its
-// machine, its memory and its identity for itself, and does what it would do alone.
+// The daemons of many machines in one process, with shared watches. Each has a separate machine, memory and identity,
+// and behaves as it would alone.
 import {
   createDirectoryWatcher,
   type DaemonMetrics,
@@ -23,11 +23,14 @@ import { type ControllerDef, done, type Log, type Next } from '@slipway/kube';
 export interface ManyDaemonsOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs'> {
   readonly programVersion: string;
   readonly log: Log;
-  /** By the node's own identity. */
+  /** With the credentials of the node. */
   accessOf(this: void, nodeName: string): NodeAccess;
-  /** False: changes on disks are found when all is looked at, which is every few minutes. For more machines than there are watches. */
+  /**
+   * False: changes on disks are found only by the full check every few minutes. For more machines than there are
+   * inotify watches.
+   */
   readonly watchesDisks: boolean;
-  /** Steps at the same time; the others wait. */
+  /** The maximum number of concurrent steps. */
   readonly workers?: number;
 }
 
@@ -38,16 +41,16 @@ export interface StartedMachine {
 }
 
 export interface ManyDaemons {
-  /** One for configs, one for images: neither waits for the other. */
+  /** One for configs, one for images, so that neither waits for the other. */
   readonly controllers: readonly ControllerDef[];
-  /** As the boot of that machine does it. */
+  /** Called when that machine boots. */
   start(machine: StartedMachine): Promise<void>;
-  /** As its shutdown does it; resolves when a step that was under way has ended. */
+  /** Called when that machine shuts down. Resolves when its current step has ended. */
   stop(nodeName: string): Promise<void>;
   stopAll(): Promise<void>;
 }
 
-/** They wait for the API server most of the time, which commits what comes together in one go. */
+/** Steps mostly wait for the API server, which commits concurrent writes together. */
 const DEFAULT_WORKERS = 32;
 
 export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
@@ -70,7 +73,7 @@ export function createManyDaemons(options: ManyDaemonsOptions): ManyDaemons {
         listen: configs.listen,
         async reconcile(nodeName, { read, signal }) {
           const view = readClusterView(read, nodeName);
-          // A machine that is down does nothing, and one that was never here is none of ours.
+          // A machine that is down does nothing, and unknown machines are ignored.
           return view === null ? done() : (running.get(nodeName)?.step(view, signal) ?? done());
         },
       },
@@ -165,7 +168,7 @@ function createWakeChannel(): WakeChannel {
 
 const noWatches: DirectoryWatcher = { watch: () => ({ close: () => {} }) };
 
-/** They say something of one machine, and there is no place to ask each of many for its own. */
+/** These metrics describe one machine, and many machines have no separate endpoints to expose them. */
 const unmeasured: DaemonMetrics = {
   observe: () => {},
   runsOn: () => {},

@@ -1,4 +1,4 @@
-// Machines that come up and go down: a boot takes its time, restarts that machine's daemon and nobody else's, and may never end.
+// Machines that boot and go down: a boot takes time, restarts only that machine's daemon, and may never finish.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '@slipway/kube';
 import type { ManyDaemons } from './many-daemons.ts';
@@ -8,22 +8,25 @@ export interface PowerOptions {
   readonly daemons: ManyDaemons;
   readonly bootMs: number;
   readonly log: Log;
-  /** Aborted when the fleet stops: nothing comes up any more. */
+  /** Aborted when the fleet stops: no machine boots after that. */
   readonly signal: AbortSignal;
 }
 
 export interface Power {
   on(machine: SimulatedMachine): Promise<void>;
-  /** For good. */
+  /** Permanently. */
   off(machine: SimulatedMachine): Promise<void>;
   setTrouble(machine: SimulatedMachine, trouble: Trouble | null): Promise<void>;
-  /** `wake` is called with the name of every machine, and again when it has come up or gone down. Returns the way to stop listening. */
+  /**
+   * Calls `wake` with the name of every machine, and again when it boots or goes down. Returns a function that stops
+   * it.
+   */
   onChange(this: void, wake: (name: string) => void): () => void;
-  /** No boot is under way any more. */
+  /** Resolves when no boot is in progress. */
   settled(): Promise<void>;
 }
 
-/** As the unit of the daemon has it. */
+/** The RestartSec of the daemon's unit. */
 const RESTART_MS = 5000;
 
 export function createPower({ daemons, bootMs, log, signal }: PowerOptions): Power {
@@ -36,13 +39,13 @@ export function createPower({ daemons, bootMs, log, signal }: PowerOptions): Pow
     for (const wake of listeners) wake(machine.name);
   }
 
-  /** Called by the machine itself, in the middle of a step of its daemon. */
+  /** Called by the machine during a step of its daemon. */
   function reboot(machine: SimulatedMachine): void {
     change(machine, false);
-    log.info({ node: machine.name }, 'a simulated machine boots');
+    log.info({ node: machine.name }, 'a simulated machine is booting');
     const boot = comeBack(machine)
       .catch((error: unknown) => {
-        if (!signal.aborted) log.error({ err: error, node: machine.name }, 'a simulated machine does not come up');
+        if (!signal.aborted) log.error({ err: error, node: machine.name }, 'a simulated machine does not boot');
       })
       .finally(() => boots.delete(boot));
     boots.add(boot);
@@ -68,10 +71,7 @@ export function createPower({ daemons, bootMs, log, signal }: PowerOptions): Pow
       try {
         return await daemons.start({ nodeName: machine.name, host, root: machine.root });
       } catch (error) {
-        log.error(
-          { err: error, node: machine.name },
-          'the daemon of a simulated machine does not start; it is tried again',
-        );
+        log.error({ err: error, node: machine.name }, 'the daemon of a simulated machine does not start; retrying');
         await wait(RESTART_MS, undefined, { signal });
       }
     }

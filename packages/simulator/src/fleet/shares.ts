@@ -1,7 +1,7 @@
-// How many machines of which pool a simulated fleet of some size has.
+// How many machines of each pool a simulated fleet has.
 
 export const MAX_MACHINES = 1000;
-/** Masters, workers and a custom pool, each with more than one. */
+/** Enough for several masters, workers and machines of a custom pool. */
 export const DEFAULT_MACHINES = 8;
 
 export interface PoolShare {
@@ -9,7 +9,7 @@ export interface PoolShare {
   readonly machines: number;
 }
 
-/** Three masters as soon as there are machines for them; then a tenth in the custom pool, and workers. */
+/** Three masters if there are enough machines, then a tenth in the custom pool. The rest are workers. */
 export function computeShares(total: number): PoolShare[] {
   const masters = total >= 5 ? 3 : Math.min(total, 1);
   const infra = total >= DEFAULT_MACHINES ? Math.max(2, Math.floor((total - masters) / 10)) : 0;

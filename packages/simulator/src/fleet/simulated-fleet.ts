@@ -1,5 +1,5 @@
-// A fleet of simulated machines in this process: born through the machine config server, each a directory, each with the real
-// daemon under its own node's identity. Simulated are the machines and their kubelets, and nothing else.
+// A fleet of simulated machines in this process: provisioned by the machine config server, each a directory with the
+// real daemon and the identity of its node. Only the machines and their kubelets are simulated.
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -34,35 +34,38 @@ import {
 import { standInBudgets, standInKubelet, standInPods } from './stand-ins.ts';
 
 export interface FleetOptions {
-  /** Of somebody who may impersonate nodes, give them roles, and read the stubs. It stays open. */
+  /** Its user may impersonate nodes, assign roles to them and read the stubs. It stays open. */
   readonly transport: Transport;
-  /** Where the machines are kept, one directory each. */
+  /** The parent of the machines' directories. */
   readonly directory: string;
-  /** What there shall be at least: machines that are there stay. */
+  /** The minimum number of machines per pool. Existing machines stay. */
   readonly shares: readonly (Omit<PoolShare, 'pool'> & { readonly pool: string })[];
-  /** What fetches the first config of a machine, and is patient: the server answers 503 until the pool is rendered, and when many come. */
+  /**
+   * Fetches the first config of a machine. It must retry: the server returns 503 until the pool is rendered, and under
+   * load.
+   */
   readonly fetch: Fetcher;
-  /** Of the daemons. */
+  /** The version that the daemons report. */
   readonly programVersion: string;
   readonly log: Log;
   readonly machineNamespace?: string;
-  /** How long a boot takes. */
+  /** The duration of a boot. */
   readonly bootMs?: number;
   readonly onBirth?: (provisioned: number, of: number) => void;
-  /** Ends the start: what is being born is not. */
+  /** Cancels the start: unfinished machines are not created. */
   readonly signal?: AbortSignal;
 }
 
 export interface SimulatedFleet {
   names(): string[];
-  /** Another machine of this pool; resolves to its name. */
+  /** Adds a machine to this pool and resolves to its name. */
   add(pool: string): Promise<string>;
-  /** The machine, its disk and its Node. */
+  /** Removes the machine, its disk and its Node. */
   remove(name: string): Promise<void>;
-  /** Where the disk of a machine is. */
+  /** The disk of a machine. */
   rootOf(name: string): string;
   setTrouble(name: string, trouble: Trouble | null): Promise<void>;
-  /** The machines stay, and go on with the next start. */
+  /** The machines stay, and continue at the next start. */
   stop(): Promise<void>;
 }
 
@@ -176,8 +179,8 @@ function missingMachines(shares: FleetOptions['shares'], there: readonly Machine
 }
 
 /**
- * What a machine may do in the cluster is what its own node may: it speaks as the kubelet of that node, over connections that all
- * machines share. Authorization, NodeRestriction and our admission policies look at it as they look at a real one.
+ * A machine has the permissions of its node: it impersonates the kubelet of that node, over connections that all
+ * machines share. Authorization, NodeRestriction and our admission policies treat it like a real one.
  */
 function createNodeAccess(transport: Transport, log: Log): (nodeName: string) => NodeAccess {
   const known = new Map<string, NodeAccess>();
@@ -193,7 +196,7 @@ function createNodeAccess(transport: Transport, log: Log): (nodeName: string) =>
   };
 }
 
-/** Their Nodes are there, with role and status. */
+/** Resolves when their Nodes exist, with role and status. */
 async function untilRegistered(machines: readonly SimulatedMachine[], signal: AbortSignal): Promise<void> {
   const giveUpAt = performance.now() + REGISTERED_WITHIN_MS;
   while (machines.some(({ told }) => told === '') && performance.now() < giveUpAt) {
@@ -210,16 +213,16 @@ async function decideWatchesDisks(there: number, { shares, log }: FleetOptions):
   if (canWatch(machines, limit)) return true;
   log.warn(
     { machines, limit },
-    'the operating system has too few watches for the disks of so many simulated machines: drift is looked for every 5 minutes. Raise fs.inotify.max_user_watches to have it found at once',
+    'not enough inotify watches for the disks of this many simulated machines: drift is checked only every 5 minutes. To detect it immediately, raise fs.inotify.max_user_watches',
   );
   return false;
 }
 
-/** What a machine with the built-in configs and some more needs. */
+/** Enough for a machine with the built-in configs and some more. */
 const WATCHES_PER_MACHINE = 30;
-/** Others on this machine need some too. */
+/** Other programs on this machine need some too. */
 const WATCH_SHARE = 0.5;
-/** Where the operating system does not say. */
+/** Used if the operating system does not report its limit. */
 const MAX_MACHINES_UNKNOWN_LIMIT = 50;
 
 export function canWatch(machines: number, limit: number | undefined): boolean {
@@ -230,7 +233,7 @@ export function canWatch(machines: number, limit: number | undefined): boolean {
 
 const LIMIT = '/proc/sys/fs/inotify/max_user_watches';
 
-/** Undefined: it does not say. */
+/** Undefined: unknown. */
 async function watchLimit(): Promise<number | undefined> {
   const limit = Number(await readFile(LIMIT, 'utf8').catch(() => ''));
   return limit > 0 ? limit : undefined;

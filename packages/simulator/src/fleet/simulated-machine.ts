@@ -1,4 +1,4 @@
-// One simulated machine: its name, whether it is up, what it tells of itself, and what may be made to go wrong with it.
+// One simulated machine: its name, whether it is up, what it reports, and the faults that tests inject.
 import { createDisk, type FileSystem, type Host } from '@slipway/daemon';
 import { bootSimulatedMachine, createSimulatedHost } from '../host/simulated-host.ts';
 
@@ -9,8 +9,8 @@ export interface MachineName {
 }
 
 /**
- * What can be wrong with a machine beside its disk, for tests: it goes down and does not come back; it boots again and again and
- * never gets to work; it is up, but its daemon does nothing.
+ * Faults of a machine other than its disk, for tests: it goes down and stays down; it is stuck in a boot loop; it is
+ * up, but its daemon does nothing.
  */
 export type Trouble = 'stays down' | 'boots for ever' | 'hangs';
 
@@ -19,7 +19,7 @@ export interface SimulatedMachine extends MachineName {
   readonly files: FileSystem;
   isUp: boolean;
   trouble: Trouble | null;
-  /** What its Node was last told; '' for nothing in this run. */
+  /** The last state reported to its Node. '' for nothing in this run. */
   told: string;
 }
 
@@ -33,8 +33,8 @@ export const machineAt = (name: MachineName, root: string): SimulatedMachine => 
 });
 
 /**
- * It syncs nothing: hundreds of machines on one disk would wait for it most of the time. What a power cut of the computer that it is
- * simulated on leaves of it may be good for nothing; a crash of the program loses nothing.
+ * Does not sync: hundreds of machines on one disk would mostly wait for it. A power cut of the real computer may
+ * corrupt it, but a crash of the program loses nothing.
  */
 export const simulatedDisk = (root: string): FileSystem => ({
   ...createDisk({ root }),
@@ -45,22 +45,22 @@ export const simulatedDisk = (root: string): FileSystem => ({
 export const createMachineHost = ({ root, files }: SimulatedMachine, onReboot: () => void): Host =>
   createSimulatedHost({ root, files, onReboot });
 
-/** One that was under way to something goes on with it after the next boot. */
+/** An interrupted update continues after the next boot. */
 export const cutPower = ({ files }: SimulatedMachine): Promise<void> => bootSimulatedMachine(files, 'power cut');
 
-// A machine is named for its pool: its directory is all that is kept of it.
+// A machine is named after its pool: its directory is the only record of it.
 
 const FORM = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?)-(\d{1,6})$/;
 
 export const machineName = (pool: string, number: number): MachineName => ({ name: `${pool}-${number}`, pool, number });
 
-/** Undefined: a directory of somebody else. */
+/** Undefined: the directory is not a machine. */
 export function readMachineName(name: string): MachineName | undefined {
   const [, pool, , number] = FORM.exec(name) ?? [];
   return pool === undefined || number === undefined ? undefined : { name, pool, number: Number(number) };
 }
 
-/** The first that nobody has. */
+/** The first free name. */
 export function nextMachineName(pool: string, taken: ReadonlySet<string>): MachineName {
   for (let number = 0; ; number += 1) {
     const next = machineName(pool, number);

@@ -10,7 +10,7 @@ const podIn = (phase: string | undefined, deleted = false): Pod => ({
 describe('a pod on a simulated machine', () => {
   it.each([
     ['that was just bound', podIn('Pending'), true, 'run'],
-    ['that nobody has said anything of', podIn(undefined), true, 'run'],
+    ['without a status', podIn(undefined), true, 'run'],
     ['that runs', podIn('Running'), true, 'nothing'],
     ['that was evicted', podIn('Running', true), true, 'end'],
     ['that was deleted before it ran', podIn('Pending', true), true, 'end'],
@@ -41,26 +41,26 @@ describe('a budget', () => {
     ['of which two must run, with three', budget({ minAvailable: 2 }), three, 1],
     ['of which all must run', budget({ minAvailable: '100%' }), three, 0],
     ['of which half must run, rounded up', budget({ minAvailable: '50%' }), three, 1],
-    ['of which one may be away', budget({ maxUnavailable: 1 }), three, 1],
+    ['of which one may be unavailable', budget({ maxUnavailable: 1 }), three, 1],
     [
-      'of which one may be away and one does not run',
+      'of which one may be unavailable and one does not run',
       budget({ maxUnavailable: 1 }),
       [pod('a'), pod('b', 'Pending')],
       0,
     ],
     [
-      'of which one may be away and one is going',
+      'of which one may be unavailable and one is being deleted',
       budget({ maxUnavailable: 1 }),
       [pod('a'), pod('b', 'Running', true)],
       0,
     ],
-    ['of which two must run, with an eviction under way', budget({ minAvailable: 2 }, { a: 'now' }), three, 0],
-    ['that selects no pod that is there', budget({ minAvailable: 1 }), [other], 0],
+    ['of which two must run, with an eviction in progress', budget({ minAvailable: 2 }, { a: 'now' }), three, 0],
+    ['that selects no existing pod', budget({ minAvailable: 1 }), [other], 0],
   ])('%s allows %#', (_, given, pods, allowed) => {
     expect(computeBudgetStatus(given, pods).disruptionsAllowed).toBe(allowed);
   });
 
-  it('counts its own pods alone, says which version of it was counted, and forgets evicted pods that are gone', () => {
+  it('counts only its pods, reports the generation that was counted, and forgets evicted pods that are gone', () => {
     expect(computeBudgetStatus(budget({ minAvailable: 1 }, { gone: 'before', a: 'now' }), [...three, other])).toEqual({
       expectedPods: 3,
       currentHealthy: 2,

@@ -1,5 +1,5 @@
-// In the place of what `npm start` does not run: the kubelets of simulated machines, and of kube-controller-manager what keeps
-// the status of PodDisruptionBudgets.
+// Replacements for what `npm start` does not run: the kubelets of simulated machines, and the disruption controller of
+// kube-controller-manager.
 import {
   type Node,
   type NodeCondition,
@@ -26,13 +26,16 @@ import { createMachineHost, type MachineName, type SimulatedMachine } from './si
 
 export interface StandInKubeletOptions {
   machineOf(this: void, name: string): SimulatedMachine | undefined;
-  /** By the node's own identity. */
+  /** With the credentials of the node. */
   clientOf(this: void, name: string): Client;
-  /** `wake` is called with the name of every machine, and again when it has come up or gone down. Returns the way to stop listening. */
+  /**
+   * Calls `wake` with the name of every machine, and again when it boots or goes down. Returns a function that stops
+   * it.
+   */
   onPower(this: void, wake: (name: string) => void): () => void;
 }
 
-// The kubelet and its Node: registers each machine's Node when it comes up and keeps its status.
+// The kubelet's Node: registers it when the machine boots, and updates its status.
 
 export function standInKubelet({ machineOf, clientOf, onPower }: StandInKubeletOptions): ControllerDef {
   return {
@@ -48,8 +51,8 @@ export function standInKubelet({ machineOf, clientOf, onPower }: StandInKubeletO
       const reported = JSON.stringify(facts);
       if (reported === machine.told) return done();
       const kubelet = clientOf(name);
-      // Registered by an administrator, for a kubelet may give itself no role; and whole in one step, for a Node without a role
-      // belongs to no pool, which somebody would be warned of.
+      // Registered by an administrator, because a kubelet may not assign itself a role. And in one step, because a Node
+      // without a role belongs to no pool, which would cause a warning.
       const node = (await kubelet.find(nodes, { name })) ?? (await write.createIfAbsent(nodes, buildNode(machine)));
       const status = buildNodeStatus(facts, node?.status?.conditions ?? [], now());
       await createKubeletWriter(kubelet).patchStatus(nodes, anyVersion({ name }), status);
@@ -62,7 +65,7 @@ export function standInKubelet({ machineOf, clientOf, onPower }: StandInKubeletO
 export interface MachineFacts {
   readonly isUp: boolean;
   readonly bootId: string;
-  /** Such as `Simulated machine 9.6`. */
+  /** For example `Simulated machine 9.6`. */
   readonly osImage: string;
 }
 
@@ -75,7 +78,7 @@ async function readMachineFacts(machine: SimulatedMachine): Promise<MachineFacts
 const createKubeletWriter = (kubelet: Client): Writer => createWriter(kubelet, { fieldManager: 'stand-in-kubelet' });
 
 const ZONES = 3;
-/** In the place of a version: `kubectl get nodes` shows it. */
+/** Shown by `kubectl get nodes` as the version. */
 const VERSION = 'v0.0.0-simulated';
 
 const buildNode = (machine: MachineName): Node => ({
@@ -92,13 +95,13 @@ const buildNode = (machine: MachineName): Node => ({
 
 const ROLE = 'node-role.kubernetes.io/';
 
-/** Machines of custom pools are workers first. */
+/** Machines of custom pools are workers too. */
 const roleLabels = ({ pool }: MachineName): Record<string, string> => ({
   ...(pool !== 'master' && { [`${ROLE}worker`]: '' }),
   [`${ROLE}${pool}`]: '',
 });
 
-/** `conditions` are those that the Node has: others than Ready are not ours. */
+/** `conditions`: the current ones of the Node. All except Ready belong to other controllers. */
 const buildNodeStatus = (
   { isUp, bootId, osImage }: MachineFacts,
   conditions: readonly NodeCondition[],
@@ -120,11 +123,11 @@ function buildReadyCondition(isUp: boolean, now: Date): NodeCondition {
   };
 }
 
-// The kubelet and its pods: those that are bound to a machine are said to run, and gone when they are deleted.
+// The kubelet's pods: those bound to a machine are reported as running, and removed when they are deleted.
 
 const BY_NODE = 'by-node';
 
-/** The pods of one machine at a time: a machine that comes up looks at all of its own. */
+/** Reconciles all pods of one machine together, because a machine that boots checks all of them. */
 export function standInPods({ machineOf, clientOf, onPower }: StandInKubeletOptions): ControllerDef {
   return {
     name: 'stand-in-pods',
@@ -153,7 +156,7 @@ export type PodStep = 'run' | 'end' | 'nothing';
 
 export function nextPodStep({ metadata, status }: Pod, isUp: boolean): PodStep {
   if (!isUp) return 'nothing';
-  // Nothing runs, so nothing has to be waited for.
+  // Nothing runs, so there is nothing to wait for.
   if (metadata.deletionTimestamp !== undefined) return 'end';
   return status?.phase === undefined || status.phase === 'Pending' ? 'run' : 'nothing';
 }
@@ -166,7 +169,7 @@ async function run(kubelet: Client, pod: Stored<Pod>, now: Date): Promise<void> 
   }
 }
 
-/** The pod runs, and whoever asks is told that it is ready. */
+/** Reports the pod as running and ready. */
 const buildRunningStatus = (now: Date): NonNullable<Pod['status']> => {
   const lastTransitionTime = `${now.toISOString().slice(0, 19)}Z`;
   const conditions = ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({
@@ -177,7 +180,7 @@ const buildRunningStatus = (now: Date): NonNullable<Pod['status']> => {
   return { phase: 'Running', conditions };
 };
 
-/** What is looked at: a pod has far more. */
+/** Drops the fields of a pod that are not used. */
 function trimPod({ metadata, spec, status }: Stored<Pod>): Stored<Pod> {
   const { name, namespace, uid, resourceVersion, labels, deletionTimestamp } = metadata;
   return {
@@ -194,7 +197,7 @@ function trimPod({ metadata, spec, status }: Stored<Pod>): Stored<Pod> {
   };
 }
 
-// Budgets: without a status of theirs the API server refuses every eviction that one of them has a say in.
+// Budgets: while a budget has no status, the API server refuses every eviction that it covers.
 
 const BY_NAMESPACE = 'by-namespace';
 const indexByNamespace = ({ metadata }: Pod | PodDisruptionBudget): string[] => [metadata.namespace ?? ''];
@@ -211,7 +214,7 @@ export const standInBudgets: ControllerDef = {
     if (budget === undefined) return done();
     const status = computeBudgetStatus(budget, read(pods).byIndex(BY_NAMESPACE, budget.metadata.namespace ?? ''));
     if (hasStatus(budget, status)) return done();
-    // The API server counts evictions in the same status: what it has written meanwhile must not be lost.
+    // The API server counts evictions in the same status, and its concurrent writes must not be lost.
     await write.patchStatus(podDisruptionBudgets, budget, status);
     return done();
   },
@@ -235,14 +238,14 @@ function hasStatus(
 }
 
 type BudgetStatus = Required<Omit<NonNullable<PodDisruptionBudget['status']>, 'disruptedPods'>> & {
-  /** Null: to be taken away. */
+  /** Null: remove the entry. */
   disruptedPods: Record<string, string | null>;
 };
 
 /**
- * What a PodDisruptionBudget allows, counted from the pods there are; `pods` are those of its namespace. The controller that does
- * this in a cluster also asks the owners of pods how many there should be; here nobody makes pods anew, so those that are there
- * are those that are expected.
+ * What a PodDisruptionBudget allows, computed from `pods`, the existing pods of its namespace. In a cluster, the
+ * controller also queries the owners of pods for the expected number. Here nothing recreates pods, so the existing ones
+ * are expected.
  */
 export function computeBudgetStatus(budget: PodDisruptionBudget, pods: readonly Pod[]): BudgetStatus {
   const { generation = 0 } = budget.metadata;

@@ -30,7 +30,7 @@ const pinned = async () =>
   (await containers.images(signal)).filter(({ isPinned }) => isPinned).flatMap(({ digests }) => digests);
 
 describe('a simulated container runtime', () => {
-  it('has the images that it was told to pull, also those of pulls at the same time, and after a boot', async () => {
+  it('has the images that were pulled, also concurrently, and after a boot', async () => {
     expect(await names()).toEqual([]);
     await Promise.all([C, A, B, A].map((image) => containers.pull(image, null, signal)));
     expect(await names()).toEqual([A, B, C]);
@@ -38,7 +38,7 @@ describe('a simulated container runtime', () => {
     expect(await names()).toEqual([A, B, C]);
   });
 
-  it('pins what its configuration says, from the next reload on', async () => {
+  it('pins what its configuration lists, from the next reload on', async () => {
     for (const image of [A, B, C]) await containers.pull(image, null, signal);
     await containers.images(signal);
     await configure('50-pinned-images', pins(A, 'quay.example/other@*'));
@@ -51,7 +51,7 @@ describe('a simulated container runtime', () => {
     expect(await pinned()).toEqual([]);
   });
 
-  it('keeps its pins where the configuration cannot be read, and goes by the last file that has any', async () => {
+  it('keeps its pins if the configuration cannot be parsed, and uses the last file with pins', async () => {
     for (const image of [A, B]) await containers.pull(image, null, signal);
     await configure('50-pinned-images', pins(A));
     await containers.reload(signal);
@@ -73,7 +73,7 @@ describe('a simulated container runtime', () => {
     expect(await pinned()).toEqual([A]);
   });
 
-  it('takes the time that the bytes take, and ends at once where it is called off', async () => {
+  it('takes as long as the bytes need, and ends immediately when it is cancelled', async () => {
     const bytes = (containers.sizeOf?.(A).layers ?? []).reduce((sum, { size }) => sum + size, 0);
     await setRuntimeBehaviour(files, { bytesPerSecond: bytes * 20 });
     const began = performance.now();
@@ -88,7 +88,7 @@ describe('a simulated container runtime', () => {
     expect(await names()).toEqual([A]);
   });
 
-  it('gets full', async () => {
+  it('can run full', async () => {
     const own = simulatedLayers(C).layers.reduce((sum, { size }) => sum + size, 0);
     await setRuntimeBehaviour(files, { storeBytes: 3 * own });
     await containers.pull(C, null, signal);
@@ -97,7 +97,7 @@ describe('a simulated container runtime', () => {
     await expect(containers.pull(B, null, signal)).rejects.toMatchObject({ code: 'SLW_PINNING_NO_SPACE' });
   });
 
-  it('fails as it is told to', async () => {
+  it('fails as configured', async () => {
     await setRuntimeBehaviour(files, { refused: { app: 'manifest unknown' } });
     await expect(containers.pull(A, null, signal)).rejects.toMatchObject({ code: 'SLW_PINNING_PULL' });
     await containers.pull(C, null, signal);
@@ -114,9 +114,9 @@ describe('a simulated container runtime', () => {
     ['a number', 5],
     ['nothing', null],
     ['refusals that are a list', { refused: ['manifest unknown'] }],
-    ['a disk of no size', { storeBytes: 'large' }],
-    ['a rate of nothing', { bytesPerSecond: 0 }],
-  ])('refuses to behave as told by %s', async (_, behaviour) => {
+    ['a disk of size zero', { storeBytes: 'large' }],
+    ['a rate of zero', { bytesPerSecond: 0 }],
+  ])('rejects a behaviour with %s', async (_, behaviour) => {
     const bytes = Buffer.from(JSON.stringify(behaviour));
     await replaceFile(files, '/var/lib/slipway-simulated/container-runtime.json', { ...owners, bytes, mode: 0o644 });
     await expect(containers.images(signal)).rejects.toMatchObject({ code: 'SLW_DAEMON_HOST' });
@@ -124,7 +124,7 @@ describe('a simulated container runtime', () => {
 });
 
 describe('simulated images', () => {
-  it('have the same layers everywhere, and share some with others of their repository', () => {
+  it('have the same layers everywhere, and share some within their repository', () => {
     const [a, b, c] = [A, B, C].map((image) => simulatedLayers(image).layers);
     expect(simulatedLayers(A).layers).toEqual(a);
     expect(a?.[0]).toEqual(b?.[0]);

@@ -1,5 +1,5 @@
-// A container runtime that fetches nothing: an image is there once its name is in a list, after the time that its bytes would have
-// taken. What it says where it fails goes the way of what CRI-O says.
+// A container runtime that downloads nothing: an image is present once its name is in a list, after the time that its
+// bytes would take. Its failures go through the same code as those of CRI-O.
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -31,23 +31,23 @@ const CALLED: CalledRuntime = { name: 'CRI-O', unit: 'crio', socket: 'the simula
 const DOWN = { code: 14, said: 'the simulated runtime is down' };
 const FULL = { code: 2, said: `writing blob: write ${STORE}: no space left on device` };
 const UNKNOWN = 2;
-/** A timer has no more. */
+/** The maximum of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface SimulatedRuntimeOptions {
   readonly files: FileSystem;
   readonly owners: Owners;
-  /** That of the service manager: it may refuse. */
+  /** Reloads through systemd, which may refuse. */
   readonly reload: () => Promise<void>;
 }
 
 export interface SimulatedRuntime extends ContainerRuntime {
-  /** Makes it read its configuration again. */
+  /** Makes the runtime reload its configuration. */
   reload(signal: AbortSignal): Promise<void>;
 }
 
 export function createSimulatedRuntime({ files, owners, ...options }: SimulatedRuntimeOptions): SimulatedRuntime {
-  // Pulls end at the same time, and each adds to the same list.
+  // Concurrent pulls append to the same list.
   let last: Promise<unknown> = Promise.resolve();
   const inSequence = <T>(act: () => Promise<T>): Promise<T> => {
     const turn = last.then(act);
@@ -62,7 +62,7 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
     return behaviour;
   }
 
-  /** At the first look after a boot it is as if the runtime had just started. */
+  /** The first read after a boot behaves as if the runtime had just started. */
   async function readPinnedNow(): Promise<readonly string[]> {
     return (await readPinned(files)) ?? readConfiguration();
   }
@@ -80,7 +80,7 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
   }
 
   async function reload(signal: AbortSignal): Promise<void> {
-    await requireUp('read its configuration again', signal);
+    await requireUp('reload its configuration', signal);
     await options.reload();
     await inSequence(readConfiguration);
   }
@@ -91,12 +91,12 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
     reload,
 
     async describe(signal) {
-      await requireUp('tell its version', signal);
+      await requireUp('report its version', signal);
       return 'simulated';
     },
 
     async store(signal) {
-      const { storeBytes } = await requireUp('tell where it keeps images', signal);
+      const { storeBytes } = await requireUp('report where it stores images', signal);
       return computeStore(storeBytes, await readImages(files));
     },
 
@@ -128,7 +128,7 @@ const toRuntimeImage = (name: string, isPinned: boolean): RuntimeImage => ({
   size: simulatedSize(name),
 });
 
-/** What images share is on the disk once. */
+/** Shared layers are stored once. */
 function computeStore(sizeBytes: number, images: readonly string[]): ImageStore {
   const layers = new Map(
     images.flatMap((image) => simulatedLayers(image).layers).map((layer) => [layer.digest, layer]),
@@ -143,23 +143,23 @@ function computeTransferBytes(image: string, present: readonly string[]): number
   return missing.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Rejects with the signal's own reason, and not with that of the timer. */
+/** Rejects with the reason of the signal, not with that of the timer. */
 const waitMs = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(Math.min(ms, MAX_TIMER_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
 
-// Images that nobody has made: what a simulated machine would transfer for one is calculated from its name, the same everywhere.
+// Images that do not exist: the size of each is computed from its name, and so is the same everywhere.
 
 const SMALLEST = 1_000_000;
 const SPREAD = 40_000_000;
 
-/** Two layers: one that all images of the repository share, and one of its own. */
+/** Two layers: one shared by all images of the repository, and one of this image. */
 export function simulatedLayers(image: string): SizedImage {
   const [repository = ''] = image.split('@');
   const [shared, own] = [hashText(repository), hashText(parseDigest(image) || image)];
   return { layers: [shared, own].map((hash) => ({ digest: `sha256:${hash}`, size: computeSize(hash) })) };
 }
 
-/** What it takes unpacked, as a runtime tells it. */
+/** The unpacked size, as a runtime reports it. */
 const simulatedSize = (image: string): number =>
   2 * simulatedLayers(image).layers.reduce((sum, { size }) => sum + size, 0);
 

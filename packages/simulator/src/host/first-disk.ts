@@ -1,5 +1,5 @@
-// What Ignition does to a disk, for a simulated machine: everything of a plan, through the machine's own file system. Partitions,
-// users other than those that the machine has, and groups are left out: nothing here could tell whether they are right.
+// Does what Ignition does to a disk, for a simulated machine: applies a whole plan through the machine's file system.
+// Partitions, additional users and groups are left out, because nothing here could verify them.
 import { posix } from 'node:path';
 import { CORE, healPath, healSshKeys } from '@slipway/daemon';
 import { type Host, makeDirectories, ownOwners, replaceFile } from '@slipway/daemon/host';
@@ -7,10 +7,10 @@ import { type DiskEntry, type DiskFile, type DiskPlan, type DiskUser, PRESET_PAT
 
 const MAX_EXISTING_BYTES = 64 * 1024 * 1024;
 
-/** On a machine that makeSimulatedMachine has just made: as it is before its first boot goes on. */
+/** Expects a machine that makeSimulatedMachine has just created, before its first boot continues. */
 export async function writeFirstDisk(host: Host, plan: DiskPlan): Promise<void> {
   for (const path of plan.unmasked) await unmask(host, path);
-  // A second name needs a first one.
+  // A hard link needs its target first.
   const inOrder = plan.entries.toSorted((a, b) => Number(a.kind === 'hard link') - Number(b.kind === 'hard link'));
   for (const entry of inOrder) await writeEntry(host, entry);
   const core = plan.users.find(({ name }) => name === CORE);
@@ -40,7 +40,7 @@ async function writeCore(host: Host, { passwordHash, sshKeys }: DiskUser): Promi
   if (sshKeys !== undefined) await healSshKeys(host, sshKeys);
 }
 
-/** And what systemd makes of them at a first boot. */
+/** Also applies them, as systemd does at a first boot. */
 async function writePresets({ files, systemd }: Host, { presets }: DiskPlan): Promise<void> {
   if (presets.length === 0) return;
   const owners = ownOwners();

@@ -1,5 +1,5 @@
-// The operating system of a simulated machine. What it is booted with and what its next boot brings is one file, so that a boot is
-// one step.
+// The operating system of a simulated machine. The booted and the staged deployment are in one file, so that a boot is
+// a single step.
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { array, boolean, decode, type Decoder, nullable, object, optional, string } from '@slipway/base/codec';
@@ -65,7 +65,7 @@ export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingS
 
     missing: (images) => Promise.resolve(images),
 
-    // Nothing is downloaded: how much room the disk below has is nobody's business.
+    // Nothing is downloaded, so the space of the real disk does not matter.
     store: () => Promise.resolve({ path: '/var/lib/containers', freeBytes: 100e9, sizeBytes: 120e9 }),
 
     async prefetch(images, onProgress, signal) {
@@ -89,7 +89,7 @@ export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingS
 function changeDeployment(booted: Deployment, change: OSChange): Deployment {
   const image = change.image ?? booted.image;
   const packages = changePackages(booted.packages, change);
-  // Those of another extensions image are other packages, though of the same names.
+  // Packages from another extensions image differ, even with the same names.
   const checksum = packages.length === 0 ? '' : (change.extensionsImage ?? booted.checksum ?? '');
   return {
     ...booted,
@@ -134,14 +134,14 @@ export async function readState(files: FileSystem): Promise<MachineState> {
   if (text === undefined) {
     throw new DaemonError(
       'SLW_DAEMON_HOST',
-      `There is no simulated machine here: ${STATE} is missing. Make one first.`,
+      `There is no simulated machine here: ${STATE} is missing. Create one first.`,
     );
   }
   const state = decode(machineState, text, { maxChars: MAX_STATE_BYTES });
   if (state.ok) return state.value;
   throw new DaemonError(
     'SLW_DAEMON_HOST',
-    `${STATE} of the simulated machine cannot be read: expected the JSON that Slipway wrote. Make the machine anew.`,
+    `${STATE} of the simulated machine cannot be parsed: expected the JSON that Slipway wrote. Recreate the machine.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { evaluatePresets, parsePresetRules } from './presets.ts';
 
-// What systemd 252 does too is compared with it in enablement.e2e.test.ts; `ignore` came with a later one.
+// systemd.e2e.test.ts compares this with systemd 252; `ignore` is newer.
 const rules = parsePresetRules(`
 # a comment
 enable a.service
@@ -28,7 +28,7 @@ describe('a preset', () => {
     expect(evaluatePresets(rules, unit)).toEqual({ action, units });
   });
 
-  it('that says nothing of a unit enables it', () => {
+  it('without a rule for a unit enables it', () => {
     expect(evaluatePresets([], 'a.service')).toEqual({ action: 'enable', units: ['a.service'] });
   });
 });

@@ -8,7 +8,7 @@ export interface PresetRule {
   readonly instances: readonly string[];
 }
 
-/** What a preset says of a unit; `units` are itself, or the instances that the rule names of a template. */
+/** The preset of a unit. `units`: the unit itself, or the instances that the rule names for a template. */
 export interface PresetDecision {
   readonly action: PresetRule['action'];
   readonly units: readonly string[];
@@ -37,7 +37,7 @@ export function parsePresetRules(text: string): PresetRule[] {
   });
 }
 
-/** The first rule that fits counts. A unit that none fits is enabled. */
+/** The first matching rule counts. Without one, the unit is enabled. */
 export function evaluatePresets(rules: readonly PresetRule[], unit: string): PresetDecision {
   for (const rule of rules) {
     const units = matchUnits(rule, unit);
@@ -54,7 +54,7 @@ function matchUnits(rule: PresetRule, unit: string): string[] | null {
   return template !== undefined && isNamed && matches(rule.pattern, template) ? [unit] : null;
 }
 
-/** Shell patterns, as fnmatch(3) has them. */
+/** Shell patterns, as in fnmatch(3). */
 function matches(pattern: string, name: string): boolean {
   if (!/[*?[]/.test(pattern)) return pattern === name;
   const expression = pattern.replaceAll(/\[!?[^\]]+\]|[\s\S]/g, (part) => {

@@ -1,5 +1,5 @@
-// What a simulated container runtime has, and how it behaves: two files of its machine, so that a test or a person can change both
-// from outside while the daemon runs.
+// The contents and the behaviour of a simulated container runtime: two files of its machine, so that tests and users
+// can change both while the daemon runs.
 import { posix } from 'node:path';
 import {
   array,
@@ -21,13 +21,13 @@ import { type FileSystem, makeDirectories, type Owners, ownOwners, readText, rep
 import { parse } from 'smol-toml';
 
 export interface RuntimeBehaviour {
-  /** Of every pull; null: it takes no time. */
+  /** The rate of every pull. Null: pulls are instant. */
   readonly bytesPerSecond: number | null;
-  /** Of the disk that images are on. */
+  /** The size of the disk that stores images. */
   readonly storeBytes: number;
-  /** It does not answer. */
+  /** It does not respond. */
   readonly isDown: boolean;
-  /** What it says to the pull of an image whose name has this in it. */
+  /** Error messages for pulls, by a part of the image's name. */
   readonly refused: Readonly<Record<string, string>>;
 }
 
@@ -42,24 +42,24 @@ const imageNames: Decoder<readonly string[]> = array(string());
 
 const BEHAVIOUR = '/var/lib/slipway-simulated/container-runtime.json';
 const IMAGES = '/var/lib/slipway-simulated/images.json';
-/** Gone with the next boot: a runtime that starts reads its configuration. */
+/** Gone after a reboot: a runtime reads its configuration when it starts. */
 const PINNED = '/run/slipway-simulated/pinned-images.json';
 const MAX_STATE_BYTES = 8 * 1024 * 1024;
 
 export const readBehaviour = async (files: FileSystem): Promise<RuntimeBehaviour> =>
   (await readJson(files, BEHAVIOUR, runtimeBehaviour)) ?? DEFAULT_BEHAVIOUR;
 
-/** What is left out is as usual. */
+/** Fields that are left out get their defaults. */
 export const setRuntimeBehaviour = (files: FileSystem, behaviour: Partial<RuntimeBehaviour>): Promise<void> =>
   writeJson(files, ownOwners(), BEHAVIOUR, behaviour);
 
-/** By name. */
+/** Sorted by name. */
 export const readImages = async (files: FileSystem): Promise<readonly string[]> =>
   (await readJson(files, IMAGES, imageNames)) ?? [];
 export const writeImages = (files: FileSystem, owners: Owners, images: readonly string[]): Promise<void> =>
   writeJson(files, owners, IMAGES, images);
 
-/** Names, or beginnings of them with a `*`; undefined: the runtime has not been asked since the machine is up. */
+/** Names, or prefixes with a `*`. Undefined: the runtime was not used since the machine booted. */
 export const readPinned = (files: FileSystem): Promise<readonly string[] | undefined> =>
   readJson(files, PINNED, imageNames);
 export const writePinned = (files: FileSystem, owners: Owners, pinned: readonly string[]): Promise<void> =>
@@ -76,24 +76,24 @@ async function readJson<T>(files: FileSystem, path: string, decoder: Decoder<T>)
 async function writeJson(files: FileSystem, owners: Owners, path: string, value: unknown): Promise<void> {
   await makeDirectories(files, posix.dirname(path), owners);
   const bytes = Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`);
-  // No more careful than a runtime that loses its last image in a power cut: the daemon pulls it again.
+  // Without a sync: a real runtime may also lose its last image in a power cut, and the daemon pulls it again.
   await replaceFile(files, path, { ...owners, bytes, mode: 0o644 }, { sync: false });
 }
 
 function unreadable(path: string): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_HOST',
-    `${path} of the simulated machine cannot be read: expected the JSON that Slipway writes there. Remove the file.`,
+    `${path} of the simulated machine cannot be parsed: expected the JSON that Slipway writes there. Remove the file.`,
   );
 }
 
-// Which images the configuration of CRI-O pins, as CRI-O itself reads it.
+// The images that CRI-O's configuration pins, read as CRI-O does.
 
 const DIRECTORY = '/etc/crio/crio.conf.d';
 const MAIN = '/etc/crio/crio.conf';
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** The last file that says so counts, alone. Null: one of them is no TOML, and CRI-O keeps what it had. */
+/** Only the last file with the setting counts. Null: a file is not valid TOML, and CRI-O keeps its current pins. */
 export async function readConfiguredPins(files: FileSystem): Promise<readonly string[] | null> {
   const names = await files.list(DIRECTORY);
   let pins: readonly string[] = [];
@@ -106,11 +106,11 @@ export async function readConfiguredPins(files: FileSystem): Promise<readonly st
   return pins;
 }
 
-/** With a `*` at the end: all that begin so. */
+/** A `*` at the end matches any suffix. */
 export const isPinnedBy = (pins: readonly string[], image: string): boolean =>
   pins.some((pin) => (pin.endsWith('*') ? image.startsWith(pin.slice(0, -1)) : image === pin));
 
-/** undefined: it says nothing of pins. */
+/** Undefined: the file does not set pins. */
 function parsePins(text: string): readonly string[] | undefined | null {
   let table: unknown;
   try {

@@ -32,7 +32,7 @@ async function machine(
 }
 
 describe('a simulated machine', () => {
-  it('is booted from the image it was made with, with nothing staged', async () => {
+  it('is booted from its initial image, with nothing staged', async () => {
     const { host } = await machine({ kernelArguments: ['quiet'] });
     const { booted, staged } = await host.os.state();
     expect(booted).toMatchObject({ image: IMAGE, digest: `sha256:${'a'.repeat(64)}`, packages: [] });
@@ -41,7 +41,7 @@ describe('a simulated machine', () => {
     expect(await host.os.describe()).toEqual({ name: 'Simulated machine', version: '9.6' });
   });
 
-  it('stays as it is when it is made a second time', async () => {
+  it('stays unchanged when it is created a second time', async () => {
     const { host, files } = await machine();
     const before = await host.bootId();
     await makeSimulatedMachine(files, { osImage: NEWER });
@@ -52,16 +52,16 @@ describe('a simulated machine', () => {
   it.each([
     ['no JSON', '{'],
     ['a list', '[]'],
-    ['a list in place of what is booted', '{"bootId":"a","fips":false,"booted":[],"staged":null}'],
-    ['no boot id', '{"fips":false,"booted":null,"staged":null}'],
-  ])('is refused where its state is %s', async (_, text) => {
+    ['a list in place of the booted deployment', '{"bootId":"a","fips":false,"booted":[],"staged":null}'],
+    ['without a boot ID', '{"fips":false,"booted":null,"staged":null}'],
+  ])('is rejected if its state is %s', async (_, text) => {
     const { host, files } = await machine();
     const state = '/var/lib/slipway-simulated/os.json';
     await replaceFile(files, state, { ...ownOwners(), bytes: Buffer.from(text), mode: 0o644 });
     await expect(host.bootId()).rejects.toMatchObject({ code: 'SLW_DAEMON_HOST' });
   });
 
-  it('boots what was staged, with another boot id and an empty /run', async () => {
+  it('boots the staged deployment, with a new boot ID and an empty /run', async () => {
     let reboots = 0;
     const { host, files } = await machine({ kernelArguments: ['quiet', 'a', 'a'] }, () => (reboots += 1));
     const before = await host.bootId();
@@ -83,7 +83,7 @@ describe('a simulated machine', () => {
     expect(await files.list('/run')).toEqual([]);
   });
 
-  it('loses what was staged when the power is cut, and when it is discarded', async () => {
+  it('loses the staged deployment in a power cut, and when it is discarded', async () => {
     const { host, files } = await machine();
     await host.os.stage({ image: NEWER });
     await bootSimulatedMachine(files, 'power cut');
@@ -93,7 +93,7 @@ describe('a simulated machine', () => {
     expect((await host.os.state()).staged).toBeNull();
   });
 
-  it('has the packages of extensions and of another kernel, and gives them back', async () => {
+  it('has the packages of extensions and of another kernel, and removes them', async () => {
     const { host } = await machine();
     await host.os.stage({
       extensions: { before: [], after: ['usbguard'] },
@@ -111,10 +111,10 @@ describe('a simulated machine', () => {
     expect((await host.os.state()).booted.packages).toEqual(['usbguard']);
   });
 
-  it('knows users and groups by its files, those of the image included', async () => {
+  it('knows users and groups from its files, including those of the image', async () => {
     const { host } = await machine();
     const { accounts } = host;
-    // Who is not root is everybody on the machine.
+    // Without root, every owner is the current user.
     const seen = (uid: number, gid: number) => (ownOwners().uid === 0 ? { uid, gid } : ownOwners());
     expect(await accounts.owners({ name: 'chrony' }, { name: 'core' })).toEqual(seen(991, 1000));
     expect(await accounts.owners({ id: 5 }, { id: 6 })).toEqual(seen(5, 6));
@@ -123,7 +123,7 @@ describe('a simulated machine', () => {
     await expect(accounts.owners({ name: 'gone' }, { id: 0 })).rejects.toThrow(/no user gone/);
   });
 
-  it('changes the password hash of one user, and leaves the file to root alone', async () => {
+  it('changes the password hash of one user, and keeps the file readable by root only', async () => {
     const { host, files } = await machine();
     await host.accounts.setPasswordHash('core', '$6$salt$hash');
     expect(await host.accounts.passwordHash('core')).toBe('$6$salt$hash');
@@ -132,7 +132,7 @@ describe('a simulated machine', () => {
     await expect(host.accounts.setPasswordHash('gone', '*')).rejects.toThrow(/no user gone/);
   });
 
-  it('remembers which units were reloaded and restarted, and refuses one that cannot start', async () => {
+  it('records which units were reloaded and restarted, and rejects one that cannot start', async () => {
     const { host, files } = await machine({ units: { 'bad.service': '[Service]\nExecStart=-/bin/false\n' } });
     await host.systemd.daemonReload();
     await host.systemd.reload('crio.service');
@@ -146,7 +146,7 @@ describe('a simulated machine', () => {
     ]);
   });
 
-  it('enables a unit by a link where its [Install] says, and disables also what an earlier one asked for', async () => {
+  it('enables a unit with the links of its [Install] section, and disables those of an earlier one too', async () => {
     const { host, files } = await machine({ units: { 'a.service': SERVICE } });
     const wants = '/etc/systemd/system/multi-user.target.wants';
     await host.systemd.enable(['a.service', 'crio.service']);
@@ -160,13 +160,13 @@ describe('a simulated machine', () => {
     expect(await readText(files, '/usr/lib/systemd/system/crio.service', 1000)).toContain('Containers');
   });
 
-  it('enables none of several units if one of them is not there', async () => {
+  it('enables none of several units if one does not exist', async () => {
     const { host } = await machine();
     await expect(host.systemd.enable(['crio.service', 'none.service'])).rejects.toThrow(/Cannot enable none.service/);
     expect(await host.systemd.enablement('crio.service')).toBe('disabled');
   });
 
-  it('presets a unit as the files of the OS say', async () => {
+  it('presets a unit according to the files of the OS', async () => {
     const { host } = await machine({ units: { 'a.service': SERVICE } });
     await host.systemd.enable(['a.service']);
     await host.systemd.preset(['a.service', 'chronyd.service', 'none.service']);

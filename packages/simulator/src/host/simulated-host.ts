@@ -1,5 +1,5 @@
-// The only simulated thing of Slipway: a machine that is a directory, with a boot id, a set of units and an OS image. All that
-// it keeps goes through the one way to the disk, so a test that cuts that off cuts off the machine.
+// The only simulated part of Slipway: a machine that is a directory, with a boot ID, units and an OS image. All its
+// state goes through the same file system interface, so a test that interrupts that interrupts the machine.
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import {
@@ -25,13 +25,13 @@ import { createSimulatedSystemd } from './systemd.ts';
 
 export interface SimulatedHostOptions {
   readonly root: string;
-  /** Another way to that directory, such as one that fails. */
+  /** Replaces the access to that directory, for example with one that fails. */
   readonly files?: FileSystem;
-  /** The machine is down and up again; who runs the daemon starts it anew. */
+  /** The machine has rebooted: the owner of the daemon must restart it. */
   readonly onReboot?: () => void;
 }
 
-/** Of a machine that makeSimulatedMachine has made. */
+/** Expects a machine that makeSimulatedMachine has created. */
 export function createSimulatedHost(options: SimulatedHostOptions): Host {
   const files = options.files ?? createDisk({ root: options.root });
   const owners = ownOwners();
@@ -51,7 +51,7 @@ export function createSimulatedHost(options: SimulatedHostOptions): Host {
   };
 }
 
-/** What was staged is booted into only after an orderly shutdown: a power cut loses it. */
+/** A staged deployment is booted only after a clean shutdown: a power cut loses it. */
 export async function bootSimulatedMachine(
   files: FileSystem,
   after: 'shut down in order' | 'power cut',
@@ -71,7 +71,7 @@ const MAX_SHADOW_BYTES = 4 * 1024 * 1024;
 
 function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
   const accounts = readAccounts(files);
-  // Without root's rights nothing can be given to anybody else, so there everybody is who runs the simulation.
+  // Without root, files cannot change owner, so every owner is the user who runs the simulation.
   const toVisibleOwners = (numbers: Owners): Owners => (owners.uid === 0 ? numbers : owners);
   return {
     passwordHash: accounts.passwordHash,
@@ -92,13 +92,13 @@ function simulatedAccounts(files: FileSystem, owners: Owners): Accounts {
   };
 }
 
-// A fresh machine: what an OS image and a first boot leave on a disk, as far as the daemon looks at it.
+// A fresh machine: what an OS image and a first boot leave on a disk, limited to what the daemon reads.
 
 export interface SimulatedMachineOptions {
   readonly osImage?: string;
   readonly kernelArguments?: readonly string[];
   readonly fips?: boolean;
-  /** Unit files of the OS beside those that every one has: name → text. */
+  /** Unit files of the OS in addition to the standard ones: name → text. */
   readonly units?: Readonly<Record<string, string>>;
   /** Other files of the OS: path → text. */
   readonly files?: Readonly<Record<string, string>>;
@@ -135,7 +135,7 @@ const OS_FILES: Readonly<Record<string, string>> = {
   '/etc/hostname': 'simulated\n',
 };
 
-/** Only where there is none yet: on a machine that is there already nothing changes. */
+/** Does nothing if the machine already exists. */
 export async function makeSimulatedMachine(files: FileSystem, options: SimulatedMachineOptions = {}): Promise<void> {
   if (await hasState(files)) return;
   const owners = ownOwners();
@@ -154,7 +154,7 @@ export async function makeSimulatedMachine(files: FileSystem, options: Simulated
     await makeFile(files, owners, path, text, 0o644);
   }
   await makeFile(files, owners, '/etc/shadow', 'root:*:::::::\ncore:*:::::::\n', 0o600);
-  // Last: a machine with a state is whole.
+  // Last: a machine with a state file is complete.
   await writeState(files, owners, createState(options));
 }
 

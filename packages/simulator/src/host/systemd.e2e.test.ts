@@ -1,5 +1,5 @@
-// The simulated systemd against the real program: both get the same disk and the same orders, and have to leave the same links
-// and say the same of every unit.
+// Compares the simulated systemd with the real program: with the same disk and orders, both must leave the same links
+// and report the same for every unit.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,10 +15,10 @@ const run = promisify(execFile);
 type Verb = 'enable' | 'disable' | 'preset';
 interface Case {
   readonly promise: string;
-  /** Path → text; `→ target` is a link. */
+  /** Path → text. `→ target` is a link. */
   readonly disk: Readonly<Record<string, string>>;
   readonly orders: readonly (readonly [Verb, ...string[]])[];
-  /** Where our answer is another one on purpose: the interface says that these do nothing. */
+  /** The result differs on purpose: the interface specifies that these do nothing. */
   readonly lenient?: boolean;
 }
 
@@ -261,7 +261,7 @@ describe('the simulated systemd does what systemctl does', () => {
     const simulated = createSimulatedSystemd(createDisk({ root: ours }), ownOwners());
     const names = [...new Set([...unitsOn(disk), ...orders.flatMap(([, ...units]) => units)])];
 
-    // Nothing is ordered first: both have to see the same to begin with.
+    // Starts without an order: both must agree on the initial state.
     for (const [verb, ...units] of [['disable'] as const, ...orders]) {
       const real = units.length === 0 || (await systemctl(theirs, verb, ...units)).ok;
       const done = await simulated[verb](units).then(

@@ -1,5 +1,5 @@
-// systemd, as far as it can be seen on a disk: what `systemctl enable`, `disable`, `preset` and `is-enabled` do without a running
-// one, which is links and nothing else, and a note of what would be started.
+// The part of systemd that is visible on a disk: `systemctl enable`, `disable`, `preset` and `is-enabled` without a
+// running systemd, which only change links, and a record of what would be started.
 import { posix } from 'node:path';
 import { DaemonError } from '@slipway/daemon';
 import {
@@ -53,22 +53,22 @@ const FALSE = /^[-@:+!]*(\/usr)?\/bin\/false(\s|$)/;
 async function mustStart(files: FileSystem, verb: string, name: string): Promise<void> {
   const unit = await findUnit(files, name);
   if (unit.kind !== 'unit') {
-    const why = unit.kind === 'masked' ? 'it is masked' : 'there is no such unit file on this machine';
+    const why = unit.kind === 'masked' ? 'it is masked' : 'this machine has no such unit file';
     throw new DaemonError('SLW_DAEMON_UNIT', `Cannot ${verb} ${name}: ${why}.`);
   }
   const start = unit.settings.get('Service.ExecStart') ?? [];
   if (!start.some((command) => FALSE.test(command))) return;
   throw new DaemonError(
     'SLW_DAEMON_UNIT',
-    `Cannot ${verb} ${name}: its process ended with status 1. Expected that it starts; see its ExecStart in ${unit.path}.`,
+    `Cannot ${verb} ${name}: its process exited with status 1. Expected it to start; see its ExecStart in ${unit.path}.`,
   );
 }
 
-// What was asked of the machine and leaves no other trace. Gone with the next boot.
+// Requests to the machine that leave no other trace. Lost at the next boot.
 
 export interface RecordedAction {
   readonly what: 'daemon-reload' | 'reload' | 'restart' | 'prefetch';
-  /** The unit or the image; '' for all of them. */
+  /** The unit or the image. '' for all. */
   readonly name: string;
 }
 
@@ -91,7 +91,7 @@ export async function recordAction(files: FileSystem, owners: Owners, done: Reco
   const all = [...(await listRecordedActions(files)), done].slice(-MAX_RECORDS);
   await makeDirectories(files, DIRECTORY, owners);
   const bytes = Buffer.from(all.map(({ what, name }) => `${what} ${name}\n`).join(''));
-  // As much on the disk as anything below /run: not at all.
+  // Not synced, like everything below /run.
   await replaceFile(files, DONE, { ...owners, bytes, mode: 0o644 }, { sync: false });
 }
 
@@ -125,7 +125,7 @@ function classifyUnlinked(settings: UnitSettings): string {
   return readList(settings, 'Install.Also').length > 0 ? 'indirect' : 'static';
 }
 
-/** Names that a link to the unit has if `enable` made it. */
+/** The names of links to the unit that `enable` creates. */
 function knownNames(unit: Unit): Set<string> {
   return new Set([unit.name, ownName(unit), ...listAliases(unit)]);
 }
@@ -136,7 +136,7 @@ function isOfUnit(link: UnitLink, unit: Unit): boolean {
   return link.name !== unit.name && posix.basename(link.target) === unit.name;
 }
 
-/** None is enabled if one of them cannot be. */
+/** If one of them cannot be enabled, none is. */
 async function enableUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
   const units = await resolveAlso(files, names);
   for (const [path, target] of units.flatMap(buildLinks)) {
@@ -144,7 +144,7 @@ async function enableUnits(files: FileSystem, owners: Owners, names: readonly st
     if (inTheWay !== null) {
       throw new DaemonError(
         'SLW_DAEMON_UNIT',
-        `Cannot enable ${posix.basename(target)}: at ${path} there is ${inTheWay}, expected a link to ${target}. Remove it.`,
+        `Cannot enable ${posix.basename(target)}: expected a link to ${target} at ${path}, found ${inTheWay}. Remove it.`,
       );
     }
   }
@@ -170,9 +170,9 @@ async function resolveAlso(files: FileSystem, names: readonly string[]): Promise
 
 function cannotEnable(name: string, found: 'not-found' | 'masked' | 'linked'): DaemonError {
   const why = {
-    'not-found': 'there is no such unit file on this machine. Give the unit contents, or do not enable it.',
-    masked: 'it is masked. Do not mask a unit that is to be enabled.',
-    linked: 'it is a link to a file outside of the directories of systemd, and has to be enabled by that path.',
+    'not-found': 'this machine has no such unit file. Specify contents for the unit, or do not enable it.',
+    masked: 'it is masked. Do not mask a unit that must be enabled.',
+    linked: 'it is a link to a file outside the systemd directories, and must be enabled by that path.',
   }[found];
   return new DaemonError('SLW_DAEMON_UNIT', `Cannot enable ${name}: ${why}`);
 }
@@ -185,7 +185,7 @@ function buildLinks(unit: Unit): [path: string, target: string][] {
       return [`${directory}/${ownName(unit)}`, unit.path];
     }),
   );
-  // A template alone is nothing that could be wanted.
+  // A template without an instance cannot be a dependency.
   return [...aliases, ...(parseUnitName(ownName(unit)).instance === '' ? [] : dependencies)];
 }
 
@@ -193,7 +193,7 @@ function listAliases(unit: Unit): string[] {
   return readList(unit.settings, 'Install.Alias').map((alias) => expandSpecifiers(alias, unit.name));
 }
 
-/** A template with a default instance goes by that one. */
+/** A template with a default instance uses that instance. */
 function ownName(unit: Unit): string {
   const instance = unit.settings.get('Install.DefaultInstance')?.at(-1);
   return parseUnitName(unit.name).instance === '' && instance !== undefined
@@ -203,7 +203,7 @@ function ownName(unit: Unit): string {
 
 async function disableUnits(files: FileSystem, names: readonly string[]): Promise<void> {
   const gone = await namesToRemove(files, names);
-  // Removing a link takes its name away, and with it what leads to that name.
+  // Removing a link removes its name, and then the links to that name must go too.
   for (let removed = true; removed;) {
     removed = false;
     for (const link of await listUnitLinks(files, CONFIG_DIRECTORY)) {

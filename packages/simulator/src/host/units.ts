@@ -1,10 +1,10 @@
-// Units as files on a disk: where systemd finds them, what they and their drop-ins say, the links to them, and their names.
+// Units as files on a disk: where systemd finds them, their settings with drop-ins, the links to them, and their names.
 import { posix } from 'node:path';
 import { type FileSystem, followLinks, makeDirectories, type Owners, readText } from '@slipway/daemon/host';
 
 export const CONFIG_DIRECTORY = '/etc/systemd/system';
 export const RUNTIME_DIRECTORY = '/run/systemd/system';
-/** What comes first counts. */
+/** In order of precedence. */
 const UNIT_DIRECTORIES = [
   CONFIG_DIRECTORY,
   RUNTIME_DIRECTORY,
@@ -16,11 +16,11 @@ const MAX_UNIT_BYTES = 1024 * 1024;
 export type UnitLookup =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'masked'; readonly at: string }
-  /** A link in /etc/systemd/system to a file that systemd would not find itself. */
+  /** A link in /etc/systemd/system to a file outside the search path of systemd. */
   | { readonly kind: 'linked'; readonly at: string }
   | {
       readonly kind: 'unit';
-      /** What the name asked for is an alias of; else that name. */
+      /** The name of the unit, after resolving an alias. */
       readonly name: string;
       readonly path: string;
       readonly settings: UnitSettings;
@@ -83,8 +83,8 @@ async function resolveLink(
 }
 
 /**
- * Each name from the first directory that has it. Those for all units of a type, or with the same first words, count for a
- * running unit but not for [Install], so they are left out.
+ * Each name from the first directory that has it. Drop-ins for a type or a name prefix apply to running units but not
+ * to [Install], so they are left out.
  */
 async function listDropIns(files: FileSystem, name: string): Promise<string[]> {
   const byName = new Map<string, string>();
@@ -98,10 +98,10 @@ async function listDropIns(files: FileSystem, name: string): Promise<string[]> {
   return [...byName.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
 }
 
-/** What unit file and drop-ins together say: `Install.WantedBy` → all values, in their order. */
+/** The combined settings of a unit file and its drop-ins: `Install.WantedBy` → all values in order. */
 export type UnitSettings = ReadonlyMap<string, readonly string[]>;
 
-/** The texts in the order in which they count. An empty value takes back what came before it, as systemd has it. */
+/** `texts` in order of precedence. An empty value clears the earlier ones, as in systemd. */
 function readUnitSettings(texts: readonly string[]): UnitSettings {
   const settings = new Map<string, readonly string[]>();
   for (const text of texts) {
@@ -112,7 +112,7 @@ function readUnitSettings(texts: readonly string[]): UnitSettings {
   return settings;
 }
 
-/** Lists are written with spaces in one value, or with several values. */
+/** A list is one value with spaces, or several values. */
 export function readList(settings: UnitSettings, key: string): string[] {
   return (settings.get(key) ?? []).flatMap((value) => value.split(/\s+/)).filter((word) => word !== '');
 }
@@ -132,7 +132,7 @@ function readLines(text: string): { key: string; value: string }[] {
 
 // Links.
 
-/** A link that makes something of a unit: a dependency of another one, or another name. */
+/** A link that makes a unit a dependency of another one, or gives it another name. */
 export interface UnitLink {
   readonly path: string;
   readonly name: string;
@@ -162,7 +162,7 @@ async function linkAt(files: FileSystem, path: string, isDependency: boolean): P
   return found?.kind === 'link' ? [{ path, name: posix.basename(path), target: found.target, isDependency }] : [];
 }
 
-/** Resolves to the target of a link that is in the way; null: the link is there now. */
+/** Resolves to the conflicting target if another link is in the way. Null: the link is in place. */
 export async function makeUnitLink(
   files: FileSystem,
   path: string,
@@ -178,7 +178,7 @@ export async function makeUnitLink(
   return null;
 }
 
-/** And the directory for dependencies of one unit, where it was the last in it. */
+/** Also removes the directory of dependencies if it is empty now. */
 export async function removeUnitLink(files: FileSystem, link: UnitLink): Promise<void> {
   await files.remove(link.path);
   const directory = posix.dirname(link.path);
@@ -188,7 +188,9 @@ export async function removeUnitLink(files: FileSystem, link: UnitLink): Promise
   await files.syncDirectory(posix.dirname(directory));
 }
 
-/** A link to the unit of the OS will do for the one in /etc that comes before it: systemd only looks at the name. */
+/**
+ * A link to the unit file of the OS also counts for the one in /etc that overrides it: systemd compares only the name.
+ */
 function isSameUnit(target: string, wanted: string): boolean {
   const [directory, name] = [posix.dirname(target), posix.basename(target)];
   return name === posix.basename(wanted) && UNIT_DIRECTORIES.includes(directory);
@@ -202,7 +204,7 @@ function describe(found: { readonly kind: string; readonly target?: string }): s
 
 export interface UnitName {
   readonly prefix: string;
-  /** undefined: neither template nor instance; '': the template itself. */
+  /** Undefined: neither template nor instance. '': the template itself. */
   readonly instance: string | undefined;
   /** `.service` */
   readonly suffix: string;
@@ -219,7 +221,7 @@ export function parseUnitName(name: string): UnitName {
   };
 }
 
-/** `getty@.service` of `getty@tty1.service`; undefined for what is no instance. */
+/** `getty@.service` for `getty@tty1.service`. Undefined if the name is not an instance. */
 export function toTemplate(name: string): string | undefined {
   const { prefix, instance, suffix } = parseUnitName(name);
   return instance === undefined || instance === '' ? undefined : `${prefix}@${suffix}`;

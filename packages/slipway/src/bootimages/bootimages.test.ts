@@ -3,8 +3,8 @@ import { clusterFacts, entry, sampleBootImage, report, workerA } from '@slipway/
 import { describe, expect, it } from 'vitest';
 import { bootImagesText, shortBootImage } from './bootimages.ts';
 
-describe('the text about boot images', () => {
-  it('is a table of what each has and gets, with the verdict and why', () => {
+describe('the text of slipway bootimages', () => {
+  it('is a table with current and target image, verdict and reason', () => {
     const text = bootImagesText(
       report([
         entry({
@@ -37,7 +37,7 @@ Boot images of release 4.22.0.
     );
   });
 
-  it('says what to import once, for all that need it', () => {
+  it('prints an import once for all resources that need it', () => {
     const toImport = {
       artifact: {
         location: 'https://mirror.example.com/rhcos.qcow2.gz',
@@ -68,8 +68,8 @@ Boot images of release 4.22.0.
       { isOn: false, because: 'disabled by FeatureGate cluster' },
       /are off \(disabled by.*customNoUpgrade/,
     ],
-    ['nobody says whether it is on', null, /--feature-gates ManagedBootImages=true/],
-  ])('says so where %s', (_, gate, words) => {
+    ['the gate is unknown', null, /--feature-gates ManagedBootImages=true/],
+  ])('reports that %s', (_, gate, words) => {
     expect(bootImagesText(bootImagesReport(gate, clusterFacts(), [entry()]))).toMatch(words);
   });
 
@@ -77,7 +77,7 @@ Boot images of release 4.22.0.
     [
       'there is no MachineConfiguration',
       { optIn: null },
-      'Nothing is opted in: set spec.managedBootImages.machineManagers',
+      'Nothing is opted in. To opt in, set spec.managedBootImages.machineManagers',
     ],
     [
       'everything is opted out',
@@ -93,15 +93,15 @@ Boot images of release 4.22.0.
       'Nothing is opted in',
     ],
     [
-      'the ConfigMap cannot be read',
+      'the ConfigMap is invalid',
       { golden: { type: 'problem', code: 'SLW_BOOT_IMAGES_INVALID', message: 'ConfigMap x: no' } as const },
       'ConfigMap x: no [SLW_BOOT_IMAGES_INVALID]',
     ],
-  ])('says so where %s', (_, facts, words) => {
+  ])('reports that %s', (_, facts, words) => {
     expect(bootImagesText(report([entry()], facts))).toContain(words);
   });
 
-  it('says that it waits, and for what', () => {
+  it('reports what it waits for', () => {
     const { golden } = clusterFacts();
     if (golden.type !== 'valid') throw new Error('the sample has no boot images');
     const stamp = { type: 'waiting', why: 'ConfigMap x waits for a master', isLate: false } as const;
@@ -110,7 +110,7 @@ Boot images of release 4.22.0.
     expect(text).not.toContain('Boot images of release');
   });
 
-  it('says what an entry for the control plane is worth', () => {
+  it('reports that an entry for the control plane has no effect', () => {
     const optIn = {
       uid: 'u',
       generation: 1,
@@ -121,11 +121,11 @@ Boot images of release 4.22.0.
     expect(bootImagesText(report([entry()], { optIn }))).toContain('ControlPlaneMachineSets are not managed');
   });
 
-  it('says where to read on in a cluster without MachineSets', () => {
+  it('points to the documentation in a cluster without MachineSets', () => {
     expect(bootImagesText(report([]))).toMatch(/^This cluster has no MachineSet|\nThis cluster has no MachineSet/);
   });
 
-  it('cannot be made to move a cursor by what a spec says', () => {
+  it('escapes control characters in a spec', () => {
     const text = bootImagesText(report([entry({ image: 'a\u001b[2Jb', why: 'c\nd' })]));
     expect(text).not.toContain('\u001b');
     expect(text).toContain('c\\nd');

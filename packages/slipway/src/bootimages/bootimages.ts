@@ -52,10 +52,10 @@ const COLOURS: Readonly<Record<BootImageEntry['verdict'], Colour>> = {
 
 export function bootImagesText(report: BootImagesReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
   const { resources } = report;
-  const told = [...stateLines(report), ...report.notes].flatMap((line) => wrapText(safeLine(line), width));
+  const lines = [...stateLines(report), ...report.notes].flatMap((line) => wrapText(safeLine(line), width));
   return [
     ...(resources.length === 0 ? [] : [resourceTable(resources, paint)]),
-    ...(told.length === 0 ? [] : [told.map((line) => `${line}\n`).join('')]),
+    ...(lines.length === 0 ? [] : [lines.map((line) => `${line}\n`).join('')]),
     ...importBlocks(resources, paint),
   ].join('\n');
 }
@@ -92,14 +92,14 @@ const formatReason = ({ why: words, code }: BootImageEntry): string => {
   return formatProblem({ code, message: words });
 };
 
-/** What is true of all of them comes before any of them matters. */
+/** What applies to all resources, such as the feature gate. */
 const stateLines = (report: BootImagesReport): string[] => [
   ...gateLines(report),
   ...optInLines(report),
   ...configMapLines(report),
   ...(report.resources.length === 0
     ? [
-        'This cluster has no MachineSet and no MachineDeployment: docs/boot-images.md says how boot images are updated then.',
+        'This cluster has no MachineSets or MachineDeployments. docs/boot-images.md explains how to update boot images without them.',
       ]
     : []),
 ];
@@ -107,12 +107,12 @@ const stateLines = (report: BootImagesReport): string[] => [
 function gateLines({ gate }: BootImagesReport): string[] {
   if (gate === null) {
     return [
-      'This cluster has no FeatureGate: whether boot images are managed is for its controllers to say (slipway controller --feature-gates ManagedBootImages=true). What is shown is what they do with the gate on.',
+      'This cluster has no FeatureGate, so the flags of its controllers decide whether boot images are managed (slipway controller --feature-gates ManagedBootImages=true). The table assumes that the gate is on.',
     ];
   }
   if (gate.isOn) return [];
   return [
-    `Managed boot images are off (${gate.because}): nothing is changed. What is shown is what would be done. To turn them on, add ManagedBootImages to spec.customNoUpgrade.enabled of FeatureGate cluster.`,
+    `Managed boot images are off (${gate.because}), so nothing changes. The table shows what would change. To turn them on, add ManagedBootImages to spec.customNoUpgrade.enabled of FeatureGate cluster.`,
   ];
 }
 
@@ -120,7 +120,7 @@ const optInLines = ({ optedIn }: BootImagesReport): string[] =>
   optedIn.some(({ selection }) => selection.mode !== 'None')
     ? []
     : [
-        'Nothing is opted in: set spec.managedBootImages.machineManagers of MachineConfiguration cluster (docs/boot-images.md has an example).',
+        'Nothing is opted in. To opt in, set spec.managedBootImages.machineManagers of MachineConfiguration cluster (see docs/boot-images.md).',
       ];
 
 function configMapLines({ configMap: { state, releaseVersion, why: words } }: BootImagesReport): string[] {
@@ -128,7 +128,7 @@ function configMapLines({ configMap: { state, releaseVersion, why: words } }: Bo
   return [state === 'waiting' ? `Not yet: ${words}.` : words];
 }
 
-/** MachineSets of a failure domain mostly need the same import: it is told once. */
+/** MachineSets of a failure domain mostly need the same import, so it is printed once. */
 function importBlocks(resources: readonly BootImageEntry[], paint: Paint): string[] {
   const blocks = new Map<string, { toImport: ToImport; entries: BootImageEntry[] }>();
   for (const entry of resources) {
@@ -156,7 +156,7 @@ function importText({ artifact, commands }: ToImport, entries: readonly BootImag
 
 const MAX = 48;
 
-/** Enough of an image to tell two apart: what stands behind the last slash, and of that the end, where versions are. */
+/** Enough to distinguish two images: the part after the last slash, cut at the front because versions are at the end. */
 export function shortBootImage(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1) || image;
   return name.length <= MAX ? name : `…${name.slice(1 - MAX)}`;

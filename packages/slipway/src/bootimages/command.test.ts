@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../testing/run-command.ts';
 import { bootImagesCommand } from './command.ts';
-import './restore.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
+import './restore.ts'; // Preloaded, so that loading does not count against a test's timeout.
 
 const run = (...args: string[]) => runCommand(bootImagesCommand, args);
 
@@ -10,9 +10,9 @@ describe('slipway bootimages', () => {
     ['neither a version nor --release', ['restore', 'worker-a'], 'SLW_CLI_USAGE'],
     ['both', ['restore', 'worker-a', '--to', '1', '--release'], 'SLW_CLI_USAGE'],
     ['no name', ['restore', '--release'], 'commander.missingArgument'],
-    ['an API that there is not', ['history', 'a', '--api', 'x'], 'commander.invalidArgument'],
-    ['a form that there is not', ['-o', 'yaml'], 'commander.invalidArgument'],
-  ])('refuses %s before it asks a cluster', async (_, args, code) => {
+    ['an unknown API', ['history', 'a', '--api', 'x'], 'commander.invalidArgument'],
+    ['an unknown output format', ['-o', 'yaml'], 'commander.invalidArgument'],
+  ])('refuses %s before connecting to a cluster', async (_, args, code) => {
     const { thrown, out } = await run(...args, '--kubeconfig', '/nowhere');
     expect({ thrown, out }).toEqual({ thrown: code, out: '' });
   });

@@ -7,13 +7,13 @@ import type { RestoreOptions } from './restore.ts';
 
 export const bootImagesCommand = (io: Io = processIo): Command =>
   withMachineNamespaces(withClusterOptions(new Command('bootimages')))
-    .summary('show which image new machines boot, and bring a MachineSet back to an earlier one')
+    .summary('show which image new machines boot, or restore an earlier one')
     .description(
-      'Shows every MachineSet and MachineDeployment: its platform and architecture, the boot image and the Ignition stub that it has and gets, and what the controllers do about it and why. Images that somebody must import first are told with their checksum and the commands. Reads only.',
+      'Shows every MachineSet and MachineDeployment: platform, architecture, current and target boot image and Ignition stub, and what the controllers do and why. For images that must be imported manually, it lists the checksum and the commands. Read-only.',
     )
-    // Else an option behind the name of a subcommand would be taken for one of ours.
+    // Without this, `bootimages` would consume the flags of its subcommands.
     .enablePositionalOptions()
-    .option('--namespace <name>', 'where Slipway runs', DEFAULT_NAMESPACE)
+    .option('--namespace <name>', 'namespace of Slipway', DEFAULT_NAMESPACE)
     .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
@@ -25,7 +25,7 @@ Examples:
   slipway bootimages history worker-a
   slipway bootimages restore worker-a --to 9.6.20251023-0 --dry-run
 
-docs/boot-images.md tells how to opt in, and has a page for every platform.`,
+docs/boot-images.md explains how to opt in, and links to a page for every platform.`,
     )
     .action(async (options: BootImagesOptions) => (await import('./bootimages.ts')).runBootImages(options, io))
     .addCommand(historyCommand(io))
@@ -33,11 +33,11 @@ docs/boot-images.md tells how to opt in, and has a page for every platform.`,
 
 const historyCommand = (io: Io): Command =>
   withWhich(withClusterOptions(new Command('history')))
-    .summary('show the boot images that a MachineSet or MachineDeployment has had')
+    .summary('show the boot image history of a MachineSet or MachineDeployment')
     .description(
-      'Shows every change of the boot image of a MachineSet or MachineDeployment, the newest first: when, to which version, and the image itself where it is still known. Reads only.',
+      'Shows every change of the boot image of a MachineSet or MachineDeployment, newest first: the time, the version, and the image if it is still known. Read-only.',
     )
-    .argument('<NAME>', 'the MachineSet or MachineDeployment')
+    .argument('<NAME>', 'name of the MachineSet or MachineDeployment')
     .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
@@ -53,14 +53,14 @@ Examples:
 
 const restoreCommand = (io: Io): Command =>
   withWhich(withClusterOptions(new Command('restore')))
-    .summary('bring a MachineSet or MachineDeployment back to an earlier boot image, or let it be updated again')
+    .summary('restore an earlier boot image and hold it, or release the hold')
     .description(
-      'Sets the boot image of an earlier version again, and holds the MachineSet or MachineDeployment there: the controllers leave a held one alone. Machines that exist are not touched, except that a MachineDeployment replaces them by its own strategy. --release ends the hold, and the boot image is updated again.',
+      'Sets the boot image of an earlier version, and holds the MachineSet or MachineDeployment there: the controllers do not update it while it is held. Existing machines do not change, except that a MachineDeployment replaces them according to its strategy. --release ends the hold, and the controllers update the boot image again.',
     )
-    .argument('<NAME>', 'the MachineSet or MachineDeployment')
-    .option('--to <VERSION>', 'the version, as slipway bootimages history shows it')
-    .option('--release', 'instead: end the hold')
-    .option('--dry-run', 'show it, and change nothing')
+    .argument('<NAME>', 'name of the MachineSet or MachineDeployment')
+    .option('--to <VERSION>', 'version to restore, from slipway bootimages history')
+    .option('--release', 'end the hold instead')
+    .option('--dry-run', 'show the changes only; change nothing')
     .addHelpText(
       'after',
       `
@@ -73,15 +73,18 @@ Examples:
       (await import('./restore.ts')).runRestore(name, options, io),
     );
 
-/** Which one is meant, where several have the name. */
+/** To choose one if several have the same name. */
 const withWhich = (command: Command): Command =>
   withMachineNamespaces(command)
-    .option('-n, --namespace <name>', 'where it lives (default: looked for in both)')
+    .option('-n, --namespace <name>', 'namespace of the MachineSet or MachineDeployment (default: search both)')
     .addOption(
-      new Option('--api <API>', 'mapi: the Machine API; capi: Cluster API (default: both)').choices(['mapi', 'capi']),
+      new Option('--api <API>', 'mapi for the Machine API, capi for Cluster API (default: both)').choices([
+        'mapi',
+        'capi',
+      ]),
     );
 
 const withMachineNamespaces = (command: Command): Command =>
   command
-    .option('--machine-api-namespace <name>', 'where MachineSets of the Machine API live', 'openshift-machine-api')
-    .option('--cluster-api-namespace <name>', 'where those of Cluster API live', 'openshift-cluster-api');
+    .option('--machine-api-namespace <name>', 'namespace of Machine API MachineSets', 'openshift-machine-api')
+    .option('--cluster-api-namespace <name>', 'namespace of Cluster API MachineSets', 'openshift-cluster-api');

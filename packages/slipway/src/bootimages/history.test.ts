@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { historyText } from './history.ts';
 
 describe('the history of a MachineSet', () => {
-  it('has every change with its image, as far as it is kept, and what was there before', () => {
+  it('has every change with its image, if it is still stored, and the original image', () => {
     expect(bootImageHistoryReport(sampleHistory)).toEqual({
       resource: workerA,
       entries: [
@@ -15,21 +15,21 @@ describe('the history of a MachineSet', () => {
     });
   });
 
-  it('is shown to people, the newest first', () => {
+  it('is printed newest first', () => {
     expect(historyText([bootImageHistoryReport(sampleHistory)])).toBe(
-      `MachineSet openshift-machine-api/worker-a of machine.openshift.io, the newest first
+      `MachineSet openshift-machine-api/worker-a of machine.openshift.io, newest first
 SET                   VERSION  PAYLOAD  IMAGE
 2026-05-02 08:11:40Z  9.8.2-0  #3       -
 2025-11-04 10:00:12Z  9.6.1-0  #2       ${sampleBootImage('1')}
 before                -        -        ${sampleBootImage('0')}
-Images are kept of the last changes only: one without an image cannot be restored.
+Only the last changes have their image; a version without an image cannot be restored.
 `,
     );
   });
 
-  it('is empty where nothing has changed, or where somebody has damaged it', () => {
+  it('is empty if nothing has changed, or if the object is damaged', () => {
     expect(historyText([{ resource: workerA, entries: [] }])).toBe(
-      'MachineSet openshift-machine-api/worker-a of machine.openshift.io: its boot image has not been changed yet\n',
+      'MachineSet openshift-machine-api/worker-a of machine.openshift.io: its boot image has not changed yet\n',
     );
     const { metadata, spec } = sampleHistory;
     const damaged = { metadata: { ...metadata, annotations: { 'slipway.dev/boot-images': '{' } }, spec };

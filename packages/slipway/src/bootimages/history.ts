@@ -35,7 +35,7 @@ export const runBootImageHistory = (name: string, options: HistoryOptions, io: I
     text: (reports, { paint }) => historyText(reports, paint),
   });
 
-/** Of something that is gone the history may still be there; of something that is there it may not be yet. */
+/** A deleted resource may still have a history, and a new one may not have any yet. */
 async function readReports(
   client: Client,
   which: Which,
@@ -68,22 +68,22 @@ export const historyText = (reports: readonly BootImageHistoryReport[], paint: P
 
 function reportText({ resource, entries }: BootImageHistoryReport, paint: Paint): string {
   const title = safeText(`${resourceWords(resource)} of ${resource.api}`);
-  if (entries.length === 0) return `${title}: its boot image has not been changed yet\n`;
+  if (entries.length === 0) return `${title}: its boot image has not changed yet\n`;
   const lost = entries.some(({ image }) => image === null);
   return [
-    `${paint('bold', title)}, the newest first\n`,
+    `${paint('bold', title)}, newest first\n`,
     table(['SET', 'VERSION', 'PAYLOAD', 'IMAGE'], entries.map(row), paint),
-    ...(lost ? ['Images are kept of the last changes only: one without an image cannot be restored.\n'] : []),
+    ...(lost ? ['Only the last changes have their image; a version without an image cannot be restored.\n'] : []),
   ].join('');
 }
 
 const row = ({ at, version, configMapGeneration, image }: BootImageHistoryEntry): Cell[] => [
-  // When the image from before was set, nobody knows.
+  // It is unknown when the original image was set.
   version === null ? 'before' : timeText(at),
   version ?? '-',
   configMapGeneration === null ? '-' : `#${configMapGeneration}`,
   image ?? '-',
 ];
 
-/** In UTC, as the API has it. */
+/** In UTC, like the API. */
 const timeText = (at: string): string => (at === '' ? '-' : at.replace('T', ' ').replace(/(?:\.\d+)?Z$/, 'Z'));

@@ -6,7 +6,7 @@ const twin = { ...workerA, api: 'cluster.x-k8s.io', namespace: 'openshift-cluste
 const other = { ...workerA, name: 'worker-b' };
 
 it.each([
-  ['a name that one has', { name: 'worker-b' }, other],
+  ['a unique name', { name: 'worker-b' }, other],
   ['the API', { name: 'worker-a', api: 'capi' } as const, twin],
   ['the namespace', { name: 'worker-a', namespace: 'openshift-machine-api' }, workerA],
 ])('is found by %s', (_, which, found) => {
@@ -14,11 +14,11 @@ it.each([
 });
 
 it.each([
-  [{ name: 'worker-a' }, /means more than one: .*openshift-cluster-api\/worker-a.*--api/],
-  [{ name: 'worker-c' }, /no MachineSet or MachineDeployment is called "worker-c": slipway bootimages lists them/],
+  [{ name: 'worker-a' }, /is ambiguous: .*openshift-cluster-api\/worker-a.*--api/],
+  [{ name: 'worker-c' }, /there is no MachineSet or MachineDeployment "worker-c"\. List them with: slipway bootimages/],
   [{ name: 'worker-b', api: 'capi' } as const, /in Cluster API/],
   [{ name: 'worker-b', namespace: 'elsewhere' }, /in namespace elsewhere/],
-])('is refused where %o means not one', (which, words) => {
+])('is refused if %o does not match exactly one', (which, words) => {
   expect(() => theOne(which, [workerA, twin, other])).toThrow(
     expect.objectContaining({ code: 'SLW_CLI_NO_MACHINES', message: expect.stringMatching(words) as string }),
   );

@@ -1,4 +1,4 @@
-// Everything of a cluster that makes machines, and which of it somebody means by a name. Nothing here writes.
+// Lists the resources that create machines, and finds one by name. Nothing here writes.
 import {
   bootImageCanaryLabel,
   type ClusterApiMachineSet,
@@ -37,10 +37,10 @@ export async function readMachines(client: Client, namespaces: MachineNamespaces
   };
 }
 
-/** One machine that tries an image for another set is no set of anybody. */
+/** A canary MachineSet only tests an image for another one. */
 const isNoCanary = ({ metadata }: MachineSet): boolean => metadata.labels?.[bootImageCanaryLabel] === undefined;
 
-/** A kind that the cluster does not have counts as one of which there are none. */
+/** A kind that the cluster does not serve counts as empty. */
 async function listWhereKnown<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
@@ -56,7 +56,7 @@ async function listWhereKnown<T extends KubeObject>(
 
 type NamedObject = Pick<KubeObject, 'metadata'>;
 
-/** How each of them is called in a verdict. */
+/** Identifies a resource in a verdict. */
 export const ofMachineApi = ({ metadata }: NamedObject): MachineResource => ({
   api: 'machine.openshift.io',
   kind: 'MachineSet',
@@ -81,7 +81,7 @@ export const allResources = (machines: Machines): MachineResource[] => [
 
 export interface Which {
   readonly name: string;
-  /** Left out: any. */
+  /** Undefined: any. */
   readonly namespace?: string | undefined;
   readonly api?: 'mapi' | 'capi' | undefined;
 }
@@ -93,7 +93,7 @@ export const isMeant = ({ name, namespace, api }: Which, resource: MachineResour
   (namespace === undefined || resource.namespace === namespace) &&
   (api === undefined || apiShortNames[resource.api] === api);
 
-/** A MachineSet that belongs to a MachineDeployment has another name than it, so one name means one thing or two APIs. */
+/** A MachineSet never has the name of its MachineDeployment, so a name is ambiguous only across the two APIs. */
 export function theOne(which: Which, resources: readonly MachineResource[]): MachineResource {
   const [found, ...others] = resources.filter((resource) => isMeant(which, resource));
   if (found === undefined) throw noSuch(which);
@@ -101,12 +101,12 @@ export function theOne(which: Which, resources: readonly MachineResource[]): Mac
   const all = [found, ...others].map((each) => `${resourceWords(each)} of ${each.api}`).join(', ');
   throw new CommandError(
     'SLW_CLI_NO_MACHINES',
-    `${JSON.stringify(which.name)} means more than one: ${all}. Say which with --api mapi or --api capi, or -n NAMESPACE`,
+    `${JSON.stringify(which.name)} is ambiguous: ${all}. Choose one with --api mapi, --api capi or -n NAMESPACE`,
   );
 }
 
 export const noSuch = ({ name, namespace, api }: Which): CommandError =>
   new CommandError(
     'SLW_CLI_NO_MACHINES',
-    `no MachineSet or MachineDeployment is called ${JSON.stringify(name)}${namespace === undefined ? '' : ` in namespace ${namespace}`}${api === undefined ? '' : ` in ${api === 'mapi' ? 'the Machine API' : 'Cluster API'}`}: slipway bootimages lists them`,
+    `there is no MachineSet or MachineDeployment ${JSON.stringify(name)}${namespace === undefined ? '' : ` in namespace ${namespace}`}${api === undefined ? '' : ` in ${api === 'mapi' ? 'the Machine API' : 'Cluster API'}`}. List them with: slipway bootimages`,
   );

@@ -1,4 +1,4 @@
-// All that the decisions about boot images look at, out of a cluster. Nothing here writes.
+// Reads from a cluster what decisions about boot images need. Nothing here writes.
 import {
   bootImageFailuresAnnotation,
   BOOT_IMAGES_CONFIG_MAP,
@@ -29,11 +29,11 @@ import { version } from '../cli/program.ts';
 export interface ReadCluster {
   readonly facts: ClusterFacts;
   readonly context: ClusterApiContext;
-  /** What the controllers could not carry out. */
+  /** Failed updates of the controllers. */
   readonly failures: Failures;
 }
 
-/** `namespace`: where Slipway runs. */
+/** `namespace`: the namespace of Slipway. */
 export async function readCluster(client: Client, namespace: string, now = Date.now()): Promise<ReadCluster> {
   const [configMap, worker, machineConfiguration, infrastructure, clusterVersion, architecture] = await Promise.all([
     client.find(configMaps, { namespace, name: BOOT_IMAGES_CONFIG_MAP }),
@@ -54,12 +54,12 @@ export async function readCluster(client: Client, namespace: string, now = Date.
 }
 
 /**
- * The controllers may be of another version than this command. They take away a stamp that is not of theirs as soon as they
- * start, so the one that is there is.
+ * The controllers may have another version than this command. When they start, they remove a stamp of another version,
+ * so the existing stamp is from them.
  */
 const stampedBy = (configMap: ConfigMap | undefined): string => configMap?.data?.[stampKeys.version] ?? version;
 
-/** The controllers go by the machine they run on; this command may run on another kind. Null: there is no node. */
+/** The controllers use the architecture of their node, which may differ from that of this command. Null: no nodes. */
 async function architectureOfNodes(client: Client): Promise<string | null> {
   for await (const { metadata } of client.list(nodes, { pageSize: 1 })) {
     return metadata.labels?.['kubernetes.io/arch'] ?? null;

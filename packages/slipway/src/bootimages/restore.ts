@@ -49,16 +49,16 @@ export async function runRestore(name: string, options: RestoreOptions, io: Io):
   if ((to === undefined) !== release) {
     throw new CommandError(
       'SLW_CLI_USAGE',
-      'say either --to VERSION or --release: slipway bootimages history NAME shows the versions',
+      `slipway bootimages restore: expected either --to VERSION or --release, found ${release ? 'both' : 'neither'}. slipway bootimages history ${name} shows the versions`,
     );
   }
   await withCluster(options, io, async (client) => {
     const { namespace, api } = options;
     const resource = theOne({ name, namespace, api }, allResources(await readMachines(client, options)));
-    const said = await (to === undefined
+    const lines = await (to === undefined
       ? releaseIt(client, resource, options)
       : restoreIt(client, resource, to, options));
-    await writeLines(io.stdout, said.map(safeText));
+    await writeLines(io.stdout, lines.map(safeText));
   });
 }
 
@@ -86,7 +86,7 @@ function formatRestored(
   dryRun: boolean,
 ): string[] {
   const what = resourceWords(resource);
-  if (steps.length === 0) return [`${what} has image ${image} and is held there already: nothing was written.`];
+  if (steps.length === 0) return [`${what} already has image ${image} and is held there. Nothing was written.`];
   const lines = steps.map((step) => `  ${step.path}: ${'value' in step ? JSON.stringify(step.value) : 'removed'}`);
   if (dryRun) {
     return [
@@ -99,7 +99,7 @@ function formatRestored(
   return [
     `${what} has image ${image} and is held at ${hold}:`,
     ...lines,
-    `${note} To let it be updated again: slipway bootimages restore ${resource.name} --release`,
+    `${note} To end the hold: slipway bootimages restore ${resource.name} --release`,
   ];
 }
 
@@ -111,11 +111,11 @@ async function releaseIt(
   const object = await client.get(toResource(resource), resource);
   const held = object.metadata.annotations?.[bootImageHoldAnnotation];
   const what = resourceWords(resource);
-  if (held === undefined) return [`Nobody holds ${what}: nothing was written.`];
-  if (dryRun) return [`${what} is held at ${held} and would be updated again. Nothing was written (--dry-run).`];
+  if (held === undefined) return [`${what} is not held. Nothing was written.`];
+  if (dryRun) return [`${what} is held at ${held}; its hold would end. Nothing was written (--dry-run).`];
   await change(client, object, resource, releaseSteps(object.metadata.annotations));
   return [
-    `${what} is no longer held at ${held}: its boot image is updated again where it is opted in. slipway bootimages shows it.`,
+    `${what} is no longer held at ${held}. If it is opted in, the controllers update its boot image again. slipway bootimages shows it.`,
   ];
 }
 
@@ -124,7 +124,7 @@ function toResource({ api, kind }: MachineResource): Resource {
   return kind === 'MachineSet' ? clusterApiMachineSets : machineDeployments;
 }
 
-/** Who wrote in between may have meant something else: it is not tried again. */
+/** Not retried on a conflict: the change of the other client may contradict this one. */
 async function change(
   client: Client,
   object: Stored<KubeObject>,
@@ -137,7 +137,7 @@ async function change(
     if (!isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
     throw new CommandError(
       'SLW_CLI_BOOT_IMAGE',
-      `${resourceWords(resource)}: somebody has changed it since it was looked at; nothing was written. Run the command again`,
+      `${resourceWords(resource)}: another client changed it in the meantime. Nothing was written. Run the command again`,
       { cause: error },
     );
   }
@@ -147,15 +147,15 @@ export interface RestorePlan {
   readonly object: Stored<KubeObject>;
   readonly image: string;
   readonly hold: string;
-  /** What is patched; empty: it is so already. */
+  /** The patch; empty: nothing has to change. */
   readonly steps: readonly PatchStep[];
-  /** What it means for machines that are there. */
+  /** What it means for existing machines. */
   readonly note: string;
-  /** What must be there before the patch. */
+  /** Creates what must exist before the patch. */
   prepare(): Promise<void>;
 }
 
-const UNTOUCHED = 'New machines boot it; those that exist are as they were.';
+const UNTOUCHED = 'New machines boot it; existing machines do not change.';
 
 export const planRestore = (
   client: Client,
@@ -192,7 +192,7 @@ async function ofMachineApi(
   };
 }
 
-/** Templates cannot be changed: one with the image is made, or found from before, and referred to. */
+/** Templates are immutable, so a template with the image is created or reused, and the resource refers to it. */
 async function ofClusterApi(
   client: Client,
   resource: MachineResource,
@@ -203,7 +203,7 @@ async function ofClusterApi(
     resource.kind === 'MachineSet'
       ? await client.get(clusterApiMachineSets, resource)
       : await client.get(machineDeployments, resource);
-  // Of what it says only the region counts here, wherever Slipway runs.
+  // Only the region matters here, so the namespace of Slipway does not.
   const { context } = await readCluster(client, DEFAULT_NAMESPACE);
   const { machine, template } = await createTemplateReader(client, context)(resource, object);
   if (!machine.ok || template === null) throw noTemplate(resource, machine.ok ? '' : machine.message);
@@ -238,12 +238,12 @@ function formatNote({ kind }: MachineResource, { spec }: ClusterApiMachines): st
 }
 
 const noTemplate = (resource: MachineResource, message: string): CommandError =>
-  new CommandError('SLW_CLI_BOOT_IMAGE', `${resourceWords(resource)}: ${message}; nothing was written`);
+  new CommandError('SLW_CLI_BOOT_IMAGE', `${resourceWords(resource)}: ${message}. Nothing was written`);
 
 function providerSpec(resource: MachineResource, value: unknown): JsonObject {
   if (isJsonObject(value)) return value;
   throw new CommandError(
     'SLW_CLI_BOOT_IMAGE',
-    `${resourceWords(resource)}: spec.template.spec.providerSpec.value: expected an object with the image, found ${value === undefined ? 'nothing' : typeof value}; nothing was written`,
+    `${resourceWords(resource)}: spec.template.spec.providerSpec.value: expected an object with the image, found ${value === undefined ? 'nothing' : typeof value}. Nothing was written`,
   );
 }

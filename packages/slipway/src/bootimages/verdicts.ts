@@ -1,4 +1,4 @@
-// What the controllers do about every resource that makes machines: the same decisions, on what was read just now.
+// Computes the controllers' decision for every resource that creates machines, from the current state of the cluster.
 import { type MachineSet, secrets } from '@slipway/api';
 import {
   type ClusterApiContext,
@@ -72,10 +72,10 @@ async function clusterApiFacts(client: Client, machines: Machines, { context }: 
   return facts;
 }
 
-/** A bootstrap provider makes user data for each machine, and knows best what is in it. */
+/** A bootstrap provider creates user data for each machine, so there is no stub to manage. */
 const madeByProvider: StubReading = { ok: true, current: '', wanted: '', note: '', needsNewImage: false };
 
-/** Hundreds of MachineSets name the same few Secrets: each is read once. */
+/** Hundreds of MachineSets refer to the same few Secrets, so each is read once. */
 function createStubReader(client: Client) {
   const loaded = new Map<string, Promise<StubSecret | null>>();
   const load = (namespace: string, name: string): Promise<StubSecret | null> => {
@@ -96,12 +96,12 @@ function createStubReader(client: Client) {
   };
 }
 
-/** Not everybody may read Secrets, and the controllers may: it is no failure, and nothing is known of it. */
+/** A user may lack the permission to read Secrets that the controllers have, so this is not a failure. */
 const hidden = (reference: string): StubReading => ({
   ok: true,
   current: reference,
   wanted: reference,
-  note: `you may not read Secret ${reference}: whether its user data is changed is not shown`,
+  note: `you are not allowed to read Secret ${reference}, so changes of its user data are not shown`,
   needsNewImage: false,
 });
 
@@ -122,14 +122,14 @@ type Labels = Readonly<Record<string, string>>;
 
 export interface ReadMachines {
   readonly machine: MachineReading;
-  /** Null: it is not there, or cannot be read. */
+  /** Null: it does not exist or is invalid. */
   readonly template: {
     readonly resource: Resource<InfrastructureTemplate>;
     readonly object: Stored<InfrastructureTemplate>;
   } | null;
 }
 
-/** Providers say on their CRDs which versions they keep: each kind is asked for once. */
+/** The labels of a provider's CRD list its supported versions; each CRD is read once. */
 export function createTemplateReader(client: Client, context: ClusterApiContext) {
   const known = new Map<string, Labels>();
 

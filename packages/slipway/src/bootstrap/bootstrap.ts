@@ -42,7 +42,11 @@ export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =
       tokenLifetime: options.tokenLifetime,
     });
     const address = serverAddress(settings, undefined);
-    if (address === undefined) throw new CommandError('SLW_CLI_USAGE', '--server-url: expected an address');
+    if (address === undefined)
+      throw new CommandError(
+        'SLW_CLI_USAGE',
+        '--server-url: expected an address such as https://api-int.example.com:22623',
+      );
     await refuseFull(out);
     const node = await readNodeAccess(options.kubeconfigForNodes, options.ca);
     const kept = options.keepFrom === undefined ? undefined : await readSavedCredentials(options.keepFrom, now);
@@ -86,7 +90,7 @@ function tokensFor(
   return new Map(names.map((name) => [name, nextTokens(kept?.get(name) ?? [], now.getTime(), lifetime, mint).tokens]));
 }
 
-/** Every pool, and every problem of every pool. */
+/** Renders every pool, or throws the problems of all pools. */
 async function renderAll(offline: OfflineFleet, names: readonly string[] | undefined): Promise<Rendering[]> {
   const pools =
     names === undefined ? offline.fleet.pools : [...new Set(names)].map((name) => findPool(offline.fleet, name));
@@ -97,7 +101,7 @@ async function renderAll(offline: OfflineFleet, names: readonly string[] | undef
       renderings.push(await offline.render(pool));
     } catch (error) {
       if (!(error instanceof ProblemList)) throw error;
-      // Two pools can fail on the same MachineConfig.
+      // Two pools can fail on the same MachineConfig; report it once.
       for (const problem of error.problems) problems.set(problem.message, problem);
     }
   }
@@ -105,8 +109,8 @@ async function renderAll(offline: OfflineFleet, names: readonly string[] | undef
   return renderings;
 }
 
-const GATE_HINT = `  4. run the controllers with OSStreams on (slipway controller --feature-gates OSStreams=true, or FeatureGate cluster), so
-     that pools stay on their streams
+const GATE_HINT = `  4. Run the controllers with OSStreams on (slipway controller --feature-gates OSStreams=true, or FeatureGate cluster), so
+     that pools stay on their streams.
 `;
 
 const mint = (): string => randomBytes(32).toString('base64url');
@@ -122,17 +126,17 @@ function describeResult({ out, serverUrl }: BootstrapOptions, { renderings, toke
     const { name } = pool.metadata;
     const until = tokens.get(name)?.[0]?.expires ?? '';
     const os = rendered.osStream === null ? '' : ` (OS image stream ${rendered.osStream})`;
-    return `  ${join(out, stubFile(name))}   starts machines of ${name} with ${rendered.name}${os}, until ${until}`;
+    return `  ${join(out, stubFile(name))}   starts machines of pool ${name} with ${rendered.name}${os}; valid until ${until}`;
   });
-  return `${out} is ready. It holds private keys and tokens: keep it to yourself.
+  return `${out} is ready. It contains private keys and tokens: keep it private.
 
 ${stubs.join('\n')}
 
 Next:
-  1. slipway server --bootstrap ${out}     on the machine that ${serverUrl} leads to
-  2. start machines with their pool’s stub as Ignition config or user data
-  3. when there is a cluster: slipway install, your own manifests, then ${join(out, 'manifests')} as a member of the group
-     slipway:break-glass (rendered and built-in MachineConfigs are nobody else’s to write):
+  1. On the machine behind ${serverUrl}, run: slipway server --bootstrap ${out}
+  2. Start machines with the stub of their pool as Ignition config or user data.
+  3. When the cluster exists, run slipway install, apply your own manifests, then apply ${join(out, 'manifests')} as a
+     member of the group slipway:break-glass, because no other user may write rendered and built-in MachineConfigs:
      kubectl apply -f ${join(out, 'manifests')} --as ADMIN --as-group system:masters --as-group slipway:break-glass
 ${hasStreams ? GATE_HINT : ''}`;
 }

@@ -1,5 +1,5 @@
-// Everything a fleet needs before there is a cluster, as files: what the server answers from, the stubs that machines
-// are started with, and the objects for the cluster that comes to be.
+// Everything a fleet needs before a cluster exists, as files: what the server serves, the stubs that machines start
+// with, and the objects for the new cluster.
 import {
   builtInLabel,
   type MachineConfig,
@@ -37,11 +37,11 @@ import type { DirectoryContents } from './write-directory.ts';
 export interface Bundle {
   renderings: readonly Rendering[];
   builtIn: readonly MachineConfig[];
-  /** Undefined: nothing is known of streams. */
+  /** Undefined: there are no streams. */
   osImageStream?: OSImageStream | undefined;
   controllerVersion: string;
   namespace: string;
-  /** Where machines find the server. */
+  /** Address of the server for machines. */
   serverUrl: string;
   authority: Authority;
   serving: ServingCertificate;
@@ -84,7 +84,7 @@ function stubFiles({ renderings, serverUrl, authority, tokens }: Bundle): [strin
   });
 }
 
-/** Numbered, since kubectl applies files by name and some objects need others first. */
+/** Numbered, because kubectl applies files in the order of their names and some objects depend on others. */
 function manifestFiles(bundle: Bundle): [string, string][] {
   const { namespace, renderings, builtIn, osImageStream, controllerVersion, authority, serving, tokens } = bundle;
   const tokenData = [...tokens].map(([pool, each]) => [pool, JSON.stringify(each)]);
@@ -113,7 +113,7 @@ function manifestFiles(bundle: Bundle): [string, string][] {
   ];
 }
 
-/** The pool as its users wrote it, pointed at what was rendered for it. */
+/** The pool as users wrote it, with its rendered config. */
 function poolManifest({ pool, rendered, stream }: Rendering): MachineConfigPool {
   const header = { apiVersion: formatApiVersion(machineConfigs), kind: machineConfigs.kind };
   return {
@@ -124,7 +124,7 @@ function poolManifest({ pool, rendered, stream }: Rendering): MachineConfigPool 
   };
 }
 
-/** Written down from the start: what the payload calls the default when the cluster comes to be is no longer asked. */
+/** Recorded from the start, so that the default stream of a later payload does not matter. */
 function withStream(metadata: ObjectMeta, stream: PoolStream | null): ObjectMeta {
   const tracked = Object.entries(stream === null ? {} : trackedAnnotations(stream));
   const annotations = Object.fromEntries(tracked.flatMap(([name, text]) => (text === null ? [] : [[name, text]])));
@@ -140,7 +140,7 @@ function cleanMachineConfig({ metadata, spec }: MachineConfig): MachineConfig {
   };
 }
 
-/** Without what a cluster, a controller of ours or kubectl wrote into it: another cluster starts anew. */
+/** Removes what a cluster, our controllers or kubectl set: a new cluster starts from scratch. */
 function cleanMetadata({ name, labels, annotations = {} }: ObjectMeta): ObjectMeta {
   const kept = Object.entries(annotations).filter(([key]) => !/^(slipway\.dev|kubectl\.kubernetes\.io)\//.test(key));
   return {

@@ -11,7 +11,7 @@ import { runCommand } from '../testing/run-command.ts';
 import './bootstrap.ts';
 import { bootstrapCommand } from './command.ts';
 
-// Loaded before the clock of a test runs; the command itself loads it when called.
+// bootstrap.ts is preloaded, so that loading does not count against a test's timeout.
 
 const osImage = sampleOsImage('os', '9');
 let dir: string;
@@ -69,7 +69,7 @@ describe('slipway bootstrap', () => {
     said = out;
   });
 
-  it('renders every pool, the default ones too, and points each at its config', async () => {
+  it('renders every pool, including the default ones, and points each to its config', async () => {
     expect((await readdir(join(dir, 'boot/pools'))).sort()).toEqual(['infra.json', 'master.json', 'worker.json']);
     const pool = await json('boot/pools/infra.json');
     expect(pool).toMatchObject({
@@ -86,7 +86,7 @@ describe('slipway bootstrap', () => {
     expect(said).toContain(spec.configuration.name);
   });
 
-  it('makes a stub for each pool that trusts the CA of the serving certificate and carries a token of the pool', async () => {
+  it('creates a stub for each pool that trusts the CA of the serving certificate and has a token of the pool', async () => {
     const stub = await json('boot/worker.ign');
     const { config } = parse(stub as object);
     expect(config).not.toBeNull();
@@ -113,12 +113,12 @@ describe('slipway bootstrap', () => {
     expect(inStub.includes(ca.replaceAll(/\s/g, '')) || inStub.includes(Buffer.from(ca).toString('base64'))).toBe(true);
   });
 
-  it('gives joining machines the kubeconfig as it is, and its CA', async () => {
+  it('passes the kubeconfig unchanged to joining machines, with its CA', async () => {
     expect(await read('boot/kubeconfig')).toBe(await read('node.kubeconfig'));
     expect((await read('boot/ca.crt')).trim()).toBe(apiCa.trim());
   });
 
-  it('does not look for the paths in it, which are of the machine it will be on', async () => {
+  it('does not check paths in the kubeconfig, which refer to the new machine', async () => {
     const cluster = { server: 'https://api.example.com:6443', 'certificate-authority': '/on/the/machine/ca.crt' };
     const kubeconfig = {
       clusters: [{ name: 'c', cluster }],
@@ -131,7 +131,7 @@ describe('slipway bootstrap', () => {
     expect(await json('paths/kubeconfig')).toEqual(kubeconfig);
   });
 
-  it('starts pools on the OS image streams of the manifests, and writes down which', async () => {
+  it('starts pools on the OS image streams of the manifests, and records them', async () => {
     const { code } = await bootstrap('on-streams', '-f', join(dir, 'streams'), '--pool', 'infra');
     expect(code).toBe(0);
     const pool = await json('on-streams/pools/infra.json');
@@ -151,7 +151,7 @@ describe('slipway bootstrap', () => {
     expect(await json('boot/pools/infra.json')).not.toHaveProperty('metadata.annotations');
   });
 
-  it('keeps everything from everybody else, and says no token', async () => {
+  it('lets no other user read the files, and prints no token', async () => {
     const entries = await readdir(join(dir, 'boot'), { recursive: true, withFileTypes: true });
     const modes = await Promise.all(
       entries.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).mode & 0o077),
@@ -163,21 +163,21 @@ describe('slipway bootstrap', () => {
     for (const token of Object.values(tokens).flat()) expect(said).not.toContain(token.token);
   });
 
-  it('leaves a directory with something in it alone', async () => {
+  it('refuses a directory that is not empty', async () => {
     await mkdir(join(dir, 'full'));
     await writeFile(join(dir, 'full/mine'), '');
     expect(await bootstrap('full')).toMatchObject({ thrown: 'SLW_CLI_OUT', out: '' });
     expect(await readdir(join(dir, 'full'))).toEqual(['mine']);
   });
 
-  it('makes nothing where a pool cannot be rendered, and tells a problem of two pools once', async () => {
+  it('writes nothing if a pool cannot be rendered, and reports a problem of two pools once', async () => {
     const { code, err } = await bootstrap('never', '-f', join(dir, 'bad'));
     expect(code).toBe(1);
     expect(err.match(/SLW_RENDER_INVALID/g)).toHaveLength(1);
     expect((await readdir(dir)).filter((name) => name.includes('never'))).toEqual([]);
   });
 
-  it('goes on with the CA and tokens of an earlier one, so that its stubs stay good', async () => {
+  it('reuses the CA and tokens of an earlier run, so that its stubs stay valid', async () => {
     const { code } = await bootstrap('again', '--keep-from', join(dir, 'boot'), '--pool', 'worker');
     expect(code).toBe(0);
     expect(await readAuthority('again')).toEqual(await readAuthority('boot'));
@@ -187,11 +187,11 @@ describe('slipway bootstrap', () => {
   });
 
   it.each([
-    ['an address that is none', ['--server-url', 'http://x'], 'SLW_FIRST_BOOT_OPTIONS'],
-    ['a CA that is none', ['--ca', 'package.json'], 'SLW_CLI_BOOTSTRAP_INPUT'],
-    ['image references that are not there', ['--image-references', 'nowhere'], 'SLW_CLI_FILE'],
-    ['a directory of nothing to keep', ['--keep-from', 'docs'], 'SLW_CLI_BOOTSTRAP_INPUT'],
-    ['a kubeconfig that is none', ['--kubeconfig-for-nodes', 'package.json'], 'SLW_CLI_BOOTSTRAP_INPUT'],
+    ['an invalid address', ['--server-url', 'http://x'], 'SLW_FIRST_BOOT_OPTIONS'],
+    ['an invalid CA', ['--ca', 'package.json'], 'SLW_CLI_BOOTSTRAP_INPUT'],
+    ['missing image references', ['--image-references', 'nowhere'], 'SLW_CLI_FILE'],
+    ['a directory without an earlier CA', ['--keep-from', 'docs'], 'SLW_CLI_BOOTSTRAP_INPUT'],
+    ['an invalid kubeconfig', ['--kubeconfig-for-nodes', 'package.json'], 'SLW_CLI_BOOTSTRAP_INPUT'],
   ])('refuses %s', async (_, flags, code) => {
     expect(await bootstrap('refused', ...flags)).toMatchObject({ thrown: code, out: '' });
   });

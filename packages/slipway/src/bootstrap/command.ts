@@ -5,21 +5,24 @@ import type { BootstrapOptions } from './bootstrap.ts';
 
 export const bootstrapCommand = (io: Io = processIo): Command =>
   withRegistryOptions(withManifestOptions(new Command('bootstrap')))
-    .summary('make all that first machines need from manifests, without a cluster')
+    .summary('create everything the first machines need from manifests, without a cluster')
     .description(
-      'Renders every pool from manifests and makes a CA, a serving certificate, tokens and the stubs that machines are started with. The directory is what slipway server --bootstrap serves; it holds private keys, so nobody else may read it. The manifests in it are for the cluster that comes to be. With --image-references each pool gets the OS of its stream (spec.osImageStream, else the default of the release), and the cluster an OSImageStream.',
+      'Renders every pool from manifests and creates a CA, a serving certificate, tokens, and the stubs that machines start with. slipway server --bootstrap serves the directory. It contains private keys, so only you can read it. Its manifests are for the new cluster. With --image-references, each pool gets the OS of its stream (spec.osImageStream, or the default of the release), and the cluster gets an OSImageStream.',
     )
-    .requiredOption('--out <DIR>', 'where to; it must be empty or not there yet')
-    .requiredOption('--server-url <URL>', 'where machines find the server, such as https://api-int.example.com:22623')
-    .requiredOption('--kubeconfig-for-nodes <FILE>', 'the kubeconfig that a joining machine’s kubelet starts with')
-    .option('--ca <FILE>', 'the API server’s CA for joining machines, in PEM (default: that of the kubeconfig)')
-    .option('--server-host <HOST>', 'one more name or address for the server’s certificate; repeatable', addTo)
-    .option('--pool <NAME>', 'only this pool; repeatable (default: every pool)', addTo)
-    .addOption(duration('--token-lifetime', 'how long machines can be started with the stubs (default: 24h)'))
-    .option('--keep-from <DIR>', 'go on with the CA and tokens of an earlier --out, so that its stubs stay good')
+    .requiredOption('--out <DIR>', 'output directory; must be empty or not exist yet')
+    .requiredOption(
+      '--server-url <URL>',
+      'address of the server for machines, such as https://api-int.example.com:22623',
+    )
+    .requiredOption('--kubeconfig-for-nodes <FILE>', 'bootstrap kubeconfig for the kubelet of a joining machine')
+    .option('--ca <FILE>', 'CA of the API server for joining machines, in PEM (default: from the kubeconfig)')
+    .option('--server-host <HOST>', 'additional name or address for the server’s certificate; repeatable', addTo)
+    .option('--pool <NAME>', 'create only this pool; repeatable (default: all pools)', addTo)
+    .addOption(duration('--token-lifetime', 'how long machines can start with the stubs (default: 24h)'))
+    .option('--keep-from <DIR>', 'reuse the CA and tokens of an earlier --out, so that its stubs stay valid')
     .option(
       '--image-references <FILE>',
-      'the release’s /release-manifests/image-references: its OS image streams are for pools from day zero',
+      '/release-manifests/image-references of a release, whose OS image streams pools follow from the start',
     )
     .addHelpText(
       'after',

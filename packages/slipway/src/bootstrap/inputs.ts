@@ -1,4 +1,4 @@
-// What slipway bootstrap is given beside manifests: access for nodes, an earlier directory, the OS image streams of a release.
+// Inputs of slipway bootstrap besides manifests: node access, an earlier directory, the OS image streams of a release.
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,16 +32,16 @@ import { readYaml } from '../manifests/yaml.ts';
 import type { BootstrapOptions } from './bootstrap.ts';
 import { AUTHORITY_MANIFEST } from './bundle.ts';
 
-/** Both travel inside every config that is served. */
+/** Both are part of every served config. */
 const MAX_BYTES = 256 * 1024;
 
-/** What joining machines are given: the kubeconfig as it is, and the CA from its own file or else from the kubeconfig. */
+/** For joining machines: the kubeconfig unchanged, and the CA from --ca or from the kubeconfig. */
 export async function readNodeAccess(kubeconfigFile: string, caFile: string | undefined): Promise<JoiningNode> {
   const kubeconfig = await readInput('--kubeconfig-for-nodes', kubeconfigFile);
   checkKubeconfig(kubeconfigFile, kubeconfig);
   const caBundle = caFile === undefined ? await embeddedCa(kubeconfigFile) : await readInput('--ca', caFile);
   if (!holdsCertificates(caBundle)) {
-    throw bad(`--ca ${caFile ?? kubeconfigFile}`, 'expected certificates in PEM, found something else');
+    throw bad(`--ca ${caFile ?? kubeconfigFile}`, 'expected certificates in PEM, found other content');
   }
   return { kubeconfig, caBundle };
 }
@@ -58,7 +58,7 @@ async function readInput(flag: string, file: string): Promise<string> {
   return text;
 }
 
-/** Paths in it are of the machine it will be on, so what they lead to is not looked at. */
+/** Paths in it refer to the new machine, so they are not checked here. */
 function checkKubeconfig(file: string, text: string): void {
   const expected = 'expected a kubeconfig with clusters and users';
   try {
@@ -67,7 +67,7 @@ function checkKubeconfig(file: string, text: string): void {
   } catch (failure) {
     if (!(failure instanceof InputError)) throw failure;
   }
-  throw bad(`--kubeconfig-for-nodes ${file}`, `${expected}, found something else`);
+  throw bad(`--kubeconfig-for-nodes ${file}`, `${expected}, found other content`);
 }
 
 async function embeddedCa(kubeconfigFile: string): Promise<string> {
@@ -75,7 +75,7 @@ async function embeddedCa(kubeconfigFile: string): Promise<string> {
   if (ca !== undefined) return ca;
   throw bad(
     `--kubeconfig-for-nodes ${kubeconfigFile}`,
-    'names no certificate authority of the API server; give its file with --ca',
+    'expected the CA of the API server in it, found none. Pass its file with --ca',
   );
 }
 
@@ -96,12 +96,12 @@ export interface SavedCredentials {
   tokens: ReadonlyMap<string, readonly ProvisioningToken[]>;
 }
 
-/** The CA and the tokens of an earlier `--out`: machines that were started with its stubs still boot. */
+/** The CA and tokens of an earlier `--out`, so that machines with its stubs still boot. */
 export async function readSavedCredentials(directory: string, now: Date): Promise<SavedCredentials> {
   const fail = (file: string, problem: string): never => {
     throw new CommandError(
       'SLW_CLI_BOOTSTRAP_INPUT',
-      `--keep-from ${directory}: ${file}: ${problem}. Give a directory that slipway bootstrap wrote, or leave the flag out for a new CA and tokens`,
+      `--keep-from ${directory}: ${file}: ${problem}. Use the output directory of an earlier slipway bootstrap, or leave the flag out for a new CA and new tokens`,
     );
   };
   const read = async (file: string): Promise<string> => {
@@ -148,18 +148,18 @@ function tokensIn(text: string): Map<string, ProvisioningToken[]> | undefined {
 
 type DayZeroManifests = Pick<FleetManifests, 'osImages' | 'releaseVersion' | 'osImageStream'>;
 
-/** The OS image streams of a release, for machines that start before there is a cluster. */
+/** The OS image streams of a release, for machines that start before the cluster exists. */
 export interface DayZeroStreams {
   readonly streams: Streams;
-  /** For the cluster that comes to be. */
+  /** For the new cluster. */
   readonly object: OSImageStream;
-  /** What was left out, and why, a line each. */
+  /** What was left out and why, one line each. */
   readonly notes: readonly string[];
 }
 
 /**
- * By the same sources and rules as the controllers have. Undefined: nobody has asked for streams. A source that fails
- * is an error here: machines would start with another OS than was meant.
+ * Uses the same sources and rules as the controllers. Undefined: streams were not requested. A failed source is an
+ * error, because machines would start with the wrong OS.
  */
 export async function dayZeroStreams(
   options: BootstrapOptions,
@@ -180,7 +180,7 @@ export async function dayZeroStreams(
   if (next.type === 'leave') throw new ProblemList([...next.problems, ...discovery.notes]);
   const object = buildStreamManifest(next.wanted);
   const streams = toStreams(object);
-  if (streams === null) throw new Error('an OSImageStream was made without a status');
+  if (streams === null) throw new Error('the new OSImageStream has no status');
   const notes = [...next.problems, ...discovery.notes].map((each) => `warning: ${formatProblem(each)}`);
   return { streams, object, notes };
 }
@@ -205,7 +205,7 @@ async function readAll(sources: StreamSources, options: BootstrapOptions): Retur
   }
 }
 
-/** An API server takes no status with a new object: it is here for who renders from these manifests, and the controllers make it anew. */
+/** An API server drops the status of a new object. It is for rendering from these manifests. */
 function buildStreamManifest({
   spec,
   status,

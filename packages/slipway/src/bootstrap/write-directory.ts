@@ -3,14 +3,14 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CommandError } from '../cli/errors.ts';
 
-/** Contents by path below the directory. */
+/** Contents by path relative to the directory. */
 export type DirectoryContents = ReadonlyMap<string, string>;
 
-/** Keys and tokens are in there: nobody else may so much as list it. */
+/** It contains keys and tokens, so other users may not even list it. */
 const PRIVATE_DIRECTORY = 0o700;
 const PRIVATE_FILE = 0o600;
 
-/** Says early what `writeDirectory` would say in the end. */
+/** Fails early where `writeDirectory` would fail in the end. */
 export async function refuseFull(out: string): Promise<void> {
   let names: string[];
   try {
@@ -23,8 +23,8 @@ export async function refuseFull(out: string): Promise<void> {
 }
 
 /**
- * Makes the directory whole or not at all: everything is written beside it under another name, which then becomes its
- * own. One that is there must be empty.
+ * Creates the directory atomically: writes everything to a temporary directory next to it, then renames that. An
+ * existing directory must be empty.
  */
 export async function writeDirectory(out: string, contents: DirectoryContents): Promise<void> {
   const target = resolve(out);
@@ -45,7 +45,7 @@ async function writePrivate(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', PRIVATE_FILE);
   try {
     await file.writeFile(text);
-    // The rename must not be on the disk before what it is about.
+    // The contents must reach the disk before the rename.
     await file.sync();
   } finally {
     await file.close();
@@ -57,13 +57,17 @@ const readErrorCode = (error: unknown): string => (error instanceof Error && 'co
 function notEmpty(out: string): CommandError {
   return new CommandError(
     'SLW_CLI_OUT',
-    `--out ${out}: expected a directory that is empty or not there yet. Give another one; --keep-from ${out} then goes on with its CA and tokens`,
+    `--out ${out}: expected an empty or new directory, found files in it. Choose another one; add --keep-from ${out} to reuse its CA and tokens`,
   );
 }
 
 function unusable(out: string, error: unknown): CommandError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new CommandError('SLW_CLI_OUT', `--out ${out} cannot be written: ${reason}. Give a directory of yours`, {
-    cause: error,
-  });
+  return new CommandError(
+    'SLW_CLI_OUT',
+    `--out ${out} cannot be written: ${reason}. Choose a directory that you can write`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -1,4 +1,4 @@
-// What commands read of a cluster, and the writer for what they change there.
+// What commands read from a cluster, and the writer they change it with.
 import {
   clusterVersions,
   featureGates,
@@ -28,7 +28,7 @@ import {
 import { CommandError, nearNames } from './errors.ts';
 import type { LiveSource, WatchOptions } from './live.ts';
 
-/** Reads only, a list of each kind. */
+/** Lists each kind once; writes nothing. */
 export async function readFleet(client: Client, signal?: AbortSignal): Promise<FleetSnapshot> {
   const [pools, ofNodes, records, machineConfiguration] = await whereInstalled(client, () =>
     Promise.all([
@@ -46,7 +46,7 @@ export async function readFleet(client: Client, signal?: AbortSignal): Promise<F
   };
 }
 
-/** A cluster without our kinds is told as such. */
+/** Reports a cluster without our kinds as "not installed". */
 export async function whereInstalled<T>({ transport }: Client, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -54,7 +54,7 @@ export async function whereInstalled<T>({ transport }: Client, read: () => Promi
     if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) throw error;
     throw new CommandError(
       'SLW_CLI_NOT_INSTALLED',
-      `${transport.server} does not serve machineconfigpools: Slipway is not installed there. Check --kubeconfig and --context, or install it: slipway install`,
+      `${transport.server} does not serve machineconfigpools: Slipway is not installed there. Check --kubeconfig and --context, or install it with: slipway install`,
       { cause: error },
     );
   }
@@ -71,9 +71,9 @@ async function listed<T extends KubeObject>(
   return objects;
 }
 
-/** The same, kept up to date. */
+/** Like readFleet, but kept up to date by watches. */
 export function watchFleet({ transport }: Client, { signal, onChange }: WatchOptions): LiveSource<FleetSnapshot> {
-  // A person waits in front of it.
+  // A user is watching the screen, so back off for a short time only.
   const shared = { longestBackoffMs: 5000, onProblem: onChange } as const;
   const pools = createInformer(transport, { resource: machineConfigPools, ...shared });
   const machines = createInformer(transport, { resource: nodes, expect: 'many', project: slimNode, ...shared });
@@ -99,7 +99,7 @@ export function watchFleet({ transport }: Client, { signal, onChange }: WatchOpt
   };
 }
 
-/** Throws if a pool that was named is not there. */
+/** Throws if a requested pool does not exist. */
 export function checkPools<T extends Pick<FleetSnapshot, 'pools'>>(fleet: T, asked: readonly string[]): T {
   const names = fleet.pools.map(({ metadata }) => metadata.name);
   for (const name of asked) if (!names.includes(name)) throw noSuchPool(name, names);
@@ -116,11 +116,11 @@ export async function readPool(client: Client, name: string): Promise<Stored<Mac
 
 export function noSuchPool(asked: string, names: readonly string[]): CommandError {
   const near = nearNames(asked, names);
-  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `There are ${names.join(', ') || 'no pools'}`;
+  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `Existing pools: ${names.join(', ') || 'none'}`;
   return new CommandError('SLW_CLI_NO_POOL', `the cluster has no MachineConfigPool ${asked}. ${hint}`);
 }
 
-/** A kind that the cluster does not have counts as an object that is not there. */
+/** Treats a kind that the cluster does not serve as an object that does not exist. */
 export async function findWhereKnown<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
@@ -134,7 +134,7 @@ export async function findWhereKnown<T extends KubeObject>(
   }
 }
 
-/** Whether a part of Slipway runs, as the cluster says it. Null: the cluster has no FeatureGate, so it is for its controllers' flags to say. */
+/** Whether a gated part of Slipway is on. Null: the cluster has no FeatureGate, so the flags of its controllers decide. */
 export async function readGate(client: Client, name: FeatureGateName): Promise<GateFinding | null> {
   const featureGate = await findWhereKnown(client, featureGates, { name: SINGLETON_NAME });
   if (featureGate === undefined) return null;

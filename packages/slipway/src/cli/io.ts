@@ -1,4 +1,4 @@
-// The process as commands see it, so that tests can run them without one; and the small files that flags name.
+// Input and output of a command, so that tests can run it without a process; and the small files that flags name.
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { CommandError } from './errors.ts';
@@ -19,27 +19,27 @@ export const processIo: Io = {
   },
 };
 
-/** The exit code that a shell has for a program that Ctrl-C ended. */
+/** The exit code that shells report for a program that Ctrl-C ended. */
 export const INTERRUPTED = 130;
 
-/** Done when the text is handed on, so that a slow reader slows the writer. */
+/** Resolves when the stream has accepted the text, so that a slow reader slows the writer. */
 export function write(stream: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (failure) => (failure ? reject(failure) : resolve()));
   });
 }
 
-/** Notes and warnings: a line each. */
+/** Notes and warnings, one line each. */
 export const writeLines = (stream: Writable, lines: readonly string[]): Promise<void> =>
   write(stream, lines.map((line) => `${line}\n`).join(''));
 
-/** As `-o json` has it. */
+/** The format of `-o json`. */
 export const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** A word now and then while it takes long. */
+/** Prints a line now and then during a long operation. */
 export type Progress = (text: string) => void;
 
-/** Who has to wait longer than this wonders. */
+/** Shorter operations print no progress. */
 const FIRST_MS = 2000;
 const EVERY_MS = 1000;
 
@@ -52,10 +52,10 @@ export function createProgress(stderr: Writable, now: () => number = () => perfo
   };
 }
 
-/** Pull secrets, certificates and registries.conf are a few kilobytes; image-references has some hundred. */
+/** Pull secrets, certificates and registries.conf are a few kilobytes; image-references is a few hundred. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The contents of a file that a flag names, which must not be large. */
+/** Reads a file that a flag names, and refuses a large one. */
 export async function readSmallFile(flag: string, path: string): Promise<Uint8Array> {
   const bad = (problem: string, cause?: unknown): CommandError =>
     new CommandError('SLW_CLI_FILE', `${flag} ${path}: ${problem}`, { cause });
@@ -68,26 +68,26 @@ export async function readSmallFile(flag: string, path: string): Promise<Uint8Ar
       size += bytes.length;
       chunks.push(bytes);
     }
-    if (size > MAX_BYTES) throw bad(`expected at most ${MAX_BYTES} bytes, found more`);
+    if (size > MAX_BYTES) throw bad(`expected at most ${MAX_BYTES} bytes, found a larger file`);
     return Buffer.concat(chunks);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw bad(`it cannot be read: ${describeSystemError(error)}`, error);
+    throw bad(`cannot be read: ${describeSystemError(error)}`, error);
   }
 }
 
-/** The same as text; undefined where the flag was not given. */
+/** The same as text; undefined without the flag. */
 export const readSmallText = async (flag: string, path: string | undefined): Promise<string | undefined> =>
   path === undefined ? undefined : new TextDecoder().decode(await readSmallFile(flag, path));
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or directory',
+  ENOENT: 'no such file or directory',
   EACCES: 'permission denied',
   EISDIR: 'it is a directory',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its symbolic links form a loop',
 };
 
-/** Why the system refused, in words. */
+/** Describes why the operating system refused. */
 export function describeSystemError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
   return reasons[code] ?? code;

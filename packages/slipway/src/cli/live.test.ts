@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createScreen } from './live.ts';
 
-/** What a terminal of these rows shows, line by line, after all that was written. */
+/** The lines on a terminal with that many rows after all texts are drawn. */
 async function shownBy(rows: number, ...texts: string[]): Promise<string[]> {
   const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { rows });
   const written = stream.toArray();
@@ -28,11 +28,11 @@ async function shownBy(rows: number, ...texts: string[]): Promise<string[]> {
 }
 
 describe('a screen', () => {
-  it('has the last text in the place of the one before, also where that was longer', async () => {
+  it('replaces the previous text, even a longer one', async () => {
     expect(await shownBy(24, 'a\nb\nc\n', 'd\ne\n')).toEqual(['d', 'e']);
   });
 
-  it('is not drawn again where nothing changed, so that it does not flicker', async () => {
+  it('does not redraw unchanged text, which would flicker', async () => {
     const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { rows: 24 });
     const written = stream.toArray();
     const screen = createScreen(stream);
@@ -41,13 +41,13 @@ describe('a screen', () => {
     expect((await written).join('').split('same')).toHaveLength(2);
   });
 
-  it('never has more lines than the terminal, and says how many are missing', async () => {
+  it('never prints more lines than the terminal has, and counts the missing ones', async () => {
     const text = Array.from({ length: 10 }, (_, number) => `line ${number}`).join('\n');
     expect(await shownBy(5, text, text)).toEqual([
       'line 0',
       'line 1',
       'line 2',
-      '… 7 more lines; a taller terminal shows them',
+      '… 7 more lines; enlarge the terminal to see them',
     ]);
   });
 });

@@ -1,15 +1,15 @@
-// A report that follows the cluster until somebody presses Ctrl-C: redrawn on a terminal, a line for each change in a pipe, or JSON.
+// A report that follows the cluster until Ctrl-C: redrawn on a terminal, one line per change in a pipe, or JSON lines.
 import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Io, write } from './io.ts';
 import { isTerminal, styleFor, type TextStyle } from './terminal.ts';
 
-/** Something of a cluster that is kept up to date. */
+/** State of a cluster, kept up to date. */
 export interface LiveSource<T> {
-  /** Resolves when everything was read once. */
+  /** Resolves after everything has been read once. */
   readonly synced: Promise<unknown>;
   now(): T;
-  /** Why it may be behind, for people; null while all watches stand. */
+  /** Why it may be out of date, human-readable; null while all watches work. */
   problem(): string | null;
 }
 
@@ -24,9 +24,9 @@ interface FollowOptions<T> {
   readonly signal: AbortSignal;
 }
 
-/** Changes come in bursts: what comes within this is one look. */
+/** Changes come in bursts; those within this time are shown together. */
 const BURST_MS = 100;
-/** Some decisions change with time alone: the end of a soak, a machine that is away for too long. */
+/** Some decisions change with time alone: a soak ends, a machine has been away for too long. */
 const RECHECK_MS = 1000;
 
 export async function follow<T>({ watch, show, signal }: FollowOptions<T>): Promise<void> {
@@ -56,13 +56,13 @@ export async function follow<T>({ watch, show, signal }: FollowOptions<T>): Prom
 interface LiveOptions<R> {
   readonly io: Io;
   readonly json: boolean;
-  /** As a whole, for a terminal. */
+  /** The whole report, for a terminal. */
   readonly text: (report: R, style: TextStyle) => string;
-  /** What has changed since the look before, a line each. Without one, everything is news. */
+  /** One line per change since `before`. With null, everything is new. */
   readonly changes: (before: R | null, after: R) => string[];
 }
 
-/** Shows one look; what it shows depends on the ones before. */
+/** Shows one report. What it prints depends on the previous ones. */
 type Show<R> = (report: R, problem: string | null) => Promise<void>;
 
 export function liveReport<R>(options: LiveOptions<R>): Show<R> {
@@ -73,16 +73,16 @@ export function liveReport<R>(options: LiveOptions<R>): Show<R> {
 function redrawn<R>({ io, text }: LiveOptions<R>): Show<R> {
   const screen = createScreen(io.stdout);
   return async (report, problem) => {
-    // Each time: a terminal can be made wider.
+    // Read each time: a user can resize the terminal.
     const style = styleFor(io.stdout);
     const { paint } = style;
-    const behind = problem === null ? '' : `${paint('yellow', 'This may be behind')}: ${problem}\n`;
+    const behind = problem === null ? '' : `${paint('yellow', 'This may be out of date')}: ${problem}\n`;
     const drawn = text(report, style);
-    await screen.draw(`${drawn}\n${behind}${paint('dim', 'Ctrl-C ends this')}`);
+    await screen.draw(`${drawn}\n${behind}${paint('dim', 'Press Ctrl-C to exit')}`);
   };
 }
 
-/** A document a line, each time something in it is another. */
+/** One JSON document per line, each time the report changes. */
 function jsonLines<R>({ io }: LiveOptions<R>): Show<R> {
   let last = '';
   return async (report) => {
@@ -100,18 +100,19 @@ function lines<R>({ io, changes }: LiveOptions<R>): Show<R> {
     const text = changes(last, report).map((line) => `${at} ${line}\n`);
     last = report;
     if (text.length > 0) await write(io.stdout, text.join(''));
-    if (problem !== null && problem !== said) await write(io.stderr, `${at} the cluster does not answer: ${problem}\n`);
+    if (problem !== null && problem !== said)
+      await write(io.stderr, `${at} the API server does not respond: ${problem}\n`);
     said = problem;
   };
 }
 
-/** A text on a terminal that is drawn again in its place. */
+/** Text on a terminal that is redrawn in place. */
 interface Screen {
   draw(text: string): Promise<void>;
 }
 
 const CLEAR_BELOW = '\u001b[J';
-/** Lines that are too long are cut by the terminal itself: it knows how wide letters are. */
+/** The terminal cuts long lines: only it knows how wide characters are. */
 const NO_WRAP = '\u001b[?7l';
 const WRAP = '\u001b[?7h';
 const DEFAULT_ROWS = 24;
@@ -124,7 +125,7 @@ export function createScreen(stream: Writable & { readonly rows?: number }): Scr
       const lines = fitted(text.trimEnd().split('\n'), stream.rows ?? DEFAULT_ROWS);
       if (lines.join('\n') === last) return;
       last = lines.join('\n');
-      // What was drawn before fitted too, so its first line is still on the screen.
+      // The previous text fitted too, so its first line is still on the screen.
       const back = drawn === 0 ? '' : `\u001b[${drawn}A`;
       drawn = lines.length;
       await write(stream, `\r${back}${CLEAR_BELOW}${NO_WRAP}${lines.map((line) => `${line}\n`).join('')}${WRAP}`);
@@ -132,10 +133,10 @@ export function createScreen(stream: Writable & { readonly rows?: number }): Scr
   };
 }
 
-/** The cursor stands on a line of its own below. */
+/** Leaves one row for the cursor. */
 function fitted(lines: readonly string[], rows: number): readonly string[] {
   const room = Math.max(1, rows - 1);
   if (lines.length <= room) return lines;
   const shown = lines.slice(0, room - 1);
-  return [...shown, `… ${lines.length - shown.length} more lines; a taller terminal shows them`];
+  return [...shown, `… ${lines.length - shown.length} more lines; enlarge the terminal to see them`];
 }

@@ -8,11 +8,11 @@ const read = (...args: string[]) =>
     .opts();
 
 describe('the options about how machines join', () => {
-  it('say nothing where nothing was said, so that the controllers choose', () => {
+  it('are empty by default, so that the controllers choose', () => {
     expect(read()).toEqual({});
   });
 
-  it('are named as the controllers know them', () => {
+  it('have the names that the controllers use', () => {
     const args = ['--server-url', 'https://a:22623', '--server-host', 'b', '--server-host', 'c', '--no-stub-tokens'];
     expect(read(...args, '--ca-refresh', '2920d')).toEqual({
       serverUrl: 'https://a:22623',
@@ -27,11 +27,11 @@ describe('the options about how machines join', () => {
     ['30m', 1_800_000],
     ['24h', 86_400_000],
     ['365d', 31_536_000_000],
-  ])('read the time %s', (text, ms) => {
+  ])('accept the duration %s', (text, ms) => {
     expect(read('--token-lifetime', text)).toEqual({ tokenLifetime: ms });
   });
 
-  it.each(['', '10', 'h', '0h', '1.5h', '1w', '1h30m'])('refuse the time %j, and say what is one', (text) => {
+  it.each(['', '10', 'h', '0h', '1.5h', '1w', '1h30m'])('refuse the duration %j and give an example', (text) => {
     expect(() => read('--token-lifetime', text)).toThrow(/expected .* such as 24h/);
   });
 });

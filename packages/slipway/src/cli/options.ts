@@ -1,6 +1,6 @@
-// Flags that several commands have, and how they are read.
+// Flags that several commands share, and their parsers.
 import type { FeatureGateSettings } from '@slipway/fleet';
-// Not by the package's front door: it would load every schema, for `--version` too.
+// Not from the package's index, which would load every schema, even for `--version`.
 import { featureGates, parseFeatureGates } from '@slipway/fleet/feature-gates';
 import type { LogLevel } from '@slipway/kube';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -9,23 +9,26 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 export const withClusterOptions = (command: Command): Command =>
   command
     .addOption(
-      new Option('--kubeconfig <file>', 'the cluster to talk to (default: $KUBECONFIG, the pod’s own, ~/.kube/config)'),
+      new Option(
+        '--kubeconfig <file>',
+        'kubeconfig of the cluster (default: $KUBECONFIG, in-cluster config, ~/.kube/config)',
+      ),
     )
-    .addOption(new Option('--context <name>', 'another context of the kubeconfig than its current one'));
+    .addOption(new Option('--context <name>', 'context of the kubeconfig (default: its current context)'));
 
-/** For every command that shows pools with their machines, once or as they change. */
+/** For commands that show pools and their machines, once or with --watch. */
 export const withPoolStatusOptions = (command: Command): Command =>
   withClusterOptions(command)
-    .argument('[POOL...]', 'only these pools')
-    .option('-w, --watch', 'follow the cluster until Ctrl-C; in a pipe, a line for each change')
-    .option('--all-nodes', 'show every node also of pools with more than 20')
+    .argument('[POOL...]', 'show only these pools')
+    .option('-w, --watch', 'follow the cluster until Ctrl-C; in a pipe, print one line per change')
+    .option('--all-nodes', 'show every node, even in pools of more than 20')
     .addOption(outputOption(['table', 'json']));
 
-/** The first form is what comes without the flag. */
-export const outputOption = (forms: readonly [string, ...string[]], help = 'how to show it'): Option =>
+/** The first form is the default. */
+export const outputOption = (forms: readonly [string, ...string[]], help = 'output format'): Option =>
   new Option('-o, --output <FORM>', help).choices(forms).default(forms[0]);
 
-/** In seconds, up to `max`. */
+/** Parses seconds, up to `max`. */
 export const secondsParser =
   (max: number) =>
   (text: string): number => {
@@ -39,7 +42,7 @@ export interface ListenAddress {
   port: number;
 }
 
-/** Reads host:port, with an IPv6 host in brackets. */
+/** Parses host:port, with an IPv6 host in brackets. */
 export const addressParser =
   (example: string) =>
   (text: string): ListenAddress => {
@@ -54,7 +57,7 @@ export const addressParser =
 export const featureGatesOption = (): Option =>
   new Option(
     '--feature-gates <list>',
-    `Name=true|false,…; used where the cluster has no FeatureGate “cluster”. Gates: ${featureGates.join(', ')}`,
+    `Name=true|false,…; applies if the cluster has no FeatureGate “cluster”. Gates: ${featureGates.join(', ')}`,
   ).argParser(parse);
 
 function parse(text: string): FeatureGateSettings {
@@ -63,35 +66,32 @@ function parse(text: string): FeatureGateSettings {
   return parsed.settings;
 }
 
-/** One value each time an option is given. */
+/** Collects the values of a repeatable option. */
 export const addTo = (text: string, before: string[] = []): string[] => [...before, text];
 
-/** The options of the controllers that make certificates, tokens and stubs. Times become milliseconds. */
+/** Options of the controllers that create certificates, tokens and stubs. Durations are parsed to milliseconds. */
 export const withFirstBootOptions = (command: Command): Command =>
   command
     .option(
       '--server-url <url>',
-      'where new machines find the machine config server: https://host:22623 (default: by Infrastructure cluster)',
+      'machine config server for new machines: https://host:22623 (default: derived from Infrastructure “cluster”)',
     )
     .addOption(
-      new Option('--server-host <host>', 'another name of the server, for its certificate; again for more').argParser(
+      new Option('--server-host <host>', 'additional host name for the server’s certificate; repeatable').argParser(
         addTo,
       ),
     )
-    .option('--api-server-url <url>', 'where new machines find the API server (default: kube-public/cluster-info)')
-    .option(
-      '--machine-api-namespace <name>',
-      'where MachineSets of the Machine API live (default: openshift-machine-api)',
-    )
-    .option('--cluster-api-namespace <name>', 'where MachineSets of Cluster API live (default: openshift-cluster-api)')
-    .addOption(new Option('--stub-tokens', 'put provisioning tokens into stubs (default: except on OpenShift)'))
-    .addOption(new Option('--no-stub-tokens', 'put none into stubs; the server then needs --allow-anonymous'))
-    .addOption(duration('--token-lifetime', 'how long a provisioning token is valid (default: 24h)'))
-    .addOption(duration('--bootstrap-token-lifetime', 'how long a token of a joining kubelet is valid (default: 24h)'))
-    .addOption(duration('--ca-validity', 'how long a CA of the server is valid (default: 3650d)'))
-    .addOption(duration('--ca-refresh', 'the age at which it gets a successor (default: 2920d)'))
-    .addOption(duration('--serving-validity', 'how long a certificate of the server is valid (default: 365d)'))
-    .addOption(duration('--serving-refresh', 'the age at which it is renewed (default: 240d)'));
+    .option('--api-server-url <url>', 'API server for new machines (default: from kube-public/cluster-info)')
+    .option('--machine-api-namespace <name>', 'namespace of Machine API MachineSets (default: openshift-machine-api)')
+    .option('--cluster-api-namespace <name>', 'namespace of Cluster API MachineSets (default: openshift-cluster-api)')
+    .addOption(new Option('--stub-tokens', 'put provisioning tokens into stubs (default: yes, except on OpenShift)'))
+    .addOption(new Option('--no-stub-tokens', 'put no tokens into stubs; the server then needs --allow-anonymous'))
+    .addOption(duration('--token-lifetime', 'lifetime of provisioning tokens (default: 24h)'))
+    .addOption(duration('--bootstrap-token-lifetime', 'lifetime of kubelet bootstrap tokens (default: 24h)'))
+    .addOption(duration('--ca-validity', 'lifetime of the server’s CA (default: 3650d)'))
+    .addOption(duration('--ca-refresh', 'age at which the CA is replaced (default: 2920d)'))
+    .addOption(duration('--serving-validity', 'lifetime of the server’s certificate (default: 365d)'))
+    .addOption(duration('--serving-refresh', 'age at which the certificate is renewed (default: 240d)'));
 
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -106,7 +106,7 @@ function parseDuration(text: string): number {
   throw new InvalidArgumentError(`expected a number and s, m, h or d, such as 24h, found ${JSON.stringify(text)}`);
 }
 
-/** It becomes part of a unit's command line. */
+/** Strict, because the image becomes part of a unit's command line. */
 export function parseImage(text: string): string {
   if (/^[a-zA-Z0-9][a-zA-Z0-9._:/@-]{0,446}$/.test(text)) return text;
   throw new InvalidArgumentError(
@@ -114,7 +114,7 @@ export function parseImage(text: string): string {
   );
 }
 
-/** How bare-metal hosts are reached; without a URL they are left alone. */
+/** Access to bare-metal hosts. Without a URL, they are not managed. */
 export interface IronicFlags {
   ironicUrl?: string | undefined;
   ironicCa?: string | undefined;
@@ -124,28 +124,28 @@ export interface IronicFlags {
 
 export const withIronicOptions = (command: Command): Command =>
   command
-    .option('--ironic-url <URL>', 'manage bare-metal hosts and their DataImages through the Ironic at this address')
-    .option('--ironic-ca <FILE>', 'certificate authorities of Ironic, in PEM, beside those of the system')
+    .option('--ironic-url <URL>', 'manage bare-metal hosts and their DataImages through this Ironic')
+    .option('--ironic-ca <FILE>', 'CA certificates for Ironic, in PEM, in addition to the system’s')
     .option('--ironic-auth <FILE>', 'credentials for Ironic: one line, USERNAME:PASSWORD')
     .option(
       '--data-images-beside-operator',
-      'only DataImages: another operator registers and powers the hosts, and does not handle DataImages itself',
+      'manage only DataImages; another operator, which must not handle DataImages, registers and powers the hosts',
     );
 
-/** Written out here: loading @slipway/kube for them would make `--version` and `--help` slow. */
+/** Repeated here, because loading @slipway/kube would slow down `--version` and `--help`. */
 const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export const logLevelOption = (): Option =>
-  new Option('--log-level <level>', 'how much to log').choices(logLevels).default('info');
+  new Option('--log-level <level>', 'lowest level to log').choices(logLevels).default('info');
 
-/** How registries are spoken to. */
+/** How to connect to registries. */
 export interface RegistryAccessFlags {
   registriesConf?: string | undefined;
   registryCa?: string | undefined;
   plainHttp?: string[] | undefined;
 }
 
-/** How images are asked for. */
+/** How to request images. */
 export interface RegistryFlags extends RegistryAccessFlags {
   pullSecret?: string;
   arch: string;
@@ -153,34 +153,34 @@ export interface RegistryFlags extends RegistryAccessFlags {
 
 export const withRegistryOptions = (command: Command): Command =>
   withRegistryAccessOptions(command)
-    .option('--pull-secret <FILE>', 'credentials of registries, as .dockerconfigjson has them')
+    .option('--pull-secret <FILE>', 'registry credentials, in .dockerconfigjson format')
     .addOption(
-      new Option('--arch <NAME>', 'the machines’ architecture, for images of several')
+      new Option('--arch <NAME>', 'architecture of the machines, for multi-architecture images')
         .choices(['amd64', 'arm64', 'ppc64le', 's390x'])
         .default('amd64'),
     );
 
-/** The same for who takes the pull secret from somewhere else. */
+/** The same for commands that read the pull secret from elsewhere. */
 export const withRegistryAccessOptions = (command: Command): Command =>
   command
-    .option('--registries-conf <FILE>', 'mirrors of registries, as containers-registries.conf(5) has them')
-    .option('--registry-ca <FILE>', 'certificate authorities of registries, in PEM, beside those of the system')
-    .option('--plain-http <HOST:PORT>', 'speak to this registry without TLS; repeatable', addHost);
+    .option('--registries-conf <FILE>', 'registry mirrors, in containers-registries.conf(5) format')
+    .option('--registry-ca <FILE>', 'CA certificates for registries, in PEM, in addition to the system’s')
+    .option('--plain-http <HOST:PORT>', 'connect to this registry without TLS; repeatable', addHost);
 
 function addHost(text: string, before?: string[]): string[] {
   if (/^(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?$/.test(text)) return addTo(text, before);
   throw new InvalidArgumentError(`expected a host such as registry.local:5000, found ${JSON.stringify(text)}`);
 }
 
-/** Where our own objects live, on plain Kubernetes too: users' manifests and habits name it. */
+/** The namespace of our objects, on plain Kubernetes too: users' manifests and habits name it. */
 export const DEFAULT_NAMESPACE = 'openshift-machine-config-operator';
 
-/** What every command that reads manifests and renders takes. */
+/** Options of every command that reads manifests and renders. */
 export interface ManifestOptions extends RenderOptions {
   filename: string[];
 }
 
-/** What a render needs to know beside the manifests. */
+/** Inputs of a render in addition to the manifests. */
 export interface RenderOptions extends RemoteOptions {
   namespace: string;
   osImage?: string;
@@ -189,7 +189,7 @@ export interface RenderOptions extends RemoteOptions {
   controllerVersion?: string;
 }
 
-/** How remote content may be fetched. */
+/** Limits on fetching remote content. */
 export interface RemoteOptions {
   fetch: boolean;
   allowHost?: string[];
@@ -203,22 +203,29 @@ export const withManifestOptions = (command: Command): Command =>
 export const manifestsOption = (): Option =>
   new Option(
     '-f, --filename <PATH>',
-    'manifests: a file, a directory with everything below it, or - for stdin; repeatable',
+    'manifests: a file, a directory (recursive), or - for stdin; repeatable',
   ).argParser(addTo);
 
 /** The same without the manifests themselves. */
 export const withRenderOptions = (command: Command): Command =>
   command
-    .option('--namespace <name>', 'where the ConfigMap with the OS images lives', DEFAULT_NAMESPACE)
-    .option('--os-image <IMAGE>', 'the platform’s OS image, before that of the manifests', parseImage)
-    .option('--os-extensions-image <IMAGE>', 'the image that OS extensions come from, likewise', parseImage)
-    .option('--daemon-image <IMAGE>', 'the image that new machines take the slipway program from', parseImage)
-    .option('--controller-version <VERSION>', 'render as a controller of this version (default: this program’s)')
-    .option('--no-fetch', 'refuse MachineConfigs that refer to remote content instead of fetching it')
+    .option('--namespace <name>', 'namespace of the ConfigMap with the OS images', DEFAULT_NAMESPACE)
+    .option('--os-image <IMAGE>', 'OS image of the platform; overrides the one in the manifests', parseImage)
+    .option(
+      '--os-extensions-image <IMAGE>',
+      'image with the OS extensions; overrides the one in the manifests',
+      parseImage,
+    )
+    .option('--daemon-image <IMAGE>', 'image with the slipway program for new machines', parseImage)
+    .option(
+      '--controller-version <VERSION>',
+      'render like a controller of this version (default: the version of this program)',
+    )
+    .option('--no-fetch', 'refuse MachineConfigs with remote content instead of fetching it')
     .option('--allow-host <HOST>', 'fetch only from this host, such as *.example.com; repeatable', addTo)
-    .option('--allow-address <CIDR>', 'connect to these loopback, link-local or metadata addresses; repeatable', addTo)
+    .option('--allow-address <CIDR>', 'allow these loopback, link-local or metadata addresses; repeatable', addTo)
     .addOption(
-      new Option('--fetch-timeout <SECONDS>', 'for the remote content of one MachineConfig')
+      new Option('--fetch-timeout <SECONDS>', 'timeout for the remote content of one MachineConfig')
         .default(300)
         .argParser(readSeconds),
     );
@@ -226,11 +233,11 @@ export const withRenderOptions = (command: Command): Command =>
 export function readSeconds(text: string): number {
   const seconds = Number(text);
   if (Number.isFinite(seconds) && seconds > 0 && seconds <= 86_400) return seconds;
-  throw new InvalidArgumentError('Expected a number of seconds from 1 to 86400.');
+  throw new InvalidArgumentError(`expected seconds, more than 0 and at most 86400, found ${JSON.stringify(text)}`);
 }
 
-/** Where people expect an API server. */
+/** The port where users expect an API server. */
 export const DEFAULT_API_PORT = 6443;
 
-/** Where machines expect a machine config server. */
+/** The port where machines expect a machine config server. */
 export const DEFAULT_SERVER_PORT = 22_623;

@@ -1,5 +1,5 @@
-// The program itself: what it is called, how it ends, and how it reaches a cluster. The daemon on nodes is made of this too, so
-// nothing here loads more than it needs.
+// The program itself: its version, how it exits, and how it connects to a cluster. The daemon on nodes uses this file
+// too, so it loads as little as possible.
 import type { Transport, TransportOptions } from '@slipway/kube';
 import { type Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -7,10 +7,10 @@ import { failureText } from './errors.ts';
 
 export const { version } = packageJson;
 
-/** Says in one line what went wrong, and ends with 1. */
+/** Prints a failure in one line and exits with 1. */
 export async function runProgram(program: Command): Promise<void> {
   prepare(program);
-  // `slipway --help | head`: whoever reads may stop reading.
+  // The reader may close the pipe early: `slipway --help | head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
@@ -18,7 +18,7 @@ export async function runProgram(program: Command): Promise<void> {
   try {
     await program.parseAsync();
   } catch (error) {
-    // Commander has already said what it had to say, --help and --version included.
+    // Commander has already printed its message; it also throws after --help and --version.
     if (error instanceof CommanderError) process.exitCode = error.exitCode;
     else {
       console.error(failureText(error, process.env.SLIPWAY_DEBUG === '1'));
@@ -32,7 +32,7 @@ function prepare(command: Command): void {
   for (const each of command.commands) prepare(each);
 }
 
-/** Mistakes in the call read like every other error: one line, a code, the way out. */
+/** Usage errors have the form of every other error: one line with a code and what to do. */
 function writeUsageError(text: string, write: (text: string) => void): void {
   const [line = '', hint = ''] = text
     .replace(/^error: /, '')
@@ -41,19 +41,19 @@ function writeUsageError(text: string, write: (text: string) => void): void {
   write(`slipway: ${[line, hint].filter(Boolean).join(' ')} [SLW_CLI_USAGE]\n`);
 }
 
-/** Which cluster, as `withClusterOptions` reads it. */
+/** Which cluster; parsed by `withClusterOptions`. */
 export interface ClusterOptions {
   kubeconfig?: string;
   context?: string;
 }
 
 export async function connect(options: ClusterOptions, more: TransportOptions = {}): Promise<Transport> {
-  // Only who asks a cluster pays for loading what talks to it.
+  // Loaded late: commands without a cluster do not need the client.
   const { createTransport, findAccess } = await import('@slipway/kube');
   return createTransport(await findAccess(options), { userAgent: `slipway/${version}`, ...more });
 }
 
-/** Where a cluster is and by which CA it is known: what a new machine needs to join it, credentials apart. */
+/** The address and CA of a cluster: what a new machine needs to join, except credentials. */
 export async function whereIs(options: ClusterOptions): Promise<{ server: string; ca: string | undefined }> {
   const { findAccess } = await import('@slipway/kube');
   const { server, ca } = await findAccess(options);
@@ -61,9 +61,8 @@ export async function whereIs(options: ClusterOptions): Promise<{ server: string
 }
 
 /**
- * Aborted at the first Ctrl-C or SIGTERM; its reason is the signal's name. A second one ends the process at once:
- * whoever presses it twice means it. (npm passes a Ctrl-C on to us although the terminal has sent it already, hence
- * the moment of grace.)
+ * Aborted at the first Ctrl-C or SIGTERM; its reason is the signal's name. A second one ends the process immediately.
+ * (npm forwards a Ctrl-C that the terminal has already sent, so a second signal within a second does not count.)
  */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();

@@ -1,13 +1,13 @@
-// The client for registries, as the flags of a command ask for it.
+// The registry client, configured by the flags of a command.
 import type { Registry, RegistryOptions } from '@slipway/registry';
 import { readSmallText } from './io.ts';
 import type { RegistryFlags } from './options.ts';
 
 export type RegistryFiles = Omit<RegistryFlags, 'arch'>;
 
-/** Reads what the flags name. Nothing is asked of any registry yet. */
+/** Reads the files that the flags name. Sends no request to a registry. */
 export async function registryOptions(flags: RegistryFiles): Promise<RegistryOptions> {
-  // Only who asks a registry pays for loading what talks to it.
+  // Loaded late: commands without a registry do not need the client.
   const { parsePullSecret, parseRegistriesConf } = await import('@slipway/registry');
   const secret = await readSmallText('--pull-secret', flags.pullSecret);
   const conf = await readSmallText('--registries-conf', flags.registriesConf);
@@ -20,11 +20,11 @@ export async function registryOptions(flags: RegistryFiles): Promise<RegistryOpt
   };
 }
 
-/** How long it may take, where that is not for the registry client to say. */
+/** Timeouts that override those of the registry client. */
 export type RegistryTimeouts = Pick<RegistryOptions, 'retries' | 'silenceMs'>;
 
-export async function openRegistry(flags: RegistryFlags, patience: RegistryTimeouts = {}): Promise<Registry> {
+export async function openRegistry(flags: RegistryFlags, timeouts: RegistryTimeouts = {}): Promise<Registry> {
   const options = await registryOptions(flags);
   const { createRegistry } = await import('@slipway/registry');
-  return createRegistry({ ...options, ...patience, platform: { os: 'linux', architecture: flags.arch } });
+  return createRegistry({ ...options, ...timeouts, platform: { os: 'linux', architecture: flags.arch } });
 }

@@ -1,5 +1,5 @@
-// Runs what a command does: connects and closes, shows a report in the form that was asked for, follows it with --watch, and
-// tells foreseen problems in a line each.
+// Runs a command: connects and closes, prints the report in the requested format, follows it with --watch, and prints
+// expected problems in one line each.
 import { oneLine } from '@slipway/base/text';
 import { type CodedProblem, formatProblem, ProblemList } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
@@ -8,20 +8,20 @@ import type { LiveSource, WatchOptions } from './live.ts';
 import { type ClusterOptions, connect, stopSignal } from './program.ts';
 import { styleFor, type TextStyle } from './terminal.ts';
 
-/** A command that looks at a cluster and shows what it sees. */
+/** A command that reads a cluster and prints a report. */
 export interface ClusterCommand<Snapshot, Report> {
-  /** `output: 'json'` gives the report as it is; every other form is text. */
+  /** `output: 'json'` prints the report itself; every other format is text. */
   readonly options: ClusterOptions & { readonly output: string; readonly watch?: boolean };
   readonly io: Io;
-  /** Reads the cluster. Throws what is wrong with what was asked for, also before a watch. */
+  /** Reads the cluster. Throws if the request is wrong, also before a watch. */
   readonly load: (client: Client) => Promise<Snapshot>;
   readonly report: (snapshot: Snapshot) => Report | Promise<Report>;
   readonly text: (report: Report, style: TextStyle) => string;
   /** For commands with --watch. */
   readonly live?: {
-    /** `first` is what `load` gave. */
+    /** `first` is the result of `load`. */
     readonly watch: (client: Client, options: WatchOptions, first: Snapshot) => LiveSource<Snapshot>;
-    /** What has changed since the look before, a line each. Without one, everything is news. */
+    /** One line per change since `before`. With null, everything is new. */
     readonly changes: (before: Report | null, after: Report) => string[];
   };
 }
@@ -54,7 +54,7 @@ export const withCluster = (
   action: (client: Client) => Promise<void>,
 ): Promise<void> => reportProblems(io, () => useCluster(options, action));
 
-/** The same for a part of a command. */
+/** The same for one step of a command. */
 export async function useCluster<T>(options: ClusterOptions, action: (client: Client) => Promise<T>): Promise<T> {
   const transport = await connect(options);
   try {
@@ -65,10 +65,10 @@ export async function useCluster<T>(options: ClusterOptions, action: (client: Cl
   }
 }
 
-/** More than this on a terminal helps nobody. */
+/** More than this is too much to read on a terminal. */
 const MAX_SHOWN = 50;
 
-/** Runs a command; the problems it ends with become one line each and the exit code 1. */
+/** Runs a command; the problems it ends with are printed in one line each, with exit code 1. */
 export async function reportProblems(io: Io, action: () => Promise<void>): Promise<void> {
   try {
     await action();
@@ -79,7 +79,7 @@ export async function reportProblems(io: Io, action: () => Promise<void>): Promi
   }
 }
 
-/** One line each, in the form of every error of the command. */
+/** One line each, in the form of all errors of the command. */
 function problemLines(problems: readonly CodedProblem[]): string {
   const shown = problems
     .slice(0, MAX_SHOWN)

@@ -33,7 +33,7 @@ describe('a rendered config in short', () => {
     expect(shortConfig(name)).toBe(short);
   });
 
-  it('is short wherever it stands in a text', () => {
+  it('is short anywhere in a text', () => {
     const name = `rendered-worker-1f2e3d4c${'0'.repeat(24)}`;
     expect(shortConfigs(`from ${name}. To ${name}, or drain-${name}`)).toBe(
       'from rendered-worker-1f2e3d4c…. To rendered-worker-1f2e3d4c…, or drain-rendered-worker-1f2e3d4c…',
@@ -81,7 +81,7 @@ describe('a progress bar', () => {
 const terminal = { isTTY: true };
 
 describe('a table', () => {
-  it('has columns as wide as they need, and no spaces at the end of a line', () => {
+  it('makes columns as wide as needed, without trailing spaces', () => {
     expect(
       table(
         ['A', 'LONG'],
@@ -93,7 +93,7 @@ describe('a table', () => {
     ).toBe('A    LONG\none  x\nb\n');
   });
 
-  it('keeps its columns straight where words have colours', () => {
+  it('aligns columns with coloured text', () => {
     const rows = [
       [{ text: 'no', colour: 'red' }, 'x'],
       [{ text: 'fine', colour: 'green' }, 'y'],
@@ -104,7 +104,7 @@ describe('a table', () => {
     expect(table(['A', 'B'], rows)).toBe('A     B\nno    x\nfine  y\n');
   });
 
-  it('shows what would move the cursor or begin a line as its code', () => {
+  it('escapes characters that would move the cursor or start a new line', () => {
     expect(table(['A'], [['a\u001b[2Jb\nc']])).toBe('A\na\\u{1b}[2Jb\\nc\n');
   });
 });
@@ -113,17 +113,17 @@ describe('colours', () => {
   it.each<[string, object, Record<string, string>]>([
     ['in a pipe', {}, {}],
     ['where NO_COLOR is set', terminal, { NO_COLOR: '1' }],
-    ['on a terminal that knows none', terminal, { TERM: 'dumb' }],
-  ])('are left out %s', (_, stream, env) => {
+    ['on a terminal without colours', terminal, { TERM: 'dumb' }],
+  ])('are off %s', (_, stream, env) => {
     expect(paintFor(stream, env)).toBe(plain);
   });
 
-  it('are there on a terminal, also where NO_COLOR is empty', () => {
+  it('are on for a terminal, also if NO_COLOR is empty', () => {
     expect(paintFor(terminal, { NO_COLOR: '', TERM: 'xterm' })('red', 'x')).toBe('\u001b[31mx\u001b[39m');
   });
 });
 
-describe('a text in lines', () => {
+describe('wrapped text', () => {
   it.each<[string, number | undefined, string[]]>([
     ['one two three', 8, ['one two', 'three']],
     ['one two', 7, ['one two']],

@@ -1,20 +1,20 @@
-// Text for people: colours, columns, bars, short names and times.
+// Human-readable text: colours, columns, bars, short names and durations.
 import { styleText } from 'node:util';
 import { oneLine } from '@slipway/base/text';
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** As registries and disks count it, in powers of a thousand: `1.2 GB`. */
+/** In powers of a thousand, like registries and disks: `1.2 GB`. */
 export function byteSize(bytes: number): string {
   let [value, unit] = [bytes, 0];
-  // What would round up to a thousand is said in the next unit.
+  // A value that rounds up to a thousand moves to the next unit.
   while (value >= (unit === 0 ? 1000 : 999.95) && unit < UNITS.length - 1) [value, unit] = [value / 1000, unit + 1];
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit] ?? ''}`;
 }
 
 const RENDERED = /\b(rendered-[a-z0-9.-]+-[0-9a-f]{8})[0-9a-f]{24}\b/g;
 
-/** Of every rendered config in a text, `rendered-worker-1f2e3d4c…`: enough to tell two apart, and for `slipway rollback --to`. */
+/** Shortens rendered configs to `rendered-worker-1f2e3d4c…`: still unique, and enough for `slipway rollback --to`. */
 export const shortConfigs = (text: string): string => text.replaceAll(RENDERED, '$1…');
 
 export const shortConfig = (name: string | null): string => (name === null ? '-' : shortConfigs(name));
@@ -22,11 +22,11 @@ export const shortConfig = (name: string | null): string => (name === null ? '-'
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** As people say it: the two largest units, `2 h 5 min`. */
+/** The two largest units: `2 h 5 min`. */
 export function durationText(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < MINUTE) return `${whole} s`;
-  // Past a minute, seconds are noise; what rounds up to the next unit is said in it.
+  // Past a minute, seconds are noise. A value that rounds up to the next unit moves there.
   const minutes = Math.round(whole / MINUTE);
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
@@ -38,11 +38,11 @@ export function durationText(seconds: number): string {
 const pair = (large: number, unit: string, small: number, smaller: string): string =>
   small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smaller}`;
 
-/** `registry.example.com/os@sha256:1f2e3d4c5b6a…`: enough to tell two images apart. */
+/** `registry.example.com/os@sha256:1f2e3d4c5b6a…`: enough to distinguish two images. */
 export const shortImage = (reference: string): string =>
   reference.replace(/(@sha256:[0-9a-f]{12})[0-9a-f]{52}$/, '$1…');
 
-/** The same of every image in a text. */
+/** The same for every image in a text. */
 export const shortImages = (text: string): string =>
   text.replaceAll(/(@sha256:[0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])/g, '$1…');
 
@@ -60,7 +60,7 @@ export function paintFor(stream: object, env: Readonly<Record<string, string | u
 
 export const isTerminal = (stream: object): boolean => 'isTTY' in stream && stream.isTTY === true;
 
-/** Undefined where it is no terminal, or does not say. */
+/** Undefined for a stream that is no terminal or does not report its width. */
 const readWidth = (stream: object): number | undefined =>
   isTerminal(stream) && 'columns' in stream && typeof stream.columns === 'number' && stream.columns > 0
     ? stream.columns
@@ -69,7 +69,7 @@ const readWidth = (stream: object): number | undefined =>
 /** How text is written for a stream. */
 export interface TextStyle {
   readonly paint: Paint;
-  /** Of the terminal: sentences are broken between words. Undefined: they are not broken. */
+  /** Width of the terminal, for wrapping. Undefined: no wrapping. */
   readonly width: number | undefined;
 }
 
@@ -85,22 +85,22 @@ export function progressBar(done: number, total: number): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`;
 }
 
-// What comes from a cluster or a config may not move a terminal's cursor or turn text around.
+// Text from a cluster or a config must not move the terminal's cursor or reverse the text direction.
 const UNSAFE = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 export function safeText(text: string): string {
   return text.replace(UNSAFE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** The same in one line, for a sentence or a cell. */
+/** The same on one line, for a sentence or a cell. */
 export const safeLine = (text: string): string => oneLine(safeText(text));
 
-/** A word, or one with a colour. */
+/** Text, optionally with a colour. */
 export type Cell = string | { readonly text: string; readonly colour: Colour };
 
 const MAX_WIDTH = 60;
 
-/** Rows under a head, in columns as wide as they need, the last one free. */
+/** Aligned columns below a header. The last column has no width limit. */
 export function table(head: readonly string[], rows: readonly (readonly Cell[])[], paint: Paint = plain): string {
   const all = [head, ...rows].map((row) => row.map(cleaned));
   const widths = head.map((_, column) =>
@@ -127,7 +127,7 @@ const cleaned = (cell: Cell): Cleaned =>
 
 const escapedLine = (text: string): string => safeText(text).replaceAll('\n', '\\n');
 
-/** Lines no longer than `width`, broken between words; a word that is longer stays whole. Without a width: one line. */
+/** Wraps text between words at `width`. A longer word stays whole. Without a width: one line. */
 export function wrapText(text: string, width?: number): string[] {
   if (width === undefined) return [text];
   const lines: string[] = [];

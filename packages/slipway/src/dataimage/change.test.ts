@@ -15,26 +15,31 @@ const detachedHost = { annotations: { 'baremetalhost.metal3.io/detached': '' } }
 
 describe('what happens next', () => {
   it.each<[string, Partial<DriveChangeRequest>, HostSample | null, string]>([
-    ['a host that is on is not rebooted', {}, {}, 'Nobody reboots it for that: the same command with --reboot does.'],
-    ['nor is it for a detach', detach, {}, 'kubectl annotate -n metal bmh host-0 reboot.metal3.io= does.'],
-    ['unless that was asked for', { reboot: true }, {}, 'in the reboot that was asked for'],
-    ['by whomever', {}, { annotations: { 'reboot.metal3.io': '' } }, 'in the reboot that was asked for'],
-    ['at once needs none', { immediate: true }, {}, 'It is attached at once; the host is not touched.'],
-    ['a host that is off', {}, { poweredOn: false }, 'now, for the host is off; it is switched on after that.'],
-    ['one that stays off', {}, { poweredOn: false, online: false }, 'it stays off, as spec.online says.'],
-    ['one that goes off', {}, { online: false }, 'when the host is off, which spec.online asks for.'],
-    ['a paused host', { reboot: true }, pausedHost, 'nothing happens until its annotation'],
-    ['a detached host', {}, detachedHost, 'nothing is attached until its annotation'],
-    ['a detached host lets go', detach, detachedHost, 'the drive stays as it is'],
-    ['a host that is not installed', {}, { state: 'inspecting' }, 'now it is inspecting.'],
-    ['a host that nobody manages', {}, { state: '' }, 'now it is not registered.'],
-    ['a host that goes', {}, { deletionTimestamp: '2026-11-16T12:00:00Z' }, 'nothing is attached to it any more'],
-    ['no host', detach, null, 'the DataImage goes at once'],
-  ])('%s', (_, asked, host, said) => {
-    expect(formatSteps(asked, host)).toContain(said);
+    [
+      'a running host is not rebooted',
+      {},
+      {},
+      'does not reboot it for that. To reboot it now, run the same command with',
+    ],
+    ['nor for a detach', detach, {}, 'To reboot it now: kubectl annotate -n metal bmh host-0 reboot.metal3.io='],
+    ['unless the user requests it', { reboot: true }, {}, 'during the requested reboot'],
+    ['or another client does', {}, { annotations: { 'reboot.metal3.io': '' } }, 'during the requested reboot'],
+    ['immediate needs no reboot', { immediate: true }, {}, 'The ISO is attached immediately, without a reboot.'],
+    ['a host that is off', {}, { poweredOn: false }, 'now, because the host is off. Then the host is switched on.'],
+    ['a host that stays off', {}, { poweredOn: false, online: false }, 'The host stays off (spec.online is false).'],
+    ['a host that shuts down', {}, { online: false }, 'when the host is off, as spec.online requests.'],
+    ['a paused host', { reboot: true }, pausedHost, 'To continue, remove its annotation'],
+    ['a detached host', {}, detachedHost, 'To attach the ISO, remove its annotation'],
+    ['a detach from a detached host', detach, detachedHost, 'the drive stays unchanged'],
+    ['a host that is not installed', {}, { state: 'inspecting' }, 'It is now inspecting.'],
+    ['an unmanaged host', {}, { state: '' }, 'It is now not registered.'],
+    ['a deleted host', {}, { deletionTimestamp: '2026-11-16T12:00:00Z' }, 'so the ISO is not attached'],
+    ['no host', detach, null, 'the DataImage is deleted immediately'],
+  ])('%s', (_, asked, host, expected) => {
+    expect(formatSteps(asked, host)).toContain(expected);
   });
 
-  it('ends with the command that shows it', () => {
-    expect(formatSteps({}, {})).toMatch(/ slipway dataimage status host-0 --namespace metal shows it\.$/);
+  it('ends with the command that shows the progress', () => {
+    expect(formatSteps({}, {})).toMatch(/ Follow it with: slipway dataimage status host-0 --namespace metal$/);
   });
 });

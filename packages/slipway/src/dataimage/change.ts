@@ -1,4 +1,4 @@
-// What attach and detach do.
+// The commands attach and detach.
 import { type BareMetalHost, dataImages } from '@slipway/api';
 import { driveEntry, type HostEntry, hostEntry, isInDrive } from '@slipway/fleet/reports';
 import { anyVersion, type Client, type Stored } from '@slipway/kube';
@@ -39,7 +39,7 @@ export async function runAttach(name: string, url: string, options: AttachOption
   if (options.immediate === true && options.reboot === true) {
     throw new CommandError(
       'SLW_CLI_USAGE',
-      'slipway dataimage attach: --immediate attaches without touching the host, --reboot reboots it for that: give one of them',
+      'slipway dataimage attach: expected at most one of --immediate (attach without a reboot) and --reboot, found both',
     );
   }
   const parsed = checkImageUrl(url);
@@ -47,17 +47,17 @@ export async function runAttach(name: string, url: string, options: AttachOption
     const host = { namespace: options.namespace, name };
     const warnings = options.check ? await warnAboutIso(client, host, parsed, io) : [];
     const outcome = await attach(client, host, { url, warnings }, options);
-    await writeResultAndWait(client, outcome, `${url} is in the drive of ${host.namespace}/${name}.`, options, io);
+    await writeResultAndWait(client, outcome, `${url} is attached to ${host.namespace}/${name}.`, options, io);
   });
 }
 
-/** Said before anything is written, while Ctrl-C still helps. */
+/** Warns before anything is written, while Ctrl-C still helps. */
 async function warnAboutIso(client: Client, host: HostName, url: URL, io: Io): Promise<string[]> {
-  // A host that is not there is worth no questions to anybody else.
+  // Fails first if the host does not exist.
   await getHost(client, host);
   const checked = await checkIso(url);
   if (checked.ok) return [];
-  const warning = `${url.href} ${checked.problem}. That is as seen from here, Ironic and the BMC may reach more: it is asked for all the same. --no-check leaves this out`;
+  const warning = `${url.href} ${checked.problem}. Ironic and the BMC may have other network access, so it is requested anyway. To skip this check: --no-check`;
   await write(io.stderr, `warning: ${safeText(warning)}\n`);
   return [warning];
 }
@@ -71,14 +71,14 @@ async function attach(
   const host = await getHost(client, name);
   const { image, changed } = await knowing(client, () => writeDataImage(client, name, { url, immediate }));
   const entry = driveEntry(image, host);
-  const said = `DataImage ${name.namespace}/${name.name}`;
+  const what = `DataImage ${name.namespace}/${name.name}`;
   const message = changed
-    ? `${said} asks for ${url} in the drive of its host.`
-    : `${said} asked for ${url} already: nothing was written.`;
+    ? `${what} requests ${url} for its host.`
+    : `${what} already requests ${url}. Nothing was written.`;
   const isThere = isInDrive(entry, url);
-  // Who runs a command twice does not want a second reboot.
+  // Running the command twice must not reboot twice.
   const rebooted = reboot && !isThere && needsReboot(host);
-  if (rebooted) await requestReboot(client, host, `${said} asks for ${url}`);
+  if (rebooted) await requestReboot(client, host, `${what} requests ${url}`);
   const asked = { action: 'attach' as const, ...name, immediate, reboot: rebooted };
   return {
     action: 'attach',
@@ -90,7 +90,7 @@ async function attach(
     reached: isThere ? true : null,
     warnings,
     message,
-    next: isThere ? 'It is in the drive.' : formatNextSteps(asked, entry.host),
+    next: isThere ? 'The ISO is attached.' : formatNextSteps(asked, entry.host),
   };
 }
 
@@ -100,7 +100,7 @@ export const runDetach = (name: string, options: DetachOptions, io: Io): Promise
   withCluster(options, io, async (client) => {
     const host = { namespace: options.namespace, name };
     const outcome = await detach(client, host, options.reboot === true);
-    const reached = `DataImage ${host.namespace}/${name} is gone, and with it the ISO from the drive.`;
+    const reached = `DataImage ${host.namespace}/${name} is deleted, and its ISO is detached.`;
     await writeResultAndWait(client, outcome, reached, options, io);
   });
 
@@ -108,18 +108,18 @@ async function detach(client: Client, name: HostName, reboot: boolean): Promise<
   const image = await knowing(client, () => client.find(dataImages, name));
   const host = await findHost(client, name);
   if (image === undefined && host === undefined) throw await noSuchHost(client, name);
-  const said = `DataImage ${name.namespace}/${name.name}`;
-  if (image === undefined) return buildUnchangedResult(name, `There is no ${said}: nothing is to be detached.`);
+  const what = `DataImage ${name.namespace}/${name.name}`;
+  if (image === undefined) return buildUnchangedResult(name, `${what} does not exist. There is nothing to detach.`);
   const changed = image.metadata.deletionTimestamp === undefined;
   if (changed) await createCliWriter(client).remove(dataImages, anyVersion(image.metadata));
   const left = await client.find(dataImages, name);
   if (left?.metadata.uid !== image.metadata.uid) {
-    return { ...buildUnchangedResult(name, `${said} is gone; nothing of it was in the drive.`), changed };
+    return { ...buildUnchangedResult(name, `${what} is deleted. Its ISO was not attached.`), changed };
   }
-  const rebooted = await rebootFor(client, host, reboot, said);
+  const rebooted = await rebootFor(client, host, reboot, what);
   const asked = { action: 'detach' as const, ...name, immediate: image.spec?.immediate === true, reboot: rebooted };
   return {
-    ...buildUnchangedResult(name, changed ? `${said} is being deleted.` : `${said} was being deleted already.`),
+    ...buildUnchangedResult(name, changed ? `${what} is being deleted.` : `${what} was already being deleted.`),
     changed,
     rebooted,
     reached: null,
@@ -131,14 +131,14 @@ async function rebootFor(
   client: Client,
   host: Stored<BareMetalHost> | undefined,
   isAsked: boolean,
-  said: string,
+  what: string,
 ): Promise<boolean> {
   if (!isAsked || host === undefined || !needsReboot(host)) return false;
-  await requestReboot(client, host, `${said} is being deleted`);
+  await requestReboot(client, host, `${what} is being deleted`);
   return true;
 }
 
-/** Nothing was to be done. */
+/** The result if there is nothing to do. */
 const buildUnchangedResult = ({ namespace, name }: HostName, message: string): DriveChangeResult => ({
   action: 'detach',
   namespace,
@@ -152,7 +152,7 @@ const buildUnchangedResult = ({ namespace, name }: HostName, message: string): D
   next: '',
 });
 
-/** Says what was done and, with --wait, that it has come about. */
+/** Prints what was written and, with --wait, the final state. */
 async function writeResultAndWait(
   { transport }: Client,
   outcome: DriveChangeResult,
@@ -161,7 +161,7 @@ async function writeResultAndWait(
   io: Io,
 ): Promise<void> {
   const isWaiting = options.wait === true && outcome.reached !== true;
-  // As JSON there is one answer: the last.
+  // JSON output has one document, the final one.
   if (!isWaiting || options.output === 'text') await writeResult(io, options, outcome);
   if (!isWaiting) return;
   const host = { namespace: outcome.namespace, name: outcome.host };
@@ -170,20 +170,20 @@ async function writeResultAndWait(
   await writeResult(io, options, { ...outcome, reached: true, message, next: '' });
 }
 
-/** What a command has done to the drive of a host. `-o json` gives exactly this. */
+/** The change of a host's drive. `-o json` prints exactly this. */
 interface DriveChangeResult {
   readonly action: 'attach' | 'detach';
   readonly namespace: string;
   readonly host: string;
-  /** The ISO that was asked for; null: none. */
+  /** The requested ISO; null: none. */
   readonly url: string | null;
   /** Whether the DataImage was written or deleted. */
   readonly changed: boolean;
-  /** Whether a reboot was asked for. */
+  /** Whether a reboot was requested. */
   readonly rebooted: boolean;
-  /** Whether it has come about; null: it was not waited for. */
+  /** Whether the requested state is reached; null: unknown, without --wait. */
   readonly reached: boolean | null;
-  /** What was wrong with the ISO as seen from here. */
+  /** Problems of the ISO, as seen from this machine. */
   readonly warnings: readonly string[];
   readonly message: string;
   /** What happens next, and which command shows it. */
@@ -200,54 +200,56 @@ export interface DriveChangeRequest {
   readonly namespace: string;
   readonly name: string;
   readonly immediate: boolean;
-  /** By us, just now. */
+  /** Requested by this command. */
   readonly reboot: boolean;
 }
 
 const provisioned: ReadonlySet<string> = new Set(['provisioned', 'externally provisioned']);
 
-/** What happens after a DataImage was written or deleted, in a sentence. Host null: there is none. */
+/** Describes what happens after a DataImage is written or deleted. Host null: it does not exist. */
 export function formatNextSteps(asked: DriveChangeRequest, host: HostEntry | null): string {
   const show =
-    asked.action === 'attach' ? ` slipway dataimage status ${asked.name} --namespace ${asked.namespace} shows it.` : '';
+    asked.action === 'attach'
+      ? ` Follow it with: slipway dataimage status ${asked.name} --namespace ${asked.namespace}`
+      : '';
   return `${describeEffect(asked, host)}${show}`;
 }
 
 function describeEffect(asked: DriveChangeRequest, host: HostEntry | null): string {
-  const goes = asked.action === 'attach' ? 'It is attached' : 'The ISO is taken out, and the DataImage goes,';
-  if (host === null) return 'There is no such host any more: the DataImage goes at once.';
-  return describeObstacle(asked, host) ?? `${goes} ${describeTiming(asked, host)}`;
+  const effect = asked.action === 'attach' ? 'The ISO is attached' : 'The ISO is detached, and the DataImage deleted,';
+  if (host === null) return 'The host no longer exists, so the DataImage is deleted immediately.';
+  return describeObstacle(asked, host) ?? `${effect} ${describeTiming(asked, host)}`;
 }
 
 function describeObstacle({ action }: DriveChangeRequest, host: HostEntry): string | null {
   if (host.isPaused) {
-    return 'The host is paused: nothing happens until its annotation baremetalhost.metal3.io/paused is removed.';
+    return 'The host is paused. To continue, remove its annotation baremetalhost.metal3.io/paused.';
   }
   if (host.isDetached) {
     return action === 'detach'
-      ? 'The host is detached, its drive out of reach: the DataImage goes, the drive stays as it is.'
-      : 'The host is detached: nothing is attached until its annotation baremetalhost.metal3.io/detached is removed.';
+      ? 'The host is detached and its drive is unreachable, so the DataImage is deleted and the drive stays unchanged.'
+      : 'The host is detached. To attach the ISO, remove its annotation baremetalhost.metal3.io/detached.';
   }
   if (action === 'detach') return null;
-  if (host.isDeleting) return 'The host is being deleted: nothing is attached to it any more.';
+  if (host.isDeleting) return 'The host is being deleted, so the ISO is not attached.';
   if (!provisioned.has(host.state)) {
-    return `It is attached once the host is provisioned or externally provisioned; now it is ${host.state === '' ? 'not registered' : host.state}.`;
+    return `The ISO is attached once the host is provisioned or externally provisioned. It is now ${host.state === '' ? 'not registered' : host.state}.`;
   }
   return null;
 }
 
 function describeTiming({ namespace, name, immediate, reboot, action }: DriveChangeRequest, host: HostEntry): string {
-  if (immediate) return 'at once; the host is not touched.';
+  if (immediate) return 'immediately, without a reboot.';
   if (!host.isOn) {
     return host.shallBeOn
-      ? 'now, for the host is off; it is switched on after that.'
-      : 'now, for the host is off; it stays off, as spec.online says.';
+      ? 'now, because the host is off. Then the host is switched on.'
+      : 'now, because the host is off. The host stays off (spec.online is false).';
   }
-  if (reboot || host.rebootAsked) return 'in the reboot that was asked for: the host goes off, then on again.';
-  if (!host.shallBeOn) return 'when the host is off, which spec.online asks for.';
-  const again =
+  if (reboot || host.rebootAsked) return 'during the requested reboot: the host is switched off, then on again.';
+  if (!host.shallBeOn) return 'when the host is off, as spec.online requests.';
+  const how =
     action === 'attach'
-      ? 'the same command with --reboot'
-      : `kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io=`;
-  return `when the host is next powered off. Nobody reboots it for that: ${again} does.`;
+      ? 'To reboot it now, run the same command with --reboot.'
+      : `To reboot it now: kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io=`;
+  return `when the host is next powered off. Slipway does not reboot it for that. ${how}`;
 }

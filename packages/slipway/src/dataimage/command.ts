@@ -4,29 +4,29 @@ import { outputOption, secondsParser, withClusterOptions } from '../cli/options.
 import type { AttachOptions, DetachOptions } from './change.ts';
 import type { StatusOptions } from './status.ts';
 
-/** Where machines are, and bare-metal hosts with them. */
+/** The namespace of machines, and so of bare-metal hosts. */
 const HOST_NAMESPACE = 'openshift-machine-api';
-/** Hosts shut down in up to 3 minutes, some BMCs need several more for an ISO, and a failed attach is tried again. */
+/** A shutdown takes up to 3 minutes, some BMCs need several more for an ISO, and a failed attach is retried. */
 const DEFAULT_TIMEOUT_SECONDS = 1800;
 const MAX_TIMEOUT_SECONDS = 86_400;
 
 const withNamespace = (command: Command): Command =>
-  withClusterOptions(command).option('-n, --namespace <NAME>', 'the namespace of the host', HOST_NAMESPACE);
+  withClusterOptions(command).option('-n, --namespace <NAME>', 'namespace of the host', HOST_NAMESPACE);
 
 const withWait = (command: Command, until: string): Command =>
   command
     .option('--wait', `wait until ${until}, and show every step`)
     .addOption(
-      new Option('--timeout <SECONDS>', 'how long to wait at most')
+      new Option('--timeout <SECONDS>', 'timeout for --wait')
         .default(DEFAULT_TIMEOUT_SECONDS)
         .argParser(secondsParser(MAX_TIMEOUT_SECONDS)),
     );
 
 export const dataImageCommand = (io: Io = processIo): Command =>
   new Command('dataimage')
-    .summary('put an ISO into the drive of a bare-metal host, see what is in it, take it out')
+    .summary('attach ISOs to bare-metal hosts, show them, detach them')
     .description(
-      'DataImages: a non-bootable ISO in the virtual drive of a bare-metal host, through Ironic. The drive changes while the host is off; nobody reboots a host for it unless asked to.',
+      'Manages DataImages: non-bootable ISOs in the virtual drive of a bare-metal host, through Ironic. The drive changes while the host is off; Slipway reboots a host for it only on request.',
     )
     .enablePositionalOptions()
     .addHelpText(
@@ -44,18 +44,18 @@ Examples:
 const attachCommand = (io: Io): Command =>
   withWait(
     withNamespace(new Command('attach'))
-      .summary('ask for an ISO in the drive of a host')
+      .summary('attach an ISO to a host')
       .description(
-        'Makes or changes the DataImage of a host. The ISO goes in when the host is next powered off, before it is switched on again; at once if it is off. Looks first whether an ISO stands at the URL, and warns if not.',
+        'Creates or changes the DataImage of a host. The ISO is attached when the host is next powered off, before it is switched on again, or immediately if it is off. Checks first whether the URL serves an ISO, and warns if not.',
       )
-      .argument('<HOST>', 'the BareMetalHost')
-      .argument('<URL>', 'where the ISO is: http or https, as Ironic reaches it')
-      .option('--reboot', 'reboot the host for it, unless it is off or has the ISO already')
-      .option('--immediate', 'attach while the host runs, and leave its power alone; not all hardware can')
-      .option('--no-check', 'do not look at the URL first'),
-    'the ISO is in the drive',
+      .argument('<HOST>', 'name of the BareMetalHost')
+      .argument('<URL>', 'http or https URL of the ISO, reachable by Ironic')
+      .option('--reboot', 'reboot the host, unless it is off or already has the ISO')
+      .option('--immediate', 'attach while the host is running, without a reboot; not all hardware supports it')
+      .option('--no-check', 'do not check the URL first'),
+    'the ISO is attached',
   )
-    .addOption(outputOption(['text', 'json'], 'how to report'))
+    .addOption(outputOption(['text', 'json']))
     .addHelpText(
       'after',
       `
@@ -71,12 +71,12 @@ Examples:
 
 const statusCommand = (io: Io): Command =>
   withNamespace(new Command('status'))
-    .summary('show what is in the drives of hosts, and what they wait for')
+    .summary('show the ISOs of hosts, and what they wait for')
     .description(
-      'Shows every DataImage: what is in the drive, what shall be, whether the host is on, and what it waits for. Reads only.',
+      'Shows every DataImage: the attached and the desired ISO, whether the host is on, and what it waits for. Read-only.',
     )
-    .argument('[HOST]', 'only the DataImage of this host')
-    .option('-A, --all-namespaces', 'those of all namespaces')
+    .argument('[HOST]', 'show only the DataImage of this host')
+    .option('-A, --all-namespaces', 'show the DataImages of all namespaces')
     .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
@@ -93,15 +93,15 @@ Examples:
 const detachCommand = (io: Io): Command =>
   withWait(
     withNamespace(new Command('detach'))
-      .summary('take the ISO out of the drive of a host')
+      .summary('detach the ISO of a host')
       .description(
-        'Deletes the DataImage of a host. The ISO comes out when the host is next powered off, and only then is the DataImage gone; at once if the host is off.',
+        'Deletes the DataImage of a host. The ISO is detached when the host is next powered off, or immediately if it is off. Only then does the DataImage disappear.',
       )
-      .argument('<HOST>', 'the BareMetalHost')
-      .option('--reboot', 'reboot the host for it, if it is on'),
-    'the ISO is out of the drive',
+      .argument('<HOST>', 'name of the BareMetalHost')
+      .option('--reboot', 'reboot the host if it is on'),
+    'the ISO is detached',
   )
-    .addOption(outputOption(['text', 'json'], 'how to report'))
+    .addOption(outputOption(['text', 'json']))
     .addHelpText(
       'after',
       `

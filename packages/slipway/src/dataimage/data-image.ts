@@ -1,4 +1,4 @@
-// BareMetalHosts and their DataImages, as a cluster has them.
+// Reads and writes BareMetalHosts and their DataImages.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
 import { REBOOT_ANNOTATION } from '@slipway/fleet/hosts';
 import { hostEntry } from '@slipway/fleet/reports';
@@ -19,7 +19,7 @@ export async function getHost(client: Client, name: HostName): Promise<Stored<Ba
   return (await findHost(client, name)) ?? Promise.reject(await noSuchHost(client, name));
 }
 
-/** A cluster without the kinds of Metal3 is told as such. */
+/** Reports a cluster without the Metal3 kinds. */
 export async function knowing<T>(client: Client, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -27,13 +27,13 @@ export async function knowing<T>(client: Client, ask: () => Promise<T>): Promise
     if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
     throw new CommandError(
       'SLW_CLI_NOT_INSTALLED',
-      `${client.transport.server} does not serve baremetalhosts and dataimages of metal3.io. Check --kubeconfig and --context, or install them: slipway install`,
+      `${client.transport.server} does not serve baremetalhosts and dataimages of metal3.io. Check --kubeconfig and --context, or install the CRDs with: slipway install`,
       { cause: error },
     );
   }
 }
 
-/** People forget the namespace more often than the name. */
+/** Users forget the namespace more often than the name. */
 export async function noSuchHost(client: Client, { namespace, name }: HostName): Promise<CommandError> {
   const all = await allHosts(client);
   return new CommandError(
@@ -44,10 +44,10 @@ export async function noSuchHost(client: Client, { namespace, name }: HostName):
 
 function formatHint({ namespace, name }: HostName, all: readonly HostName[]): string {
   const elsewhere = all.filter((host) => host.name === name).map((host) => host.namespace);
-  if (elsewhere.length > 0) return `There is one in ${elsewhere.join(', ')}: say --namespace ${elsewhere[0]}`;
+  if (elsewhere.length > 0) return `There is one in ${elsewhere.join(', ')}; use --namespace ${elsewhere[0]}`;
   const here = all.filter((host) => host.namespace === namespace).map((host) => host.name);
   const near = nearNames(name, here);
-  return near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'kubectl get baremetalhosts -A lists what there is';
+  return near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'List all hosts with: kubectl get baremetalhosts -A';
 }
 
 async function allHosts(client: Client): Promise<HostName[]> {
@@ -55,7 +55,7 @@ async function allHosts(client: Client): Promise<HostName[]> {
     const found = await Array.fromAsync(client.list(bareMetalHosts));
     return found.map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }));
   } catch (error) {
-    // Who may not look into other namespaces gets no hint from there.
+    // A user without access to other namespaces gets no hint.
     if (isKubeError(error, 'SLW_KUBE_FORBIDDEN')) return [];
     throw error;
   }
@@ -66,7 +66,7 @@ export interface DataImageRequest {
   readonly immediate: boolean;
 }
 
-/** Others write to it too: what they did in between is looked at before it is tried again. */
+/** Other clients write to it too, so each try reads it again. */
 const MAX_TRIES = 5;
 
 export interface DataImageWriteResult {
@@ -75,15 +75,15 @@ export interface DataImageWriteResult {
   readonly changed: boolean;
 }
 
-/** Makes the DataImage of a host, or brings it to the wish. */
+/** Creates the DataImage of a host, or updates it to the request. */
 export async function writeDataImage(
   client: Client,
   host: HostName,
-  wish: DataImageRequest,
+  request: DataImageRequest,
 ): Promise<DataImageWriteResult> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await tryWrite(client, host, wish);
+      return await tryWrite(client, host, request);
     } catch (error) {
       if (tries >= MAX_TRIES || !isKubeError(error, 'SLW_KUBE_CONFLICT', 'SLW_KUBE_ALREADY_EXISTS')) throw error;
     }
@@ -105,7 +105,7 @@ async function tryWrite(
   if (before.spec?.url === url && (before.spec.immediate === true) === immediate) {
     return { image: before, changed: false };
   }
-  // What somebody wanted at once before is not what is wanted at once now.
+  // `immediate` applied to the previous URL, so it is removed unless it is requested again.
   const image = await write.patch(dataImages, before, { spec: { url, immediate: immediate || null } });
   return { image, changed: true };
 }
@@ -115,25 +115,25 @@ function refuseDeleting({ metadata, spec }: Stored<DataImage>): void {
   const { namespace = '', name } = metadata;
   throw new CommandError(
     'SLW_CLI_DATA_IMAGE',
-    `DataImage ${namespace}/${name} is being deleted, and nothing can be attached before it is gone: ${spec?.url ?? 'its ISO'} is taken out when the host is next powered off. ` +
-      `slipway dataimage detach ${name} --namespace ${namespace} --reboot --wait does that; then run this again`,
+    `DataImage ${namespace}/${name} is being deleted. ${spec?.url ?? 'Its ISO'} is detached when the host is next powered off, and only then can another ISO be attached. ` +
+      `To do that now, run slipway dataimage detach ${name} --namespace ${namespace} --reboot --wait, then run this command again`,
   );
 }
 
-/** A host that is off, or on its way there, needs none: its drive is changed before it is switched on. */
+/** A host that is off or shutting down needs no reboot: its drive changes before it is switched on. */
 export function needsReboot(host: BareMetalHost): boolean {
   const { isOn, shallBeOn } = hostEntry(host);
   return isOn && shallBeOn;
 }
 
-/** `done` is what stands already if this fails. The operating system shuts down by itself; it is cut off after 3 minutes. */
+/** `done` describes what is already written if this fails. The OS shuts down gracefully; after 3 minutes power is cut. */
 export async function requestReboot(client: Client, host: Stored<BareMetalHost>, done: string): Promise<void> {
   const { metadata, spec } = host;
   const { name, namespace = '' } = metadata;
   if (spec?.disablePowerOff === true) {
     throw new CommandError(
       'SLW_CLI_DATA_IMAGE',
-      `${done}, but no reboot was asked for: spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true, and so nobody switches it off. Power cycle it by hand, or use spec.immediate (slipway dataimage attach --immediate), where the hardware can`,
+      `${done}, but no reboot was requested: spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true, so it is never switched off. Power cycle it manually, or use spec.immediate (slipway dataimage attach --immediate) if the hardware supports it`,
     );
   }
   const body = { metadata: { annotations: { [REBOOT_ANNOTATION]: '' } } };
@@ -142,7 +142,7 @@ export async function requestReboot(client: Client, host: Stored<BareMetalHost>,
   } catch (error) {
     throw new CommandError(
       'SLW_CLI_DATA_IMAGE',
-      `${done}, but no reboot was asked for: ${error instanceof Error ? error.message : String(error)}. Whoever may change the host does it with: kubectl annotate -n ${namespace} bmh ${name} ${REBOOT_ANNOTATION}=`,
+      `${done}, but no reboot was requested: ${error instanceof Error ? error.message : String(error)}. A user who may change the host can reboot it with: kubectl annotate -n ${namespace} bmh ${name} ${REBOOT_ANNOTATION}=`,
       { cause: error },
     );
   }

@@ -20,7 +20,7 @@ describe('the URL of an ISO', () => {
     ['one that is too long', `http://10.0.0.5/${'a'.repeat(2048)}`, 'at most 2048 characters, found 2064'],
     ['a password', 'http://me:hunter2@10.0.0.5/a.iso', 'expected no user name or password'],
     ['a password in a scheme that is refused', 'ftp://me:hunter2@10.0.0.5/a.iso', 'found "ftp://…@10.0.0.5/a.iso"'],
-  ])('%s is refused, without a word of what is secret', (_, text, said) => {
+  ])('%s is refused without printing secrets', (_, text, said) => {
     const refused = (): unknown => checkImageUrl(text);
     expect(refused).toThrow(
       expect.objectContaining({ code: 'SLW_CLI_DATA_IMAGE', message: expect.stringContaining(said) }),
@@ -29,7 +29,7 @@ describe('the URL of an ISO', () => {
   });
 });
 
-/** As much of an ISO 9660 image as tells that it is one. */
+/** Just enough of an ISO 9660 image to be recognised. */
 const iso = Buffer.alloc(40 * 2048);
 iso.write('\u0001CD001\u0001', 16 * 2048, 'latin1');
 
@@ -57,8 +57,8 @@ const ranged =
     else answer.writeHead(206).end(bytes.subarray(Number(from), Number(to) + 1));
   };
 
-describe('whether an ISO stands at a URL', () => {
-  it('is told from five bytes of it', async () => {
+describe('the check of an ISO', () => {
+  it('reads only five bytes', async () => {
     const asked: (string | undefined)[] = [];
     const url = await serve((request, answer) => {
       asked.push(request.headers.range);
@@ -68,33 +68,33 @@ describe('whether an ISO stands at a URL', () => {
     expect(asked).toEqual(['bytes=32769-32773']);
   });
 
-  it('is told also where the server knows no ranges, without reading it all', async () => {
+  it('works without range support, and does not read the whole file', async () => {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     const url = await serve((_, answer) => {
       answer.on('close', resolve).write(iso);
-      // It never ends: whoever reads on hangs.
+      // The response never ends, so reading on would hang.
     });
     expect(await checkIso(url)).toEqual({ ok: true });
     await closed;
   });
 
   it.each<[string, RequestListener, string]>([
-    ['something else', ranged(Buffer.alloc(40 * 2048)), 'not with an ISO 9660 image'],
-    ['something short', ranged(Buffer.from('<html>')), 'not with an ISO 9660 image'],
-    ['something short without ranges', (_, answer) => answer.end('<html>'), 'not with an ISO 9660 image'],
-    ['nothing', (_, answer) => answer.writeHead(404).end(), 'answers 404 Not Found'],
-    ['a page that asks for a password', (_, answer) => answer.writeHead(401).end(), 'answers 401'],
-    ['a cut connection', ({ socket }) => socket.destroy(), 'does not answer'],
-  ])('%s is no ISO', async (_, listener, problem) => {
+    ['other content', ranged(Buffer.alloc(40 * 2048)), 'is not an ISO 9660 image'],
+    ['a short file', ranged(Buffer.from('<html>')), 'is not an ISO 9660 image'],
+    ['a short file without ranges', (_, answer) => answer.end('<html>'), 'is not an ISO 9660 image'],
+    ['a missing file', (_, answer) => answer.writeHead(404).end(), 'returns HTTP 404 Not Found'],
+    ['a page with a password', (_, answer) => answer.writeHead(401).end(), 'returns HTTP 401'],
+    ['a closed connection', ({ socket }) => socket.destroy(), 'does not respond'],
+  ])('%s is not an ISO', async (_, listener, problem) => {
     expect(await checkIso(await serve(listener))).toEqual({ ok: false, problem: expect.stringContaining(problem) });
   });
 
-  it('a server that says nothing is not waited for', async () => {
+  it('stops waiting for a silent server', async () => {
     const found = await checkIso(await serve(() => {}), 50);
-    expect(found).toEqual({ ok: false, problem: 'does not answer: nothing came within 0.05 s' });
+    expect(found).toEqual({ ok: false, problem: 'does not respond: no response within 0.05 s' });
   });
 
-  it('nobody at the address is said as such', async () => {
+  it('reports a refused connection', async () => {
     const url = await serve(() => {});
     await new Promise((resolve) => server?.close(resolve));
     expect(await checkIso(url)).toEqual({ ok: false, problem: expect.stringContaining('ECONNREFUSED') });

@@ -1,4 +1,4 @@
-// The URL of an ISO: what Ironic would refuse, and whether an ISO stands there.
+// Checks the URL of an ISO: whether Ironic accepts it, and whether it serves an ISO.
 import { CommandError } from '../cli/errors.ts';
 
 const MAX_URL_CHARACTERS = 2048;
@@ -14,19 +14,18 @@ function parseImageUrl(text: string): URL | string {
     return `expected at most ${MAX_URL_CHARACTERS} characters, found ${text.length}`;
   const url = URL.parse(text);
   if (url === null || !/^https?:\/\/[!-~]+$/.test(text)) {
-    return `expected http://HOST/PATH or https://HOST/PATH, which is all that Ironic fetches, with everything outside of ASCII percent-encoded, found ${JSON.stringify(withoutUser(text))}`;
+    return `expected http://HOST/PATH or https://HOST/PATH, the only schemes that Ironic fetches, with non-ASCII characters percent-encoded, found ${JSON.stringify(withoutUser(text))}`;
   }
   if (url.username !== '' || url.password !== '') {
-    return 'expected no user name or password in it, for everybody who sees the DataImage sees them; serve the ISO where the BMC network alone reaches it';
+    return 'expected no user name or password, found one. Every user who can read the DataImage would see it. Serve the ISO where only the BMC network can reach it';
   }
   return url;
 }
 
-/** Nobody wants a password in a log. */
+/** Keeps passwords out of logs. */
 const withoutUser = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
 
-// Whether an ISO stands at a URL, as seen from here. Ironic and the BMC may see another network, so this is only ever a
-// warning.
+// Checks from this machine. Ironic and the BMC may have other network access, so a failure is only a warning.
 
 /** ISO 9660: the identifier of the first volume descriptor, one byte into sector 16. */
 const MAGIC = 'CD001';
@@ -34,7 +33,7 @@ const MAGIC_AT = 16 * 2048 + 1;
 
 export type IsoCheck =
   | { readonly ok: true }
-  | { readonly ok: false; /** What was found, after the URL. */ readonly problem: string };
+  | { readonly ok: false; /** A predicate that follows the URL. */ readonly problem: string };
 
 export async function checkIso(url: URL, timeoutMs = 10_000): Promise<IsoCheck> {
   try {
@@ -44,23 +43,23 @@ export async function checkIso(url: URL, timeoutMs = 10_000): Promise<IsoCheck> 
     });
     return await checkResponse(answer);
   } catch (error) {
-    return { ok: false, problem: `does not answer: ${describeFetchError(error, timeoutMs)}` };
+    return { ok: false, problem: `does not respond: ${describeFetchError(error, timeoutMs)}` };
   }
 }
 
 async function checkResponse(answer: Response): Promise<IsoCheck> {
   const { status, body } = answer;
-  // 416: it ends before that place.
+  // 416: the file is shorter than that.
   if (status !== 200 && status !== 206 && status !== 416) {
     await body?.cancel();
-    return { ok: false, problem: `answers ${status}${answer.statusText === '' ? '' : ` ${answer.statusText}`}` };
+    return { ok: false, problem: `returns HTTP ${status}${answer.statusText === '' ? '' : ` ${answer.statusText}`}` };
   }
-  // A server without ranges sends all of it, from the beginning.
+  // A server without range support sends the whole file.
   const from = status === 200 ? MAGIC_AT : 0;
   const found = status === 416 ? await ended(body) : await readAt(body, from);
   return found === MAGIC
     ? { ok: true }
-    : { ok: false, problem: `answers, but not with an ISO 9660 image: there is no ${MAGIC} at byte ${MAGIC_AT}` };
+    : { ok: false, problem: `is not an ISO 9660 image: it has no ${MAGIC} at byte ${MAGIC_AT}` };
 }
 
 async function ended(body: Response['body']): Promise<string> {
@@ -68,7 +67,7 @@ async function ended(body: Response['body']): Promise<string> {
   return '';
 }
 
-/** Reads no further than it must. */
+/** Stops reading as soon as possible. */
 async function readAt(body: Response['body'], from: number): Promise<string> {
   const end = from + MAGIC.length;
   const seen: Uint8Array[] = [];
@@ -86,8 +85,8 @@ async function readAt(body: Response['body'], from: number): Promise<string> {
 
 function describeFetchError(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `nothing came within ${timeoutMs / 1000} s`;
-  // fetch says "fetch failed"; why, says its cause.
+  if (error.name === 'TimeoutError') return `no response within ${timeoutMs / 1000} s`;
+  // The message of fetch is "fetch failed"; its cause has the reason.
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
   return cause.message || ('code' in cause ? String(cause.code) : error.message);

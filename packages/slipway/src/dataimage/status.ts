@@ -46,8 +46,8 @@ async function readDrives(client: Client, name: string | undefined, options: Sta
 
 function noDataImage(name: string | undefined, { namespace, allNamespaces = false }: StatusOptions): string {
   if (name !== undefined) return `${safeText(`BareMetalHost ${name} has no DataImage`)}.\n`;
-  if (allNamespaces) return 'The cluster has no DataImage.\n';
-  return `${safeText(`Namespace ${namespace}`)} has no DataImage. --all-namespaces looks everywhere.\n`;
+  if (allNamespaces) return 'The cluster has no DataImages.\n';
+  return `${safeText(`Namespace ${namespace}`)} has no DataImages. To show those of all namespaces, add --all-namespaces.\n`;
 }
 
 export function driveText({ dataImages }: DriveReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
@@ -63,9 +63,12 @@ export function driveText({ dataImages }: DriveReport, { paint = plain, width }:
     .flatMap(formatNotes)
     .flatMap((line) => wrapText(safeLine(line), width))
     .map((line) => `${line}\n`);
-  const shown = table(['NAMESPACE', 'HOST', 'STATE', 'POWER', 'IN THE DRIVE', 'WANTED'], rows, paint);
+  const shown = table(['NAMESPACE', 'HOST', 'STATE', 'POWER', 'ATTACHED', 'DESIRED'], rows, paint);
   return sentences.length === 0 ? shown : `${shown}\n${sentences.join('')}`;
 }
+
+/** Part of `-o json`, so the table shows the same words. */
+const NOT_OBSERVED = 'not looked at' satisfies DriveState;
 
 const colours: Readonly<Partial<Record<DriveState, Colour>>> = {
   attached: 'green',
@@ -74,14 +77,14 @@ const colours: Readonly<Partial<Record<DriveState, Colour>>> = {
   'waits for a reboot': 'yellow',
   'not known': 'yellow',
   'host not ready': 'yellow',
-  'not looked at': 'yellow',
+  [NOT_OBSERVED]: 'yellow',
   failed: 'red',
   'booted without it': 'red',
   unsupported: 'red',
 };
 
 function stateCell({ state, isDeleting }: DriveEntry): Cell {
-  const text = isDeleting ? `${state}, to be detached` : state;
+  const text = isDeleting ? `${state}, detaching` : state;
   const colour = colours[state];
   return colour === undefined ? text : { text, colour };
 }
@@ -90,25 +93,25 @@ function powerCell(host: HostEntry | null): string {
   if (host === null) return 'no such host';
   const power = host.isOn ? 'on' : 'off';
   if (host.heldOffBy.length > 0) return `${power}, held off by ${host.heldOffBy.join(', ')}`;
-  return host.rebootAsked ? `${power}, reboot asked for` : power;
+  return host.rebootAsked ? `${power}, reboot requested` : power;
 }
 
-/** What is as it shall be needs none. */
+/** An ISO in its desired state needs no note. */
 function formatNotes(entry: DriveEntry): string[] {
   const { namespace, name, state, host } = entry;
-  const said = [
+  const notes = [
     ...(state === 'attached' && !entry.isDeleting ? [] : [formatReason(entry)]),
     ...(host?.isPaused
-      ? ['the host is paused (annotation baremetalhost.metal3.io/paused): nothing happens to it']
+      ? ['the host is paused; to continue, remove its annotation baremetalhost.metal3.io/paused']
       : []),
     ...(host?.error ? [`the host has an error: ${host.error}`] : []),
   ];
-  return said.map((text) => `${namespace}/${name}: ${text}`);
+  return notes.map((text) => `${namespace}/${name}: ${text}`);
 }
 
 export function formatReason({ message, state }: DriveEntry): string {
   if (message !== '') return message;
-  return state === 'not looked at'
-    ? 'no controller has said anything about it as it is now: slipway controller --ironic-url does; its log says more'
+  return state === NOT_OBSERVED
+    ? 'no controller has reported its current state. Run slipway controller with --ironic-url, or check its log'
     : state;
 }

@@ -13,29 +13,29 @@ const computeState = (image: DataImage | null, wanted: string | null, reboot = f
   return waitState({ entry, host: hostEntry(found) }, { url: wanted, reboot });
 };
 
-describe('an attach has come about', () => {
-  it('when the controller has verified this very ISO', () => {
+describe('an attach is done', () => {
+  it('when the controller has verified this ISO', () => {
     expect(computeState(attachedImage, URL)).toEqual({ type: 'done' });
   });
 
   it.each([
-    ['a finding about the ISO before', sampleImage({ reason: 'Attached', attached: 'http://10.0.0.5/old.iso' })],
-    ['an ISO that was seen and is doubted', sampleImage({ reason: 'NotVerified', attached: URL })],
-    ['a failure that is tried again', sampleImage({ reason: 'AttachFailed', message: 'no such file' })],
+    ['a status of the previous ISO', sampleImage({ reason: 'Attached', attached: 'http://10.0.0.5/old.iso' })],
+    ['an ISO that is no longer verified', sampleImage({ reason: 'NotVerified', attached: URL })],
+    ['a failure that is retried', sampleImage({ reason: 'AttachFailed', message: 'no such file' })],
     ['nothing', sampleImage()],
   ])('and not with %s', (_, image) => {
     expect(computeState(image, URL).type).toBe('waiting');
   });
 
-  it('and never will, where somebody wants something else or the BMC cannot', () => {
-    expect(computeState(null, URL)).toEqual({ type: 'hopeless', why: 'somebody has deleted the DataImage' });
+  it('never, if another client changed the request or the BMC does not support it', () => {
+    expect(computeState(null, URL)).toEqual({ type: 'hopeless', why: 'another client deleted the DataImage' });
     expect(computeState(sampleImage({ metadata: deleting }), URL).type).toBe('hopeless');
     expect(computeState(sampleImage(), 'http://10.0.0.5/other.iso').type).toBe('hopeless');
     const unsupported = sampleImage({ reason: 'Unsupported', message: 'the driver cannot' });
     expect(computeState(unsupported, URL)).toEqual({ type: 'hopeless', why: 'the driver cannot' });
   });
 
-  it('with a reboot only when the host was off and is on again', () => {
+  it('with a reboot only after the host is on again', () => {
     const asked = { annotations: { 'reboot.metal3.io': '' } };
     expect(computeState(attachedImage, URL, true, asked)).toMatchObject({ why: 'the host is being switched off' });
     expect(computeState(attachedImage, URL, true, { poweredOn: false })).toMatchObject({
@@ -46,8 +46,8 @@ describe('an attach has come about', () => {
   });
 });
 
-describe('a detach has come about', () => {
-  it('when the DataImage is gone, also if somebody has made a new one', () => {
+describe('a detach is done', () => {
+  it('when the DataImage is deleted, even if another client created a new one', () => {
     expect(computeState(sampleImage({ metadata: deleting, reason: 'Detaching' }), null).type).toBe('waiting');
     expect(computeState(null, null)).toEqual({ type: 'done' });
     expect(computeState(sampleImage(), null)).toEqual({ type: 'done' });

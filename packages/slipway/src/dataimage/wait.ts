@@ -1,4 +1,4 @@
-// Follows a DataImage and its host until what was asked for has come about.
+// Follows a DataImage and its host until they reach the requested state.
 import { bareMetalHosts, dataImages } from '@slipway/api';
 import { type DriveEntry, driveEntry, type HostEntry, hostEntry } from '@slipway/fleet/reports';
 import { createInformer, type Transport } from '@slipway/kube';
@@ -15,31 +15,31 @@ interface WaitOptions {
   /** Seconds. */
   readonly timeout: number;
   readonly io: Io;
-  /** Aborted: nobody waits any longer. */
+  /** Aborted: the wait ends. */
   readonly signal: AbortSignal;
 }
 
-/** The two objects are seen one after the other: what holds for so long is not a moment between them. */
+/** The two objects update separately. A state that lasts this long is not a moment between two updates. */
 const SETTLE_MS = 1000;
 
-/** True: it has come about. False: the user did not want to wait for it; that was said. */
+/** True: the state is reached. False: the user interrupted the wait, which is reported. */
 export async function waitForDrive(options: WaitOptions): Promise<boolean> {
   const { host, timeout, io } = options;
-  await write(
-    io.stderr,
-    `waiting, at most ${durationText(timeout)}. Ctrl-C ends the waiting; what was asked for stays asked for\n`,
-  );
+  await write(io.stderr, `waiting up to ${durationText(timeout)}. Ctrl-C ends the wait; the request stays\n`);
   const { end, why } = await follow(options);
   if (end === 'done') return true;
   if (end === 'interrupted') {
-    await write(io.stderr, `Not waited for any longer; ${statusHint(host)}\n`);
+    await write(io.stderr, `Stopped waiting; the request stays. ${statusHint(host)}\n`);
     io.setExitCode(INTERRUPTED);
     return false;
   }
-  const what = end === 'hopeless' ? 'does not come about' : `has not come about within ${durationText(timeout)}`;
+  const what =
+    end === 'hopeless'
+      ? 'cannot reach the requested state'
+      : `did not reach the requested state within ${durationText(timeout)}`;
   throw new CommandError(
     'SLW_CLI_DATA_IMAGE_WAIT',
-    `what was asked of DataImage ${host.namespace}/${host.name} ${what}: ${safeText(why)}. ${end === 'hopeless' ? '' : 'It stays asked for; '}${statusHint(host)}`,
+    `DataImage ${host.namespace}/${host.name} ${what}: ${safeText(why)}. ${end === 'hopeless' ? '' : 'The request stays. '}${statusHint(host)}`,
   );
 }
 
@@ -63,7 +63,7 @@ function follow({ transport, host, awaited, timeout, io, signal }: WaitOptions):
     };
   };
 
-  let why = 'nothing was heard from the API server';
+  let why = 'the API server has not responded';
   let settling: NodeJS.Timeout | undefined;
   const act: Record<WaitState['type'], (state: WaitState) => void> = {
     done: () => {
@@ -89,7 +89,7 @@ function follow({ transport, host, awaited, timeout, io, signal }: WaitOptions):
   if (signal.aborted) onAbort();
   images.start(ended.signal);
   hosts.start(ended.signal);
-  // Before both are known, what is not there cannot be told from what was not read yet.
+  // Before both have synced, a missing object may just not have been read yet.
   const begin = async (): Promise<void> => {
     await Promise.all([images.synced, hosts.synced]);
     if (ended.signal.aborted) return;
@@ -109,24 +109,24 @@ function follow({ transport, host, awaited, timeout, io, signal }: WaitOptions):
 const clock = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
 const statusHint = ({ namespace, name }: HostName): string =>
-  `slipway dataimage status ${name} --namespace ${namespace} shows how it stands`;
+  `slipway dataimage status ${name} --namespace ${namespace} shows the current state`;
 
 interface AwaitedDrive {
-  /** The ISO that shall be in the drive; null: the DataImage shall be gone. */
+  /** The desired ISO; null: the DataImage must be deleted. */
   readonly url: string | null;
-  /** The host shall have been rebooted, too. */
+  /** The host must have rebooted too. */
   readonly reboot: boolean;
 }
 
 interface ObservedDrive {
-  /** Null: there is none. */
+  /** Null: the DataImage does not exist. */
   readonly entry: DriveEntry | null;
   readonly host: HostEntry | null;
 }
 
 type WaitState =
   | { readonly type: 'done' }
-  /** It cannot come about by waiting. */
+  /** Waiting does not help. */
   | { readonly type: 'hopeless'; readonly why: string }
   | { readonly type: 'waiting'; readonly why: string };
 
@@ -136,21 +136,21 @@ export function waitState({ entry, host }: ObservedDrive, { url, reboot }: Await
 }
 
 function whileDetaching(entry: DriveEntry | null): WaitState {
-  // One that is not being deleted is a new one, of somebody who came after us.
+  // A DataImage that is not being deleted is a new one of another client.
   return entry?.isDeleting === true ? waiting(`${entry.state}: ${formatReason(entry)}`) : { type: 'done' };
 }
 
 function whileAttaching(entry: DriveEntry | null, url: string): WaitState {
-  if (entry === null) return hopeless('somebody has deleted the DataImage');
-  if (entry.isDeleting) return hopeless('somebody is deleting the DataImage');
-  if (entry.url !== url) return hopeless(`somebody has changed the URL of the DataImage to ${entry.url}`);
-  // Only the controller writes status, and not before it has seen the ISO in the drive.
+  if (entry === null) return hopeless('another client deleted the DataImage');
+  if (entry.isDeleting) return hopeless('another client is deleting the DataImage');
+  if (entry.url !== url) return hopeless(`another client changed the URL of the DataImage to ${entry.url}`);
+  // Only the controller writes the status, after it has verified the ISO in the drive.
   if (entry.state === 'attached' && entry.attached === url) return { type: 'done' };
   if (entry.state === 'unsupported') return hopeless(formatReason(entry));
   return waiting(`${entry.state}: ${formatReason(entry)}`);
 }
 
-/** Asked for, served, and on again if it shall be. */
+/** Done when the requested reboot is over and the host is on again, if it should be on. */
 function whileRebooting(host: HostEntry | null): WaitState {
   if (host === null) return { type: 'done' };
   if (host.rebootAsked) return waiting('the host is being switched off');

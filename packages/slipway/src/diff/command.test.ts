@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
 import { runCommand } from '../testing/run-command.ts';
 import { diffCommand } from './command.ts';
-import './diff.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
+import './diff.ts'; // Preloaded, so that loading does not count against a test's timeout.
 
 const before = machineConfig('50-a', 'worker', [file('/etc/a', 'one\n'), file('/etc/secret', 'old', 0o600)]);
 const after = machineConfig('50-a', 'worker', [file('/etc/a', 'two\n'), file('/etc/secret', 'new', 0o600)], {
@@ -29,12 +29,12 @@ const diff = (a: string, b: string, ...flags: string[]) =>
   runCommand(diffCommand, [a === '-' ? a : join(dir, a), join(dir, b), ...flags], JSON.stringify(before));
 
 describe('slipway diff', () => {
-  it('exits 0 where a machine would get the same, whatever form it is written in', async () => {
+  it('exits 0 if a machine would get the same, whatever the input format', async () => {
     expect(await diff('before.json', 'same.ign')).toMatchObject({ code: 0, out: 'no difference\n' });
     expect(await diff('-', 'before.json')).toMatchObject({ code: 0, out: 'no difference\n' });
   });
 
-  it('exits 2 where something differs, and shows it without secrets', async () => {
+  it('exits 2 if something differs, and shows it without secrets', async () => {
     const { out, code } = await diff('before.json', 'after.json');
     expect(code).toBe(2);
     expect(out).toContain('~ file /etc/a\n');
@@ -56,15 +56,20 @@ describe('slipway diff', () => {
   });
 
   it.each([
-    ['manifests without a pool to render', ['old', 'new'], 'SLW_CLI_COMPARE', /--pool NAME says which pool/],
-    ['a file that is not there', ['before.json', 'gone.json'], 'SLW_CLI_COMPARE', /gone\.json: there is no such file/],
+    [
+      'manifests without a pool to render',
+      ['old', 'new'],
+      'SLW_CLI_COMPARE',
+      /Choose the pool to render with --pool NAME/,
+    ],
+    ['a missing file', ['before.json', 'gone.json'], 'SLW_CLI_COMPARE', /gone\.json: no such file/],
   ] as const)('refuses %s', async (_, [a, b], code, message) => {
     const { thrown, err, out } = await diff(a, b);
     expect({ thrown, out }).toEqual({ thrown: code, out: '' });
     expect(err).toMatch(message);
   });
 
-  it('exits 1 where one of them cannot be read', async () => {
+  it('exits 1 if one side is invalid', async () => {
     const { code, err } = await diff('before.json', 'bad.json');
     expect(code).toBe(1);
     expect(err).toMatch(/\[SLW_CLI_COMPARE\]\n$/);

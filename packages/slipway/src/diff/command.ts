@@ -5,18 +5,18 @@ import type { DiffOptions } from './diff.ts';
 
 export const diffCommand = (io: Io = processIo): Command =>
   withClusterOptions(withRenderOptions(new Command('diff')))
-    .summary('show what differs for a machine between two configurations')
+    .summary('show what differs for a machine between two configs')
     .description(
-      'Compares what machines get: files by their contents, units, keys, arguments, OS images. Exits 0 when nothing differs, 2 when something does, 1 on an error.',
+      'Compares the result on a machine: files by their contents, units, keys, arguments and OS images. Exit codes: 0 if nothing differs, 2 if something does, 1 on an error.',
     )
     .argument(
       '<BEFORE>',
-      'a file with one MachineConfig or Ignition config, manifests to render, or a name in a cluster',
+      'a file with one MachineConfig or Ignition config, manifests to render, or a MachineConfig in the cluster',
     )
-    .argument('<AFTER>', 'likewise')
-    .option('--pool <NAME>', 'the MachineConfigPool to render, where manifests are given')
+    .argument('<AFTER>', 'same as BEFORE')
+    .option('--pool <NAME>', 'MachineConfigPool to render, if manifests are compared')
     .addOption(outputOption(['text', 'json']))
-    .option('--show-secrets', 'also show password hashes and the contents of files that are secret')
+    .option('--show-secrets', 'also show password hashes and the contents of secret files')
     .addHelpText(
       'after',
       `

@@ -33,7 +33,7 @@ const DIFFERENT = 2;
 export const runDiff = (before: string, after: string, options: DiffOptions, io: Io): Promise<void> =>
   reportProblems(io, async () => {
     if (before === STDIN && after === STDIN) {
-      throw new CommandError('SLW_CLI_COMPARE', '- reads stdin and can be given once');
+      throw new CommandError('SLW_CLI_COMPARE', 'expected - (stdin) for at most one side, found it for both');
     }
     const old = await readSide(before, options, io.stdin);
     const now = await readSide(after, options, io.stdin);
@@ -51,9 +51,9 @@ export const runDiff = (before: string, after: string, options: DiffOptions, io:
 
 type Spec = NonNullable<MachineConfig['spec']>;
 
-/** One side of a comparison: a config as it is, one rendered from manifests, or one out of a cluster. */
+/** One side of a comparison: a config from a file, rendered from manifests, or from a cluster. */
 interface Side {
-  /** What it is, for people. */
+  /** A human-readable title. */
   title: string;
   spec: Spec;
 }
@@ -64,7 +64,7 @@ async function readSide(given: string, options: SideOptions, stdin: AsyncIterabl
     if (isNameInCluster(given, options)) return fromCluster(given, options);
     throw new CommandError(
       'SLW_CLI_COMPARE',
-      `${given}: there is no such file or directory; a MachineConfig of a cluster can be named with --kubeconfig`,
+      `${given}: no such file or directory. To compare a MachineConfig of a cluster, add --kubeconfig`,
     );
   }
   if (found === 'directory') return render(given, await readManifests([given], stdin, options.namespace), options);
@@ -83,7 +83,7 @@ async function kindOfPath(path: string): Promise<'file' | 'directory' | 'nothing
   }
 }
 
-/** Rendered configs are known by their names; other names could be misspelt files, unless a cluster is given. */
+/** Rendered configs are recognised by name. Other names could be misspelt files, unless a cluster is given. */
 function isNameInCluster(given: string, { kubeconfig, context }: SideOptions): boolean {
   const isName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(given);
   return isName && (given.startsWith(RENDERED_PREFIX) || kubeconfig !== undefined || context !== undefined);
@@ -94,7 +94,7 @@ async function fromCluster(name: string, options: SideOptions): Promise<Side> {
   return { title: `MachineConfig ${name} of the cluster`, spec };
 }
 
-/** The one MachineConfig or Ignition config that a file holds. */
+/** The only MachineConfig or Ignition config in a file. */
 function asItIs(documents: readonly ManifestDocument[]): Side | undefined {
   const [document, ...others] = documents;
   if (document === undefined || others.length > 0 || !isRecord(document.value)) return undefined;
@@ -116,7 +116,7 @@ async function render(given: string, manifests: FleetManifests, options: SideOpt
   if (options.pool === undefined) {
     throw new CommandError(
       'SLW_CLI_COMPARE',
-      `${given} holds the manifests of a fleet; --pool NAME says which pool to render and compare`,
+      `${given}: expected one config, found the manifests of a fleet. Choose the pool to render with --pool NAME`,
     );
   }
   const offline = buildOfflineFleet(manifests, options);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
 import { runCommand } from '../testing/run-command.ts';
 import { explainCommand } from './command.ts';
-import './explain.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
+import './explain.ts'; // Preloaded, so that loading does not count against a test's timeout.
 
 let dir: string;
 beforeAll(async () => {
@@ -30,11 +30,11 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true }));
 
 const explain = (...args: string[]) => runCommand(explainCommand, ['-f', dir, '--pool', 'infra', ...args]);
-/** Words of each line, however wide the columns are. */
+/** The cells of each line, whatever the column widths. */
 const parseRows = (text: string) => text.split('\n').map((line) => line.trim().split(/ {2,}/));
 
 describe('slipway explain', () => {
-  it('shows for everything who set it and who was overridden', async () => {
+  it('shows which MachineConfig set each item and which ones it overrode', async () => {
     const { out, code } = await explain('--os-image', 'registry.example/os:1');
     expect(code).toBe(0);
     const rows = parseRows(out);
@@ -47,16 +47,16 @@ describe('slipway explain', () => {
     expect(rows).toContainEqual(['OS image', 'registry.example/os:1', '(platform)', '-']);
   });
 
-  it('shows of a file each field, and the contents as a machine gets them, with nothing that moves the terminal', async () => {
+  it('shows each field of a file and its final contents, with control characters escaped', async () => {
     const { out } = await explain('/etc/chrony.conf');
     const rows = parseRows(out);
     expect(rows).toContainEqual(['mode', '0640', '70-infra', '50-chrony']);
-    expect(out).toContain('set by 70-infra, over 50-chrony');
+    expect(out).toContain('set by 70-infra, overriding 50-chrony');
     expect(out).toContain('  pool \\u{1b}[31mb\n');
     expect(out).not.toContain('\u001b');
   });
 
-  it('hides what is secret, unless asked', async () => {
+  it('hides secrets unless requested', async () => {
     const hidden = await explain('/etc/secret');
     expect(hidden.out).toContain('4 bytes, hidden');
     expect(hidden.out).not.toContain('hush');
@@ -77,7 +77,7 @@ describe('slipway explain', () => {
     expect(items.map(({ name }) => name)).toEqual(names);
   });
 
-  it('takes the pool as its first argument, or by --pool', async () => {
+  it('accepts the pool as first argument or with --pool', async () => {
     const byArgument = await runCommand(explainCommand, ['infra', '/etc/chrony.conf', '-f', dir]);
     expect(byArgument).toEqual(await explain('/etc/chrony.conf'));
   });
@@ -90,9 +90,9 @@ describe('slipway explain', () => {
     expect({ thrown, err }).toEqual({ thrown: 'SLW_CLI_USAGE', err: expect.stringContaining(problem) });
   });
 
-  it('says what is near a name that is not there', async () => {
+  it('suggests names close to an unknown one', async () => {
     const { thrown, err, out } = await explain('/etc/chronny.conf');
     expect({ thrown, out }).toEqual({ thrown: 'SLW_CLI_NOTHING_SUCH', out: '' });
-    expect(err).toContain('has nothing called /etc/chronny.conf; near it there is /etc/chrony.conf');
+    expect(err).toContain('has no /etc/chronny.conf. Did you mean /etc/chrony.conf?');
   });
 });

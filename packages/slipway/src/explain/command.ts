@@ -5,18 +5,18 @@ import type { ExplainOptions } from './explain.ts';
 
 export const explainCommand = (io: Io = processIo): Command =>
   withClusterOptions(withRenderOptions(new Command('explain').addOption(manifestsOption())))
-    .summary('show which MachineConfig set what of a pool’s configuration')
+    .summary('show which MachineConfig set each part of a pool’s config')
     .description(
-      'Renders a pool, from the MachineConfigs of the cluster or with -f from manifests, and shows for every file, unit, drop-in, key and argument which MachineConfig set it and which ones it overrode. With a PATH: that one with all its fields, and its final contents. Reads only.',
+      'Renders a pool from the MachineConfigs of the cluster, or from manifests with -f. Shows which MachineConfig set every file, unit, drop-in, key and argument, and which ones it overrode. With a PATH, shows that item with all fields and its final contents. Read-only.',
     )
-    .argument('[POOL]', 'the MachineConfigPool to explain')
+    .argument('[POOL]', 'MachineConfigPool to explain')
     .argument(
       '[PATH]',
-      'a file (/etc/chrony.conf), a directory with all below it (/etc/crio/), a unit (crio.service), a user (core), sshkey:core, kernelArguments, extensions, osImageURL …',
+      'a file (/etc/chrony.conf), a directory and everything below it (/etc/crio/), a unit (crio.service), a user (core), sshkey:core, kernelArguments, extensions, osImageURL …',
     )
-    .option('--pool <NAME>', 'the pool; the first argument is then the PATH')
+    .option('--pool <NAME>', 'MachineConfigPool to explain; the first argument is then the PATH')
     .addOption(outputOption(['table', 'json']))
-    .option('--show-secrets', 'also show password hashes and the contents of files that are secret')
+    .option('--show-secrets', 'also show password hashes and the contents of secret files')
     .addHelpText(
       'after',
       `

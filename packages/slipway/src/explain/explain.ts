@@ -16,7 +16,7 @@ export interface ExplainOptions extends RenderOptions, ClusterOptions {
   showSecrets?: boolean;
 }
 
-/** One is shown with all there is about it; of many, a line each. */
+/** Up to this many items are shown in full; more get one line each. */
 const MAX_WHOLE = 20;
 
 export const runExplain = (words: readonly (string | undefined)[], options: ExplainOptions, io: Io): Promise<void> =>
@@ -55,7 +55,7 @@ async function renderFromFiles(name: string, options: ManifestOptions, io: Io): 
   return { rendering, notes: [...offline.notes, ...formatRendering(offline, rendering)] };
 }
 
-/** Images that no MachineConfig names come from the platform. */
+/** Images that no MachineConfig sets come from the platform. */
 function platformImages({ rendered, provenance }: Rendering): Explained[] {
   const set = new Set(provenance.settings().map(({ setting }) => setting));
   return (
@@ -74,12 +74,11 @@ function nothingSuch(path: string, all: readonly Explained[], { rendered }: Rend
     path,
     all.map(({ name }) => name),
   );
-  const hint =
-    near.length === 0 ? 'slipway explain without a PATH lists everything' : `near it there is ${near.join(', ')}`;
-  return new CommandError('SLW_CLI_NOTHING_SUCH', `${rendered.name} has nothing called ${path}; ${hint}`);
+  const hint = near.length === 0 ? 'To list everything, leave PATH out' : `Did you mean ${near.join(' or ')}?`;
+  return new CommandError('SLW_CLI_NOTHING_SUCH', `${rendered.name} has no ${path}. ${hint}`);
 }
 
-/** Fields of a MachineConfig by which users know settings. */
+/** Users name settings by their MachineConfig field. */
 const NOUN_OF_FIELD: Readonly<Record<string, string>> = {
   kernelArguments: 'kernel argument',
   extensions: 'extension',
@@ -89,7 +88,7 @@ const NOUN_OF_FIELD: Readonly<Record<string, string>> = {
   baseOSExtensionsContainerImage: 'OS extensions image',
 };
 
-/** What a person means by a path: a thing of that name with what belongs to it, a directory, or all of a field. */
+/** Selects an item of that name with its parts, a directory, or all values of a field. */
 function selectThings(things: readonly Explained[], asked: string): Explained[] {
   return things.filter((thing) => isMeant(thing, asked));
 }
@@ -99,11 +98,11 @@ function isMeant({ noun, name }: Explained, asked: string): boolean {
   if (user !== undefined) return noun === 'ssh key' && name.startsWith(`${user} `);
   if (asked.startsWith('/') && asked.endsWith('/')) return name.startsWith(asked);
   if (noun === NOUN_OF_FIELD[asked]) return true;
-  // A unit with its drop-ins, a user with the keys.
+  // A unit with its drop-ins, a user with its keys.
   return name === asked || name.startsWith(`${asked}.d/`) || (noun === 'ssh key' && name.startsWith(`${asked} `));
 }
 
-/** Everything, a line each. */
+/** One line for each item. */
 function overviewText(things: readonly Explained[]): string {
   return table(
     ['KIND', 'NAME', 'SET BY', 'OVERRODE'],
@@ -116,12 +115,12 @@ async function wholeText(things: readonly Explained[], { rendered }: Rendering, 
   return things.map((thing) => thingText(thing, formatContents(thing, plan, showSecrets))).join('\n');
 }
 
-/** One thing with its fields, and its contents where it has any. */
+/** One item with its fields, and its contents if it has any. */
 function thingText({ noun, name, setBy, overrode, fields }: Explained, contents: string | undefined): string {
   const title = safeText(
-    `${noun} ${name}\n  set by ${setBy}${overrode.length === 0 ? '' : `, over ${listed(overrode)}`}\n`,
+    `${noun} ${name}\n  set by ${setBy}${overrode.length === 0 ? '' : `, overriding ${listed(overrode)}`}\n`,
   );
-  // What it is called by is in the title already.
+  // The title already has the name.
   const rows = fields.filter((field) => field.name !== '' && field.value !== name);
   const shown = table(
     ['FIELD', 'VALUE', 'SET BY', 'OVERRODE'],
@@ -137,7 +136,7 @@ function thingText({ noun, name, setBy, overrode, fields }: Explained, contents:
 
 const listed = (names: readonly string[]): string => (names.length === 0 ? '-' : names.join(', '));
 
-/** More than this is looked at elsewhere. */
+/** Larger contents are not printed. */
 const MAX_SHOWN_BYTES = 64 * 1024;
 
 const DIRECTORY_OF: Readonly<Record<string, string>> = {
@@ -146,7 +145,7 @@ const DIRECTORY_OF: Readonly<Record<string, string>> = {
   'drop-in': `${UNIT_DIRECTORY}/`,
 };
 
-/** The contents of a file or unit as a machine gets them, as far as they may and can be shown; undefined for the rest. */
+/** The final contents of a file or unit, if they may and can be shown; undefined for other items. */
 function formatContents({ noun, name }: Explained, plan: DiskPlan, showSecrets: boolean): string | undefined {
   const directory = DIRECTORY_OF[noun];
   if (directory === undefined) return undefined;

@@ -1,4 +1,4 @@
-// The rendered config of a pool out of a cluster, with which MachineConfig set what in it. Nothing here writes.
+// Renders a pool of a cluster and records which MachineConfig set what. Nothing here writes.
 import {
   configMaps,
   isSameStream,
@@ -19,13 +19,13 @@ import { type Rendering, formatRendering } from '../render/render.ts';
 
 export interface ExplainedRendering {
   readonly rendering: Rendering;
-  /** What was assumed, and what came of it, a line each. */
+  /** What was assumed, and the result, one line each. */
   readonly notes: readonly string[];
 }
 
 /**
- * A rendered config does not say which MachineConfig set what, so it is rendered again from the MachineConfigs of the
- * cluster. Where that gives another one than the pool is at, a note says so.
+ * A rendered config does not record which MachineConfig set what, so the pool is rendered again from the MachineConfigs
+ * of the cluster. If the result differs from the pool's config, there is a note.
  */
 export async function renderFromCluster(
   client: Client,
@@ -39,7 +39,7 @@ export async function renderFromCluster(
     client,
     options.namespace,
     machineConfigReader(options),
-    'it is fetched for this answer',
+    'it is fetched again for this command',
   );
   const { selected, problems, request } = await prepareRender(pool, {
     machineConfigs: given.machineConfigs,
@@ -67,7 +67,7 @@ async function findRendered(client: Client, { spec }: MachineConfigPool): Promis
   return name === '' ? undefined : client.find(machineConfigs, { name });
 }
 
-/** Those that the pool has been rendered with: only the controllers know which ones it gets next. */
+/** The images that the pool was rendered with: only the controllers know which ones are next. */
 async function readImages(
   client: Client,
   pool: MachineConfigPool,
@@ -92,6 +92,6 @@ async function readImages(
 function comparison({ metadata, spec }: MachineConfigPool, rendered: string): string[] {
   const current = spec.configuration?.name ?? '';
   if (current === rendered) return [];
-  const is = current === '' ? 'has no rendered config yet' : `is at ${current}, rendered from other MachineConfigs`;
-  return [`warning: MachineConfigPool ${metadata.name} ${is}: this explains what its MachineConfigs render to now`];
+  const is = current === '' ? 'has no rendered config yet' : `has ${current}, rendered from other MachineConfigs`;
+  return [`warning: MachineConfigPool ${metadata.name} ${is}. This explains its current MachineConfigs`];
 }

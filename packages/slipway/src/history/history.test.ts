@@ -58,7 +58,7 @@ const input: HistoryInput = {
 };
 
 describe('the history of a pool', () => {
-  it('has rollouts newest first, the one under way before those that ended, and what each of them changed', async () => {
+  it('lists rollouts newest first, the one in progress on top, with the changes of each', async () => {
     const { rollouts } = await historyReport(input);
     expect(rollouts).toMatchObject([
       {
@@ -80,7 +80,7 @@ describe('the history of a pool', () => {
     ]);
   });
 
-  it('has the rendered configs that are kept, each with what changed from the one before', async () => {
+  it('lists the existing rendered configs, each with its changes since the previous one', async () => {
     const { configs } = await historyReport(input);
     expect(configs).toMatchObject([
       { name: name(2), isTarget: true, isInUse: true, before: name(1), changes: { items: [{}, {}] } },
@@ -88,29 +88,29 @@ describe('the history of a pool', () => {
     ]);
   });
 
-  it('ends with the rollout: what has ended is not under way', async () => {
+  it('does not list a completed rollout as under way', async () => {
     const { rollouts } = await historyReport({ ...input, state: { ...sampleState, endedAt: record.endedAt } });
     expect(rollouts.map(({ outcome }) => outcome)).toEqual(['completed']);
   });
 
-  it('hides what is secret unless it was asked for', async () => {
+  it('hides secrets unless requested', async () => {
     const [hidden, shown] = [await historyReport(input), await historyReport(input, { showSecrets: true })];
     expect(JSON.stringify(hidden)).not.toContain('hush');
     expect(historyText(hidden)).not.toContain('hush');
     expect(JSON.stringify(shown)).toContain('hush');
   });
 
-  it('does not know the MachineConfigs where they were not recorded', async () => {
+  it('has no MachineConfigs if they were not recorded', async () => {
     const { configs } = await historyReport({ ...input, rendered: [{ ...second, sources: null }, first] });
     expect(configs[0]?.changes?.machineConfigs).toBeNull();
   });
 
-  it('takes the one that was rendered last as the newest', () => {
+  it('treats the config that was rendered last as the newest', () => {
     expect([first, second].sort(newestFirst)).toEqual([second, first]);
   });
 });
 
-describe('the history of a pool for people', () => {
+describe('the text of slipway history', () => {
   it('shows each rollout with its MachineConfigs and fields, then the rendered configs', async () => {
     const text = historyText(await historyReport(input));
     expect(text).toContain(
@@ -131,7 +131,7 @@ describe('the history of a pool for people', () => {
         '2026-01-02 03:01:00Z  completed in 4 min, 3 nodes, 1 at a time',
         '  rendered-worker-00000000… → rendered-worker-11111111…',
         '  a new config was rendered',
-        '  what changed is not known any more: one of the two rendered configs is gone',
+        '  changes unknown: one of the two rendered configs no longer exists',
       ].join('\n'),
     );
     expect(text).toContain(
@@ -139,7 +139,7 @@ describe('the history of a pool for people', () => {
     );
   });
 
-  it('cuts a long diff and says what shows the rest', async () => {
+  it('cuts a long diff and names the command for the rest', async () => {
     const long = (text: string) =>
       file('/etc/long', Array.from({ length: 100 }, (_, line) => `${text} ${line}\n`).join(''));
     const text = historyText(
@@ -149,10 +149,10 @@ describe('the history of a pool for people', () => {
     expect(text.split('\n').length).toBeLessThan(60);
   });
 
-  it('says so where there was no rollout', async () => {
+  it('reports that there was no rollout', async () => {
     const nothing = { pool: 'infra', target: null, state: null, history: [], rendered: [] };
     expect(historyText(await historyReport(nothing))).toBe(
-      'Pool infra has had no rollout yet.\n\nRendered configs, the newest first\nnone is kept\n',
+      'Pool infra has had no rollouts yet.\n\nRendered configs, newest first\nnone\n',
     );
   });
 });

@@ -48,10 +48,10 @@ export const runHistory = (name: string, options: HistoryOptions, io: Io): Promi
     text: (report, { paint }) => historyText(report, paint),
   });
 
-/** Each may have a megabyte and more. */
+/** A rendered config may be larger than a megabyte. */
 const PAGE_SIZE = 10;
 
-/** The newest first. */
+/** Newest first. */
 async function readRendered(client: Client, pool: string): Promise<RecordedConfig[]> {
   const found: RecordedConfig[] = [];
   const which = { labelSelector: `${poolLabel}=${pool}`, pageSize: PAGE_SIZE };
@@ -59,7 +59,7 @@ async function readRendered(client: Client, pool: string): Promise<RecordedConfi
   return found.sort(newestFirst);
 }
 
-/** The rest of a long diff is for `slipway diff`. */
+/** `slipway diff` shows the rest of a long diff. */
 const MAX_DIFF_LINES = 30;
 
 const MAX_ITEMS = 3;
@@ -76,11 +76,11 @@ const OUTCOME_COLOURS: Readonly<Record<RolloutEntry['outcome'], Colour>> = {
 const MARKS = { added: '+', removed: '-', changed: '~' } as const;
 
 export function historyText({ pool, rollouts, configs }: HistoryReport, paint: Paint = plain): string {
-  const none = `Pool ${pool} has had no rollout yet.\n`;
+  const none = `Pool ${pool} has had no rollouts yet.\n`;
   return [
-    rollouts.length === 0 ? none : `${paint('bold', `Rollouts of pool ${pool}`)}, the newest first\n`,
+    rollouts.length === 0 ? none : `${paint('bold', `Rollouts of pool ${pool}`)}, newest first\n`,
     ...rollouts.map((entry) => rolloutText(entry, paint)),
-    `${paint('bold', 'Rendered configs')}, the newest first\n${configTable(configs, paint)}`,
+    `${paint('bold', 'Rendered configs')}, newest first\n${configTable(configs, paint)}`,
   ].join('\n');
 }
 
@@ -101,7 +101,7 @@ function rolloutText(entry: RolloutEntry, paint: Paint): string {
 
 function changeLines({ changes, config, from }: RolloutEntry): string[] {
   if (from === null) return [];
-  if (changes === null) return ['what changed is not known any more: one of the two rendered configs is gone'];
+  if (changes === null) return ['changes unknown: one of the two rendered configs no longer exists'];
   const sources = sourcesText(changes);
   const { items } = changes;
   if (items === null) return [sources, 'the two rendered configs cannot be compared'];
@@ -117,14 +117,14 @@ function changeLines({ changes, config, from }: RolloutEntry): string[] {
 
 function sourcesText({ machineConfigs }: Changes): string {
   if (machineConfigs === null) return 'MachineConfigs: not recorded';
-  if (machineConfigs.length === 0) return 'MachineConfigs: the same';
+  if (machineConfigs.length === 0) return 'MachineConfigs: unchanged';
   return `MachineConfigs: ${machineConfigs.map(({ name, change }) => `${MARKS[change]} ${name}`).join(', ')}`;
 }
 
 function configTable(configs: readonly ConfigEntry[], paint: Paint): string {
-  if (configs.length === 0) return 'none is kept\n';
+  if (configs.length === 0) return 'none\n';
   return table(
-    ['CONFIG', 'RENDERED', 'USE', 'CHANGED FROM THE ONE BELOW'],
+    ['CONFIG', 'RENDERED', 'USE', 'CHANGES SINCE THE PREVIOUS ONE'],
     configs.map(({ name, renderedAt, isTarget, isInUse, changes }) => [
       shortConfig(name),
       timeText(renderedAt),
@@ -146,5 +146,5 @@ function shortChanges({ machineConfigs, items }: Changes): string {
 const itemTitle = ({ noun, name, change }: ItemDiff): string =>
   `${MARKS[change]} ${noun}${name === '' ? '' : ` ${name}`}`;
 
-/** In UTC, as the API has it. */
+/** In UTC, like the API. */
 const timeText = (at: string): string => (at === '' ? '-' : at.replace('T', ' ').replace(/(?:\.\d+)?Z$/, 'Z'));

@@ -34,7 +34,7 @@ describe('a batch', () => {
     expect(answers).toEqual(questions.map(({ id }) => ({ id, result: config('3.5.0'), report: [] })));
   });
 
-  it('goes on after lines it cannot understand', async () => {
+  it('continues after invalid lines', async () => {
     const good = JSON.stringify({ id: 'last', op: 'parse', configs: [config('3.5.0')] });
     const answers = await run(['not json\n', '[1]\n\n', '{"id":7,"op":"explode"}\n', good]);
     expect(answers).toMatchObject([
@@ -45,14 +45,14 @@ describe('a batch', () => {
     ]);
   });
 
-  it('reads lines however they are cut into chunks, also in the middle of a character', async () => {
+  it('reads lines across chunk boundaries, even inside a character', async () => {
     const line = `${JSON.stringify({ id: 'ü', op: 'parse', configs: [config('3.5.0')] })}\n`;
     const bytes = Buffer.from(line + line);
     const answers = await run(Array.from({ length: bytes.length }, (_, at) => bytes.subarray(at, at + 1)));
     expect(answers).toMatchObject([{ id: 'ü' }, { id: 'ü' }]);
   });
 
-  it('answers a line that is too long with an error, keeps nothing of it, and goes on', async () => {
+  it('responds to a line that is too long with an error, does not store it, and continues', async () => {
     const short = `${JSON.stringify({ id: 1, op: 'parse', configs: [config('3.5.0')] })}\n`;
     const long = Array.from({ length: 100 }, () => 'x'.repeat(1000));
     const answers = await run([...long, '\n', short, 'y'.repeat(5000)], 1000);
@@ -63,7 +63,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('does not read on while nobody reads its answers', async () => {
+  it('stops reading while its responses are not read', async () => {
     let asked = 0;
     async function* questions() {
       for (; asked < 1000; asked++) yield Buffer.from(`{"id":${asked},"op":"parse","configs":[]}\n`);
@@ -92,7 +92,7 @@ describe('an answer', () => {
     expect(relative.report).toMatchObject([{ kind: 'error', path: 'storage.files[0].path' }]);
   });
 
-  it('takes a config as a string of exact bytes', () => {
+  it('accepts a config as a string with its exact bytes', () => {
     expect(sendRequest({ id: 1, op: 'parse', configs: [JSON.stringify(config('3.5.0'))] })).toMatchObject({
       report: [],
     });
@@ -106,7 +106,7 @@ describe('an answer', () => {
     });
   });
 
-  it('to merge is the configs merged in order, in 3.5.0 unless asked otherwise', () => {
+  it('to merge is the configs merged in order, in 3.5.0 by default', () => {
     const configs = [config('3.2.0', '/a', '/b'), config('3.5.0', '/b', '/c')];
     expect(sendRequest({ id: 1, op: 'merge', configs })).toMatchObject({ result: config('3.5.0', '/a', '/b', '/c') });
     expect(sendRequest({ id: 1, op: 'merge', configs, to: '3.6.0' })).toMatchObject({
@@ -114,7 +114,7 @@ describe('an answer', () => {
     });
   });
 
-  it('to a merge of valid configs that comes out invalid says so', () => {
+  it('to a merge with an invalid result has warnings', () => {
     const owner = (user: object) => ({ ignition: { version: '3.5.0' }, storage: { files: [{ path: '/a', user }] } });
     const { result, report } = sendRequest({
       id: 1,
@@ -122,7 +122,7 @@ describe('an answer', () => {
       configs: [owner({ name: 'core' }), owner({ id: 1 })],
     });
     expect(result).not.toBeNull();
-    expect(report).toMatchObject([{ kind: 'warning', message: expect.stringContaining('merged config is not valid') }]);
+    expect(report).toMatchObject([{ kind: 'warning', message: expect.stringContaining('merged config is invalid') }]);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-// `slipway ignition batch`: one question a line in, one answer a line out, in the same order.
+// `slipway ignition batch`: reads one request per line and prints one response per line, in the same order.
 import { isRecord } from '@slipway/base/json';
 import { hasErrors, isSpecVersion, parse, type Report, type SpecVersion, translate, validate } from '@slipway/ignition';
 import { type Io, write } from '../cli/io.ts';
@@ -10,7 +10,7 @@ export interface BatchResponse {
   report: Report;
 }
 
-/** A config may have 64 MiB, and a merge has several. */
+/** A config can have 64 MiB, and a merge several configs. */
 const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
@@ -19,12 +19,12 @@ export async function runBatch(io: Io, maxLineBytes = MAX_LINE_BYTES): Promise<v
   for await (const line of readLines(io.stdin, maxLineBytes)) {
     if (line !== null && line.trim() === '') continue;
     const answer = line === null ? tooLong(maxLineBytes) : handleLine(line);
-    // Waiting for the write is what keeps a fast asker and a slow reader from filling the memory.
+    // Waiting for the write keeps memory bounded if requests arrive faster than responses are read.
     await write(io.stdout, `${JSON.stringify(answer)}\n`);
   }
 }
 
-/** The answer to one line. Never throws, whatever the line is. */
+/** The response to one line. Never throws. */
 export function handleLine(line: string): BatchResponse {
   let value: unknown;
   try {
@@ -38,12 +38,12 @@ export function handleLine(line: string): BatchResponse {
   try {
     return { id, ...executeRequest(question) };
   } catch {
-    // A bug of ours; the other lines must have their answers all the same.
-    return refuse(id, 'this question could not be answered because of an error in slipway; please report it');
+    // A bug in slipway; the other lines must get their responses anyway.
+    return refuse(id, 'this request failed because of a bug in slipway. Please report it');
   }
 }
 
-/** Lines as text; null for one that is too long, of which nothing is kept. */
+/** Lines as text; null for one that is too long, which is not stored. */
 async function* readLines(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string | null> {
   let parts: Uint8Array[] = [];
   let size = 0;
@@ -101,29 +101,29 @@ function combine(op: Operation, inputs: NamedConfig[], to: SpecVersion | undefin
     return { result: config, report };
   }
   const merged = isSpec3(to) ? mergeAll(inputs, to) : { result: null, report: [] };
-  // Merging cannot fail, also when what comes out is not valid: that is told, and the result is given.
+  // A merge cannot fail. An invalid result is returned with warnings.
   const flaws = merged.result === null ? [] : validate(merged.result).filter((entry) => entry.kind === 'error');
-  const told: Report = flaws.map(({ path, message }) => ({
+  const warnings: Report = flaws.map(({ path, message }) => ({
     kind: 'warning',
     path,
-    message: `the merged config is not valid: ${message}`,
+    message: `the merged config is invalid: ${message}`,
   }));
-  return { result: merged.result, report: [...merged.report, ...told] };
+  return { result: merged.result, report: [...merged.report, ...warnings] };
 }
 
 const OPERATIONS = ['parse', 'validate', 'translate', 'merge'] as const;
 
 type Operation = (typeof OPERATIONS)[number];
 
-/** A line of a batch that was understood. */
+/** A parsed line of a batch. */
 interface BatchRequest {
   op: Operation;
   configs: (string | object)[];
-  /** Undefined where nothing is translated. */
+  /** Undefined if nothing is translated. */
   to: SpecVersion | undefined;
 }
 
-/** Expected: what is wrong with the line, as a sentence for the one who wrote it. */
+/** An expected error; the message describes what is wrong with the line. */
 class NotUnderstood extends Error {}
 
 function parseRequest(value: unknown): BatchRequest | string {
@@ -150,7 +150,7 @@ function readOperation(op: unknown): Operation {
 
 function readConfigs(op: Operation, configs: unknown): (string | object)[] {
   if (!Array.isArray(configs) || !configs.every(isConfig)) {
-    throw new NotUnderstood('configs must be a list of configs, each an object or a string of exact bytes');
+    throw new NotUnderstood('configs must be a list of configs, each an object or a string with its exact bytes');
   }
   if (op === 'merge' && configs.length === 0) throw new NotUnderstood('merge takes at least one config, found none');
   if (op !== 'merge' && configs.length !== 1)
@@ -164,10 +164,10 @@ function isConfig(value: unknown): value is string | object {
 
 function readTarget(op: Operation, to: unknown): SpecVersion | undefined {
   if (op === 'parse' || op === 'validate') return undefined;
-  const wanted = to === undefined && op === 'merge' ? DEFAULT_TARGET : to;
-  if (typeof wanted !== 'string' || !isSpecVersion(wanted)) {
+  const target = to === undefined && op === 'merge' ? DEFAULT_TARGET : to;
+  if (typeof target !== 'string' || !isSpecVersion(target)) {
     throw new NotUnderstood(`${op}: "to" must be a known spec version, such as "3.5.0"`);
   }
-  if (op === 'merge' && !isSpec3(wanted)) throw new NotUnderstood('merge: "to" must be a 3.x spec version');
-  return wanted;
+  if (op === 'merge' && !isSpec3(target)) throw new NotUnderstood('merge: "to" must be a 3.x spec version');
+  return target;
 }

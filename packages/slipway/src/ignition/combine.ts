@@ -1,4 +1,4 @@
-// What `merge` and `translate` do with inputs that have been read: the same for the command and for a batch line.
+// Merges parsed configs, for the command and for a batch line.
 import {
   type AnyConfig,
   type Config3,
@@ -17,7 +17,7 @@ export interface Combined {
   provenance?: Provenance;
 }
 
-/** What configs are rendered in, when nothing else is asked for. */
+/** The spec version of rendered configs. */
 export const DEFAULT_TARGET = '3.5.0' satisfies SpecVersion3;
 
 export interface NamedConfig {
@@ -29,7 +29,7 @@ export function isSpec3(version: SpecVersion): version is SpecVersion3 {
   return version.startsWith('3.');
 }
 
-/** The first is the base; each later one is merged onto it, in order. */
+/** The first is the base; each later one is merged over it, in order. */
 export function mergeAll(inputs: readonly NamedConfig[], to: SpecVersion3): Combined {
   const report: Report = [];
   const lifted: { name: string; config: Config3 }[] = [];

@@ -1,4 +1,4 @@
-// `slipway ignition …`: the Ignition library for people and scripts.
+// `slipway ignition …`: the Ignition library as commands.
 import {
   diffConfigs,
   formatDiff,
@@ -43,7 +43,7 @@ export function ignitionCommand(io: Io = processIo): Command {
 }
 
 function validateCommand(io: Io): Command {
-  return subcommand('validate', 'check configs; exits 0 only when there is no error')
+  return subcommand('validate', 'validate configs; exits with 0 only if there are no errors')
     .argument('<FILE...>', 'configs')
     .addHelpText(
       'after',
@@ -71,10 +71,10 @@ function validateCommand(io: Io): Command {
 }
 
 function mergeCommand(io: Io): Command {
-  return subcommand('merge', 'merge configs: the first is the base, each later one is merged onto it')
+  return subcommand('merge', 'merge configs; the first is the base, and each later one overrides it')
     .argument('<FILE...>', 'configs')
     .addOption(targetOption().default(DEFAULT_TARGET))
-    .option('--provenance', 'with -o json: also say for every field which FILE set it and which it overrode')
+    .option('--provenance', 'with -o json: also show which FILE set each field and which ones it overrode')
     .addHelpText(
       'after',
       examples(
@@ -84,18 +84,19 @@ function mergeCommand(io: Io): Command {
     )
     .action(
       guarded(io, 1, async (files: string[], options: OutputOptions & { to: SpecVersion; provenance?: boolean }) => {
-        if (!isSpec3(options.to)) throw new InputError(`--to ${options.to}: configs can only be merged in spec 3.x`);
+        if (!isSpec3(options.to))
+          throw new InputError(`--to: expected a 3.x version, found ${options.to}. Only specs 3.x can be merged`);
         const inputs = await readUsable(files, io);
         const { result, report, provenance } = mergeAll(inputs, options.to);
-        const wanted = options.provenance === true && provenance !== undefined;
-        const extra = wanted ? { provenance: Object.fromEntries(provenance) } : {};
+        const showsProvenance = options.provenance === true && provenance !== undefined;
+        const extra = showsProvenance ? { provenance: Object.fromEntries(provenance) } : {};
         await writeResult(io, options, checkResult(result, report), extra);
       }),
     );
 }
 
 function translateCommand(io: Io): Command {
-  return subcommand('translate', 'say a config in another spec version, or why it cannot be said')
+  return subcommand('translate', 'translate a config to another spec version, or explain why that is impossible')
     .argument('<FILE>', 'config')
     .addOption(targetOption().makeOptionMandatory())
     .addHelpText(
@@ -119,16 +120,18 @@ interface ResolveFlags extends OutputOptions {
 }
 
 function resolveCommand(io: Io): Command {
-  return subcommand('resolve', 'fetch everything a config refers to and put it into the config')
+  return subcommand('resolve', 'fetch everything that a config refers to and embed it')
     .argument('<FILE>', 'config')
     .option(
       '--allow-host <HOST>',
       'fetch only from this host, such as files.example.com or *.example.com; repeatable',
       addTo,
     )
-    .option('--allow-address <CIDR>', 'connect to these loopback, link-local or metadata addresses; repeatable', addTo)
+    .option('--allow-address <CIDR>', 'allow these loopback, link-local or metadata addresses; repeatable', addTo)
     .option('--no-compress', 'do not gzip large contents')
-    .addOption(new Option('--timeout <SECONDS>', 'for everything together').default(300).argParser(readSeconds))
+    .addOption(
+      new Option('--timeout <SECONDS>', 'timeout for all fetches together').default(300).argParser(readSeconds),
+    )
     .addHelpText(
       'after',
       examples(
@@ -141,10 +144,10 @@ function resolveCommand(io: Io): Command {
       guarded(io, 1, async (file: string, flags: ResolveFlags) => {
         for (const range of flags.allowAddress ?? []) {
           if (!isAddressRange(range))
-            throw new InputError(`--allow-address ${range}: expected an address or a range like 10.0.0.0/8`);
+            throw new InputError(`--allow-address ${range}: expected an address or a range such as 10.0.0.0/8`);
         }
         const [input] = await readUsable([file], io);
-        // Only who fetches pays for loading an HTTP client.
+        // Loaded late: the other subcommands need no HTTP client.
         const { createFetcher } = await import('../processes/controllers.ts');
         const { config, report } = await resolve(input.config, {
           name: input.name,
@@ -162,12 +165,12 @@ function resolveCommand(io: Io): Command {
 }
 
 function diffCommand(io: Io): Command {
-  return subcommand('diff', 'show what differs; exits 0 when nothing does, 1 when something does, 2 on trouble')
-    .argument('<FILE>', 'before')
-    .argument('<FILE>', 'after')
+  return subcommand('diff', 'show what differs; exits with 0 if nothing does, 1 if something does, 2 on an error')
+    .argument('<FILE>', 'config before the change')
+    .argument('<FILE>', 'config after the change')
     .option(
       '--show-secrets',
-      'also show password hashes, keys and the contents of files that only their owner may read',
+      'also show password hashes, keys and the contents of files that only their owner can read',
     )
     .addHelpText(
       'after',
@@ -181,7 +184,10 @@ function diffCommand(io: Io): Command {
         const [a, b] = await readTwo(before, after, io);
         const diff = await diffConfigs(a.config, b.config, { showSecrets: options.showSecrets ?? false });
         if (diff.items === null)
-          await write(io.stderr, lines(reportLines('the two configs cannot be brought to one spec', diff.report)));
+          await write(
+            io.stderr,
+            lines(reportLines('the two configs cannot be translated to the same spec version', diff.report)),
+          );
         if (options.output === 'json') await write(io.stdout, toJson(diff));
         else if (diff.items !== null) await write(io.stdout, formatDiff(diff.items));
         io.setExitCode(diff.items === null ? 2 : Math.min(diff.items.length, 1));
@@ -191,14 +197,14 @@ function diffCommand(io: Io): Command {
 
 function batchCommand(io: Io): Command {
   return new Command('batch')
-    .description('answer questions from stdin, one JSON object a line, with one JSON object a line')
+    .description('read requests from stdin and print responses, one JSON object per line')
     .addHelpText(
       'after',
       `
-A question: {"id":1,"op":"parse|validate|translate|merge","configs":[…],"to":"3.5.0"}
-  A config is an object, or a string of exact bytes. merge: the first is the base; "to" is 3.5.0 if absent.
-An answer:  {"id":1,"result":…|null,"report":[{"kind","path","message"}]}
-  In the order of the questions. A line that cannot be understood is answered with an error; the batch goes on.
+A request:  {"id":1,"op":"parse|validate|translate|merge","configs":[…],"to":"3.5.0"}
+  A config is an object, or a string with its exact bytes. merge: the first is the base; "to" defaults to 3.5.0.
+A response: {"id":1,"result":…|null,"report":[{"kind","path","message"}]}
+  Responses have the order of the requests. An invalid line gets an error as response; the batch continues.
 ${examples(`echo '{"id":1,"op":"validate","configs":[{"ignition":{"version":"3.5.0"}}]}' | slipway ignition batch`)}`,
     )
     .action(guarded(io, 1, () => runBatch(io)));
@@ -207,7 +213,7 @@ ${examples(`echo '{"id":1,"op":"validate","configs":[{"ignition":{"version":"3.5
 function subcommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
-    .addOption(new Option('-o, --output <FORMAT>', 'text or json').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <FORMAT>', 'output format').choices(['text', 'json']).default('text'))
     .addHelpText('after', FILE_HELP);
 }
 
@@ -217,7 +223,7 @@ function targetOption(): Option {
 
 function readVersion(text: string): SpecVersion {
   if (isSpecVersion(text)) return text;
-  throw new InvalidArgumentError(`Known versions are ${SPEC_VERSIONS.join(', ')}.`);
+  throw new InvalidArgumentError(`expected one of ${SPEC_VERSIONS.join(', ')}, found ${JSON.stringify(text)}`);
 }
 
 function examples(...commands: string[]): string {

@@ -1,4 +1,4 @@
-// How the ignition commands read FILE arguments and give their answers: stdout has the answer and nothing else.
+// Reads the FILE arguments of the ignition commands and prints results. stdout has only the result.
 import { createReadStream } from 'node:fs';
 import { isRecord } from '@slipway/base/json';
 import {
@@ -18,10 +18,10 @@ export interface OutputOptions {
   output: 'text' | 'json';
 }
 
-/** Expected failures end in one line on stderr; a stack trace is for bugs alone. */
+/** Expected failures print one line on stderr; only bugs print a stack trace. */
 export function guarded<A extends unknown[]>(io: Io, exitCode: number, action: (...args: A) => Promise<void>) {
   return async (...args: A): Promise<void> => {
-    // Whoever closed the pipe (`| head`) has read enough; without this the write would end the process with a trace.
+    // If the reader closes the pipe (`| head`), the write must not end the process with a stack trace.
     io.stdout.once('error', () => undefined);
     try {
       await action(...args);
@@ -35,7 +35,8 @@ export function guarded<A extends unknown[]>(io: Io, exitCode: number, action: (
 }
 
 export async function readAll(files: readonly string[], io: Io): Promise<Input[]> {
-  if (files.filter((file) => file === '-').length > 1) throw new InputError('"-" (stdin) can be given once');
+  if (files.filter((file) => file === '-').length > 1)
+    throw new InputError('expected "-" (stdin) at most once, found it twice');
   const inputs: Input[] = [];
   for (const file of files) inputs.push(await readInput(file, io.stdin));
   return inputs;
@@ -43,21 +44,21 @@ export async function readAll(files: readonly string[], io: Io): Promise<Input[]
 
 type Usable = Input & { config: AnyConfig };
 
-/** Configs that are valid; else their reports, and the end. Warnings go to stderr, so that stdout is only the answer. */
+/** Returns the configs if all are valid, otherwise prints their reports and throws. Warnings go to stderr. */
 export async function readUsable(files: readonly string[], io: Io): Promise<[Usable, ...Usable[]]> {
   const inputs = await readAll(files, io);
   await write(io.stderr, lines(inputs.flatMap(({ name, report }) => reportLines(name, report))));
   const [first, ...rest] = inputs.filter(isUsable);
   if (first === undefined || rest.length + 1 < inputs.length) {
     const bad = inputs.filter((input) => !isUsable(input)).map((input) => input.name);
-    throw new InputError(`not valid: ${bad.join(', ')}`);
+    throw new InputError(`invalid: ${bad.join(', ')}`);
   }
   return [first, ...rest];
 }
 
 export async function readTwo(before: string, after: string, io: Io): Promise<[Usable, Usable]> {
   const [a, b] = await readUsable([before, after], io);
-  if (b === undefined) throw new InputError('two configs are needed');
+  if (b === undefined) throw new InputError('expected two configs, found one');
   return [a, b];
 }
 
@@ -66,7 +67,7 @@ interface ConfigResult {
   report: Report;
 }
 
-/** Two valid configs can merge to an invalid one. */
+/** The merge of two valid configs can be invalid. */
 export function checkResult(result: AnyConfig | null, report: Report): ConfigResult {
   const all = result === null ? report : [...report, ...validate(result)];
   return { result: hasErrors(all) ? null : result, report: all };
@@ -95,12 +96,12 @@ export function lines(all: string[]): string {
 }
 
 interface Input {
-  /** What messages call it: the file, and the MachineConfig in it if it is one. */
+  /** Name in messages: the file, and the MachineConfig if it contains one. */
   name: string;
-  /** Null when the report has an error that kept it from being read. */
+  /** Null if the report has an error that prevented parsing. */
   config: AnyConfig | null;
   version: SpecVersion | null;
-  /** Of parsing and validating. */
+  /** Report of parsing and validation. */
   report: Report;
 }
 
@@ -113,7 +114,7 @@ async function readInput(file: string, stdin: AsyncIterable<Uint8Array>): Promis
 
 function interpret(name: string, bytes: Uint8Array): Input {
   const text = new TextDecoder('utf-8').decode(bytes);
-  // An Ignition config in JSON is parsed from its exact bytes: decoding it here would hide keys that stand twice.
+  // An Ignition config in JSON is parsed from its exact bytes: decoding it here would hide duplicate keys.
   const value = /^\s*\{/.test(text) ? tryJson(text) : readYaml(name, text);
   if (value === undefined || (text.trimStart().startsWith('{') && !isManifest(value))) return load(name, bytes);
   if (!isManifest(value)) return load(name, asObject(name, value));
@@ -145,24 +146,24 @@ function isManifest(value: unknown): value is { kind?: unknown; metadata?: unkno
 function manifestName(manifest: { metadata?: unknown }): string {
   const { metadata } = manifest;
   const name = isRecord(metadata) ? metadata['name'] : undefined;
-  return typeof name === 'string' ? name : 'without a name';
+  return typeof name === 'string' ? name : '<no name>';
 }
 
 function configIn(name: string, manifest: { kind?: unknown; spec?: unknown }): object {
   const { kind, spec } = manifest;
   if (kind !== 'MachineConfig') {
-    throw new InputError(`${name} is a ${String(kind)}; expected an Ignition config or a MachineConfig`);
+    throw new InputError(`${name}: expected an Ignition config or a MachineConfig, found kind ${String(kind)}`);
   }
   const config = isRecord(spec) ? spec['config'] : undefined;
   if (typeof config !== 'object' || config === null) {
-    throw new InputError(`${name}: the MachineConfig has no spec.config to look at`);
+    throw new InputError(`${name}: expected a MachineConfig with spec.config, found none`);
   }
   return config;
 }
 
 function asObject(name: string, value: unknown): object {
   if (typeof value === 'object' && value !== null) return value;
-  throw new InputError(`${name} holds no object; expected an Ignition config or a MachineConfig`);
+  throw new InputError(`${name}: expected an Ignition config or a MachineConfig, found no object`);
 }
 
 async function readBytes(name: string, source: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
@@ -171,7 +172,8 @@ async function readBytes(name: string, source: AsyncIterable<Uint8Array>): Promi
   try {
     for await (const chunk of source) {
       size += chunk.byteLength;
-      if (size > PARSE_LIMITS.size) throw new InputError(`${name} is larger than ${PARSE_LIMITS.size} bytes`);
+      if (size > PARSE_LIMITS.size)
+        throw new InputError(`${name}: expected at most ${PARSE_LIMITS.size} bytes, found more`);
       chunks.push(chunk);
     }
   } catch (failure) {
@@ -184,7 +186,7 @@ async function readBytes(name: string, source: AsyncIterable<Uint8Array>): Promi
 function describeSystemError(failure: unknown): string {
   const code = failure instanceof Error && 'code' in failure ? String(failure.code) : 'unknown reason';
   const known: Readonly<Record<string, string>> = {
-    ENOENT: 'there is no such file',
+    ENOENT: 'no such file',
     EACCES: 'permission denied',
     EISDIR: 'it is a directory',
   };

@@ -10,9 +10,9 @@ describe('the documents of a manifest file', () => {
   it.each<[string, string, [string, unknown][]]>([
     ['one document of YAML', 'kind: A\n', [['fleet.yaml', { kind: 'A' }]]],
     ['JSON', '{"kind":"A"}', [['fleet.yaml', { kind: 'A' }]]],
-    ['YAML that begins like JSON', '{kind: A}', [['fleet.yaml', { kind: 'A' }]]],
+    ['YAML that starts like JSON', '{kind: A}', [['fleet.yaml', { kind: 'A' }]]],
     [
-      'several documents, numbered as they stand, empty ones included',
+      'several documents, numbered including empty ones',
       '--- # nothing\n---\nkind: A\n---\n---\nkind: B\n',
       [
         ['fleet.yaml, document 2', { kind: 'A' }],
@@ -28,7 +28,7 @@ describe('the documents of a manifest file', () => {
       ],
     ],
     [
-      'a list of one kind, as the API gives it',
+      'a list of one kind, as returned by the API',
       '{"kind":"MachineConfigList","apiVersion":"g/v1","items":[{"metadata":{"name":"a"}}]}',
       [['fleet.yaml, item 1', { apiVersion: 'g/v1', kind: 'MachineConfig', metadata: { name: 'a' } }]],
     ],
@@ -38,9 +38,9 @@ describe('the documents of a manifest file', () => {
   });
 
   it.each([
-    ['text that is neither', 'a: [', /^fleet\.yaml is neither JSON nor YAML: .* at line 1/],
-    ['aliases that unfold to far more than the file', bomb(), /^fleet\.yaml unfolds to too much/],
-    ['nesting without end', '['.repeat(20_000), /^fleet\.yaml (is nested too deep|is neither JSON nor YAML)/],
+    ['text that is neither JSON nor YAML', 'a: [', /^fleet\.yaml, line 1, column \d+: /],
+    ['aliases that expand to far more than the file', bomb(), /^fleet\.yaml: its YAML aliases expand to too much/],
+    ['deep nesting', '['.repeat(20_000), /^fleet\.yaml(, line \d+| is nested too deeply)/],
   ])('of %s are refused', (_, text, message) => {
     expect(() => parseDocuments('fleet.yaml', text)).toThrow(message);
   });
@@ -75,16 +75,16 @@ const found = async (...paths: string[]) =>
     file === '-' ? file : relative(dir, file),
   );
 
-describe('the files that -f means', () => {
-  it('are all manifests below a directory by name, hidden ones left out, links followed once', async () => {
+describe('the files of -f', () => {
+  it('are all manifests below a directory, sorted, without hidden ones, and links are followed once', async () => {
     expect(await found('.')).toEqual(['a.json', 'b.yaml', 'pools/more/x.yaml', 'pools/w.yml']);
   });
 
-  it('are files as they are, whatever they are called', async () => {
+  it('are named files, whatever their extension', async () => {
     expect(await found('notes.md', '-', 'b.yaml')).toEqual(['notes.md', '-', 'b.yaml']);
   });
 
-  it('are each one once, however often they are reached', async () => {
+  it('are read once each, even if named twice', async () => {
     expect(await found('pools/w.yml', 'pools/w.yml', 'pools')).toEqual([
       'pools/w.yml',
       'pools/back/a.json',
@@ -94,10 +94,10 @@ describe('the files that -f means', () => {
   });
 
   it('must exist', async () => {
-    await expect(found('gone.yaml')).rejects.toThrow(/gone\.yaml cannot be read: there is no such file/);
+    await expect(found('gone.yaml')).rejects.toThrow(/gone\.yaml cannot be read: no such file/);
   });
 
-  it('have one stdin', async () => {
-    await expect(found('-', '-')).rejects.toThrow(/-f - reads stdin and can be given once/);
+  it('include stdin at most once', async () => {
+    await expect(found('-', '-')).rejects.toThrow(/-f -: expected stdin at most once/);
   });
 });

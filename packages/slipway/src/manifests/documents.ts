@@ -1,4 +1,4 @@
-// Manifest files: JSON or YAML, several documents in one file, lists taken apart.
+// Reads manifest files: JSON or YAML, several documents in one file, lists split into items.
 import { createReadStream, type Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -10,15 +10,15 @@ import { collectManifests, type FleetManifests } from './fleet-manifests.ts';
 import { readYamlDocuments } from './yaml.ts';
 
 export interface ManifestDocument {
-  /** Where it stands, as messages say it: `fleet.yaml, document 2, item 5`. */
+  /** Its position, for messages: `fleet.yaml, document 2, item 5`. */
   place: string;
   value: unknown;
 }
 
-/** All that is read in one call, dumps of large clusters included. */
+/** Limit for all files of one command; enough for dumps of large clusters. */
 const MAX_TOTAL_CHARACTERS = 256 * 1024 * 1024;
 
-/** Everything that `-f` names. Throws every problem of every file together, since whoever mends them wants them all. */
+/** Reads everything that `-f` names. Throws the problems of all files together, so that a user can fix them in one go. */
 export async function readManifests(
   paths: readonly string[],
   stdin: AsyncIterable<Uint8Array>,
@@ -28,7 +28,7 @@ export async function readManifests(
   return manifestsIn(paths.join(', '), documents, namespace, problems);
 }
 
-/** The documents of all files; files that cannot be read are problems. */
+/** The documents of all files; unreadable files are problems. */
 export async function readDocuments(
   paths: readonly string[],
   stdin: AsyncIterable<Uint8Array>,
@@ -51,7 +51,7 @@ export async function readDocuments(
   return { documents, problems };
 }
 
-/** What `documents` have of a fleet; `name` is what people call all of them, `problems` what was wrong before. */
+/** The fleet in `documents`. `name` describes all of them in messages; `problems` are earlier ones. */
 export function manifestsIn(
   name: string,
   documents: readonly ManifestDocument[],
@@ -74,7 +74,7 @@ export function manifestsIn(
 function tooMuch(): CommandError {
   return new CommandError(
     'SLW_CLI_MANIFEST',
-    `the manifests have more than ${MAX_TOTAL_CHARACTERS / 1024 / 1024} MiB together; leave out what is not a MachineConfig, MachineConfigPool or ConfigMap`,
+    `-f: expected at most ${MAX_TOTAL_CHARACTERS / 1024 / 1024} MiB of manifests in total, found more. Leave out everything except MachineConfigs, MachineConfigPools and ConfigMaps`,
   );
 }
 
@@ -88,23 +88,23 @@ export function formatIgnored({ ignored }: Pick<FleetManifests, 'ignored'>): str
   return `${count} other ${count === 1 ? 'object' : 'objects'} (${shown.join(', ')}${more})`;
 }
 
-/** What a directory of manifests may have; far more than a fleet needs, and an end for a path given by mistake. */
+/** Far more than a fleet needs; stops the search of a directory that was given by mistake. */
 const MAX_FILES = 10_000;
 
 const MAX_DEPTH = 16;
 
 const MANIFEST_EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
-/** The stdin of the command, as users write it. */
+/** How users name the stdin of the command. */
 export const STDIN = '-';
 
 /**
- * The files that `-f` means, in the order of the flags and then by name: a file as it is, a directory with all .yaml,
- * .yml and .json files below it. Hidden files and directories are left out; a file that is reached twice counts once.
+ * The files of `-f`, in the order of the flags and then by name. A directory stands for all .yaml, .yml and .json files
+ * below it, without hidden ones. A file that is reached twice counts once.
  */
 export async function findManifestFiles(paths: readonly string[]): Promise<string[]> {
   if (paths.filter((path) => path === STDIN).length > 1) {
-    throw new CommandError('SLW_CLI_MANIFEST', '-f - reads stdin and can be given once');
+    throw new CommandError('SLW_CLI_MANIFEST', '-f -: expected stdin at most once, found it twice');
   }
   const found = new ManifestFileList();
   for (const path of paths) {
@@ -119,7 +119,7 @@ class ManifestFileList {
   readonly files: string[] = [];
   readonly #seen = new Set<string>();
 
-  /** False when it was there already. */
+  /** False if it was seen before. */
   isNew(real: string): boolean {
     if (this.#seen.has(real)) return false;
     this.#seen.add(real);
@@ -131,7 +131,7 @@ class ManifestFileList {
     if (this.files.length >= MAX_FILES) {
       throw new CommandError(
         'SLW_CLI_MANIFEST',
-        `there are more than ${MAX_FILES} manifest files; give a directory with the fleet’s manifests alone`,
+        `-f: expected at most ${MAX_FILES} manifest files, found more. Use a directory with only the manifests of the fleet`,
       );
     }
     this.files.push(file);
@@ -139,12 +139,12 @@ class ManifestFileList {
 }
 
 async function walk(directory: string, depth: number, found: ManifestFileList): Promise<void> {
-  // A link may lead back up.
+  // A symbolic link may point to a parent directory.
   if (!found.isNew(await realpath(directory))) return;
   if (depth > MAX_DEPTH) {
     throw new CommandError(
       'SLW_CLI_MANIFEST',
-      `${directory}: directories of manifests may be ${MAX_DEPTH} deep; give -f a directory further down`,
+      `${directory}: expected at most ${MAX_DEPTH} levels of directories, found more. Use -f with a deeper directory`,
     );
   }
   const names = (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
@@ -168,13 +168,13 @@ async function readStats(path: string): Promise<Stats> {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** A dump of a large cluster has tens of MiB; `rendered-` objects are most of it. */
+/** A dump of a large cluster is tens of MiB, most of it `rendered-` objects. */
 const MAX_FILE_BYTES = 128 * MEBIBYTE;
 
-/** Reading YAML takes some ten times the memory and time of JSON. */
+/** Parsing YAML takes about ten times the memory and time of JSON. */
 const MAX_YAML_CHARACTERS = 32 * MEBIBYTE;
 
-/** The bytes of a file, or of stdin. */
+/** The text of a file, or of stdin. */
 export async function readText(file: string, stdin: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -185,7 +185,7 @@ export async function readText(file: string, stdin: AsyncIterable<Uint8Array>): 
       if (size > MAX_FILE_BYTES) {
         throw new CommandError(
           'SLW_CLI_MANIFEST',
-          `${nameOfFile(file)} is larger than ${MAX_FILE_BYTES / MEBIBYTE} MiB; split it, or leave out what is not a MachineConfig, MachineConfigPool or ConfigMap`,
+          `${nameOfFile(file)} is larger than ${MAX_FILE_BYTES / MEBIBYTE} MiB. Split it, or leave out everything except MachineConfigs, MachineConfigPools and ConfigMaps`,
         );
       }
       chunks.push(bytes);
@@ -201,7 +201,7 @@ export async function readText(file: string, stdin: AsyncIterable<Uint8Array>): 
 
 const nameOfFile = (file: string): string => (file === STDIN ? 'stdin' : file);
 
-/** What a file holds, lists taken apart. Throws where it is neither JSON nor YAML. */
+/** The documents of a file, with lists split into items. Throws if it is neither JSON nor YAML. */
 export function parseDocuments(file: string, text: string): ManifestDocument[] {
   const name = nameOfFile(file);
   const values = parseValues(name, text);
@@ -217,19 +217,19 @@ function parseValues(name: string, text: string): unknown[] {
     try {
       return [JSON.parse(text)];
     } catch {
-      // YAML's own braces look the same.
+      // It may be YAML in flow style.
     }
   }
   try {
     return readYamlDocuments(name, text, MAX_YAML_CHARACTERS);
   } catch (failure) {
     if (!(failure instanceof InputError)) throw failure;
-    const hint = text.length > MAX_YAML_CHARACTERS ? '; JSON (kubectl get -o json) may be larger' : '';
+    const hint = text.length > MAX_YAML_CHARACTERS ? '. For larger files use JSON (kubectl get -o json)' : '';
     throw new CommandError('SLW_CLI_MANIFEST', `${failure.message}${hint}`);
   }
 }
 
-/** `kind: List` of kubectl, and the lists of one kind that the API itself gives, whose items carry no kind. */
+/** Splits `kind: List` of kubectl, and the API's own lists, whose items have no kind. */
 function takeApart(document: ManifestDocument): ManifestDocument[] {
   const { place, value } = document;
   if (!isRecord(value)) return [document];

@@ -29,7 +29,7 @@ const listProblems = (...values: unknown[]) => {
 };
 
 describe('the manifests of a fleet', () => {
-  it('are its MachineConfigs, pools and OS images; everything else is counted', () => {
+  it('are its MachineConfigs, pools and OS images; other objects are counted', () => {
     const collected = collect(
       machineConfig('99-a'),
       { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
@@ -54,12 +54,12 @@ describe('the manifests of a fleet', () => {
     });
   });
 
-  it('take OS images only from the namespace of the operator', () => {
+  it('include OS images only from the operator’s namespace', () => {
     const collected = collect(pool('worker'), osImages({ baseOSContainerImage: 'x' }, 'elsewhere'));
     expect(collected).toMatchObject({ ok: true, manifests: { osImages: undefined } });
   });
 
-  it('may be a dump of a cluster, with everything the server wrote into them', () => {
+  it('may be a dump of a cluster, including fields that the API server set', () => {
     const metadata = {
       name: 'worker',
       uid: 'u',
@@ -80,27 +80,25 @@ describe('the manifests of a fleet', () => {
       ['f.yaml, document 2: MachineConfig 99-a: spec.kernelArguments: must be a list, not "nosmt"'],
     ],
     [
-      'labels that are no text',
+      'labels that are not strings',
       [machineConfig('99-a', { metadata: { name: '99-a', labels: { role: 5 } } })],
-      ['f.yaml, document 1: MachineConfig 99-a: metadata.labels["role"]: must be text, not 5; write it in quotes'],
+      ['f.yaml, document 1: MachineConfig 99-a: metadata.labels["role"]: must be a string, not 5; write it in quotes'],
     ],
     [
       'an object without a name',
       [{ ...machineConfig(''), metadata: {} }],
-      ['f.yaml, document 1: MachineConfig: metadata.name: must be the name of the object, not nothing'],
+      ['f.yaml, document 1: MachineConfig: metadata.name: is required'],
     ],
     [
       'the same object twice',
       [machineConfig('99-a'), machineConfig('99-a')],
-      [
-        'f.yaml, document 2: MachineConfig 99-a is already in f.yaml, document 1; a fleet has each object once, so leave one of them out',
-      ],
+      ['f.yaml, document 2: MachineConfig 99-a is already in f.yaml, document 1; remove one of them'],
     ],
     [
-      'an image that is no text',
+      'an image that is not a string',
       [osImages({ baseOSContainerImage: 5 })],
       [
-        'f.yaml, document 1: ConfigMap machine-config-osimageurl: data.baseOSContainerImage: must be an image, in quotes',
+        'f.yaml, document 1: ConfigMap machine-config-osimageurl: data.baseOSContainerImage: must be an image in quotes',
       ],
     ],
   ])('%s', (_, values, problems) => {

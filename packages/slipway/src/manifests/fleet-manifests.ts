@@ -1,4 +1,4 @@
-// Which of many objects make up a fleet's configuration, checked as kube-apiserver would check them.
+// Selects the objects that configure a fleet, and validates them like kube-apiserver.
 import {
   configMaps,
   DEFAULT_NAMESPACE,
@@ -17,7 +17,7 @@ import {
 import { isRecord } from '@slipway/base/json';
 import type { ManifestDocument } from './documents.ts';
 
-/** The images that the platform brings. */
+/** The images that the platform provides. */
 export interface OsImages {
   osImageURL?: string;
   baseOSExtensionsContainerImage?: string;
@@ -26,19 +26,19 @@ export interface OsImages {
 export interface FleetManifests {
   machineConfigs: MachineConfig[];
   pools: MachineConfigPool[];
-  /** Undefined where no ConfigMap says them. */
+  /** Undefined if there is no ConfigMap with OS images. */
   osImages: OsImages | undefined;
-  /** Of the platform, as the same ConfigMap says it. */
+  /** Version of the platform, from the same ConfigMap. */
   releaseVersion: string | undefined;
-  /** The one that there is, by its kind's rules. */
+  /** Its CRD allows only one. */
   osImageStream: OSImageStream | undefined;
-  /** How many objects of other kinds there were, by kind. */
+  /** Number of other objects by kind. */
   ignored: ReadonlyMap<string, number>;
 }
 
 export type CollectedManifests = { ok: true; manifests: FleetManifests } | { ok: false; problems: string[] };
 
-/** Takes what is a fleet's out of `documents`, counts the rest, and says what is wrong with the former. */
+/** Selects and validates the objects of a fleet, and counts the others. */
 export function collectManifests(
   documents: Iterable<ManifestDocument>,
   namespace: string = DEFAULT_NAMESPACE,
@@ -103,7 +103,7 @@ class Collector {
       const image = data[key];
       if (typeof image === 'string' && image !== '') images[field] = image;
       else if (image !== undefined && image !== '') {
-        this.problems.push(`${place}: ConfigMap ${OS_IMAGES_CONFIG_MAP}: data.${key}: must be an image, in quotes`);
+        this.problems.push(`${place}: ConfigMap ${OS_IMAGES_CONFIG_MAP}: data.${key}: must be an image in quotes`);
       }
     }
     const { releaseVersion } = data;
@@ -116,7 +116,7 @@ interface Header {
   kind: string;
 }
 
-/** Which kind of object it says to be; `no kind` where it says nothing. */
+/** The group and kind of an object; `no kind` if it has none. */
 export function parseHeader(value: unknown): Header {
   const { apiVersion, kind } = isRecord(value) ? value : {};
   const group = typeof apiVersion === 'string' && apiVersion.includes('/') ? (apiVersion.split('/', 1)[0] ?? '') : '';
@@ -137,7 +137,7 @@ class Shelf<T extends { metadata: { name: string } }> {
     return group === MACHINE_CONFIGURATION_GROUP && kind === this.#kind.kind;
   }
 
-  /** What is wrong with it, if anything. */
+  /** Adds an object, or returns its problems. */
   put({ place, value }: ManifestDocument): string[] {
     const checked = validate(this.#kind, value);
     const problems = [...(checked.ok ? [] : checked.problems), ...metadataProblems(value)];
@@ -157,23 +157,23 @@ class Shelf<T extends { metadata: { name: string } }> {
   }
 }
 
-/** Labels choose and annotations decide; kube-apiserver takes nothing but text there. */
+/** kube-apiserver accepts only strings as values of labels and annotations. */
 function metadataProblems(value: unknown): Problem[] {
   const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
   return ['labels', 'annotations'].flatMap((field) => {
     const texts = metadata[field];
     if (texts === undefined || texts === null) return [];
     const path = `metadata.${field}`;
-    if (!isRecord(texts)) return [{ path, message: 'must be a map of names to text' }];
+    if (!isRecord(texts)) return [{ path, message: 'must be a map of strings' }];
     return Object.entries(texts)
       .filter(([, text]) => typeof text !== 'string')
       .map(([name, text]) => ({
         path: `${path}[${JSON.stringify(name)}]`,
-        message: `must be text, not ${isRecord(text) || Array.isArray(text) ? 'an object or a list' : String(text)}; write it in quotes`,
+        message: `must be a string, not ${isRecord(text) || Array.isArray(text) ? 'an object or a list' : String(text)}; write it in quotes`,
       }));
   });
 }
 
 function twice(place: string, object: string, before: string): string {
-  return `${place}: ${object} is already in ${before}; a fleet has each object once, so leave one of them out`;
+  return `${place}: ${object} is already in ${before}; remove one of them`;
 }

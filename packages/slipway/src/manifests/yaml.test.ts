@@ -15,7 +15,7 @@ describe('YAML of a manifest', () => {
     ['22:30', '22:30'],
     ['~', null],
     ['data:,a', 'data:,a'],
-  ])('%s is read as Kubernetes reads it', (text, value) => {
+  ])('%s is parsed like Kubernetes does', (text, value) => {
     expect(readYaml('x', `field: ${text}\n`)).toEqual({ field: value });
   });
 
@@ -44,13 +44,13 @@ describe('a manifest as YAML', () => {
     expect(readYaml('x', toYaml({ [text]: text }))).toEqual({ [text]: text });
   });
 
-  it('quotes what other readers of YAML may take for a number or a time', () => {
+  it('quotes strings that other YAML parsers may read as numbers or times', () => {
     expect(toYaml(['22:30', '2026-01-02', '0o644', '0644'])).toBe('- "22:30"\n- "2026-01-02"\n- "0o644"\n- "0644"\n');
   });
 
-  it('reads back as it was', () => {
+  it('survives a round trip', () => {
     fc.assert(
-      // JSON knows one zero: what an API server stores is never the negative one.
+      // JSON has no negative zero, and neither does anything that an API server stores.
       fc.property(
         fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown),
         (value) => {

@@ -8,7 +8,7 @@ describe('the name of a set', () => {
   });
 
   it.each(['', 'Shop', '-a', 'a-', 'a..b', 'a.-b', 'a_b', 'a'.repeat(241)])('may not be %j', (name) => {
-    expect(() => parseSetName(name)).toThrow('expected the name of an object');
+    expect(() => parseSetName(name)).toThrow('expected an object name');
   });
 
   it.each([
@@ -16,11 +16,11 @@ describe('the name of a set', () => {
     ['4.22.0-0.okd-scos+Build_7', '4.22.0-0.okd-scos-build-7'],
     ['My Images', 'my-images'],
     ['…', ''],
-  ])('made of %j is %j', (text, name) => {
+  ])('from %j is %j', (text, name) => {
     expect(nameFrom(text)).toBe(name);
   });
 
-  it('that is made of any text is a name, or none', () => {
+  it('from any text is valid', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 400 }), (text) => {
         const name = nameFrom(text);

@@ -4,18 +4,18 @@ import { outputOption, withClusterOptions, withPoolStatusOptions, withRegistryOp
 import type { ReleaseOptions } from './make.ts';
 import type { PinStatusOptions } from './status.ts';
 
-/** Sets after the first have a number behind it, and 253 characters are all that a name may have. */
+/** Sets after the first get a number as suffix, and a name has at most 253 characters. */
 const MAX_NAME_CHARACTERS = 240;
 const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 
 export function parseSetName(text: string): string {
   if (NAME.test(text) && text.length <= MAX_NAME_CHARACTERS) return text;
   throw new InvalidArgumentError(
-    `expected the name of an object: at most ${MAX_NAME_CHARACTERS} lower case letters, digits, - and . such as release-4.22.0, found ${JSON.stringify(text.slice(0, 300))}`,
+    `expected an object name of at most ${MAX_NAME_CHARACTERS} lower case letters, digits, - and ., such as release-4.22.0, found ${JSON.stringify(text.slice(0, 300))}`,
   );
 }
 
-/** What a text is as a name: `4.22.0+Build_7` becomes `4.22.0-build-7`; '' where nothing of it can be in one. */
+/** Converts text to an object name: `4.22.0+Build_7` becomes `4.22.0-build-7`; '' if no character is usable. */
 export const nameFrom = (text: string): string =>
   text
     .toLowerCase()
@@ -29,9 +29,9 @@ export const nameFrom = (text: string): string =>
 
 export const pinCommand = (io: Io = processIo): Command =>
   new Command('pin')
-    .summary('have images on every machine of a pool before they are needed, and see how far that is')
+    .summary('pull images onto every machine of a pool in advance, and show the progress')
     .description(
-      'Pins container images: every machine of a pool pulls them ahead of need and keeps them, whatever garbage collection does. Needs the feature gate PinnedImages.',
+      'Pins container images: every machine of a pool pulls them in advance, and garbage collection does not remove them. Needs the feature gate PinnedImages.',
     )
     .addHelpText(
       'after',
@@ -47,9 +47,9 @@ Examples:
 
 const statusCommand = (io: Io): Command =>
   withPoolStatusOptions(new Command('status'))
-    .summary('show how far pools and machines are with their pinned images')
+    .summary('show the progress of pinned images by pool and machine')
     .description(
-      'Shows for every pool its sets of images, and for every machine how many images and bytes it has, how fast it goes, how long it will take, and what went wrong last. Reads only.',
+      'Shows the PinnedImageSets of every pool, and for every machine the images and bytes it has, the download rate, the time left, and the last error. Read-only.',
     )
     .addHelpText(
       'after',
@@ -58,29 +58,33 @@ Examples:
   slipway pin status
   slipway pin status worker --watch
   slipway pin status -o json | jq '.pools[] | {name, machines, bytes}'
-  slipway pin status --watch -o json              a JSON document a line, at each change`,
+  slipway pin status --watch -o json              one line of JSON per change`,
     )
     .action(async (pools: string[], options: PinStatusOptions) =>
       (await import('./status.ts')).runPinStatus(pools, options, io),
     );
 
-/** The options of what makes sets. */
+/** Options of commands that create sets. */
 const withMakeOptions = (command: Command): Command =>
   withClusterOptions(withRegistryOptions(command))
-    .requiredOption('--pool <POOL>', 'the pool whose machines are to hold them')
-    .option('--name <NAME>', 'of the PinnedImageSet; more than 500 images make NAME, NAME-2 and so on', parseSetName)
-    .option('--no-sizes', 'do not ask the registry for each image: sizes, and whether they are there, stay unknown')
-    .option('--dry-run', 'show it, and write nothing; exits with 2 where some machine may not have the room')
-    .option('-y, --yes', 'do not ask before writing')
+    .requiredOption('--pool <POOL>', 'pool whose machines pull the images')
+    .option(
+      '--name <NAME>',
+      'name of the PinnedImageSet; more than 500 images are split into NAME, NAME-2 and so on',
+      parseSetName,
+    )
+    .option('--no-sizes', 'do not query the registry; sizes and missing images stay unknown')
+    .option('--dry-run', 'show the plan only; exits with 2 if a machine may lack disk space')
+    .option('-y, --yes', 'do not ask for confirmation')
     .addOption(outputOption(['text', 'json']));
 
 const releaseCommand = (io: Io): Command =>
   withMakeOptions(new Command('release'))
-    .summary('pin all images of a release, for an upgrade that needs no registry')
+    .summary('pin all images of a release, so that the upgrade needs no registry')
     .description(
-      'Reads the list of images out of a release image, asks the registry how large they are, shows whether they fit on each machine, and makes the PinnedImageSets: the release image itself, every image of its payload and those of its OS, at most 500 a set.',
+      'Reads the image list of a release image, queries the registry for their sizes, shows whether they fit on each machine, and creates the PinnedImageSets: the release image itself, every image of its payload, and its OS images, at most 500 per set.',
     )
-    .argument('<RELEASE_IMAGE>', 'the release image, by digest or tag')
+    .argument('<RELEASE_IMAGE>', 'release image, by digest or tag')
     .addHelpText(
       'after',
       `
@@ -95,11 +99,11 @@ Examples:
 
 const imagesCommand = (io: Io): Command =>
   withMakeOptions(new Command('images'))
-    .summary('pin the images that a file lists')
+    .summary('pin the images listed in a file')
     .description(
-      'Makes the PinnedImageSets for the images in a file, one by digest a line (# begins a comment), after asking the registry how large they are and showing whether they fit on each machine. Called again with another list it changes the sets.',
+      'Queries the registry for the sizes of the images in a file, shows whether they fit on each machine, and creates the PinnedImageSets. The file has one image by digest per line; # starts a comment. Running it again with another list updates the sets.',
     )
-    .argument('<FILE>', 'the list of images')
+    .argument('<FILE>', 'file with the list of images')
     .addHelpText(
       'after',
       `

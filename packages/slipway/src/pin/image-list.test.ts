@@ -14,13 +14,13 @@ function listProblems(text: string): string[] {
 }
 
 describe('a list of images', () => {
-  it('has one a line, in its order, each once; comments and empty lines are for people', () => {
+  it('has one image per line, in order, without duplicates, comments and empty lines', () => {
     const text = `# the shop\n\n${image('cart')}   # needed first\r\n  ${image('api')}\n${image('cart')}\n#${image('old')}\n`;
     expect(readImageList(text)).toEqual([image('cart'), image('api')]);
   });
 
   it.each([
-    ['nothing in it', '# none yet\n', ['expected at least one image']],
+    ['nothing in it', '# none yet\n', ['expected one image by digest per line, found none']],
     ['a tag', `${image('cart')}\nregistry.example.com/shop/api:1.2\n`, ['line 2', 'by digest']],
     ['a short name', `shop@sha256:${'a'.repeat(64)}`, ['line 1', 'host[:port]']],
     ['two on a line', `${image('cart')} ${image('api')}`, ['line 1']],
@@ -31,7 +31,7 @@ describe('a list of images', () => {
     for (const word of words) expect(problem).toContain(word);
   });
 
-  it('is told of every line that cannot be used, at once', () => {
+  it('is refused with the problems of all lines together', () => {
     expect(listProblems('a\nb\nc\n')).toHaveLength(3);
   });
 });

@@ -1,21 +1,21 @@
-// The images to pin, by file or by release, and what a registry says of each.
+// The images to pin, from a file or a release, and their sizes from the registry.
 import { pinnedImageSetKind, validate } from '@slipway/api';
 import { ProblemList, type SizedImage } from '@slipway/fleet';
 import { IMAGE_REFERENCES_PATH, MAX_REFERENCES_BYTES, readImageReferences } from '@slipway/fleet/stream-discovery';
 import { isRegistryError, type Registry } from '@slipway/registry';
 
-/** As many as one PinnedImageSet may have. */
+/** The limit of one PinnedImageSet. */
 export const MAX_IMAGES = 500;
-/** 20 sets; ten payloads of today. An end for a file given by mistake. */
+/** 20 sets, or ten of today's payloads. Protects against a file given by mistake. */
 const MAX_LINES = 10_000;
 
-/** One image by digest a line; what follows a # is for people. In the order of the file, each once. Throws what is wrong with every line that cannot be used. */
+/** Parses one image by digest per line; # starts a comment. Drops duplicates. Throws the problems of all lines. */
 export function readImageList(text: string): string[] {
   const lines = text.split(/\r?\n/).map((line) => line.replace(/(^|\s)#.*$/, '').trim());
   const found = new Map<string, number>();
   for (const [index, image] of lines.entries()) if (image !== '' && !found.has(image)) found.set(image, index + 1);
   const images = [...found.keys()];
-  if (images.length === 0) throw refused(['expected at least one image, found none: one by digest a line']);
+  if (images.length === 0) throw refused(['expected one image by digest per line, found none']);
   if (images.length > MAX_LINES) throw refused([`expected at most ${MAX_LINES} images, found ${images.length}`]);
   const problems = images.flatMap((image) => {
     const problem = imageProblem(image);
@@ -27,7 +27,7 @@ export function readImageList(text: string): string[] {
 
 const refused = (problems: readonly string[]): ProblemList => ProblemList.of('SLW_CLI_PIN_IMAGES', problems);
 
-/** What the API would say of it; null: it takes it. */
+/** The problem that the API would report; null: none. */
 function imageProblem(image: string): string | null {
   const checked = validate(pinnedImageSetKind, {
     apiVersion: `${pinnedImageSetKind.group}/v1`,
@@ -39,10 +39,10 @@ function imageProblem(image: string): string | null {
   return `${JSON.stringify(image.slice(0, 200))} ${checked.problems.map(({ message }) => message).join('; ')}`;
 }
 
-/** Images that are asked about at once; the client of the registry has a limit of its own for each host. */
+/** Concurrent requests; the registry client also limits them per host. */
 const AT_ONCE = 8;
 
-/** Before any machine asks: how large each is, and whether it is there at all. */
+/** The size of each image. Throws if one is missing, before any machine tries to pull it. */
 export async function imageSizes(
   images: readonly string[],
   registry: Pick<Registry, 'layers'>,
@@ -56,10 +56,10 @@ export async function imageSizes(
       try {
         sizes.set(image, { layers: await registry.layers(image) });
       } catch (error) {
-        // Whatever a registry does is foreseen; anything else is a bug.
+        // Registry errors are expected; anything else is a bug.
         if (!isRegistryError(error)) throw error;
         failures.set(image, error);
-        // One that does not answer for one image does not for five hundred others.
+        // An unreachable registry will not answer for the other images either.
         if (error.passing) waiting.length = 0;
       }
       onDone(sizes.size);
@@ -74,22 +74,22 @@ export async function imageSizes(
 export interface ReleaseImages {
   /** The release image itself, by digest. */
   readonly release: string;
-  /** Of the platform; null: the payload does not say. */
+  /** Version of the platform; null: the payload does not specify it. */
   readonly version: string | null;
-  /** By name, each once, the release image among them. */
+  /** Sorted, without duplicates, including the release image. */
   readonly images: readonly string[];
 }
 
-/** The release image itself, and every image that its payload names, those of the OS among them. */
+/** The release image itself and every image of its payload, including the OS images. */
 export async function releaseImages(
   asked: string,
   registry: Pick<Registry, 'inspect' | 'readFile'>,
 ): Promise<ReleaseImages> {
-  // By the digest that the registry gives: a tag may mean another image when the machines pull it.
+  // By digest, because a tag may refer to another image when the machines pull it.
   const { reference: release } = await registry.inspect(asked);
   const content = await registry.readFile(release, IMAGE_REFERENCES_PATH, { maxBytes: MAX_REFERENCES_BYTES });
   if (content === null) {
-    throw refused([`${release}: expected /${IMAGE_REFERENCES_PATH} in it, found none: it is no release image`]);
+    throw refused([`${release}: expected a release image with /${IMAGE_REFERENCES_PATH}, found none`]);
   }
   const read = readImageReferences(content);
   if (!read.ok) throw refused([`${release}: ${read.problem}`]);

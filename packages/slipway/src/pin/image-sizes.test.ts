@@ -11,8 +11,8 @@ async function listProblems(asking: Promise<unknown>): Promise<readonly { code: 
   return error instanceof ProblemList ? error.problems : [];
 }
 
-describe('asking a registry for the sizes of images', () => {
-  it('asks for each once, a few at a time, and tells how far it is', async () => {
+describe('reading the sizes of images from a registry', () => {
+  it('requests each once, a few concurrently, and reports progress', async () => {
     const asked: string[] = [];
     const told: number[] = [];
     let [atOnce, most] = [0, 0];
@@ -30,7 +30,7 @@ describe('asking a registry for the sizes of images', () => {
     expect(most).toBeLessThanOrEqual(8);
   });
 
-  it('tells of every image that is not there, in the order of the list', async () => {
+  it('reports every missing image, in the order of the list', async () => {
     const layers = async (reference: string): Promise<Layer[]> => {
       if (reference === 'image-7' || reference === 'image-30') {
         throw new RegistryError('SLW_REGISTRY_NOT_FOUND', `no ${reference}`);
@@ -43,7 +43,7 @@ describe('asking a registry for the sizes of images', () => {
     ]);
   });
 
-  it('does not ask a registry that is down for hundreds more', async () => {
+  it('stops after a registry proves unreachable', async () => {
     let asked = 0;
     const layers = async (): Promise<Layer[]> => {
       asked += 1;

@@ -14,7 +14,7 @@ function terminal(answer: string, { stdin = true, stderr = true } = {}): { io: I
   return { io, said: () => String(out.read() ?? '') };
 }
 
-describe('a question before something is written', () => {
+describe('the confirmation before a write', () => {
   it.each([
     ['y\n', true],
     [' YES \n', true],
@@ -22,13 +22,13 @@ describe('a question before something is written', () => {
     ['\n', false],
     ['', false],
     ['yesterday\n', false],
-  ])('takes %j for %s', async (answer, expected) => {
+  ])('treats %j as %s', async (answer, expected) => {
     const { io, said } = terminal(answer);
     expect(await confirm('Really?', {}, io)).toBe(expected);
     expect(said()).toBe('Really? [y/N] ');
   });
 
-  it('is not asked of who said --yes', async () => {
+  it('is not asked with --yes', async () => {
     const { io, said } = terminal('n\n');
     expect(await confirm('Really?', { yes: true }, io)).toBe(true);
     expect(said()).toBe('');

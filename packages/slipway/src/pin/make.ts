@@ -1,4 +1,4 @@
-// Makes the PinnedImageSets of a release or a list of images, after showing what that means for every machine.
+// Creates the PinnedImageSets of a release or a list of images, after showing whether they fit on every machine.
 import { basename } from 'node:path';
 import { type MachineConfigPool, pinnedImageSets } from '@slipway/api';
 import type { PinSnapshot } from '@slipway/fleet/reports';
@@ -38,9 +38,9 @@ async function readReleaseImages(asked: string, options: ReleaseOptions, io: Io)
   const registry = await openRegistry(options);
   const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
   try {
-    progress.update(`reads the list of images out of ${asked}`);
+    progress.update(`reading the image list of ${asked}`);
     const { release, version, images } = await releaseImages(asked, registry);
-    const onDone = (done: number): void => progress.update(`asks for images: ${done} of ${images.length}`);
+    const onDone = (done: number): void => progress.update(`reading image sizes: ${done} of ${images.length}`);
     return {
       source: { release, version },
       name: options.name ?? ['release', nameFrom(version ?? ''), options.pool].filter(Boolean).join('-'),
@@ -72,7 +72,7 @@ function deriveSetName(file: string, { name, pool }: ReleaseOptions): string {
   if (from !== '') return `${from}-${pool}`;
   throw new CommandError(
     'SLW_CLI_USAGE',
-    `slipway pin images ${file}: no name can be made of this one. Add --name NAME`,
+    `slipway pin images ${file}: the file name cannot be used as name of the set. Add --name NAME`,
   );
 }
 
@@ -81,7 +81,7 @@ async function readSizes(images: readonly string[], options: ReleaseOptions, io:
   const progress = isTerminal(io.stderr) ? terminalProgress() : silentProgress;
   try {
     return await imageSizes(images, registry, (done) =>
-      progress.update(`asks for images: ${done} of ${images.length}`),
+      progress.update(`reading image sizes: ${done} of ${images.length}`),
     );
   } finally {
     progress.clear();
@@ -89,7 +89,7 @@ async function readSizes(images: readonly string[], options: ReleaseOptions, io:
   }
 }
 
-/** Asks for the images only when the cluster has the pool: a registry takes a while to tell of hundreds. */
+/** Checks the pool first, because reading hundreds of images from a registry takes a while. */
 async function makeSets(ask: () => Promise<DesiredImages>, options: MakeOptions, io: Io): Promise<void> {
   await useCluster(options, async (client) => {
     const { dryRun = false } = options;
@@ -123,16 +123,16 @@ async function showAndMake(
   const isText = options.output === 'text';
   if (isText) await write(io.stdout, pinPlanText(plan, styleFor(io.stdout)));
   const isDue = !plan.dryRun && sets.some(({ change }) => change !== 'none');
-  const isMeant = isDue && (await confirm('Let the machines pull them?', options, io));
+  const isMeant = isDue && (await confirm('Create the sets, so that the machines pull the images?', options, io));
   if (isMeant) for (const set of sets) await writeSet(client, set);
-  // It says what was done, so it comes after that.
+  // The report states what was written, so it comes last.
   if (isText) await write(io.stdout, `\n${safeText(describeResult(plan, isDue, isMeant))}\n`);
   else await write(io.stdout, toJson({ ...plan, written: isMeant }));
   if (plan.dryRun) io.setExitCode(toExitCode(plan));
   if (isDue && !isMeant) io.setExitCode(1);
 }
 
-/** Others may have changed it since it was looked at: then the plan is not about it, and the API refuses. */
+/** The API refuses the write if another client changed the set since the plan, which would no longer apply. */
 async function writeSet(client: Client, { object, before, change }: NewSet): Promise<void> {
   if (change === 'none') return;
   const write = createCliWriter(client);
@@ -143,10 +143,10 @@ async function writeSet(client: Client, { object, before, change }: NewSet): Pro
 function describeResult({ pool, dryRun }: PinPlan, isDue: boolean, isMeant: boolean): string {
   if (dryRun) return 'Nothing was written (--dry-run).';
   if (!isDue) {
-    return `All of it is asked of pool ${pool} already: nothing was written. slipway pin status ${pool} shows how far it is.`;
+    return `Pool ${pool} already pins all of it, so nothing was written. slipway pin status ${pool} shows the progress.`;
   }
   if (!isMeant) return 'Nothing was written.';
-  return `The machines begin by themselves, all at once. slipway pin status ${pool} --watch shows them.`;
+  return `The machines start to pull automatically. Follow them with: slipway pin status ${pool} --watch`;
 }
 
 export interface ConfirmOptions {
@@ -155,13 +155,13 @@ export interface ConfirmOptions {
 
 const MAX_ANSWER_CHARACTERS = 1000;
 
-/** True: go on. Where nobody can be asked, --yes has to be said. */
+/** True: continue. Without a terminal, --yes is required. */
 export async function confirm(question: string, { yes = false }: ConfirmOptions, io: Io): Promise<boolean> {
   if (yes) return true;
   if (!isTerminal(io.stdin) || !isTerminal(io.stderr)) {
     throw new CommandError(
       'SLW_CLI_USAGE',
-      'there is no terminal to ask on whether to go on, so nothing was written. Add --yes to go on without a question, or --dry-run to only look',
+      'confirmation needs a terminal, and there is none, so nothing was written. Add --yes to confirm, or --dry-run to only show the plan',
     );
   }
   await write(io.stderr, `${question} [y/N] `);

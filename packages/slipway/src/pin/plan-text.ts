@@ -1,4 +1,4 @@
-// A plan to pin images, for people.
+// A plan to pin images as human-readable text.
 import { count } from '@slipway/base/text';
 import type { NodeFit } from '@slipway/fleet';
 import {
@@ -15,10 +15,10 @@ import {
 } from '../cli/terminal.ts';
 import type { PinPlan, PlannedSet } from './plan.ts';
 
-/** A pool with more machines than this shows only those that somebody has to look at. */
+/** A larger pool shows only the machines that need attention. */
 const MANY_NODES = 20;
 
-/** Even of those, more than a screen helps nobody. */
+/** More rows than this would not fit on a screen. */
 const MAX_ROWS = 50;
 
 const COLOURS: Readonly<Record<NodeFit['verdict'], Colour>> = {
@@ -39,20 +39,19 @@ export function pinPlanText(plan: PinPlan, { paint = plain, width }: Partial<Tex
 
 function sourceLine({ source, images }: PinPlan): string {
   if ('file' in source) return `${source.file}: ${count(images, 'image')}`;
-  return `${source.release}: version ${source.version ?? 'not said'}, ${count(images, 'image')}`;
+  return `${source.release}: version ${source.version ?? 'unknown'}, ${count(images, 'image')}`;
 }
 
 function sizeLine({ bytes, diskBytes }: PinPlan): string {
-  if (bytes === null || diskBytes === null)
-    return 'How large they are is not known: no registry was asked (--no-sizes).';
-  return `Each machine downloads at most ${byteSize(bytes)} and needs at most ${byteSize(diskBytes)} on its disk, less where it has some of the layers.`;
+  if (bytes === null || diskBytes === null) return 'Sizes are unknown, because no registry was queried (--no-sizes).';
+  return `Each machine downloads at most ${byteSize(bytes)} and needs at most ${byteSize(diskBytes)} on its disk, less if it has some of the layers.`;
 }
 
 function poolLine({ pool, pools, nodes }: PinPlan): string {
   const others = pools.filter((name) => name !== pool);
   const machines = count(nodes.length, 'machine');
   if (others.length === 0) return `Pool ${pool}: ${machines}.`;
-  return `Pool ${pool}, and by the labels of the sets also ${others.join(', ')}: ${machines} in all.`;
+  return `Pool ${pool}, and ${others.join(', ')}, which the labels of the sets also match: ${machines} in total.`;
 }
 
 function fitLine({ nodes }: PinPlan): string {
@@ -60,16 +59,16 @@ function fitLine({ nodes }: PinPlan): string {
     nodes.filter((each) => each.verdict === verdict).map(({ node }) => node);
   const [short, unknown] = [having('may not fit'), having('not known')];
   if (short.length > 0) {
-    return `It may not fit on ${count(short.length, 'machine')}: ${nameList(short, false)}. One on which it does not, counting the layers that it has, pulls nothing and says so. Free space there first.`;
+    return `It may not fit on ${count(short.length, 'machine')}: ${nameList(short, false)}. A machine that lacks space, after counting the layers it has, pulls nothing and reports that. Free disk space there first.`;
   }
   if (unknown.length > 0) {
-    return `Whether it fits is not known of ${count(unknown.length, 'machine')}: ${nameList(unknown, false)}. Each looks for itself before it pulls anything.`;
+    return `It is unknown whether it fits on ${count(unknown.length, 'machine')}: ${nameList(unknown, false)}. Each machine checks before it pulls anything.`;
   }
-  return nodes.length === 0 ? 'There is no machine to pull them yet.' : 'It fits on every machine.';
+  return nodes.length === 0 ? 'There are no machines to pull them yet.' : 'It fits on every machine.';
 }
 
 const setRow = ({ name, images, change, added, removed }: PlannedSet): Cell[] => {
-  const words = { make: 'new', none: 'is so already', change: `${added} more, ${removed} fewer` } as const;
+  const words = { make: 'new', none: 'unchanged', change: `${added} more, ${removed} fewer` } as const;
   return [name, String(images.length), words[change]];
 };
 
@@ -86,6 +85,6 @@ function nodeTable(nodes: readonly NodeFit[], paint: Paint): string[] {
   const more = listed.length - shown.length;
   return [
     table(['NODE', 'FITS', 'NEEDS AT MOST', 'USABLE'], rows, paint),
-    ...(more > 0 ? [`… and ${count(more, 'more machine')}; -o json has all\n`] : []),
+    ...(more > 0 ? [`… and ${count(more, 'more machine')}; -o json shows all\n`] : []),
   ];
 }

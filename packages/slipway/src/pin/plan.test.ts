@@ -20,37 +20,40 @@ function planFor(pins: SamplePins, more: { gate?: { isOn: boolean; because: stri
 const room = { told: [], progress: { store: { free: 8e9, size: 10e9 } } };
 
 describe('a plan to pin images', () => {
-  it('is refused where the pool has a hundred sets already, and not for one of them', () => {
+  it('is refused for a new set if the pool already has a hundred, but not for an existing one', () => {
     const many = Array.from({ length: 100 }, (_, index) => sampleSet(`set-${index}`, 1));
     expect(() => planFor({ sets: many, nodes: {} })).toThrow(
-      expect.objectContaining({ code: 'SLW_CLI_PIN_POOL', message: expect.stringContaining('it would have 101') }),
+      expect.objectContaining({
+        code: 'SLW_CLI_PIN_POOL',
+        message: expect.stringContaining('found 101 with the new ones'),
+      }),
     );
     expect(planFor({ sets: [sampleSet('shop', 1), ...many.slice(1)], nodes: {} }).sets).toMatchObject([
       { name: 'shop', change: 'change' },
     ]);
   });
 
-  it('says that nothing will happen while the gate is off', () => {
+  it('notes that nothing is pulled while the gate is off', () => {
     const plan = planFor({ sets: [], nodes: {} }, { gate: { isOn: false, because: 'disabled by x' } });
     expect(plan.notes).toEqual([expect.stringContaining('PinnedImages is off (disabled by x)')]);
   });
 
   it.each([
     ['fits everywhere', { a: room, b: room }, 'It fits on every machine.'],
-    ['fits nowhere yet', {}, 'There is no machine to pull them yet.'],
-    ['is not known of some', { a: room, b: null }, 'Whether it fits is not known of 1 machine: b.'],
+    ['fits nowhere yet', {}, 'There are no machines to pull them yet.'],
+    ['may not fit on an unknown one', { a: room, b: null }, 'It is unknown whether it fits on 1 machine: b.'],
     [
       'may not fit on one',
       { a: room, b: { told: [], progress: { store: { free: 2e9, size: 10e9 } } } },
       'It may not fit on 1 machine: b.',
     ],
-  ])('that %s says so', (_, nodes, words) => {
+  ])('that %s reports that', (_, nodes, words) => {
     const text = pinPlanText(planFor({ sets: [], nodes }));
     expect(text).toContain('Each machine downloads at most 1.0 GB and needs at most 2.0 GB on its disk');
     expect(text).toContain(words);
   });
 
-  it('of many machines lists those that somebody has to look at', () => {
+  it('for many machines lists those that need attention', () => {
     const nodes = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`node-${10 + index}`, room]));
     const text = pinPlanText(planFor({ sets: [], nodes: { ...nodes, short: null } }));
     expect(text.match(/^(?:node-\d+|short) /gm)).toEqual(['short ']);
@@ -67,7 +70,7 @@ const stored = (name: string, of: readonly string[], more: object = { labels }):
 const present = (...sets: Stored<PinnedImageSet>[]) => new Map(sets.map((set) => [set.metadata.name, set]));
 
 describe('the sets of a list of images', () => {
-  it('hold every image once and in order, at most 500 a set, in no more sets than it takes', () => {
+  it('contain every image once and in order, at most 500 per set, in as few sets as possible', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2600 }), (count) => {
         const sets = newSets({ name: 'n', labels, images: images(count), present: present() });
@@ -81,28 +84,24 @@ describe('the sets of a list of images', () => {
     );
   });
 
-  it('are named so that a list that grows past one set leaves the first where it is', () => {
+  it('are named so that the first set keeps its name when the list grows', () => {
     const names = newSets({ name: 'n', labels, images: images(1001), present: present() });
     expect(names.map(({ object }) => object.metadata.name)).toEqual(['n', 'n-2', 'n-3']);
   });
 
   it.each([
     ['is not there', undefined, { change: 'make', added: 3, removed: 0 }],
-    ['is so already', stored('n', images(3)), { change: 'none', added: 0, removed: 0 }],
+    ['is unchanged', stored('n', images(3)), { change: 'none', added: 0, removed: 0 }],
     ['has them in another order', stored('n', images(3).toReversed()), { change: 'none' }],
     ['has others', stored('n', images(5).slice(2)), { change: 'change', added: 2, removed: 2 }],
     ['has another label', stored('n', images(3), { labels: { role: 'master' } }), { change: 'change', added: 0 }],
-    [
-      'has labels of its own beside ours',
-      stored('n', images(3), { labels: { ...labels, a: 'b' } }),
-      { change: 'none' },
-    ],
-  ])('say what changes where one %s', (_, before, expected) => {
+    ['has additional labels', stored('n', images(3), { labels: { ...labels, a: 'b' } }), { change: 'none' }],
+  ])('show what changes if one %s', (_, before, expected) => {
     const sets = newSets({ name: 'n', labels, images: images(3), present: present(...(before ? [before] : [])) });
     expect(sets).toMatchObject([expected]);
   });
 
-  it('leave those of a longer list alone, and tell of them', () => {
+  it('leave the sets of a longer list in place, and list them', () => {
     const before = present(
       stored('n', images(3)),
       stored('n-2', images(3)),
@@ -133,14 +132,14 @@ describe('the labels of a new set', () => {
       { [ROLE_LABEL]: 'infra', a: 'b' },
     ],
     [
-      'of several roles the pool’s own, not worker’s, which all workers would take',
+      'the pool’s own role of several, not worker’s, which would match all workers',
       { matchExpressions: [role('In', 'worker', 'infra')] },
       { [ROLE_LABEL]: 'infra' },
     ],
-    ['else the first', { matchExpressions: [role('In', 'worker', 'gpu')] }, { [ROLE_LABEL]: 'worker' }],
-    ['a label that only has to be there', { matchExpressions: [role('Exists')] }, { [ROLE_LABEL]: '' }],
+    ['the first role otherwise', { matchExpressions: [role('In', 'worker', 'gpu')] }, { [ROLE_LABEL]: 'worker' }],
+    ['an empty label that only has to exist', { matchExpressions: [role('Exists')] }, { [ROLE_LABEL]: '' }],
     [
-      'nothing for what must not be there',
+      'nothing for a label that must not exist',
       {
         matchLabels: { a: 'b' },
         matchExpressions: [role('DoesNotExist'), { key: 'c', operator: 'NotIn', values: ['d'] }],
@@ -161,8 +160,8 @@ describe('the labels of a new set', () => {
       { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'a', operator: 'DoesNotExist' }] },
     ],
     ['one that only refuses', { matchExpressions: [role('NotIn', 'worker')] }],
-    ['one that cannot be understood', { matchLabels: { a: 'b' }, matchExpressions: [role('Like', 'x')] }],
-  ])('cannot be told of a pool with %s, and the error says what to do', (_, selector) => {
+    ['an invalid one', { matchLabels: { a: 'b' }, matchExpressions: [role('Like', 'x')] }],
+  ])('do not exist for a pool with %s, and the error explains what to do', (_, selector) => {
     expect(() => labelsMatching(poolWith(selector))).toThrow(
       expect.objectContaining({
         code: 'SLW_CLI_PIN_POOL',

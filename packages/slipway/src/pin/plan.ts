@@ -1,4 +1,4 @@
-// What making the PinnedImageSets of a list of images means for a pool and each of its machines.
+// Plans the PinnedImageSets of a list of images, and whether they fit on each machine of a pool.
 import type { MachineConfigPool, PinnedImageSet } from '@slipway/api';
 import {
   sumImageBytes,
@@ -24,10 +24,10 @@ import { MAX_IMAGES } from './image-list.ts';
 
 export interface DesiredImages {
   readonly source: PinPlan['source'];
-  /** Of the first set. */
+  /** Name of the first set. */
   readonly name: string;
   readonly images: readonly string[];
-  /** By name; null: nobody was asked. */
+  /** By name; null: no registry was queried. */
   readonly sizes: ReadonlyMap<string, SizedImage> | null;
 }
 
@@ -39,7 +39,7 @@ export interface PlanRequest {
   readonly dryRun: boolean;
 }
 
-/** Throws what is against it. */
+/** Throws if the sets cannot be created. */
 export function planSets({ pool, wanted, now, gate, dryRun }: PlanRequest): { plan: PinPlan; sets: NewSet[] } {
   const { source, name, images, sizes } = wanted;
   const sets = newSets({ name, images, labels: labelsMatching(pool), present: now.sets });
@@ -75,7 +75,7 @@ function checkRoom({ metadata, spec }: MachineConfigPool, sets: readonly NewSet[
   if (names.size <= MAX_SETS) return;
   throw new CommandError(
     'SLW_CLI_PIN_POOL',
-    `MachineConfigPool ${metadata.name}: expected at most ${MAX_SETS} PinnedImageSets, found that it would have ${names.size}. Delete sets that are of no use any more: slipway pin status ${metadata.name} lists them`,
+    `MachineConfigPool ${metadata.name}: expected at most ${MAX_SETS} PinnedImageSets, found ${names.size} with the new ones. Delete sets that are no longer needed; slipway pin status ${metadata.name} lists them`,
   );
 }
 
@@ -108,31 +108,31 @@ function formatNotes(gate: GateFinding | null, left: readonly string[]): string[
   return [
     ...(gate?.isOn === false
       ? [
-          `The feature gate PinnedImages is off (${gate.because}): sets can be made, but no machine pulls anything until it is on.`,
+          `The feature gate PinnedImages is off (${gate.because}): sets can be created, but no machine pulls anything until it is on.`,
         ]
       : []),
     ...(left.length === 0
       ? []
       : [
-          `${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} left of a longer list of this name, and stays pinned. To let go of it: kubectl delete pinnedimageset ${left.join(' ')}`,
+          `${left.join(', ')} ${left.length === 1 ? 'remains' : 'remain'} from a longer list of this name, with images pinned. To unpin: kubectl delete pinnedimageset ${left.join(' ')}`,
         ]),
   ];
 }
 
-/** What `slipway pin release` and `pin images` are about to do, or did. `-o json` gives exactly this. */
+/** What `slipway pin release` and `pin images` would do, or did. `-o json` prints exactly this. */
 export interface PinPlan {
   /** Where the images come from. */
   readonly source: { readonly release: string; readonly version: string | null } | { readonly file: string };
   readonly pool: string;
-  /** All pools whose machines will hold the images: the labels of a set may match several. */
+  /** All pools whose machines will pull the images: the labels of a set may match several. */
   readonly pools: readonly string[];
   readonly images: number;
-  /** As they are transferred to a machine that has nothing of them, shared layers once; null: nobody was asked. */
+  /** Download of a machine without any of the layers, counting shared layers once; null: no registry was queried. */
   readonly bytes: number | null;
-  /** What they take on such a machine's disk. */
+  /** Disk space on that machine. */
   readonly diskBytes: number | null;
   readonly sets: readonly PlannedSet[];
-  /** By name. */
+  /** Sorted by name. */
   readonly nodes: readonly NodeFit[];
   readonly notes: readonly string[];
   readonly dryRun: boolean;
@@ -143,21 +143,21 @@ export interface PinPlan {
 export interface PlannedSet {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** What it takes to have it so: `none` where it is so already. */
+  /** The required change; `none`: the set already exists like this. */
   readonly change: 'make' | 'change' | 'none';
-  /** Images that it gets or loses, where it is there already. */
+  /** Images added to or removed from an existing set. */
   readonly added: number;
   readonly removed: number;
   readonly images: readonly string[];
 }
 
-/** For a script that asks before it pins: 2 where some machine may not take it, or is not known to. */
+/** For scripts that check before they pin: 2 if a machine may lack space, or it is unknown. */
 export const toExitCode = ({ nodes }: Pick<PinPlan, 'nodes'>): number =>
   nodes.every(({ verdict }) => verdict === 'fits') ? 0 : 2;
 
 export interface NewSet {
   readonly object: PinnedImageSet;
-  /** As the cluster has it; null: it has none of this name. */
+  /** The existing set; null: there is none of this name. */
   readonly before: Stored<PinnedImageSet> | null;
   readonly change: 'make' | 'change' | 'none';
   readonly added: number;
@@ -179,20 +179,20 @@ export function newSets({ name, labels, images, present }: SetsRequest): NewSet[
   return parts.map((part, index) => newSet(setName(name, index), labels, part, present));
 }
 
-/** Labels by which a new set belongs to a pool: what the pool's selector asks for, and no more. */
+/** The labels that the pool's selector requires, and no more. */
 export function labelsMatching({ metadata: { name }, spec }: MachineConfigPool): Record<string, string> {
   const selector = spec.machineConfigSelector ?? {};
   const labels = { ...fromExpressions(selector, name), ...selector.matchLabels };
-  // An empty selector takes no set: for images of every machine in the cluster somebody has to say so.
+  // An empty selector would match every set, so pinning for the whole cluster must be explicit.
   if (Object.keys(labels).length > 0 && matchesSelector(selector, labels)) return labels;
   throw new CommandError(
     'SLW_CLI_PIN_POOL',
-    `MachineConfigPool ${name}: spec.machineConfigSelector: expected one that labels of a PinnedImageSet can match, such as matchLabels of a role, found ${JSON.stringify(selector).slice(0, 300)}. ` +
-      `Make the set yourself (slipway pin … --dry-run -o json has the images), and name it in spec.pinnedImageSets of the pool`,
+    `MachineConfigPool ${name}: spec.machineConfigSelector: expected a selector that labels of a PinnedImageSet can match, such as matchLabels with a role, found ${JSON.stringify(selector).slice(0, 300)}. ` +
+      `Create the set yourself (slipway pin … --dry-run -o json lists the images), and add it to spec.pinnedImageSets of the pool`,
   );
 }
 
-/** Of several values that do, the pool's own role: worker's would bring the images to every worker. */
+/** Prefers the pool's own role: with worker's, every worker would pull the images. */
 function fromExpressions({ matchExpressions = [] }: LabelSelector, pool: string): Record<string, string> {
   const wanted: Record<string, string> = {};
   for (const { key, operator, values = [] } of matchExpressions) {
@@ -202,7 +202,7 @@ function fromExpressions({ matchExpressions = [] }: LabelSelector, pool: string)
   return wanted;
 }
 
-/** The first has the name itself, so that a list that grows past one set leaves it where it is. */
+/** The first set has no suffix, so that it keeps its name when the list grows past one set. */
 const setName = (name: string, index: number): string => (index === 0 ? name : `${name}-${index + 1}`);
 
 function newSet(
@@ -224,7 +224,7 @@ function newSet(
   return { object, before, change: added + removed === 0 && isLabelled ? 'none' : 'change', added, removed };
 }
 
-/** Sets of a longer list of the same name that was there before: nobody asked to let go of their images. */
+/** Sets of an earlier, longer list of the same name. They stay, because the user did not ask to unpin their images. */
 export function leftOver({ name, images, present }: Omit<SetsRequest, 'labels'>): string[] {
   const first = Math.ceil(images.length / MAX_IMAGES);
   const left: string[] = [];

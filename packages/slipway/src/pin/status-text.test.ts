@@ -25,8 +25,8 @@ const failure = `release-4.22.0-worker: registry.example.com/a@sha256:${'0'.repe
 const buildReport = (nodes: Record<string, SamplePinNode | null>, gate: PinReport['gate'] = null): PinReport =>
   pinReport(samplePins({ sets: told, nodes, maxPulling: '10' }), gate, null);
 
-describe('pinned images for people', () => {
-  it('are a bar for the pool, its sets, and every machine', () => {
+describe('the text of slipway pin status', () => {
+  it('has progress bars for the pool, its sets, and every machine', () => {
     const text = pinText(
       buildReport({
         'worker-0': done,
@@ -37,7 +37,7 @@ describe('pinned images for people', () => {
     expect(text).toBe(`worker: degraded  1 set, 3 machines
   [##########----------] 303 of 600 images, 24.0 GB of 48.0 GB, 240.0 MB/s, about 2 min left
   1 of 3 machines pinned, 1 pulling, 1 degraded
-  at most 10 machines pull at once
+  at most 10 machines pull concurrently
 
   SET                    IMAGES  MACHINES                       BYTES OF ALL MACHINES
   release-4.22.0-worker  200     [#######-------------] 1 of 3  24.0 GB of 48.0 GB
@@ -49,7 +49,7 @@ describe('pinned images for people', () => {
 `);
   });
 
-  it('of a large pool are those that somebody has to look at, the worst first', () => {
+  it('lists only machines that need attention in a large pool, the worst first', () => {
     const nodes = Object.fromEntries([
       ...Array.from({ length: 30 }, (_, index) => [`worker-${10 + index}`, done] as const),
       ['worker-50', at(1, 1)],
@@ -65,12 +65,12 @@ describe('pinned images for people', () => {
     expect(pinText(buildReport(nodes), { allNodes: true })).toContain('worker-10');
   });
 
-  it('say how to begin where there are none, and that the gate is off', () => {
+  it('explains how to start if there are no sets, and that the gate is off', () => {
     const nothing = pinReport(samplePins({ sets: [], nodes: {} }), { isOn: false, because: 'disabled by x' }, null);
     expect(pinText(nothing)).toMatch(/feature gate PinnedImages is off \(disabled by x\)[^]*slipway pin release/);
   });
 
-  it('move no cursor', () => {
+  it('escapes control characters', () => {
     expect(pinText(buildReport({ 'worker-0': { ...at(1, 1), failure: 'bad \u001b[2J' } }))).not.toContain('\u001b');
   });
 });
@@ -81,7 +81,7 @@ describe('changes of pinned images', () => {
     buildReport({ 'worker-0': done, 'worker-1': at(1, 1 * GB) }),
   ];
 
-  it('are all there is at first, and then what is new', () => {
+  it('are everything at first, and then only what is new', () => {
     expect(pinChanges(null, before)).toEqual([
       'worker: 0 of 2 machines pinned: release-4.22.0-worker on 0 of 2',
       'worker/worker-0: pulling: 1 of 200 images, 1.0 GB of 16.0 GB, 120.0 MB/s, about 2 min left',

@@ -1,4 +1,4 @@
-// How far pools and machines are with their pinned images, for people.
+// The progress of pinned images as human-readable text.
 import { count, oneLine } from '@slipway/base/text';
 import type { Amount, NodePins, PinPhase } from '@slipway/fleet';
 import type { PinReport, PoolPins, SetPins } from '@slipway/fleet/reports';
@@ -19,26 +19,29 @@ import {
 } from '../cli/terminal.ts';
 
 export interface PinTextOptions extends Partial<TextStyle> {
-  /** A line for every node, however many there are. */
+  /** One line for every node, even in large pools. */
   readonly allNodes?: boolean;
 }
 
-/** A pool with more machines than this shows only those that are not done. */
+/** A larger pool shows only the machines that are not done. */
 const MANY_NODES = 20;
 
-/** Even of those, more than a screen helps nobody. */
+/** More rows than this would not fit on a screen. */
 const MAX_ROWS = 50;
+
+/** Part of `-o json`, so the table shows the same word. */
+const NOT_STARTED = 'not begun' satisfies PinPhase;
 
 const COLOURS: Readonly<Record<PinPhase, Colour>> = {
   pinned: 'green',
   pulling: 'cyan',
   waiting: 'yellow',
   degraded: 'red',
-  'not begun': 'dim',
+  [NOT_STARTED]: 'dim',
 };
 
-/** Who has to be looked at comes first. */
-const ORDER: readonly PinPhase[] = ['degraded', 'pulling', 'waiting', 'not begun', 'pinned'];
+/** Machines that need attention come first. */
+const ORDER: readonly PinPhase[] = ['degraded', 'pulling', 'waiting', NOT_STARTED, 'pinned'];
 
 export function pinText(
   { gate, pools }: PinReport,
@@ -54,7 +57,7 @@ export function pinText(
   const none =
     used.length === 0
       ? [
-          `No pool has images to pin${pools.length === 1 ? ` (asked for ${pools[0]?.name})` : ''}. slipway pin release RELEASE_IMAGE --pool POOL makes the sets for an upgrade\n`,
+          `${pools.length === 1 ? `Pool ${pools[0]?.name} has no images to pin` : 'No pool has images to pin'}. For an upgrade, create the sets with: slipway pin release RELEASE_IMAGE --pool POOL\n`,
         ]
       : [];
   return [...off, ...none, ...used.map((pool) => poolText(pool, { paint, allNodes, width }))].join('\n');
@@ -69,7 +72,7 @@ function poolText(
   const lines = [
     `${progressBar(done(pool).done, done(pool).total)} ${amountsLine(pool)}`,
     countsLine(machines),
-    ...(pool.maxPulling === null ? [] : [`at most ${pool.maxPulling} machines pull at once`]),
+    ...(pool.maxPulling === null ? [] : [`at most ${pool.maxPulling} machines pull concurrently`]),
     ...pool.problems,
   ];
   const body = lines
@@ -83,12 +86,12 @@ function poolText(
   ].join('');
 }
 
-/** The worst that one of its machines is in. */
+/** The worst phase of its machines. */
 function poolPhase({ nodes }: PoolPins): PinPhase {
-  return ORDER.find((phase) => nodes.some((node) => node.phase === phase)) ?? 'not begun';
+  return ORDER.find((phase) => nodes.some((node) => node.phase === phase)) ?? NOT_STARTED;
 }
 
-/** Bytes tell best how far it is; images where those are not known. */
+/** Bytes measure progress best; images are the fallback if sizes are unknown. */
 const done = ({ bytes, images }: Pick<PoolPins, 'bytes' | 'images'>): Amount => bytes ?? images;
 
 /** `240 of 600 images, 10.1 GB of 48.3 GB, 120.0 MB/s, about 6 min left` */
@@ -111,7 +114,7 @@ function countsLine({ pinned, pulling, waiting, degraded, notBegun, total }: Poo
     ...(pulling > 0 ? [`${pulling} pulling`] : []),
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
     ...(degraded > 0 ? [`${degraded} degraded`] : []),
-    ...(notBegun > 0 ? [`${notBegun} not begun`] : []),
+    ...(notBegun > 0 ? [`${notBegun} not started`] : []),
   ].join(', ');
 }
 
@@ -153,7 +156,7 @@ function nodeTable(nodes: readonly NodePins[], paint: Paint): string {
   return table(['NODE', 'STATE', 'PROGRESS', 'IMAGES', 'BYTES', 'RATE', 'LEFT', 'WHY'], rows, paint);
 }
 
-/** What a person wants to know of it, beside how far it is. */
+/** What a user needs to know in addition to the progress. */
 function formatReason({ waitsFor, lastError, phase }: NodePins): string {
   if (phase === 'pinned') return '';
   const reason = phase === 'degraded' || waitsFor === '' ? lastError : `waits for ${waitsFor}`;
@@ -162,7 +165,7 @@ function formatReason({ waitsFor, lastError, phase }: NodePins): string {
 
 const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
 
-/** What has changed between two looks, a line each: for a pipe or a log. Without the first look, everything is news. */
+/** One line per change between two reports, for a pipe or a log. Without `before`, everything is new. */
 export function pinChanges(before: PinReport | null, after: PinReport): string[] {
   const olds = new Map(before?.pools.map((pool) => [pool.name, pool]));
   return after.pools.flatMap((pool) => poolLines(olds.get(pool.name), pool)).map((line) => shortImages(safeLine(line)));
@@ -178,7 +181,7 @@ function poolLines(old: PoolPins | undefined, now: PoolPins): string[] {
   ];
 }
 
-/** Sums of many machines change with each of them: those have lines of their own. */
+/** Without byte sums, which change with every machine; machines have separate lines. */
 function poolLine({ name, sets, machines }: PoolPins): string {
   if (sets.length === 0) return '';
   const { pinned, degraded, total } = machines;

@@ -37,14 +37,14 @@ export function runPinStatus(pools: readonly string[], options: PinStatusOptions
   });
 }
 
-/** Reads only. */
+/** Writes nothing. */
 export async function readPins(client: Client): Promise<PinSnapshot> {
   const fleet = await readFleet(client);
   const sets = await whereInstalled(client, () => Array.fromAsync(client.list(pinnedImageSets)));
   return { fleet, sets: new Map(sets.map((set) => [set.metadata.name, set])) };
 }
 
-/** The same, kept up to date. */
+/** Like readPins, but kept up to date by watches. */
 function watchPins(client: Client, options: WatchOptions): LiveSource<PinSnapshot> {
   const fleet = watchFleet(client, options);
   const { signal, onChange } = options;

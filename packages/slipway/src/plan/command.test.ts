@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
 import { runCommand } from '../testing/run-command.ts';
 import { planCommand } from './command.ts';
-import './plan.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
+import './plan.ts'; // Preloaded, so that loading does not count against a test's timeout.
 
 const made: string[] = [];
 afterEach(async () => {
@@ -21,7 +21,7 @@ const chrony = (text: string) => machineConfig('50-chrony', 'worker', [file('/et
 const secret = machineConfig('60-secret', 'worker', [file('/etc/secret', 'hunter2', 0o600)]);
 
 describe('slipway plan without a cluster', () => {
-  it('compares two fleets: what changes, from where, and what it would cost a machine', async () => {
+  it('compares two fleets: what changes, where it comes from, and what a machine has to do', async () => {
     const dir = await fleet({
       'main/a.json': chrony('pool a\n'),
       'main/gone.json': secret,
@@ -32,7 +32,7 @@ describe('slipway plan without a cluster', () => {
     expect(out).toContain('MachineConfig 50-chrony: changed');
     expect(out).toContain('MachineConfig 60-secret: removed');
     expect(out).toContain('~ file /etc/chrony.conf  (from 50-chrony)\n');
-    expect(out).toContain('- file /etc/secret  (was from 60-secret)\n');
+    expect(out).toContain('- file /etc/secret  (previously from 60-secret)\n');
     expect(out).toMatch(/a machine at rendered-worker-[0-9a-f]{8}…: drain, reboot/);
     expect(out).toContain('Pool master: nothing changes');
     expect(out).not.toContain('hunter2');
@@ -98,16 +98,16 @@ describe('slipway plan without a cluster', () => {
     expect(out).toMatch(/2 machines \(w-1, w-2\) at rendered-worker-\S+: drain, reboot/);
     expect(out).toContain('1 of 2: 1 machine: w-1\n    2 of 2: 1 machine: w-2');
     expect(out).toContain('Drains: 2 machines; 1 pod evicted\n    w-1: shop/web');
-    expect(out).toContain('PodDisruptionBudget shop/web allows no eviction now');
-    expect(out).toContain('Time: no past rollout to go by');
+    expect(out).toContain('PodDisruptionBudget shop/web allows no evictions now');
+    expect(out).toContain('Time: unknown, the pool has no past rollouts');
     expect(err).not.toContain('left out');
   });
 
-  it('tells every problem with its code after the plan, and exits 1', async () => {
+  it('reports every problem with its code after the plan, and exits 1', async () => {
     const dir = await fleet({ 'a.json': machineConfig('50-a', 'worker', [{ path: 'relative' }]) });
     const { out, err, code } = await plan(['--offline', '-f', dir]);
     expect(code).toBe(1);
-    expect(out).toContain('Result: it would not work');
+    expect(out).toContain('Result: this would fail');
     expect(err).toMatch(/MachineConfig 50-a, .*\[SLW_RENDER_INVALID\]$/m);
   });
 });
@@ -122,7 +122,7 @@ describe('slipway plan with a cluster', () => {
     [
       'a rendered MachineConfig',
       { ...chrony('a'), metadata: { name: 'rendered-worker-1' } },
-      /rendered-worker-1 is a rendered one/,
+      /rendered-worker-1 is rendered, and only the render controller/,
     ],
   ])('refuses %s', async (_, object, message) => {
     const { err, out, code } = await plan(['-f', await fleet({ 'a.json': object })]);
@@ -142,14 +142,14 @@ describe('slipway plan with a cluster', () => {
     expect(err).toMatch(/b\.json: MachineConfiguration cluster: spec\.managementState: .*\[SLW_CLI_MANIFEST\]$/m);
   });
 
-  it('says how to do without one where none is found', async () => {
+  it('suggests --offline if no cluster is found', async () => {
     vi.stubEnv('KUBECONFIG', '/does/not/exist');
     const { thrown, err } = await plan(['-f', await fleet({ 'a.json': customPool('infra') })]);
     expect(thrown).toBe('SLW_CLI_PLAN_SOURCE');
     expect(err).toContain('--offline');
   });
 
-  it('does not take --from, which is for --offline', async () => {
+  it('refuses --from without --offline', async () => {
     const dir = await fleet({ 'a.json': chrony('a') });
     expect(await plan(['-f', dir, '--from', dir])).toMatchObject({ thrown: 'SLW_CLI_USAGE' });
   });

@@ -5,15 +5,15 @@ import type { PlanOptions } from './plan.ts';
 
 export const planCommand = (io: Io = processIo): Command =>
   withClusterOptions(withManifestOptions(new Command('plan')))
-    .summary('show what applying manifests would do to every machine, before it is done')
+    .summary('show what applying manifests would do to every machine')
     .description(
-      'Shows for each pool what changes and which MachineConfig it comes from; for each machine what that costs and why; whom drains would evict and which budgets would block; the waves, and how long it takes. Nothing is written, and it needs no right to write. FILES are MachineConfigs, MachineConfigPools and the MachineConfiguration. Exits 0 when nothing changes, 2 when something does without a drain or reboot, 3 with one, 1 on an error.',
+      'Shows what changes in each pool and which MachineConfig causes it, what each machine has to do and why, which pods drains would evict, which PodDisruptionBudgets would block them, the waves, and the estimated time. It writes nothing and needs only read access. Manifests are MachineConfigs, MachineConfigPools and the MachineConfiguration. Exit codes: 0 if nothing changes, 2 if something changes without a drain or reboot, 3 with a drain or reboot, 1 on an error.',
     )
-    .option('--offline', 'without a cluster: the manifests are the whole fleet')
-    .option('--from <PATH>', 'with --offline: the fleet as it is now, manifests or a dump of a cluster')
+    .option('--offline', 'plan without a cluster; the manifests are the whole fleet')
+    .option('--from <PATH>', 'with --offline: the current fleet, as manifests or a dump of a cluster')
     .addOption(outputOption(['text', 'json']))
-    .option('-v, --verbose', 'every machine, pod and reason by name')
-    .option('--show-secrets', 'also show password hashes and the contents of files that are secret')
+    .option('-v, --verbose', 'list every machine, pod and reason by name')
+    .option('--show-secrets', 'also show password hashes and the contents of secret files')
     .addHelpText(
       'after',
       `

@@ -1,4 +1,4 @@
-// Reads a fleet and manifests, and says what applying them would lead to. Nothing here writes.
+// `slipway plan`: reads a fleet and manifests, and plans what applying them would do. Nothing here writes.
 import type { PodDisruptionBudget } from '@slipway/api';
 import { ProblemList } from '@slipway/fleet';
 import {
@@ -28,8 +28,6 @@ import { readConfigs, snapshotReader } from './read-configs.ts';
 import { appliedManifests, type Dump, type OfflineFleet, readOffline } from './read-offline.ts';
 import { planText } from './text.ts';
 
-// `slipway plan`: reads a fleet and manifests, and says what applying them would lead to.
-
 export interface PlanOptions extends ManifestOptions, ClusterOptions {
   offline?: boolean;
   from?: string;
@@ -53,7 +51,7 @@ async function planOnline(options: PlanOptions, io: Io, progress: Progress): Pro
   if (options.from !== undefined) {
     throw new CommandError(
       'SLW_CLI_USAGE',
-      '--from is the fleet as it is now, for --offline; a cluster says that itself',
+      '--from: expected together with --offline, found it without. Without --offline, the plan reads the current fleet from the cluster',
     );
   }
   const { documents, problems } = await readDocuments(options.filename, io.stdin);
@@ -64,7 +62,7 @@ async function planOnline(options: PlanOptions, io: Io, progress: Progress): Pro
     );
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_CONFIG_MISSING')) throw error;
-    throw new CommandError('SLW_CLI_PLAN_SOURCE', `${error.message}, or plan without a cluster: --offline`, {
+    throw new CommandError('SLW_CLI_PLAN_SOURCE', `${error.message}, or plan without a cluster with --offline`, {
       cause: error,
     });
   }
@@ -72,7 +70,7 @@ async function planOnline(options: PlanOptions, io: Io, progress: Progress): Pro
 
 export interface PlanResult {
   readonly plan: FleetPlan;
-  /** What was assumed or left out, a line each. */
+  /** What was assumed or ignored, one line each. */
   readonly notes: readonly string[];
 }
 
@@ -80,7 +78,7 @@ export interface ClusterPlanOptions extends RenderOptions {
   showSecrets?: boolean;
 }
 
-/** `change` makes what there would be out of what there is; it may refuse by throwing. */
+/** `change` computes the state after the change; it may throw to refuse. */
 export async function planCluster(
   client: Client,
   options: ClusterPlanOptions,
@@ -93,7 +91,7 @@ export async function planCluster(
     client,
     options.namespace,
     machineConfigReader(options),
-    'it is fetched for this plan, and again when the manifest is applied',
+    'this plan fetches it, and the controllers fetch it again when the manifest is applied',
   );
   const read = await readConfigs([before, applied.state], reader.read, progress);
   const plan = await planChange(before, applied, { machines, read, showSecrets: options.showSecrets });
@@ -130,7 +128,7 @@ async function planOffline(options: PlanOptions, io: Io, progress: Progress): Pr
   };
 }
 
-/** Those of the fleet as it is, else those beside the manifests. */
+/** The machines of --from, else those among the manifests. */
 function selectMachines(now: OfflineFleet | undefined, after: OfflineFleet): { dump: Dump; machines: Machines } {
   const dump = now !== undefined && now.dump.nodes.length > 0 ? now.dump : after.dump;
   const rendered = new Map([...after.rendered, ...(now?.rendered ?? [])]);
@@ -144,7 +142,7 @@ function compareFleets(now: OfflineFleet, after: OfflineFleet): { before: FleetS
   return { before: now.state, applied: { ...applied, state } };
 }
 
-/** The manifests say themselves what is now, if they are a dump: pools point at what they were rendered to. */
+/** A dump contains its own current state: its pools point to their rendered configs. */
 function compareWithOwnState({ state, rendered }: OfflineFleet): { before: FleetState; applied: Applied } {
   const pools = state.pools.filter(({ spec }) => rendered.has(spec.configuration?.name ?? ''));
   return { before: { ...state, pools, machineConfigs: [] }, applied: { state, objects: [] } };

@@ -1,4 +1,4 @@
-// A fleet out of a cluster. Nothing here writes.
+// Reads a fleet from a cluster. Nothing here writes.
 import {
   configMaps,
   generatedByAnnotation,
@@ -44,11 +44,11 @@ export interface ClusterFleet {
 
 export async function readCluster(client: Client, options: RenderOptions, progress: Progress): Promise<ClusterFleet> {
   const { namespace } = options;
-  progress('reads pools and MachineConfigs');
+  progress('reading pools and MachineConfigs');
   const [pools, members, given, settings, images, streams] = await Promise.all([
     whereInstalled(client, () => Array.fromAsync(client.list(machineConfigPools))),
-    // The longest of all: it begins with the first.
-    readAll(client.list(nodes), slimNode, (count) => progress(`reads nodes: ${count}`)),
+    // Takes longest, so it starts with the first.
+    readAll(client.list(nodes), slimNode, (count) => progress(`reading nodes: ${count}`)),
     readMachineConfigs(client, options),
     client.find(machineConfigurations, { name: SINGLETON_NAME }),
     client.find(configMaps, { name: OS_IMAGES_CONFIG_MAP, namespace }),
@@ -72,14 +72,14 @@ export async function readCluster(client: Client, options: RenderOptions, progre
 }
 
 interface SourceMachineConfigs {
-  /** Without rendered ones; with those of the operator, whether or not the cluster has them yet. */
+  /** Without rendered ones; includes the built-in ones, even if the cluster does not have them yet. */
   readonly machineConfigs: readonly MachineConfig[];
   readonly controllerVersion: string;
-  /** What was assumed, a line each. */
+  /** What was assumed, one line each. */
   readonly notes: readonly string[];
 }
 
-/** What pools are rendered from. */
+/** The MachineConfigs that pools are rendered from. */
 export async function readMachineConfigs(client: Client, options: RenderOptions): Promise<SourceMachineConfigs> {
   const listed = await Array.fromAsync(client.list(machineConfigs, { labelSelector: `!${poolLabel}` }));
   const given = listed.filter(({ metadata }) => !metadata.name.startsWith(RENDERED_PREFIX));
@@ -92,18 +92,18 @@ export async function readMachineConfigs(client: Client, options: RenderOptions)
     controllerVersion,
     notes: missing.map(
       ({ metadata }) =>
-        `assumed: MachineConfig ${metadata.name}: not in the cluster yet; this program’s own is used (version ${controllerVersion})`,
+        `assumed: MachineConfig ${metadata.name} is not in the cluster yet, so the plan uses the built-in one (version ${controllerVersion})`,
     ),
   };
 }
 
-/** The controllers that run there are those that will render, whatever version this program has. */
+/** The controllers of the cluster will render, so their version counts, not the version of this program. */
 function versionIn(given: readonly MachineConfig[]): string {
   const versions = given.map(({ metadata }) => metadata.annotations?.[generatedByAnnotation]);
   return versions.find((each) => each !== undefined) ?? version;
 }
 
-/** Null: pools follow none, or one may not look; then a note says so. */
+/** Null: pools follow no stream, or reading is forbidden; then there is a note. */
 async function readStreams(client: Client): Promise<{ found: Streams | null; notes: string[] }> {
   try {
     const object = await findOsImageStream(client);
@@ -114,13 +114,13 @@ async function readStreams(client: Client): Promise<{ found: Streams | null; not
     return {
       found: null,
       notes: [
-        `OS image streams may not be read with these credentials, so pools are planned as if there were none: ${error.message}`,
+        `these credentials may not read OS image streams, so the plan assumes that there are none: ${error.message}`,
       ],
     };
   }
 }
 
-/** Those that pools are at and machines have: a few, where the cluster may hold many. One that is gone is left out. */
+/** Only the rendered configs that pools and machines use: the cluster may have many more. Deleted ones are left out. */
 async function readRendered(
   client: Client,
   pools: readonly MachineConfigPool[],
@@ -137,7 +137,7 @@ async function readRendered(
   const found = new Map<string, PlannedConfig['spec']>();
   for (const name of names) {
     if (name === undefined || name === null || name === '') continue;
-    progress(`reads rendered configs: ${found.size} of ${names.size}`);
+    progress(`reading rendered configs: ${found.size} of ${names.size}`);
     const config = await client.find(machineConfigs, { name });
     if (config?.spec !== undefined) found.set(name, config.spec);
   }
@@ -145,16 +145,16 @@ async function readRendered(
 }
 
 export interface ClusterPods {
-  /** Null: they may not be listed; the notes say so. */
+  /** Null: listing them is forbidden; then there is a note. */
   readonly pods: readonly EvictedPod[] | null;
   readonly budgets: readonly PodDisruptionBudget[] | null;
   readonly notes: readonly string[];
 }
 
-/** Of pages, one is held at a time: a pod has some 10 kB, and a cluster a hundred thousand of them. */
+/** Only one page is in memory at a time: a pod is about 10 kB, and a cluster may have a hundred thousand. */
 const PODS_PER_PAGE = 500;
 
-/** Pods on these nodes. Who may not list pods still gets a plan. */
+/** Pods on these nodes. A user who may not list pods still gets a plan. */
 export async function readPods(client: Client, drained: ReadonlySet<string>, progress: Progress): Promise<ClusterPods> {
   const notes: string[] = [];
   const unlessForbidden = async <T>(what: string, read: () => Promise<T>): Promise<T | null> => {
@@ -162,7 +162,7 @@ export async function readPods(client: Client, drained: ReadonlySet<string>, pro
       return await read();
     } catch (error) {
       if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
-      notes.push(`${what} may not be listed with these credentials: ${error.message}`);
+      notes.push(`these credentials may not list ${what}: ${error.message}`);
       return null;
     }
   };
@@ -172,7 +172,7 @@ export async function readPods(client: Client, drained: ReadonlySet<string>, pro
   };
   return {
     pods: await unlessForbidden('pods', () =>
-      readAll(client.list(pods, { pageSize: PODS_PER_PAGE }), evicted, (count) => progress(`reads pods: ${count}`)),
+      readAll(client.list(pods, { pageSize: PODS_PER_PAGE }), evicted, (count) => progress(`reading pods: ${count}`)),
     ),
     budgets: await unlessForbidden('PodDisruptionBudgets', () => Array.fromAsync(client.list(podDisruptionBudgets))),
     notes,
@@ -203,7 +203,7 @@ const leases: Resource<KubeObject & { spec?: { holderIdentity?: string } }> = {
   namespaced: true,
 };
 
-/** Null: nobody leads, or not on a node, or one may not look. Then the order of turns may differ by this one node. */
+/** Null: no leader, it is not on a node, or reading is forbidden. Then only the place of this node in the order may differ. */
 async function controllerNode(
   client: Client,
   namespace: string,
@@ -218,7 +218,7 @@ async function controllerNode(
   }
 }
 
-/** The leader signs with the name of its host: its pod, or with the host's network the node. '' where nobody leads. */
+/** The holder is named after its host: the pod, or the node if the pod uses the host network. '' if there is no leader. */
 async function leadersHost(client: Client, namespace: string): Promise<string> {
   const lease = await client.find(leases, { namespace, name: 'slipway-controllers' });
   return lease?.spec?.holderIdentity?.split('_')[0] ?? '';

@@ -1,4 +1,4 @@
-// MachineConfigs made ready to merge, with their remote content: from what the cluster has stored, or fetched into memory.
+// Reads MachineConfigs with their remote content, which the cluster has stored or which is fetched into memory.
 import { type MachineConfig, type Secret, secrets } from '@slipway/api';
 import { needsRemoteContent, type ReadInput, readMachineConfig, selectMachineConfigs } from '@slipway/fleet';
 import type { FleetState, ReadConfigs } from '@slipway/fleet/plan';
@@ -7,7 +7,7 @@ import { type Client, isKubeError } from '@slipway/kube';
 import type { Progress } from '../cli/io.ts';
 import type { ReadMachineConfig } from '../render/remote-content.ts';
 
-/** Every MachineConfig that a pool of one of the states selects. */
+/** Reads every MachineConfig that a pool of one of the states selects. */
 export async function readConfigs(
   states: readonly FleetState[],
   read: ReadMachineConfig,
@@ -17,9 +17,9 @@ export async function readConfigs(
     states.flatMap(({ pools, machineConfigs }) => pools.flatMap((pool) => selectMachineConfigs(pool, machineConfigs))),
   );
   const results = new Map<MachineConfig, ReadInput>();
-  // One after the other: each may fetch, with a limit of its own on what it holds.
+  // One at a time: each may fetch, and the memory limit applies to each.
   for (const machineConfig of selected) {
-    progress(`reads MachineConfigs: ${results.size} of ${selected.size}`);
+    progress(`reading MachineConfigs: ${results.size} of ${selected.size}`);
     results.set(machineConfig, await read(machineConfig));
   }
   return results;
@@ -27,16 +27,16 @@ export async function readConfigs(
 
 export interface SnapshotReader {
   readonly read: ReadMachineConfig;
-  /** What was fetched because the cluster has not stored it. */
+  /** One note for each MachineConfig whose content the cluster has not stored. */
   readonly notes: readonly string[];
 }
 
-/** What the controllers have fetched is not fetched again: the server may have other contents by now. */
+/** Uses the content that the controllers have stored: the remote server may serve other content by now. */
 export function snapshotReader(
   client: Client,
   namespace: string,
   fetching: ReadMachineConfig,
-  /** What becomes of content that is fetched here, for a note. */
+  /** What fetching here means, for the note. */
   meaning: string,
 ): SnapshotReader {
   const notes: string[] = [];
@@ -62,7 +62,7 @@ export function snapshotReader(
       const found = await stored(machineConfig);
       if (found !== null) return found;
       notes.push(
-        `remote content of MachineConfig ${machineConfig.metadata.name} is not stored in the cluster as it would be: ${meaning} (--no-fetch refuses that)`,
+        `the cluster has not stored the remote content of MachineConfig ${machineConfig.metadata.name} in this version: ${meaning} (--no-fetch prevents that)`,
       );
       return fetching(machineConfig);
     },
@@ -74,7 +74,7 @@ async function listIndexes(client: Client, namespace: string, notes: string[]): 
     return await Array.fromAsync(client.list(secrets, { namespace, labelSelector: `${REMOTE_CONTENT_LABEL}=index` }));
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
-    notes.push(`stored remote content may not be read with these credentials: ${error.message}`);
+    notes.push(`these credentials may not read stored remote content: ${error.message}`);
     return [];
   }
 }

@@ -1,4 +1,4 @@
-// A fleet out of manifests and dumps, without a cluster.
+// Reads a fleet from manifests and dumps, without a cluster.
 import {
   type MachineConfig,
   machineConfigKind,
@@ -30,7 +30,7 @@ export interface OfflineFleet {
   readonly given: AppliedManifests;
   readonly rendered: Machines['rendered'];
   readonly dump: Dump;
-  /** What was left out and what was assumed, a line each. */
+  /** What was ignored and what was assumed, one line each. */
   readonly notes: readonly string[];
 }
 
@@ -72,13 +72,13 @@ export async function readOffline(
   };
 }
 
-/** A plan looks at more kinds than a render. */
+/** A plan uses more kinds than a render. */
 const unused = (ignored: ReadonlyMap<string, number>): ReadonlyMap<string, number> =>
   new Map([...ignored].filter(([kind]) => kind !== machineConfigurationKind.kind && !dumpedKinds.has(kind)));
 
 const PLANNED = [machineConfigKind, machineConfigPoolKind, machineConfigurationKind];
 
-/** What -f is given: objects that people apply, and nothing else. Throws for objects of other kinds: nobody may believe that they were planned for. */
+/** The objects of -f. Throws for other kinds, because the plan would silently ignore them. */
 export function appliedManifests(
   documents: readonly ManifestDocument[],
   problems: readonly string[] = [],
@@ -100,7 +100,7 @@ export function appliedManifests(
 const NOTHING: CodedProblem = {
   code: 'SLW_CLI_MANIFEST',
   message:
-    'the manifests of -f hold no object; expected a MachineConfig, MachineConfigPool or MachineConfiguration in .yaml, .yml or .json files',
+    '-f: expected a MachineConfig, MachineConfigPool or MachineConfiguration in .yaml, .yml or .json files, found no objects',
 };
 
 function findDocumentProblems({ place, value }: ManifestDocument): CodedProblem[] {
@@ -110,7 +110,7 @@ function findDocumentProblems({ place, value }: ManifestDocument): CodedProblem[
     return [
       {
         code: 'SLW_CLI_PLAN_KIND',
-        message: `${place}: ${kind}${name === '' ? '' : ` ${name}`}: expected ${PLANNED.map((each) => each.kind).join(', ')} of the groups ${machineConfigKind.group} and ${machineConfigurationKind.group}; what other objects lead to is not planned, so leave them out`,
+        message: `${place}: ${kind}${name === '' ? '' : ` ${name}`}: expected ${PLANNED.map((each) => each.kind).join(', ')} of the groups ${machineConfigKind.group} and ${machineConfigurationKind.group}. slipway plan does not cover other objects; leave them out`,
       },
     ];
   }
@@ -118,7 +118,7 @@ function findDocumentProblems({ place, value }: ManifestDocument): CodedProblem[
   return [
     {
       code: 'SLW_CLI_PLAN_KIND',
-      message: `${place}: MachineConfig ${name} is a rendered one: the render controller alone writes it. Give the MachineConfigs that it is made from`,
+      message: `${place}: MachineConfig ${name} is rendered, and only the render controller writes rendered MachineConfigs. Pass the MachineConfigs that it is rendered from`,
     },
   ];
 }
@@ -130,16 +130,17 @@ function nameIn(value: unknown): string {
 
 type Settings = { ok: true; object: MachineConfiguration | undefined } | { ok: false; problems: string[] };
 
-/** The MachineConfiguration `cluster`, of which there is one. */
+/** The MachineConfiguration `cluster`, a singleton. */
 function settingsIn(documents: readonly ManifestDocument[]): Settings {
   const { group, kind } = machineConfigurationKind;
   const found = documents.filter(({ value }) => parseHeader(value).group === group && parseHeader(value).kind === kind);
   const problems = found.flatMap(({ place, value }, index) => {
     const name = nameIn(value);
     if (name !== SINGLETON_NAME)
-      return [`${place}: ${kind} ${name}: expected the name ${SINGLETON_NAME}; no other is looked at`];
+      return [`${place}: ${kind} ${name}: expected the name ${SINGLETON_NAME}; any other is ignored`];
     const first = found.findIndex((other) => nameIn(other.value) === name);
-    if (first !== index) return [`${place}: ${kind} ${name} is already in ${found[first]?.place ?? ''}; leave one out`];
+    if (first !== index)
+      return [`${place}: ${kind} ${name} is already in ${found[first]?.place ?? ''}; remove one of them`];
     const checked = validate(machineConfigurationKind, value);
     return checked.ok
       ? []
@@ -151,7 +152,7 @@ function settingsIn(documents: readonly ManifestDocument[]): Settings {
   return { ok: true, object: checked?.ok === true ? checked.object : undefined };
 }
 
-/** Nodes, pods and budgets out of a dump of a cluster, as `kubectl get -o json` writes it. */
+/** Nodes, pods and budgets from a dump of a cluster, in the format of `kubectl get -o json`. */
 export interface Dump {
   readonly nodes: readonly Node[];
   readonly pods: readonly Stored<Pod>[];
@@ -160,7 +161,7 @@ export interface Dump {
 
 const dumpedKinds: ReadonlySet<string> = new Set([nodes.kind, pods.kind, podDisruptionBudgets.kind]);
 
-/** What is not as the API server would have given it is left out, and said. */
+/** Objects that the API server would not return are left out and reported. */
 function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; problems: string[] } {
   const problems: string[] = [];
   const take = <T>(resource: { group: string; kind: string }, isIt: (value: unknown) => value is T): T[] =>
@@ -168,7 +169,9 @@ function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; probl
       const { group, kind } = parseHeader(value);
       if (group !== resource.group || kind !== resource.kind) return [];
       if (isIt(value)) return [value];
-      problems.push(`${place}: ${kind}: expected an object as the API server gives it, found something else`);
+      problems.push(
+        `${place}: ${kind}: expected an object as returned by the API server, found missing or malformed fields`,
+      );
       return [];
     });
   return {
@@ -205,7 +208,7 @@ const isTextMap = (value: unknown): boolean => isRecord(value) && Object.values(
 
 type Checks = Readonly<Record<string, (value: unknown) => boolean>>;
 
-/** A field that `checks` does not name may be anything: nobody looks at it. */
+/** Fields that `checks` does not name are unused and may be anything. */
 const isObject =
   (checks: Checks) =>
   (value: unknown): boolean =>

@@ -1,4 +1,4 @@
-// A plan for people.
+// A plan as human-readable text.
 import { count } from '@slipway/base/text';
 import { type Cause, needsReboot, type NodeAction } from '@slipway/fleet';
 import {
@@ -31,14 +31,14 @@ export function planText(plan: FleetPlan, options: TextOptions): string {
   return `${blocks.map(safeText).join('\n\n')}\n`;
 }
 
-/** Also a pool with machines on their way is told of, though these manifests have no part in it. */
+/** A pool with an update in progress is shown too, even if these manifests do not affect it. */
 const isShown = ({ isAffected, nodes }: PoolPlan): boolean => isAffected || nodes.some(({ turn }) => turn !== 'none');
 
 function objectsText(objects: readonly PlannedObject[]): string {
   const changed = objects.filter(({ change }) => change !== 'same');
   const same = objects.length - changed.length;
   const lines = changed.map(({ kind, name, change }) => `  ${kind} ${name}: ${change}`);
-  if (same > 0) lines.push(`  ${changed.length === 0 ? 'all' : 'others'} (${same}): the same as they are`);
+  if (same > 0) lines.push(`  ${changed.length === 0 ? 'all' : 'others'} (${same}): unchanged`);
   return ['Objects', ...lines].join('\n');
 }
 
@@ -64,7 +64,7 @@ function headLines(pool: PoolPlan): string[] {
   const machines = nodes.length === 0 ? 'no machines' : count(nodes.length, 'machine');
   const lines = [`Pool ${name}${isNew ? ' (new)' : ''}: ${machines}, ${target}`];
   if (newest !== after) lines.push(`  held: the newest config is ${shortConfig(newest)}`);
-  if (!pool.isAffected) lines.push('  with or without these manifests:');
+  if (!pool.isAffected) lines.push('  regardless of these manifests:');
   const isGoing = rollout.phase === 'updating' || rollout.phase === 'updated';
   if (nodes.length > 0 && (!isGoing || rollout.waves.length === 0))
     lines.push(`  ${rollout.phase}: ${rollout.summary}`);
@@ -79,8 +79,8 @@ const indented = (text: string): string[] => text.split('\n').map((line) => `  $
 
 function originText({ from, was, change }: PlannedChange): string {
   const others = was.filter((name) => !from.includes(name));
-  if (change === 'removed') return was.length === 0 ? '' : `(was from ${was.join(', ')})`;
-  const before = others.length === 0 ? '' : `, before from ${others.join(', ')}`;
+  if (change === 'removed') return was.length === 0 ? '' : `(previously from ${was.join(', ')})`;
+  const before = others.length === 0 ? '' : `, previously from ${others.join(', ')}`;
   return from.length === 0 ? '' : `(from ${from.join(', ')}${before})`;
 }
 
@@ -92,20 +92,20 @@ function groupLines({ nodes, update, turn, movesFrom, why }: NodeGroup, options:
   const move = movesFrom === null ? '' : ` from pool ${movesFrom}`;
   const from = update === undefined ? '' : ` at ${shortConfig(update.from)}`;
   const head = `  ${who}${move}${from}: ${turn === 'none' ? 'nothing changes' : costText(update)}`;
-  const reason = why === '' ? [] : [`    no turn as it is: ${why}`];
+  const reason = why === '' ? [] : [`    not updated for now: ${why}`];
   return [head, ...reason, ...(update === undefined ? [] : reasonLines(update, options))];
 }
 
-/** For a pool without machines, or of which none are known. */
+/** For a pool without known machines. */
 const wouldBeLines = (update: PlannedUpdate, options: TextOptions): string[] => [
   `  a machine at ${shortConfig(update.from)}: ${costText(update)}`,
   ...reasonLines(update, options),
 ];
 
 function costText(update: PlannedUpdate | undefined): string {
-  if (update === undefined || update.actions === null) return 'nobody can say what it costs';
-  if (update.irreconcilable.length > 0) return 'cannot become it';
-  if (update.actions.length === 0) return 'no drain, no reboot, nothing restarted';
+  if (update === undefined || update.actions === null) return 'the required actions are unknown';
+  if (update.irreconcilable.length > 0) return 'cannot be updated to it';
+  if (update.actions.length === 0) return 'no drain, reboot or restart';
   const drain = update.needsDrain && !update.actions.some(({ type }) => type === 'Drain') ? ['drain'] : [];
   return [...drain, ...update.actions.map(actionText)].join(', ');
 }
@@ -123,21 +123,21 @@ const actionText = (action: NodeAction): string =>
 
 const MAX_REASONS = 5;
 
-/** What costs most is said first: of many reasons a few will do, and one of them must be it. */
+/** The most disruptive reasons come first, so that a short list includes them. */
 function reasonLines({ causes, irreconcilable, tolerated }: PlannedUpdate, { verbose }: TextOptions): string[] {
   const sorted = [...causes].sort((a, b) => computeRank(a) - computeRank(b));
   const shown = verbose ? sorted : sorted.slice(0, MAX_REASONS);
   const more = sorted.length - shown.length;
   return [
-    ...irreconcilable.map(({ message }) => `    cannot be done: ${message}`),
-    ...tolerated.map(({ message }) => `    let pass: ${message}`),
+    ...irreconcilable.map(({ message }) => `    cannot be applied: ${message}`),
+    ...tolerated.map(({ message }) => `    tolerated: ${message}`),
     ...shown.map(causeText),
     ...(more > 0 ? [`    and ${more} more (-v shows them)`] : []),
   ];
 }
 
 function causeText({ item, actions, because }: Cause): string {
-  const cost = actions.length === 0 ? 'nothing to do' : actions.map(actionText).join(', ');
+  const cost = actions.length === 0 ? 'no action' : actions.map(actionText).join(', ');
   return `    ${item.kind} ${item.name}: ${cost} (${because})`;
 }
 
@@ -149,16 +149,13 @@ function computeRank({ actions }: Cause): number {
 function waveLines({ rollout }: PoolPlan, { verbose }: TextOptions): string[] {
   const { waves, maxUnavailable, takenBy } = rollout;
   if (waves.length === 0) return [];
-  const taken =
-    takenBy.length === 0
-      ? ''
-      : `, of which ${takenBy.length} are out of service already: ${nameList(takenBy, verbose)}`;
+  const taken = takenBy.length === 0 ? '' : `; already unavailable: ${nameList(takenBy, verbose)}`;
   const lines = waves.map(({ number, of, nodes, atATime, soakSeconds }, index) => {
-    const pace = nodes.length > atATime ? `, ${atATime} at a time` : '';
-    const soak = soakSeconds > 0 && index < waves.length - 1 ? `; then ${durationText(soakSeconds)} of watching` : '';
-    return `    ${number} of ${of}: ${count(nodes.length, 'machine')}${pace}: ${nameList(nodes, verbose)}${soak}`;
+    const limit = nodes.length > atATime ? `, ${atATime} at a time` : '';
+    const soak = soakSeconds > 0 && index < waves.length - 1 ? `; then a soak of ${durationText(soakSeconds)}` : '';
+    return `    ${number} of ${of}: ${count(nodes.length, 'machine')}${limit}: ${nameList(nodes, verbose)}${soak}`;
   });
-  return [`  Waves (at most ${maxUnavailable} out of service${taken})`, ...lines];
+  return [`  Waves (at most ${maxUnavailable} unavailable${taken})`, ...lines];
 }
 
 function timeLines({ rollout }: PoolPlan): string[] {
@@ -166,8 +163,8 @@ function timeLines({ rollout }: PoolPlan): string[] {
   const { estimateSeconds } = rollout;
   return [
     estimateSeconds === null
-      ? '  Time: no past rollout to go by'
-      : `  Time: about ${durationText(estimateSeconds)}, going by past rollouts of the pool`,
+      ? '  Time: unknown, the pool has no past rollouts'
+      : `  Time: about ${durationText(estimateSeconds)}, based on past rollouts of the pool`,
   ];
 }
 
@@ -176,15 +173,15 @@ function resultText({ outcome, pools }: FleetPlan): string {
     case 'no change':
       return 'Result: nothing changes';
     case 'refused':
-      return 'Result: it would not work, as the problems say';
+      return 'Result: this would fail; see the problems';
     case 'no disruption':
-      return `Result: ${changeText(countAffected(pools, false))}, without a drain or reboot`;
+      return `Result: ${changeText(countAffected(pools, false))}`;
     case 'disruption':
       return `Result: ${disruptionText(countAffected(pools, true), countAffected(pools, false))}`;
   }
 }
 
-/** Machines to which something happens because of the manifests, with or without a drain or reboot. */
+/** The number of machines that the manifests change, with or without a drain or reboot. */
 function countAffected(pools: readonly PoolPlan[], isDisruptive: boolean): number {
   return pools.flatMap(({ nodes, updates }) => {
     const costly = new Set(updates.filter(({ needsDrain }) => needsDrain).map(({ from }) => from));
@@ -193,21 +190,23 @@ function countAffected(pools: readonly PoolPlan[], isDisruptive: boolean): numbe
 }
 
 const changeText = (machines: number): string =>
-  machines === 0 ? 'something changes, but for no machine' : `${count(machines, 'machine')} changed`;
+  machines === 0
+    ? 'something changes, but no known machine is affected'
+    : `${count(machines, 'machine')} changed without a drain or reboot`;
 
 function disruptionText(disrupted: number, others: number): string {
-  if (disrupted === 0) return 'a machine of these pools would be drained or rebooted; none are known';
-  const more = others === 0 ? '' : `, ${others} changed without that`;
+  if (disrupted === 0) return 'machines of these pools would be drained or rebooted, but none are known';
+  const more = others === 0 ? '' : `, ${others} changed without a drain or reboot`;
   return `${count(disrupted, 'machine')} drained or rebooted${more}`;
 }
 
-/** Whom drains would evict, and what would hold them up. */
+/** Which pods drains would evict, and what would block them. */
 function drainLines({ nodes }: Pick<PoolPlan, 'nodes'>, verbose: boolean): string[] {
   const drained = nodes.filter(({ drain }) => drain !== null);
   if (drained.length === 0) return [];
   const machines = count(drained.length, 'machine');
   const lists = drained.map(({ drain }) => drain?.evicted ?? null);
-  if (lists.includes(null)) return [`  Drains: ${machines}; which pods that evicts is not known`];
+  if (lists.includes(null)) return [`  Drains: ${machines}; the pods to evict are unknown`];
   const pods = lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
   return [
     `  Drains: ${machines}; ${count(pods, 'pod')} evicted`,
@@ -224,13 +223,13 @@ function podLines({ name, drain }: NodePlan): string[] {
 interface Obstacle {
   readonly budget: string;
   readonly allowed: number;
-  /** Each machine with how many pods. */
+  /** Each machine with its number of pods. */
   readonly where: readonly string[];
 }
 
 const SHOWN_BUDGETS = 5;
 
-/** By budget: one that is at its limit holds up every machine with a pod of it. Those first that allow least. */
+/** Grouped by budget, because one at its limit blocks every machine with one of its pods. The strictest come first. */
 function budgetLines(drained: readonly NodePlan[], verbose: boolean): string[] {
   const blocked = drained.flatMap(({ name, drain }) => (drain?.blockedBy ?? []).map((by) => ({ name, by })));
   const obstacles = [...Map.groupBy(blocked, ({ by }) => by.budget)].map(([budget, places]): Obstacle => {
@@ -249,7 +248,7 @@ function budgetLines(drained: readonly NodePlan[], verbose: boolean): string[] {
 function obstacleText({ budget, allowed, where }: Obstacle, verbose: boolean): string {
   const meaning =
     allowed === 0
-      ? 'allows no eviction now: the drain waits until it does'
-      : `allows ${count(allowed, 'eviction')} now: the others wait for new pods elsewhere`;
+      ? 'allows no evictions now: drains wait until it does'
+      : `allows ${count(allowed, 'eviction')} now: the other pods wait for replacements`;
   return `    PodDisruptionBudget ${budget} ${meaning}; ${nameList(where, verbose)}`;
 }

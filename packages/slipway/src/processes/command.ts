@@ -22,73 +22,69 @@ import type { InstallOptions } from './install.ts';
 import type { ServerCommandOptions } from './server.ts';
 import type { StartOptions } from './start.ts';
 
-/** Apart from the controllers themselves, so that `--help` need not load them. */
+/** Not in controllers.ts, so that `--help` does not load the controllers. */
 export const defaultSettings: ControllerSettings = { keepRendered: 10 };
 
 export const controllerCommand = (): Command =>
   withIronicOptions(withRegistryAccessOptions(withFirstBootOptions(withClusterOptions(new Command('controller')))))
     .summary('run the controllers against a cluster')
-    .description('Runs the controllers against a cluster until it is told to stop. Several may run: one of them leads.')
-    .option('--namespace <name>', 'where the leader’s Lease lives', DEFAULT_NAMESPACE)
+    .description('Runs the controllers against a cluster until SIGTERM or Ctrl-C. With several replicas, one leads.')
+    .option('--namespace <name>', 'namespace of the leader election Lease', DEFAULT_NAMESPACE)
     .addOption(featureGatesOption())
-    .option('--no-leader-elect', 'start at once; only where no second one can run')
+    .option('--no-leader-elect', 'start immediately; safe only if no second replica can run')
     .addOption(
-      new Option('--probes <host:port>', 'where /healthz, /readyz and /metrics are served')
+      new Option('--probes <host:port>', 'address of /healthz, /readyz and /metrics')
         .default({ host: '127.0.0.1', port: 8797 }, '127.0.0.1:8797')
         .argParser(addressParser('127.0.0.1:8797')),
     )
     .addOption(
       new Option(
         '--os-image <image>',
-        'the OS image of all pools, before the ConfigMap machine-config-osimageurl',
+        'OS image of all pools; overrides the ConfigMap machine-config-osimageurl',
       ).argParser(parseImage),
     )
     .addOption(
-      new Option('--os-extensions-image <image>', 'the image that OS extensions come from, likewise').argParser(
+      new Option('--os-extensions-image <image>', 'image with the OS extensions; overrides the ConfigMap').argParser(
         parseImage,
       ),
     )
     .addOption(
       new Option(
         '--release-image <image>',
-        'the release image that OS image streams come from, where there is no ClusterVersion',
+        'release image that provides the OS image streams if the cluster has no ClusterVersion',
       ).argParser(parseImage),
     )
     .addOption(
       new Option(
         '--pull-secret <namespace/name>',
-        'the Secret with credentials of registries (default: openshift-config/pull-secret)',
+        'Secret with the registry credentials (default: openshift-config/pull-secret)',
       ).argParser(parseSecretName),
     )
     .addOption(
-      new Option('--daemon-image <image>', 'the image that new machines take the slipway program from').argParser(
-        parseImage,
-      ),
+      new Option('--daemon-image <image>', 'image with the slipway program for new machines').argParser(parseImage),
     )
     .addOption(
       new Option(
         '--allow-host <host>',
-        'fetch remote content of MachineConfigs only from this host, or *.domain; again for more (default: any)',
+        'fetch remote content of MachineConfigs only from this host, such as *.example.com; repeatable (default: any)',
       ).argParser(addTo),
     )
     .addOption(
       new Option(
         '--allow-address <range>',
-        'fetch also from these addresses, though they are refused by default, such as 127.0.0.0/8; again for more',
+        'also fetch from these addresses, which are refused by default, such as 127.0.0.0/8; repeatable',
       ).argParser(addRange),
     )
     .addOption(
-      new Option('--keep-rendered <number>', 'rendered configs kept for each pool besides those in use')
+      new Option('--keep-rendered <number>', 'unused rendered configs to keep for each pool')
         .default(defaultSettings.keepRendered)
         .argParser(parseCount),
     )
     .option(
       '--boot-image-canary',
-      'before a MachineSet of the Machine API gets another boot image, one machine with it must become ready',
+      'require one machine to become ready with a new boot image before a Machine API MachineSet gets it',
     )
-    .addOption(
-      new Option('--own-node <name>', 'the node that this program runs on: it is the last to change').env('NODE_NAME'),
-    )
+    .addOption(new Option('--own-node <name>', 'node that runs this program; it is updated last').env('NODE_NAME'))
     .addOption(logLevelOption())
     .addHelpText(
       'after',
@@ -123,24 +119,24 @@ function parseCount(text: string): number {
 
 export const serverCommand = (): Command =>
   withClusterOptions(new Command('server'))
-    .summary('serve first-booting machines their config')
+    .summary('serve configs to machines at first boot')
     .description(
-      'Answers machines at their first boot over HTTPS until it is told to stop: with the pools of a cluster, or with a directory before there is one. Any number may run; it writes nothing.',
+      'Serves configs over HTTPS to machines at first boot, until SIGTERM or Ctrl-C. The configs come from the pools of a cluster or, before a cluster exists, from a directory. It writes nothing, so any number of replicas may run.',
     )
     .addOption(
-      new Option('--listen <host:port>', 'where machines find it')
+      new Option('--listen <host:port>', 'address to listen on')
         .default({ host: '::', port: 22_623 }, '[::]:22623')
         .argParser(addressParser('[::]:22623')),
     )
-    .option('--namespace <name>', 'where its Secrets are', DEFAULT_NAMESPACE)
+    .option('--namespace <name>', 'namespace of its Secrets', DEFAULT_NAMESPACE)
     .option(
       '--allow-anonymous',
-      'answer machines without a provisioning token too (default: only on OpenShift, whose stubs have none)',
+      'serve machines without a provisioning token too (default: only on OpenShift, whose stubs have none)',
     )
-    .option('--no-allow-anonymous', 'answer only machines with a token, on OpenShift too')
-    .option('--bootstrap <directory>', 'serve what slipway bootstrap wrote there; no cluster is asked')
+    .option('--no-allow-anonymous', 'serve only machines with a token, on OpenShift too')
+    .option('--bootstrap <directory>', 'serve the output of slipway bootstrap from this directory, without a cluster')
     .addOption(
-      new Option('--probes <host:port>', 'where /healthz, /readyz and /metrics are served')
+      new Option('--probes <host:port>', 'address of /healthz, /readyz and /metrics')
         .default({ host: '127.0.0.1', port: 8798 }, '127.0.0.1:8798')
         .argParser(addressParser('127.0.0.1:8798')),
     )
@@ -150,7 +146,7 @@ export const serverCommand = (): Command =>
       `
 Examples:
   slipway server --kubeconfig ~/.kube/config
-  slipway server --bootstrap ./bootstrap           # the first machines of a cluster to be
+  slipway server --bootstrap ./bootstrap           # for the first machines of a new cluster
   slipway server --probes 0.0.0.0:8798             # in a pod`,
     )
     .action(async (options: ServerCommandOptions) => (await import('./server.ts')).runServer(options));
@@ -159,14 +155,14 @@ export const installCommand = (): Command =>
   withClusterOptions(new Command('install'))
     .summary('install or update CRDs, admission policies and access control in a cluster')
     .description(
-      'Installs or updates our CRDs, our admission policies and what the daemons on nodes may do. CRDs that the platform, Metal3 or Cluster API normally bring are made only where they are absent. Doing it again changes nothing.',
+      'Installs or updates Slipway’s CRDs, admission policies and the RBAC of the daemons on nodes. CRDs that the platform, Metal3 or Cluster API normally provide are created only if they are missing. Running it again changes nothing.',
     )
     .option(
       '--namespace <name>',
-      'where Slipway runs: its controllers are exempt from its own policies',
+      'namespace of Slipway; its controllers there are exempt from its policies',
       DEFAULT_NAMESPACE,
     )
-    .addOption(new Option('-o, --output <form>', 'how to report').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <form>', 'output format').choices(['text', 'json']).default('text'))
     .addHelpText(
       'after',
       `
@@ -184,19 +180,20 @@ export const startCommand = (): Command =>
       'run everything on this machine: a real API server, etcd, the controllers, and a fleet of simulated machines',
     )
     .description(
-      'Starts a real etcd and kube-apiserver in a data directory of its own, installs CRDs and policies, and runs the controllers, the machine config server and a fleet of simulated machines against it until Ctrl-C. `npm start` is this command.',
+      'Starts a real etcd and kube-apiserver, installs CRDs and policies, and runs the controllers, the machine config server and a fleet of simulated machines until Ctrl-C. All data is in one directory. `npm start` runs this command.',
     )
-    .option('--data-dir <directory>', 'where everything is kept', join(root, '.slipway'))
+    .option('--data-dir <directory>', 'directory for all data', join(root, '.slipway'))
     .addOption(
-      new Option('--port <number>', `the API server’s port (default: ${DEFAULT_API_PORT}, else a free one)`).argParser(
-        parsePort,
-      ),
+      new Option(
+        '--port <number>',
+        `port of the API server (default: ${DEFAULT_API_PORT}, or a free one if taken)`,
+      ).argParser(parsePort),
     )
-    .option('--fresh', 'begin with an empty cluster', false)
+    .option('--fresh', 'delete all data and start with an empty cluster', false)
     .addOption(
       new Option(
         '--nodes <number>',
-        'how many simulated machines there are at least, each a directory with the real daemon; 0 for none at work',
+        'minimum number of simulated machines; each is a directory with the real daemon; 0 runs none',
       )
         .default(DEFAULT_MACHINES, `${DEFAULT_MACHINES}: 3 masters, 3 workers, 2 of the custom pool infra`)
         .argParser(parseNodes),
@@ -217,7 +214,7 @@ function parseNodes(text: string): number {
   const nodes = text === '' ? Number.NaN : Number(text);
   if (Number.isInteger(nodes) && nodes >= 0 && nodes <= MAX_MACHINES) return nodes;
   throw new InvalidArgumentError(
-    `expected a number from 0 to ${MAX_MACHINES}, found ${JSON.stringify(text)}: every simulated machine takes memory and a part of one processor`,
+    `expected a number from 0 to ${MAX_MACHINES}, found ${JSON.stringify(text)}: each simulated machine needs memory and part of one CPU core`,
   );
 }
 

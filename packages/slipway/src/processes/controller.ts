@@ -1,4 +1,4 @@
-// Runs the controllers against a cluster until it is told to stop, after the questions that must be answered before.
+// Runs the controllers against a cluster until SIGTERM or Ctrl-C, after the checks that must pass first.
 import { once } from 'node:events';
 import { dataImages, DEFAULT_NAMESPACE, kinds, machineConfigs, poolLabel } from '@slipway/api';
 import type { FeatureGateSettings } from '@slipway/fleet';
@@ -50,7 +50,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   await running.stop();
 }
 
-/** Without patience: what is wrong now is said now. Once the controllers run, they wait for a server to come back. */
+/** Without retries: a wrong setup fails immediately. Running controllers wait for an API server to return. */
 async function checkOnce(options: ControllerOptions, ironic: IronicSettings | undefined): Promise<string> {
   const transport = await connect(options, { retryForMs: 0 });
   try {
@@ -65,8 +65,8 @@ async function checkOnce(options: ControllerOptions, ironic: IronicSettings | un
 }
 
 /**
- * The questions that must be answered before controllers start, asked once and without patience, so that a wrong
- * kubeconfig is one clear line and not an endless retry.
+ * The checks before controllers start. They run once without retries, so that a wrong kubeconfig is one clear line and
+ * not an endless retry.
  */
 export async function preflight(transport: Transport): Promise<{ kubernetes: string }> {
   const kubernetes = await serverVersion(transport);
@@ -74,14 +74,19 @@ export async function preflight(transport: Transport): Promise<{ kubernetes: str
   if (missing.length > 0) {
     throw new CommandError(
       'SLW_CLI_NOT_INSTALLED',
-      `${transport.server} does not serve ${missing.join(', ')}. Install the CRDs first: slipway install`,
+      `${transport.server} does not serve ${missing.join(', ')}. Install the CRDs first, with: slipway install`,
     );
   }
   return { kubernetes };
 }
 
 async function serverVersion(transport: Transport): Promise<string> {
-  const answer = await transport.json({ method: 'GET', path: '/version', what: 'ask for the version', retry: 'never' });
+  const answer = await transport.json({
+    method: 'GET',
+    path: '/version',
+    what: 'get the server version',
+    retry: 'never',
+  });
   const { gitVersion } = answer as { gitVersion?: unknown };
   return typeof gitVersion === 'string' ? gitVersion : 'unknown';
 }
@@ -101,7 +106,7 @@ async function servedBy(transport: Transport, api: string): Promise<Set<string>>
     const answer = await transport.json({
       method: 'GET',
       path: `/apis/${api}`,
-      what: `ask for the kinds of ${api}`,
+      what: `list the kinds of ${api}`,
       retry: 'never',
     });
     const { resources = [] } = answer as { resources?: { name: string }[] };
@@ -112,7 +117,7 @@ async function servedBy(transport: Transport, api: string): Promise<Set<string>>
   }
 }
 
-/** Our admission policies know who the controllers are. Anybody else would be refused at every render. */
+/** Our admission policies allow only the controllers' identity. Any other would be refused at every render. */
 export async function checkIdentity(transport: Transport, namespace: string): Promise<void> {
   const name = `rendered-preflight-${'0'.repeat(32)}`;
   const object = { metadata: { name, labels: { [poolLabel]: 'preflight' } } };
@@ -122,24 +127,24 @@ export async function checkIdentity(transport: Transport, namespace: string): Pr
     if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
     throw new CommandError(
       'SLW_CLI_NOT_OPERATOR',
-      `the identity of this kubeconfig may not write rendered MachineConfigs (${error.message}). Run the controllers as a ServiceAccount of the namespace ${namespace} that may, or, to try things, as a user in the group slipway:break-glass`,
+      `the user of this kubeconfig is not allowed to write rendered MachineConfigs (${error.message}). Run the controllers as a ServiceAccount in namespace ${namespace} with that permission or, to try things out, as a member of the group slipway:break-glass`,
       { cause: error },
     );
   }
 }
 
-/** Two operators that render the same pools would undo each other's work. */
+/** Two operators that render the same pools would undo each other's changes. */
 export async function checkAlone(transport: Transport): Promise<void> {
   const other = { namespace: DEFAULT_NAMESPACE, name: 'machine-config-operator' };
   const found = await createClient(transport).find(deployments, other);
   if (found === undefined || found.spec?.replicas === 0) return;
   throw new CommandError(
     'SLW_CLI_OTHER_OPERATOR',
-    `a Machine Config Operator runs in this cluster (Deployment ${other.namespace}/${other.name}, ${found.spec?.replicas ?? 1} replicas). Two operators would undo each other's work: scale it to zero first`,
+    `a Machine Config Operator runs in this cluster (Deployment ${other.namespace}/${other.name}, replicas: ${found.spec?.replicas ?? 1}). Two operators would undo each other's changes. Scale it to zero first`,
   );
 }
 
-/** What is read of one: whether it runs, and as whom. */
+/** The fields that are read: whether it runs, and its ServiceAccount. */
 export interface Deployment extends KubeObject {
   spec?: { replicas?: number; template?: { spec?: { serviceAccountName?: string } } };
 }
@@ -152,7 +157,9 @@ export const deployments: Resource<Deployment> = {
   namespaced: true,
 };
 
-/** Two operators that power the same hosts, or change the same drives, would undo each other's work. */
+const SHARED_HOSTS_FLAG = '--data-images-beside-operator';
+
+/** Two operators that power the same hosts, or change the same drives, would undo each other's changes. */
 export async function checkHosts(transport: Transport, besideOperator: boolean): Promise<void> {
   for (const operator of await runningOperators(transport)) {
     const { namespace = '', name } = operator.metadata;
@@ -160,13 +167,13 @@ export async function checkHosts(transport: Transport, besideOperator: boolean):
     if (!besideOperator) {
       throw new CommandError(
         'SLW_DATA_IMAGE_OPERATOR',
-        `${where}. Two operators would undo each other's work: scale it to zero, or run with --data-images-beside-operator, which leaves the hosts to it`,
+        `${where}. Two operators would undo each other's changes. Scale it to zero, or run with ${SHARED_HOSTS_FLAG} and let it manage the hosts`,
       );
     }
     if (await mayWriteDataImages(transport, operator)) {
       throw new CommandError(
         'SLW_DATA_IMAGE_OPERATOR',
-        `${where} and handles DataImages itself: it may write dataimages/status. Leave --ironic-url out, or take that right from its ServiceAccount`,
+        `${where} and manages DataImages too: its ServiceAccount may write dataimages/status. Leave --ironic-url out, or revoke that permission`,
       );
     }
   }
@@ -184,7 +191,7 @@ async function runningOperators(transport: Transport): Promise<Stored<Deployment
 const isHostsOperator = (name: string): boolean =>
   /(^|-)baremetal-operator($|-)/.test(name) && !name.startsWith('cluster-baremetal-operator');
 
-/** As the API server itself would decide it, whichever roles it comes from. */
+/** Asks the API server, so that every role and binding counts. */
 async function mayWriteDataImages(transport: Transport, { metadata, spec }: Stored<Deployment>): Promise<boolean> {
   const { namespace = '' } = metadata;
   const account = spec?.template?.spec?.serviceAccountName ?? 'default';
@@ -202,7 +209,7 @@ async function mayWriteDataImages(transport: Transport, { metadata, spec }: Stor
       const answer = await transport.json({
         method: 'POST',
         path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-        what: `ask whether ServiceAccount ${namespace}/${account} may write DataImages`,
+        what: `check whether ServiceAccount ${namespace}/${account} may write DataImages`,
         retry: 'never',
         body,
       });

@@ -1,4 +1,4 @@
-// All that the command has from the controllers: this file wires them, and no other imports them.
+// Wires the controllers. No other file of the command imports them.
 import type { Server } from 'node:http';
 import {
   bootImagesControllers,
@@ -41,42 +41,42 @@ import { readSmallText } from '../cli/io.ts';
 import type { IronicFlags } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 
-/** What people may set about the controllers; the rest is in the cluster. */
+/** Settings of the controllers from flags; everything else is in the cluster. */
 export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' | 'serverHosts' | 'tokens'> {
-  /** Before those of the ConfigMap machine-config-osimageurl. */
+  /** Override the ConfigMap machine-config-osimageurl. */
   osImage?: string | undefined;
   osExtensionsImage?: string | undefined;
-  /** The image machines take the slipway program from. */
+  /** The image with the slipway program for machines. */
   daemonImage?: string | undefined;
   keepRendered: number;
-  /** The node that the controllers run on: it changes last. */
+  /** The node that runs the controllers; it is updated last. */
   ownNode?: string | undefined;
-  /** Where remote content of MachineConfigs may come from. */
+  /** The hosts and addresses that remote content of MachineConfigs may be fetched from. */
   allowHost?: string[] | undefined;
   allowAddress?: string[] | undefined;
-  /** More names for the server's certificate. */
+  /** Additional names for the server's certificate. */
   serverHost?: string[] | undefined;
-  /** Whether stubs have tokens, where it was said. */
+  /** Whether stubs have tokens. Undefined: depends on the platform. */
   stubTokens?: boolean | undefined;
-  /** Where OS image streams come from, where there is no ClusterVersion. */
+  /** Provides the OS image streams if the cluster has no ClusterVersion. */
   releaseImage?: string | undefined;
-  /** The Secret with the cluster's pull secret, where it is another than the usual one. */
+  /** The Secret with the cluster's pull secret, if not the default one. */
   pullSecret?: { namespace: string; name: string } | undefined;
-  /** A new boot image must bring up one machine before a MachineSet gets it. */
+  /** One machine must become ready with a new boot image before a MachineSet gets it. */
   bootImageCanary?: boolean | undefined;
-  /** How registries are spoken to. */
+  /** How to connect to registries. */
   registry?: Omit<RegistryOptions, 'credentials'> | undefined;
-  /** How bare-metal hosts are reached; left out: they are left alone. */
+  /** Access to bare-metal hosts. Undefined: they are not managed. */
   ironic?: IronicSettings | undefined;
 }
 
-/** What the controllers share with who runs them. */
+/** What the controllers share with the program that runs them. */
 export interface RuntimeDeps {
   readonly gates: Gates;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
 }
 
-/** Every controller there is; one folder each in packages/controllers. */
+/** All controllers; each has a folder in packages/controllers. */
 function buildControllers(
   namespace: string,
   settings: ControllerSettings,
@@ -141,9 +141,9 @@ export interface RunOptions {
   featureGates: FeatureGateSettings;
   settings: ControllerSettings;
   log: Log;
-  /** Carries the renewals of the lease, so that they never wait behind other requests. Left out: no election. */
+  /** Separate, so that lease renewals never queue behind other requests. Undefined: no leader election. */
   electionTransport?: Transport | undefined;
-  /** Where /healthz, /readyz and /metrics are served; left out: nowhere. */
+  /** Address of /healthz, /readyz and /metrics. Undefined: they are not served. */
   probes?: { host: string; port: number } | undefined;
 }
 
@@ -197,7 +197,7 @@ export interface IronicSettings {
   readonly besideOperator: boolean;
 }
 
-/** The client for Ironic, as the flags of a command ask for it. Reads what they name; undefined: bare-metal hosts are left alone. */
+/** The Ironic client, configured by flags; reads the files that they name. Undefined: bare-metal hosts are not managed. */
 export async function ironicSettings(flags: IronicFlags): Promise<IronicSettings | undefined> {
   const { ironicUrl: url, ironicCa, ironicAuth, dataImagesBesideOperator: besideOperator = false } = flags;
   if (url === undefined) {
@@ -210,7 +210,7 @@ export async function ironicSettings(flags: IronicFlags): Promise<IronicSettings
     ca: await readSmallText('--ironic-ca', ironicCa),
     auth: auth === undefined ? undefined : parseAuth(auth),
   };
-  // What is wrong with them is said now, and not when the first host comes.
+  // Reports invalid settings now, not when the first host appears.
   await createIronic(options).close();
   return { open: () => createIronic(options), besideOperator };
 }
@@ -224,9 +224,9 @@ function refuseOthers({ ironicCa, ironicAuth, dataImagesBesideOperator }: Ironic
   if (given === undefined) return;
   throw new CommandError(
     'SLW_CLI_USAGE',
-    `${given} says how Ironic is used: expected --ironic-url with it, found none`,
+    `${given}: expected together with --ironic-url, found no --ironic-url. Add it, or leave ${given} out`,
   );
 }
 
-// What commands do as the controllers do it, without a cluster.
+// For commands that fetch like the controllers, without a cluster.
 export { createFetcher } from '@slipway/controllers';

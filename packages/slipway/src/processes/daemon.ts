@@ -37,19 +37,19 @@ export interface DaemonCommandOptions extends ClusterOptions, MachineOptions {
 
 export type FirstBootCommandOptions = MachineOptions;
 
-/** A directory as a machine, for `--simulate`. The program that machines run has none: nothing simulated is shipped to them. */
+/** Opens a directory as a machine, for `--simulate`. Missing in the program that machines run: it contains no simulator. */
 export type OpenSimulatedHost = (options: { readonly root: string; readonly onReboot: () => void }) => Promise<Host>;
 
-/** The file with the credentials may come later than the daemon: the kubelet writes it when it has joined. */
+/** The kubelet writes the credentials when it joins, which may be after the daemon starts. */
 const CONNECT_RETRY_MS = 5000;
-/** A machine that was told to go down and has not: better that the unit fails, and says so, than that it waits for ever. */
+/** If the machine does not reboot in this time, the unit fails visibly instead of waiting without end. */
 const DOWN_WITHIN_MS = 15 * 60_000;
 
 export async function runDaemon(options: DaemonCommandOptions, openSimulated?: OpenSimulatedHost): Promise<void> {
   const log = createLog({ name: 'slipway', level: options.logLevel });
   const stop = stopSignal();
   while (!stop.aborted) {
-    // A simulated machine that boots again takes the daemon with it, and this is where it comes up.
+    // A simulated reboot stops the daemon; this loop starts it again.
     const boot = new AbortController();
     const host = await openHost(options, () => boot.abort('reboot'), openSimulated);
     await runBoot(options, host, log, AbortSignal.any([stop, boot.signal]));
@@ -113,7 +113,8 @@ async function connectWithRetry(
       return await connect(options);
     } catch (error) {
       const why = String(error);
-      if (why !== said) log.warn({ err: error }, 'no way to the cluster yet; the machine is watched meanwhile');
+      if (why !== said)
+        log.warn({ err: error }, 'cannot connect to the cluster yet; retrying, and watching the machine meanwhile');
       said = why;
       await wait(CONNECT_RETRY_MS, undefined, { signal }).catch(() => {});
     }
@@ -128,7 +129,7 @@ export async function runFirstBoot(options: FirstBootCommandOptions, openSimulat
   const onProgress = (progress: object) => log.info({ progress }, 'downloading');
   const result = await finishFirstBoot({ host, log, signal, onProgress });
   log.info({ result }, 'first boot');
-  // The kubelet starts when this ends well: not before the machine has come up again.
+  // The kubelet starts when this unit succeeds, which must not happen before the reboot.
   if (result.type !== 'rebooting' || options.simulate === true) return;
   await wait(DOWN_WITHIN_MS, undefined, { signal }).catch(() => {});
   process.exitCode = 1;
@@ -145,6 +146,6 @@ async function checkFirstBoot({ files }: Host): Promise<void> {
   if ((await files.lookAt(ENCAPSULATED)) === null) return;
   throw new DaemonError(
     'SLW_DAEMON_FIRST_BOOT',
-    `the first boot of this machine is not finished: ${ENCAPSULATED} is still there. \`systemctl status machine-config-daemon-firstboot.service\` says why; the daemon starts after it`,
+    `the first boot of this machine is not complete: ${ENCAPSULATED} still exists. The daemon starts after it. Find the cause with: systemctl status machine-config-daemon-firstboot.service`,
   );
 }

@@ -49,9 +49,9 @@ export async function runInstall(options: InstallOptions): Promise<void> {
 }
 
 export const installedText = ({ crds, policies, access }: InstallResult): string =>
-  `${crds.applied} CRDs of ours, ${crds.created} added for the platform, ${crds.left} left as they were; ${policies} admission policies; ${access} objects of access control`;
+  `Installed ${crds.applied} Slipway CRDs, ${crds.created} missing platform CRDs (${crds.left} existing ones unchanged), ${policies} admission policies and ${access} access control objects`;
 
-/** Brings CRDs, policies, access control and our namespace to what this version needs. Doing it again changes nothing. */
+/** Updates CRDs, policies, access control and our namespace to this version. Running it again changes nothing. */
 export async function install(
   client: Client,
   namespace: string,
@@ -71,7 +71,7 @@ export async function install(
       onProgress(`CRDs ${ready}/${steps.length}`);
     }),
   );
-  // Policies before permissions: nobody shall have a right for a moment without what limits it.
+  // Policies before permissions: no permission may exist without the policy that limits it.
   const access = daemonAccess(namespace);
   const manifests = [...policies(namespace).flatMap(buildPolicyObjects), ...access];
   for (const [index, manifest] of manifests.entries()) {
@@ -95,11 +95,11 @@ export async function createNamespace(client: Client, name: string): Promise<voi
 export interface CrdStep {
   kind: Kind;
   name: string;
-  /** `apply`: ours, brought up to date. `create`: somebody else's, and absent. `leave`: somebody else's, and there. */
+  /** `apply`: our CRD, updated. `create`: a missing CRD of another project. `leave`: an existing CRD of another project. */
   action: 'apply' | 'create' | 'leave';
 }
 
-/** What installing does to each CRD: those that the platform brings are made only where they are absent. */
+/** Decides what to do with each CRD. Those that the platform provides are created only if they are missing. */
 export function planCrds(kinds: readonly Kind[], existing: ReadonlySet<string>): CrdStep[] {
   return kinds
     .filter((kind) => kind.install !== 'test')
@@ -113,14 +113,14 @@ export function planCrds(kinds: readonly Kind[], existing: ReadonlySet<string>):
 async function applyStep(write: Writer, { kind, name, action }: CrdStep): Promise<void> {
   if (action === 'leave') return;
   try {
-    // Made by somebody else since we looked: theirs it is.
+    // Another client may have created it since the list; then it stays unchanged.
     if (action === 'create') await write.createIfAbsent(crds, buildCrd(kind));
     else await write.apply(crds, anyVersion({ name }), buildCrd(kind));
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
     throw new CommandError(
       'SLW_CLI_CRD_FOREIGN',
-      `CustomResourceDefinition ${name} is managed by somebody else in this cluster: ${error.message}. Slipway does not take it over; remove that operator first`,
+      `another operator manages CustomResourceDefinition ${name} in this cluster: ${error.message}. Slipway does not take it over. Remove that operator first`,
       { cause: error },
     );
   }
@@ -133,10 +133,12 @@ async function established(client: Client, name: string): Promise<void> {
     const conditions = crd.status?.conditions ?? [];
     if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
     if (performance.now() > giveUpAt) {
-      const said = conditions.map(({ type, status, message = '' }) => `${type}=${status} ${message}`).join('; ');
+      const conditionTexts = conditions
+        .map(({ type, status, message = '' }) => `${type}=${status} ${message}`)
+        .join('; ');
       throw new CommandError(
         'SLW_CLI_CRD_NOT_READY',
-        `CustomResourceDefinition ${name} is not served yet: ${said || 'no conditions'}`,
+        `the API server has not established CustomResourceDefinition ${name} after ${ESTABLISHED_WITHIN_MS / 1000} s: ${conditionTexts || 'no conditions'}. Run slipway install again`,
       );
     }
     await wait(50);
@@ -156,7 +158,7 @@ const RBAC = 'rbac.authorization.k8s.io';
 
 const ADMISSION = 'admissionregistration.k8s.io';
 
-/** The other kinds that are installed, and where the API has them. */
+/** The other installed kinds and their API resources. */
 const manifestKinds = {
   ServiceAccount: { group: '', plural: 'serviceaccounts', namespaced: true },
   ClusterRole: { group: RBAC, plural: 'clusterroles', namespaced: false },

@@ -38,7 +38,7 @@ async function serve(options: ServerCommandOptions, opened: Opened, log: Log, st
   const probes = await serveProbes({ ...options.probes, metrics, ready: () => server.ready(), live });
   try {
     const stopped = stop.aborted ? Promise.resolve() : once(stop, 'abort');
-    // It may wait for its certificate as long as it takes; that it cannot listen ends it.
+    // It waits for its certificate without a limit, but a failure to listen ends it.
     await Promise.race([stopped, Promise.all([server.listening, stopped])]);
     log.info({ signal: stop.reason as unknown }, 'stopping');
   } finally {
@@ -82,7 +82,7 @@ async function openCluster(options: ServerCommandOptions, log: Log, stop: AbortS
   };
 }
 
-/** Without patience: a wrong kubeconfig is said now. Once it serves, the server waits for a cluster to come back. */
+/** Without retries: a wrong kubeconfig fails immediately. A running server waits for an API server to return. */
 async function detectOpenShiftOnce(options: ClusterOptions): Promise<boolean> {
   const transport: Transport = await connect(options, { retryForMs: 0 });
   try {
@@ -96,7 +96,7 @@ export interface LocalServer {
   stop(): Promise<void>;
 }
 
-/** The machine config server beside the controllers of `npm start`, for this machine alone. */
+/** The machine config server of `npm start`, reachable from this machine only. */
 export async function startLocalServer(
   kubeconfig: string,
   namespace: string,

@@ -1,4 +1,4 @@
-// Everything on this machine: a control plane, the controllers, the server and simulated machines.
+// Runs everything on this machine: a control plane, the controllers, the server and simulated machines.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -30,7 +30,7 @@ export interface StartOptions {
   dataDir: string;
   port?: number;
   fresh: boolean;
-  /** How many simulated machines; 0: none. */
+  /** Number of simulated machines; 0: none. */
   nodes: number;
   featureGates: FeatureGateSettings;
 }
@@ -43,10 +43,10 @@ export async function start(options: StartOptions): Promise<void> {
   try {
     await run(options, progress, stop, begun);
   } catch (error) {
-    // What breaks because the user stopped it is not worth a word: a build gets the same Ctrl-C.
+    // Ctrl-C reaches child processes too, so failures after it are expected.
     if (!stop.aborted) throw error;
   }
-  progress.note('Stopped. Everything is kept; the next start goes on from here.');
+  progress.note('Stopped. All data is kept; the next start continues from here.');
 }
 
 async function run(options: StartOptions, progress: Progress, stop: AbortSignal, begun: number): Promise<void> {
@@ -56,13 +56,13 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
   let server: LocalServer | undefined;
   let fleet: Pick<SimulatedFleet, 'names' | 'stop'> | undefined;
   try {
-    // Machines of a cluster that is gone.
+    // These machines belong to the deleted cluster.
     if (options.fresh) await rm(fleetDirectory(options.dataDir), { recursive: true, force: true });
     progress.update('installing CRDs and admission policies');
     const transport = await connect({ kubeconfig: controlPlane.kubeconfig });
     const installed = await install(createClient(transport), DEFAULT_NAMESPACE, (line) => progress.update(line));
     const { kubernetes } = await preflight(transport);
-    // Where the stubs of new machines go.
+    // For the stubs of new machines.
     await createNamespace(createClient(transport), 'openshift-machine-api');
     await transport.close();
     progress.note(installedText(installed));
@@ -98,7 +98,7 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
   }
 }
 
-/** Who the controllers are on a control plane of our own: a ServiceAccount that our admission policies know, with all rights. */
+/** The controllers' identity locally: the ServiceAccount that our admission policies allow, with all rights. */
 export const operatorIdentity = (namespace: string): { user: string; groups: string[]; name: string } => ({
   user: `system:serviceaccount:${namespace}:machine-config-controller`,
   groups: [`system:serviceaccounts:${namespace}`, 'system:masters'],
@@ -116,17 +116,17 @@ async function startMachines(
 ): Promise<Pick<SimulatedFleet, 'names' | 'stop'>> {
   const transport = await connect({ kubeconfig });
   try {
-    progress.update('simulated machines: the first ones are being born');
+    progress.update('provisioning the first simulated machines');
     const fleet = await startLocalFleet({
       transport,
       directory: fleetDirectory(dataDir),
       machines: nodes,
-      // The server answers 503 until the pool is rendered, and when many come at once; the real client asks again as well.
+      // The server answers 503 until the pool is rendered and under load; real Ignition retries too.
       fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
       programVersion: version,
       log: fileLog(dataDir, 'fleet'),
       signal,
-      onBirth: (born, of) => progress.update(`simulated machines ${progressBar(born, of)} ${born}/${of} born`),
+      onBirth: (born, of) => progress.update(`simulated machines ${progressBar(born, of)} ${born}/${of} provisioned`),
     });
     return {
       names: () => fleet.names(),
@@ -141,19 +141,19 @@ async function startMachines(
   }
 }
 
-/** A moment of patience: the welcome is more useful when what it tells to try is there. */
+/** The welcome text suggests commands that need rendered pools, so wait a little for the controllers. */
 async function untilReady(controllers: RunningControllers): Promise<void> {
   const giveUpAt = performance.now() + 20_000;
   while (!controllers.ready() && performance.now() < giveUpAt) await wait(50);
 }
 
-/** How the user calls kubectl: by its name where PATH has it. */
+/** The short name of kubectl if it is on the PATH. */
 function asTyped(kubectl: string): string {
   const onPath = (process.env.PATH ?? '').split(delimiter).some((directory) => join(directory, 'kubectl') === kubectl);
   return onPath ? 'kubectl' : kubectl;
 }
 
-/** A port that was asked for is used or refused; the usual one gives way to a free one. */
+/** A requested port is used or refused. The default port is replaced by a free one if taken. */
 async function startOnPort(options: StartOptions, progress: Progress): Promise<ControlPlane> {
   const common = { dataDir: options.dataDir, fresh: options.fresh, durable: true, progress };
   if (options.port !== undefined) return startControlPlane({ ...common, port: options.port });
@@ -161,7 +161,7 @@ async function startOnPort(options: StartOptions, progress: Progress): Promise<C
     return await startControlPlane({ ...common, port: DEFAULT_API_PORT });
   } catch (error) {
     if (!(error instanceof ToolsError) || error.code !== 'SLW_TOOLS_PORT_TAKEN') throw error;
-    progress.note(`Port ${DEFAULT_API_PORT} is taken; using a free one instead.`);
+    progress.note(`Port ${DEFAULT_API_PORT} is taken. Using a free port instead.`);
     return startControlPlane(common);
   }
 }
@@ -178,7 +178,7 @@ function isFree(port: number): Promise<boolean> {
   return promise;
 }
 
-/** The screen is for people; what controllers and server say goes to files. */
+/** Controllers and server log to files, to keep the terminal readable. */
 function fileLog(dataDir: string, name: string): ReturnType<typeof createLog> {
   const file = createWriteStream(join(dataDir, 'log', `${name}.log`), { flags: 'a', mode: 0o600 });
   return createLog({ name: 'slipway', pretty: false, write: (line) => file.write(line) });
@@ -192,13 +192,13 @@ export interface WelcomeFacts {
   kubernetes: string;
   seconds: string;
   gates: ResolvedGates;
-  /** Simulated ones. */
+  /** Names of the simulated machines. */
   machines: readonly string[];
-  /** As the user calls it. */
+  /** The command that the user types. */
   kubectl: string;
 }
 
-/** What the user sees once everything runs: where things are, and what to try. */
+/** Printed once everything runs: where things are, and what to try. */
 export function welcome({
   url,
   serverUrl,
@@ -212,7 +212,7 @@ export function welcome({
 }: WelcomeFacts): string {
   const on = Object.entries(gates).flatMap(([name, gate]) => (gate.on ? [name] : []));
   return `
-Slipway runs (started in ${seconds} s).
+Slipway is running (started in ${seconds} s).
 
   API server     ${url} (Kubernetes ${kubernetes})
   first boots    ${serverUrl}
@@ -222,25 +222,25 @@ Slipway runs (started in ${seconds} s).
   logs           ${join(dataDir, 'log')}
   feature gates  ${on.join(', ') || 'none'}
 
-Try, in another terminal:
+Try this in another terminal:
 
   export KUBECONFIG=${kubeconfig}
 ${(machines.length > 0 ? listRolloutCommands(kubectl) : listInspectCommands(kubectl)).map((line) => `  ${line}`).join('\n')}
 
-Ctrl-C stops everything; nothing is lost.`;
+Ctrl-C stops everything and keeps all data.`;
 }
 
 function machinesText(machines: readonly string[]): string {
-  if (machines.length === 0) return 'none (--nodes 8 for some)';
-  return `${machines.length}, all simulated: directories in place of disks, the real daemon on each`;
+  if (machines.length === 0) return 'none (start some with --nodes 8)';
+  return `${machines.length}, all simulated: a directory for each disk, with the real daemon`;
 }
 
 const listRolloutCommands = (kubectl: string): string[] => [
   `${kubectl} get nodes`,
   `${kubectl} get machineconfigpools`,
-  './slipway status --watch                                        # leave it open; in a third terminal:',
-  `${kubectl} apply -f docs/examples/99-worker-registries.yaml   # rolls without a reboot`,
-  `${kubectl} apply -f docs/examples/99-worker-motd.yaml         # rolls with drain and reboot`,
+  './slipway status --watch                                        # keep it open; in a third terminal:',
+  `${kubectl} apply -f docs/examples/99-worker-registries.yaml   # rolls out without a reboot`,
+  `${kubectl} apply -f docs/examples/99-worker-motd.yaml         # rolls out with drain and reboot`,
   './slipway why worker-0',
 ];
 

@@ -9,11 +9,11 @@ export const renderCommand = (io: Io = processIo): Command =>
   withManifestOptions(new Command('render'))
     .summary('merge the MachineConfigs of a pool from manifests, without a cluster')
     .description(
-      'Renders the configuration of a pool from manifests: the same name and spec as the controller gives for the same objects. What the manifests lack (the default pools, the operator’s own MachineConfigs, OS images) is said on stderr; stdout has the result alone.',
+      'Renders the config of a pool from manifests, with the name and spec that the controller would compute from the same objects. Defaults for what the manifests lack (default pools, built-in MachineConfigs, OS images) are listed on stderr; stdout has only the result.',
     )
-    .requiredOption('--pool <NAME>', 'the MachineConfigPool to render')
+    .requiredOption('--pool <NAME>', 'MachineConfigPool to render')
     .addOption(
-      new Option('-o, --output <FORM>', 'a MachineConfig as yaml or json, its Ignition config alone, or its name')
+      new Option('-o, --output <FORM>', 'the MachineConfig as yaml or json, only its Ignition config, or only its name')
         .choices(renderForms)
         .default('yaml'),
     )

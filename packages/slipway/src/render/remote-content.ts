@@ -1,4 +1,4 @@
-// Remote content as the controller takes it: whole, into the MachineConfig that names it, before anything is merged.
+// Fetches remote content like the controller: completely, into the MachineConfig that refers to it, before the merge.
 import type { MachineConfig } from '@slipway/api';
 import { needsRemoteContent, type ReadInput, readMachineConfig } from '@slipway/fleet';
 import { contentLimits } from '@slipway/fleet/remote-content';
@@ -8,7 +8,7 @@ import type { RemoteOptions } from '../cli/options.ts';
 
 export type ReadMachineConfig = (machineConfig: MachineConfig) => Promise<ReadInput>;
 
-/** Reads MachineConfigs, each with its remote content in it, which is fetched once however many pools select it. */
+/** Reads MachineConfigs with their remote content, which is fetched once even if several pools select it. */
 export function machineConfigReader(options: RemoteOptions): ReadMachineConfig {
   checkAddresses(options);
   let fetching: Promise<Fetching> | undefined;
@@ -34,12 +34,12 @@ function checkAddresses({ allowAddress = [] }: RemoteOptions): void {
 }
 
 async function fetchOptions({ allowHost, allowAddress = [], fetchTimeout }: RemoteOptions): Promise<Fetching> {
-  // Only who fetches pays for loading an HTTP client.
+  // Loaded late: the HTTP client is needed only to fetch.
   const { createFetcher } = await import('../processes/controllers.ts');
   return {
     fetch: createFetcher(),
     hosts: { ...(allowHost === undefined ? {} : { allowHosts: allowHost }), allowAddresses: allowAddress },
-    // As the controller has them: what it would refuse is refused here.
+    // The limits of the controller, so that both refuse the same content.
     limits: { ...contentLimits, timeMs: fetchTimeout * 1000 },
     // The name of the result must not depend on how this program compresses.
     compress: false,
@@ -52,7 +52,7 @@ async function readOne(
 ): Promise<ReadInput> {
   if (fetching === undefined || !needsRemoteContent(machineConfig)) return readMachineConfig(machineConfig);
   const { config } = parse(machineConfig.spec?.config ?? {});
-  // Then reading says what is wrong, in its own words.
+  // Reading it reports what is wrong.
   if (config === null) return readMachineConfig(machineConfig);
   const object = `MachineConfig ${machineConfig.metadata.name}`;
   const resolved = await resolve(config, { ...(await fetching()), name: object });

@@ -1,4 +1,4 @@
-// A pool's rendered config without a cluster: what the render controller does, by the same functions.
+// Renders a pool without a cluster, with the same functions as the render controller.
 import {
   generatedByAnnotation,
   type MachineConfig,
@@ -24,6 +24,7 @@ import {
   type Streams,
   toStreams,
 } from '@slipway/fleet';
+import { count } from '@slipway/base/text';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, toJson, write } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
@@ -64,7 +65,7 @@ function inForm(rendering: Rendering, { output, controllerVersion = version }: R
   }
 }
 
-/** The object that the render controller would make, but for what only a cluster knows. */
+/** The object that the render controller would create, without the fields that only a cluster knows. */
 export function renderedManifest({ pool, rendered }: Rendering, controllerVersion: string): MachineConfig {
   return {
     apiVersion: `${MACHINE_CONFIGURATION_GROUP}/v1`,
@@ -83,17 +84,17 @@ export function renderedManifest({ pool, rendered }: Rendering, controllerVersio
 
 export type Rendering = Extract<RenderResult, { ok: true }> & {
   pool: MachineConfigPool;
-  /** In the order of the merge. */
+  /** In merge order. */
   machineConfigs: readonly MachineConfig[];
-  /** Which OS image stream the pool is on, and why; null: there are none. */
+  /** The OS image stream of the pool, and why; null: there are no streams. */
   stream: PoolStream | null;
 };
 
 export interface OfflineFleet {
   fleet: Fleet;
-  /** What was left out and what was assumed, a line each. */
+  /** What was ignored and what was assumed, one line each. */
   notes: string[];
-  /** Throws a ProblemList when the pool cannot be rendered. */
+  /** Throws a ProblemList if the pool cannot be rendered. */
   render(pool: MachineConfigPool): Promise<Rendering>;
 }
 
@@ -104,7 +105,7 @@ export async function readOfflineFleet(
   return buildOfflineFleet(await readManifests(options.filename, stdin, options.namespace), options);
 }
 
-/** `streams` before those of the manifests. */
+/** `streams` override those of the manifests. */
 export function buildOfflineFleet(manifests: FleetManifests, options: RenderOptions, streams?: Streams): OfflineFleet {
   const read = machineConfigReader(options);
   const controllerVersion = options.controllerVersion ?? version;
@@ -141,43 +142,51 @@ async function renderOffline(
   return { ...result, pool, machineConfigs: selected, stream: images.decided };
 }
 
-/** Here a flag is one more way out: manifests of another version's cluster are rendered as that version. */
+/** Offline, a flag is another remedy: it renders like the version of the cluster that the manifests come from. */
 function withFlag({ code, message }: CodedProblem): CodedProblem {
-  const flag = code === 'SLW_RENDER_VERSION' ? '. Or give --controller-version with the version that was found' : '';
+  const flag = code === 'SLW_RENDER_VERSION' ? '. Or pass the version that was found with --controller-version' : '';
   return { code, message: `${message}${flag}` };
 }
 
-/** The pool of that name, or an error with the names there are. */
+/** The pool of that name, or an error that lists the pools. */
 export function findPool({ pools }: Pick<Fleet, 'pools'>, name: string): MachineConfigPool {
   const found = pools.find(({ metadata }) => metadata.name === name);
   if (found !== undefined) return found;
   const names = pools.map(({ metadata }) => metadata.name).join(', ');
   throw new CommandError(
     'SLW_CLI_POOL',
-    `MachineConfigPool ${name} is not in the manifests; there are ${names}. Add its manifest to -f, or give --pool one of these`,
+    `--pool: expected one of ${names}, found ${name}, which is not in the manifests. Correct the name, or add its manifest with -f`,
   );
 }
 
-/** What was left out of the manifests, and what was assumed beside them. */
+/** What was ignored in the manifests, and what was assumed in addition. */
 export function formatFleetNotes(manifests: FleetManifests, fleet: Fleet): string[] {
-  const ignored = manifests.ignored.size === 0 ? [] : [`left out: ${formatIgnored(manifests)}`];
+  const ignored = manifests.ignored.size === 0 ? [] : [`ignored: ${formatIgnored(manifests)}`];
   return [...ignored, ...fleet.assumptions.map((assumption) => `assumed: ${assumption}`)];
 }
 
-/** The result in a few lines, for people. */
+/** The result in a few human-readable lines. */
 export function formatRendering(
   { fleet }: { fleet: Pick<Fleet, 'assumedPools'> },
   { pool, machineConfigs, rendered, warnings }: Rendering,
 ): string[] {
   const { name } = pool.metadata;
   const assumed = fleet.assumedPools.has(name)
-    ? [`assumed: MachineConfigPool ${name}: not in the manifests; the default pool of that name is used`]
+    ? [`assumed: MachineConfigPool ${name} is not in the manifests, so the default pool is used`]
     : [];
   return [
     ...assumed,
     ...warnings.map(({ message }) => `warning: ${message}`),
-    `${rendered.name}: ${machineConfigs.length} MachineConfigs (${machineConfigs.map((each) => each.metadata.name).join(', ')}), ${formatByteCount(rendered.bytes)}${rendered.osStream === null ? '' : `, OS image stream ${rendered.osStream}`}`,
+    `${rendered.name}: ${formatNames(machineConfigs)}, ${formatByteCount(rendered.bytes)}${rendered.osStream === null ? '' : `, OS image stream ${rendered.osStream}`}`,
   ];
+}
+
+const MAX_NAMES = 10;
+
+function formatNames(machineConfigs: readonly NamedObject[]): string {
+  const names = machineConfigs.slice(0, MAX_NAMES).map(({ metadata }) => metadata.name);
+  const more = machineConfigs.length - names.length;
+  return `${count(machineConfigs.length, 'MachineConfig')} (${names.join(', ')}${more > 0 ? ` and ${more} more` : ''})`;
 }
 
 function formatByteCount(bytes: number): string {
@@ -189,23 +198,23 @@ export interface FleetOptions {
   osImages: OsImages;
   controllerVersion: string;
   daemonImage?: string | undefined;
-  /** Before those of the manifests. */
+  /** Override those of the manifests. */
   streams?: Streams | undefined;
 }
 
 export interface Fleet {
   pools: MachineConfigPool[];
-  /** Names of those pools that the manifests lack. */
+  /** Names of the pools that the manifests lack. */
   assumedPools: ReadonlySet<string>;
   machineConfigs: MachineConfig[];
   osImages: OsImages;
-  /** Null: pools follow none. */
+  /** Null: pools follow no stream. */
   streams: Streams | null;
-  /** What was not in the manifests and is taken to be, a sentence each. */
+  /** What the manifests lack and what is used instead, one sentence each. */
   assumptions: string[];
 }
 
-/** What a controller would have beside the users' manifests: the default pools, the operator's own MachineConfigs, OS images. */
+/** Adds what a controller has in addition to users' manifests: default pools, built-in MachineConfigs, OS images. */
 export function completeFleet(manifests: FleetManifests, options: FleetOptions): Fleet {
   const own = manifests.machineConfigs.filter(({ metadata }) => !metadata.name.startsWith(RENDERED_PREFIX));
   const given = new Set(own.map(({ metadata }) => metadata.name));
@@ -231,7 +240,7 @@ interface NamedObject {
   metadata: { name: string };
 }
 
-/** By UTF-16 code units, so that no machine's language has a say. */
+/** By UTF-16 code units, so that the locale does not matter. */
 function byName(a: NamedObject, b: NamedObject): number {
   if (a.metadata.name === b.metadata.name) return 0;
   return a.metadata.name < b.metadata.name ? -1 : 1;
@@ -240,34 +249,33 @@ function byName(a: NamedObject, b: NamedObject): number {
 function describeBuiltIn(builtIn: readonly NamedObject[], version: string): string[] {
   if (builtIn.length === 0) return [];
   const names = builtIn.map(({ metadata }) => metadata.name).join(', ');
-  return [`${names}: not in the manifests; this program’s own are used (version ${version})`];
+  return [`${names}: not in the manifests, so the built-in ones are used (version ${version})`];
 }
 
 function describeMissingOsImages({ osImageURL, baseOSExtensionsContainerImage }: OsImages): string[] {
   if (osImageURL === undefined) {
     return [
-      `OS image: neither ConfigMap ${OS_IMAGES_CONFIG_MAP} in the manifests nor --os-image; the result names one only if a MachineConfig does`,
+      `OS image: the manifests have no ConfigMap ${OS_IMAGES_CONFIG_MAP}, and --os-image is not set; the result has an OS image only if a MachineConfig sets one`,
     ];
   }
   return baseOSExtensionsContainerImage === undefined
-    ? ['image of OS extensions: not given; the result names one only if a MachineConfig does']
+    ? ['OS extensions image: not set; the result has one only if a MachineConfig sets one']
     : [];
 }
 
 const readManifestStreams = ({ osImageStream }: FleetManifests): Streams | null =>
   osImageStream === undefined ? null : toStreams(osImageStream);
 
-/** A pool asks for something that nobody here can look up. */
+/** A pool requests a stream, but no OSImageStream is available. */
 function describeMissingStreams({ pools }: FleetManifests): string[] {
   const asking = pools.filter(({ spec }) => spec.osImageStream !== undefined).map(({ metadata }) => metadata.name);
   if (asking.length === 0) return [];
   return [
-    `OS image streams: no OSImageStream with a status in the manifests, so spec.osImageStream of ${asking.join(', ')} is ignored, as by controllers with OSStreams off`,
+    `OS image streams: the manifests have no OSImageStream with a status, so spec.osImageStream of ${asking.join(', ')} is ignored, as with OSStreams off`,
   ];
 }
 
-function describeIgnoredRendered(count: number): string[] {
-  return count === 0
-    ? []
-    : [`rendered MachineConfigs in the manifests (${count}): left out, they are results and no inputs`];
+function describeIgnoredRendered(rendered: number): string[] {
+  if (rendered === 0) return [];
+  return [`rendered MachineConfigs in the manifests (${rendered}): ignored, because they are not inputs`];
 }

@@ -3,29 +3,29 @@ import { type Io, processIo } from '../cli/io.ts';
 import { outputOption, secondsParser, withClusterOptions } from '../cli/options.ts';
 import type { CancelOptions, PauseOptions, ResumeOptions, RollbackOptions } from './rollout.ts';
 
-/** A controller answers in well under a second; one that has just started reads the cluster first. */
+/** A controller answers in well under a second, but one that has just started reads the cluster first. */
 const DEFAULT_WAIT_SECONDS = 15;
 
-/** For what the controllers have to answer. */
+/** For requests that the controller answers. */
 const withAnswerOptions = (command: Command): Command =>
   withClusterOptions(command)
     .addOption(
-      new Option('--wait <SECONDS>', 'how long to wait for the controller’s answer')
+      new Option('--wait <SECONDS>', 'timeout for the controller’s answer')
         .default(DEFAULT_WAIT_SECONDS)
         .argParser(secondsParser(3600)),
     )
-    .addOption(outputOption(['text', 'json'], 'how to report'));
+    .addOption(outputOption(['text', 'json']));
 
 export const pauseCommand = (io: Io = processIo): Command =>
   withClusterOptions(new Command('pause'))
-    .summary('give no machine of a pool, or of any pool, a new config')
+    .summary('stop rolling out new configs to a pool, or to all pools')
     .description(
-      'Pauses a pool (spec.paused), or stops the rollouts of all pools at once. Machines that are on their way finish; no other begins.',
+      'Pauses a pool (spec.paused), or stops the rollouts of all pools. Updates in progress finish; no other machine starts one.',
     )
-    .argument('[POOL]', 'the pool to pause')
-    .option('--all', 'stop the whole fleet')
-    .option('--reason <TEXT>', 'why the fleet is stopped, for everybody who looks')
-    .addOption(outputOption(['text', 'json'], 'how to report'))
+    .argument('[POOL]', 'pool to pause')
+    .option('--all', 'stop the rollouts of all pools')
+    .option('--reason <TEXT>', 'why rollouts are stopped; slipway status shows it')
+    .addOption(outputOption(['text', 'json']))
     .addHelpText(
       'after',
       `
@@ -39,12 +39,12 @@ Examples:
 
 export const resumeCommand = (io: Io = processIo): Command =>
   withAnswerOptions(new Command('resume'))
-    .summary('let a pool, or all of them, go on')
+    .summary('continue the rollout of a pool, or of all pools')
     .description(
-      'Ends the pause of a pool; where its rollout has halted or its target is held by a cancel, a rollback or an automatic return, ends that too. With --all: ends the stop of the whole fleet.',
+      'Unpauses a pool. If the pool is not paused, continues a halted rollout, or releases a target that a cancel, a rollback or an automatic rollback holds. With --all, ends a stop of all rollouts.',
     )
-    .argument('[POOL]', 'the pool to resume')
-    .option('--all', 'let the whole fleet go on')
+    .argument('[POOL]', 'pool to resume')
+    .option('--all', 'continue the rollouts of all pools')
     .addHelpText(
       'after',
       `
@@ -58,11 +58,11 @@ Examples:
 
 export const cancelCommand = (io: Io = processIo): Command =>
   withAnswerOptions(new Command('cancel'))
-    .summary('end a rollout: machines that were changed go back')
+    .summary('cancel a rollout and roll its machines back')
     .description(
-      'Asks the controller to end the rollout of a pool: machines that were given its config go back to the last good one. The pool stays there until something new is rendered or it is resumed.',
+      'Requests that the controller cancel the rollout of a pool. Machines that were assigned its config roll back to the last good one. The pool stays there until a new config is rendered or the pool is resumed.',
     )
-    .argument('<POOL>', 'the pool whose rollout is to end')
+    .argument('<POOL>', 'pool of the rollout')
     .addHelpText(
       'after',
       `
@@ -75,12 +75,12 @@ Examples:
 
 export const rollbackCommand = (io: Io = processIo): Command =>
   withAnswerOptions(new Command('rollback'))
-    .summary('bring a pool back to an earlier rendered config')
+    .summary('roll a pool back to an earlier rendered config')
     .description(
-      'Asks the controller to bring all machines of a pool to an earlier rendered config, in waves like every rollout: the one before the present, or the one that --to names.',
+      'Requests that the controller roll all machines of a pool back to the previous rendered config, or to the one that --to names. It proceeds in waves like every rollout.',
     )
-    .argument('<POOL>', 'the pool to bring back')
-    .option('--to <NAME>', 'the rendered config: its name, or the beginning of its hash')
+    .argument('<POOL>', 'pool to roll back')
+    .option('--to <NAME>', 'rendered config: its name, or the first characters of its hash')
     .addHelpText(
       'after',
       `

@@ -1,4 +1,4 @@
-// Pools as commands change them, and what holds their machines back.
+// Changes pools, and reads what stops their rollouts.
 import {
   type MachineConfigPool,
   machineConfigPools,
@@ -11,14 +11,14 @@ import { readPool, createCliWriter } from '../cli/cluster.ts';
 
 export interface PoolChange {
   readonly before: Stored<MachineConfigPool>;
-  /** The same object where nothing had to change. */
+  /** The same object if nothing had to change. */
   readonly after: Stored<MachineConfigPool>;
 }
 
-/** Others write to a pool too: what they did in between is looked at before it is tried again. */
+/** Other clients write to a pool too, so each try reads it again. */
 const MAX_TRIES = 5;
 
-/** Writes what `change` says of the pool as it is; null: nothing. */
+/** Applies the patch that `change` computes from the current pool; null: no patch. */
 export function changePool(
   client: Client,
   name: string,
@@ -43,13 +43,13 @@ export async function readHolds(client: Client, pool: string): Promise<RolloutHo
   return { isPaused: spec.paused === true, stopped: await readStopSwitch(client) };
 }
 
-/** What happens after a command, for people: also that nothing happens yet, and how it would. `moving` is what to say where nothing holds the machines. */
+/** Describes what happens next, or what stops it and how to end that. `moving` applies if nothing stops the rollout. */
 export function formatNextSteps(pool: string, { isPaused, stopped }: RolloutHolds, moving: string): string {
   const brakes = [
-    ...(stopped === null ? [] : [`the rollouts of all pools are stopped (${stopped}): slipway resume --all ends that`]),
-    ...(isPaused ? [`pool ${pool} is paused: slipway resume ${pool} ends that`] : []),
+    ...(stopped === null ? [] : [`All rollouts are stopped (${stopped}); continue with slipway resume --all.`]),
+    ...(isPaused ? [`Pool ${pool} is paused; unpause it with slipway resume ${pool}.`] : []),
   ];
-  return brakes.length === 0 ? moving : `But no machine moves yet: ${brakes.join('; and ')}. ${moving}`;
+  return brakes.length === 0 ? moving : `No machine is updated yet. ${brakes.join(' ')} ${moving}`;
 }
 
 /** Why the rollouts of all pools are stopped, by an annotation on the MachineConfiguration `cluster`; null: they are not. */
@@ -58,7 +58,7 @@ export async function readStopSwitch(client: Client): Promise<string | null> {
   return found?.metadata.annotations?.[stopRolloutsAnnotation] ?? null;
 }
 
-/** Gives back what it was before. A last word needs no precondition: whoever says stop means it. */
+/** Returns the previous value. Without a precondition: a stop must always succeed, and the last write wins. */
 export async function setStopSwitch(client: Client, reason: string | null): Promise<string | null> {
   const before = await readStopSwitch(client);
   if (before === reason) return before;

@@ -8,19 +8,19 @@ const answer: RolloutAnswer = { request: 'cancel', at: '2026-01-02T03:05:00.000Z
 describe('a request to a pool', () => {
   it.each<[string, ReturnType<typeof samplePool>, PoolRequestState]>([
     [
-      'waits while it stands, whatever was answered before',
+      'waits while it is on the pool, despite an earlier answer',
       samplePool({ request: 'cancel', state: { answer: old } }),
       { type: 'waiting' },
     ],
     ['is answered', samplePool({ state: { answer } }), { type: 'answered', answer }],
-    ['is not answered by what was answered before', samplePool({ state: { answer: old } }), { type: 'gone' }],
+    ['is not answered by an earlier answer', samplePool({ state: { answer: old } }), { type: 'gone' }],
     [
       'is not answered by the answer to another one',
       samplePool({ state: { answer: { ...answer, request: 'resume' } } }),
       { type: 'gone' },
     ],
-    ['is gone where another one stands', samplePool({ request: 'resume', state: {} }), { type: 'gone' }],
-    ['is gone where nothing is remembered', samplePool({}), { type: 'gone' }],
+    ['is gone if another request replaced it', samplePool({ request: 'resume', state: {} }), { type: 'gone' }],
+    ['is gone if the pool has no rollout state', samplePool({}), { type: 'gone' }],
   ])('%s', (_, pool, asked) => {
     expect(readRequestState(pool, 'cancel', old)).toEqual(asked);
   });

@@ -1,4 +1,4 @@
-// A person's request to the rollout controller: an annotation on the pool, that it answers and takes away.
+// A user's request to the rollout controller: an annotation on the pool, which the controller answers and removes.
 import { type MachineConfigPool, machineConfigPools, rolloutRequestAnnotation } from '@slipway/api';
 import { readPoolFacts, type RolloutState } from '@slipway/fleet';
 import { type Client, createInformer } from '@slipway/kube';
@@ -7,7 +7,7 @@ import { INTERRUPTED, type Io, toJson, write } from '../cli/io.ts';
 import { safeText } from '../cli/terminal.ts';
 import { changePool } from './pools.ts';
 
-/** What a command has done to a rollout, for people and programs. */
+/** The result of a command, human-readable and as JSON. */
 export interface RolloutCommandResult {
   readonly action: 'pause' | 'resume' | 'cancel' | 'rollback';
   /** Null: all of them. */
@@ -38,23 +38,23 @@ interface PoolRequest {
   readonly pool: string;
   readonly action: RolloutCommandResult['action'];
   readonly request: string;
-  /** What to say after the answer. */
+  /** Printed after the answer. */
   readonly next: string;
   readonly signal: AbortSignal;
 }
 
-/** Asks the controller and says what it answered. A refusal is an error. */
+/** Sends the request and prints the controller's answer. A refusal is an error. */
 export async function runPoolRequest(question: PoolRequest, options: PoolRequestCommandOptions, io: Io): Promise<void> {
   const { pool, action, request, next } = question;
   const onWait = (): void => {
     void write(
       io.stderr,
-      `asked for: ${request}; waiting for the controller’s answer, at most ${options.wait} s. Ctrl-C takes it back\n`,
+      `requested ${request}; waiting up to ${options.wait} s for the controller’s answer. Ctrl-C withdraws the request\n`,
     );
   };
   const asked = await sendPoolRequest({ ...question, waitMs: options.wait * 1000, onWait });
-  if (asked.type === 'taken back') {
-    await write(io.stderr, `The request ${request} to pool ${pool} was taken back; nothing changes because of it.\n`);
+  if (asked.type === 'withdrawn') {
+    await write(io.stderr, `The request ${request} to pool ${pool} was withdrawn. It changes nothing.\n`);
     io.setExitCode(INTERRUPTED);
     return;
   }
@@ -71,18 +71,16 @@ interface PoolRequestOptions {
   readonly pool: string;
   readonly request: string;
   readonly waitMs: number;
-  /** Aborted: the request is taken back. */
+  /** Aborted: the request is withdrawn. */
   readonly signal: AbortSignal;
-  /** The answer lets wait for itself. */
+  /** Called if the answer takes more than a moment. */
   readonly onWait: () => void;
 }
 
-/** Sooner than this, an answer comes before anybody could read that it is waited for. */
+/** For faster answers, a message about waiting would only flicker. */
 const QUIET_MS = 1000;
 
-type PoolRequestResult =
-  | { readonly type: 'answered'; readonly answer: RolloutAnswer }
-  | { readonly type: 'taken back' };
+type PoolRequestResult = { readonly type: 'answered'; readonly answer: RolloutAnswer } | { readonly type: 'withdrawn' };
 
 async function sendPoolRequest(options: PoolRequestOptions): Promise<PoolRequestResult> {
   const { client, pool, request } = options;
@@ -92,7 +90,7 @@ async function sendPoolRequest(options: PoolRequestOptions): Promise<PoolRequest
   const seen = await waitForAnswer(options, readAnswer(before));
   if (seen.type !== 'interrupted') return seen;
   await withdrawRequest(client, pool, request);
-  return { type: 'taken back' };
+  return { type: 'withdrawn' };
 }
 
 function waitForAnswer(
@@ -123,13 +121,7 @@ function waitForAnswer(
     if (asked.type === 'answered') resolve(asked);
     else if (asked.type === 'waiting') stood = true;
     else if (stood)
-      reject(
-        withdrawnError(
-          pool,
-          request,
-          'it was taken away without an answer, by somebody, or because the pool has no rollout that it could be about',
-        ),
-      );
+      reject(withdrawnError(pool, request, 'another client removed it, or the pool has no rollout that it applies to'));
   });
   informer.start(ended.signal);
   return promise.finally(() => {
@@ -140,7 +132,7 @@ function waitForAnswer(
   });
 }
 
-/** Only the request that was made here: another one is somebody else's. */
+/** Removes only our own request: a different one belongs to another client. */
 async function withdrawRequest(client: Client, pool: string, request: string): Promise<void> {
   await changePool(client, pool, ({ metadata }) =>
     metadata.annotations?.[rolloutRequestAnnotation] === request
@@ -152,13 +144,13 @@ async function withdrawRequest(client: Client, pool: string, request: string): P
 export type RolloutAnswer = NonNullable<RolloutState['answer']>;
 
 export type PoolRequestState =
-  /** The request still stands. */
+  /** The request is still on the pool. */
   | { readonly type: 'waiting' }
   | { readonly type: 'answered'; readonly answer: RolloutAnswer }
-  /** Neither the request nor an answer to it: an old view of the pool, or somebody took the request away. */
+  /** Neither the request nor an answer to it: a stale view of the pool, or another client removed the request. */
   | { readonly type: 'gone' };
 
-/** `last` is the answer that the pool had before the request was made. */
+/** `last` is the answer on the pool before the request. */
 export function readRequestState(
   pool: MachineConfigPool,
   request: string,
@@ -175,13 +167,13 @@ const readAnswer = (pool: MachineConfigPool): RolloutAnswer | null => readPoolFa
 function noAnswerError(pool: string, request: string, waitMs: number): CommandError {
   return new CommandError(
     'SLW_CLI_NO_ANSWER',
-    `the request ${request} stands on pool ${pool}, but nobody has answered it within ${Math.round(waitMs / 1000)} s: probably no controller runs. ` +
-      `Start one (slipway controller): it answers then, and slipway status ${pool} shows it. To take the request back: kubectl annotate machineconfigpool ${pool} ${rolloutRequestAnnotation}-`,
+    `no controller has answered the request ${request} to pool ${pool} within ${Math.round(waitMs / 1000)} s; probably none is running. ` +
+      `Start one with slipway controller: it answers the request, and slipway status ${pool} shows the result. To withdraw the request: kubectl annotate machineconfigpool ${pool} ${rolloutRequestAnnotation}-`,
   );
 }
 
 const withdrawnError = (pool: string, request: string, why: string): CommandError =>
   new CommandError(
     'SLW_CLI_NO_ANSWER',
-    `the request ${request} to pool ${pool} will not be answered: ${why}. slipway status shows what is so now`,
+    `the request ${request} to pool ${pool} will not be answered: ${why}. slipway status ${pool} shows the current state`,
   );

@@ -2,8 +2,8 @@ import { samplePool } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
 import { findTarget, type NextResume, nextResume, whichPools } from './rollout.ts';
 
-describe('the pools that pause and resume are for', () => {
-  it('are the one that was named, or all of them', () => {
+describe('the pools of pause and resume', () => {
+  it('are the named one, or all of them', () => {
     expect(whichPools('pause', 'worker', {})).toBe('worker');
     expect(whichPools('pause', undefined, { all: true })).toBeNull();
   });
@@ -11,7 +11,7 @@ describe('the pools that pause and resume are for', () => {
   it.each<[string | undefined, boolean, RegExp]>([
     [undefined, false, /slipway pause: expected a POOL or --all .* found neither/],
     ['worker', true, /found both worker and --all/],
-  ])('must be said, and only once: %s, --all %s', (pool, all, message) => {
+  ])('must be given exactly once: %s, --all %s', (pool, all, message) => {
     expect(() => whichPools('pause', pool, { all })).toThrow(message);
   });
 });
@@ -29,7 +29,7 @@ describe('the rendered config that --to means', () => {
     expect(findTarget(asked, 'worker', names)).toBe(found);
   });
 
-  it('is named whole where another one begins with the same', () => {
+  it('is the exact match, even if another name starts with it', () => {
     expect(findTarget('rendered-worker-1', 'worker', ['rendered-worker-1', 'rendered-worker-12'])).toBe(
       'rendered-worker-1',
     );
@@ -38,11 +38,11 @@ describe('the rendered config that --to means', () => {
   it.each([
     [
       '1f',
-      /has more than one rendered config of that beginning; it has rendered-worker-1f2e0000…, rendered-worker-1f3a0000…\. /,
+      /one matching rendered config of pool worker, found several\. Choose from: rendered-worker-1f2e0000…, rendered-worker-1f3a0000…\. /,
     ],
-    ['', /more than one/],
-    ['7', /has no rendered config of that beginning; it has rendered-worker-1f2e0000…, .*slipway history worker/],
-  ])('%j is none, and the names there are are said', (asked, message) => {
+    ['', /found several/],
+    ['7', /found none\. Choose from: rendered-worker-1f2e0000…, .*slipway history worker/],
+  ])('%j is refused with the names to choose from', (asked, message) => {
     expect(() => findTarget(asked, 'worker', names)).toThrow(
       expect.objectContaining({ code: 'SLW_CLI_NO_CONFIG', message: expect.stringMatching(message) }),
     );
@@ -51,27 +51,31 @@ describe('the rendered config that --to means', () => {
 
 const halted = { at: '2026-01-02T03:05:00.000Z', node: 'n1', reason: 'x' };
 
-describe('what resume does about a pool', () => {
+describe('resume of a pool', () => {
   it.each<[string, ReturnType<typeof samplePool>, NextResume]>([
     [
-      'nothing where nothing holds it',
+      'does nothing if nothing holds it',
       samplePool({ state: { endedAt: '2026-01-02T04:00:00.000Z' } }),
       { isPaused: false, ask: null },
     ],
     [
-      'asks whether it can go on without a machine that is away',
+      'asks the controller whether to continue without an absent machine',
       samplePool({ state: {} }),
-      { isPaused: false, ask: 'on its way to rendered-worker-2' },
+      { isPaused: false, ask: 'updating to rendered-worker-2' },
     ],
-    ['only ends the pause where that is all', samplePool({ paused: true, state: {} }), { isPaused: true, ask: null }],
+    [
+      'only ends the pause if the rollout is not halted',
+      samplePool({ paused: true, state: {} }),
+      { isPaused: true, ask: null },
+    ],
     ['ends the pause', samplePool({ paused: true }), { isPaused: true, ask: null }],
     [
-      'asks where its rollout has halted',
+      'asks the controller if the rollout has halted',
       samplePool({ state: { halted } }),
       { isPaused: false, ask: 'halted because of node n1' },
     ],
     [
-      'asks where its target is held',
+      'asks the controller if the target is held',
       samplePool({ held: 'rendered-worker-1' }),
       { isPaused: false, ask: 'held at rendered-worker-1' },
     ],

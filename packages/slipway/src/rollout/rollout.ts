@@ -1,4 +1,4 @@
-// What pause, resume, cancel and rollback do.
+// The commands pause, resume, cancel and rollback.
 import { type MachineConfigPool, machineConfigs, poolLabel } from '@slipway/api';
 import { readPoolFacts, type RolloutState } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
@@ -28,7 +28,7 @@ export async function runPause(named: string | undefined, options: PauseOptions,
   if (pool !== null && options.reason !== undefined) {
     throw new CommandError(
       'SLW_CLI_USAGE',
-      'slipway pause: --reason goes with --all; a paused pool has no place for it',
+      'slipway pause: expected --reason together with --all, found it without. A paused pool stores no reason',
     );
   }
   await withCluster(options, io, async (client) => {
@@ -46,8 +46,8 @@ async function stopAll(client: Client, reason: string): Promise<RolloutCommandRe
     message:
       before === null
         ? `All rollouts are stopped: ${reason}.`
-        : `All rollouts were stopped already (${before}); the reason is now: ${reason}.`,
-    next: 'No machine of any pool is given a new config; those on their way finish. slipway status shows them, slipway resume --all goes on.',
+        : `All rollouts were already stopped (${before}). The reason is now: ${reason}.`,
+    next: 'No machine gets a new config; updates in progress finish. slipway status shows them, slipway resume --all continues.',
   };
 }
 
@@ -59,8 +59,8 @@ async function pausePool(client: Client, pool: string): Promise<RolloutCommandRe
     action: 'pause',
     pool,
     changed: before !== after,
-    message: before === after ? `Pool ${pool} was paused already.` : `Pool ${pool} is paused.`,
-    next: `No machine of it is given a new config, security fixes included; those on their way finish. slipway status ${pool} shows them, slipway resume ${pool} goes on.`,
+    message: before === after ? `Pool ${pool} was already paused.` : `Pool ${pool} is paused.`,
+    next: `Its machines get no new config, not even security fixes; updates in progress finish. slipway status ${pool} shows them, slipway resume ${pool} continues.`,
   };
 }
 
@@ -80,15 +80,15 @@ async function resumeAll(client: Client): Promise<RolloutCommandResult> {
     action: 'resume',
     pool: null,
     changed: before !== null,
-    message: before === null ? 'Rollouts were not stopped.' : `Rollouts go on; they were stopped: ${before}.`,
-    next: 'Pools that are paused or halted by themselves stay so. slipway status shows all of them.',
+    message: before === null ? 'Rollouts were not stopped.' : `Rollouts continue. They were stopped: ${before}.`,
+    next: 'Pools that are individually paused or halted stay so. slipway status shows all pools.',
   };
 }
 
 async function resumePool(client: Client, pool: string, options: ResumeOptions, io: Io): Promise<void> {
   const { isPaused, ask } = nextResume(await readPool(client, pool));
   const stopped = await readStopSwitch(client);
-  // One thing at a time: who paused a pool, cancelled its rollout and resumes it wants the machines to go back.
+  // One step at a time: after pause and cancel, resume must let the machines roll back, not undo the cancel.
   if (ask !== null && !isPaused) {
     const next = formatNextSteps(pool, { isPaused, stopped }, formatWatchHint(pool, null));
     await runPoolRequest(
@@ -104,19 +104,19 @@ async function resumePool(client: Client, pool: string, options: ResumeOptions, 
   const changed = before !== after;
   const message = changed
     ? `Pool ${pool} is no longer paused.`
-    : `Pool ${pool} is neither paused nor halted nor held, and no rollout of it is under way: there is nothing to resume.`;
+    : `Pool ${pool} has nothing to resume: it is not paused, halted or held, and has no rollout in progress.`;
   const next = formatNextSteps(pool, { isPaused: false, stopped }, formatWatchHint(pool, ask));
   await writeResult(io, options, { action: 'resume', pool, changed, message, next });
 }
 
 const formatWatchHint = (pool: string, kept: string | null): string =>
-  `${kept === null ? '' : `It is still ${kept}: slipway resume ${pool} once more ends that. `}slipway status ${pool} --watch shows how it goes on.`;
+  `${kept === null ? '' : `It is still ${kept}; run slipway resume ${pool} again to end that. `}Follow it with: slipway status ${pool} --watch`;
 
 export interface CancelOptions extends ClusterOptions, PoolRequestCommandOptions {}
 
 export const runCancel = (pool: string, options: CancelOptions, io: Io): Promise<void> =>
   withCluster(options, io, async (client) => {
-    const moving = `slipway status ${pool} --watch shows the machines go back; slipway resume ${pool} rolls the newest config out again.`;
+    const moving = `slipway status ${pool} --watch shows the machines roll back; slipway resume ${pool} rolls out the newest config again.`;
     const next = formatNextSteps(pool, await readHolds(client, pool), moving);
     await runPoolRequest(
       { client, pool, action: 'cancel', request: 'cancel', next, signal: stopSignal() },
@@ -136,7 +136,7 @@ export const runRollback = (pool: string, options: RollbackOptions, io: Io): Pro
       options.to === undefined
         ? 'rollback'
         : `rollback=${findTarget(options.to, pool, await listRendered(client, pool))}`;
-    const moving = `slipway status ${pool} --watch shows it; slipway resume ${pool} rolls the newest config out again.`;
+    const moving = `slipway status ${pool} --watch shows the progress; slipway resume ${pool} rolls out the newest config again.`;
     const next = formatNextSteps(pool, brakes, moving);
     await runPoolRequest({ client, pool, action: 'rollback', request, next, signal: stopSignal() }, options, io);
   });
@@ -156,7 +156,7 @@ export interface WhichOptions {
   all?: boolean;
 }
 
-/** The pool that was named, or null for all of them: one of the two must be said. */
+/** The named pool, or null for --all. Exactly one of the two is required. */
 export function whichPools(command: string, pool: string | undefined, { all = false }: WhichOptions): string | null {
   if (all && pool === undefined) return null;
   if (!all && pool !== undefined) return pool;
@@ -167,10 +167,10 @@ export function whichPools(command: string, pool: string | undefined, { all = fa
   );
 }
 
-/** What `resume` has to do about a pool. */
+/** What `resume` has to do for a pool. */
 export interface NextResume {
   readonly isPaused: boolean;
-  /** What else keeps it, for people, such as `held at …`: the controller has to be asked about that. Null: nothing. */
+  /** What else stops it, human-readable, such as `held at …`: only the controller can end that. Null: nothing. */
   readonly ask: string | null;
 }
 
@@ -184,25 +184,25 @@ const describeHalt = (state: RolloutState | null): string | null =>
 
 const describeHold = (held: string | null): string | null => (held === null ? null : `held at ${held}`);
 
-/** Whether it waits for a machine that is away, and can go on without it, is for the controller to say. */
+/** Only the controller knows whether the rollout waits for an absent machine and can continue without it. */
 const describeProgress = (state: RolloutState | null): string | null =>
-  state === null || state.endedAt !== null ? null : `on its way to ${state.target}`;
+  state === null || state.endedAt !== null ? null : `updating to ${state.target}`;
 
 const parseHash = (name: string): string => name.slice(name.lastIndexOf('-') + 1);
 
 const MAX_NAMED = 10;
 
-/** The rendered config that a person means: its name, or the beginning of its name or hash. `names` are the newest first. */
+/** Finds a rendered config by its name, or by a prefix of its name or hash. `names` are newest first. */
 export function findTarget(asked: string, pool: string, names: readonly string[]): string {
   const found = names.includes(asked)
     ? [asked]
     : names.filter((name) => name.startsWith(asked) || parseHash(name).startsWith(asked));
   const [first, ...others] = found;
   if (first !== undefined && others.length === 0 && asked !== '') return first;
-  const [what, shown] = first === undefined ? ['no', names] : ['more than one', found];
+  const [matches, shown] = first === undefined ? ['none', names] : ['several', found];
   const list = shown.slice(0, MAX_NAMED).map(shortConfig).join(', ') || 'none';
   throw new CommandError(
     'SLW_CLI_NO_CONFIG',
-    `--to ${JSON.stringify(asked)}: pool ${pool} has ${what} rendered config of that beginning; it has ${list}. slipway history ${pool} shows what each of them changed`,
+    `--to ${JSON.stringify(asked)}: expected one matching rendered config of pool ${pool}, found ${matches}. Choose from: ${list}. slipway history ${pool} shows what each one changed`,
   );
 }

@@ -5,9 +5,9 @@ import type { StatusOptions } from './status.ts';
 
 export const statusCommand = (io: Io = processIo): Command =>
   withPoolStatusOptions(new Command('status'))
-    .summary('show how far pools and nodes are, and what they wait for')
+    .summary('show the progress of pools and nodes, and what they wait for')
     .description(
-      'Shows every pool with its target, progress, wave and time left, and every node with its phase, the step it is in, and what is in its way. Reads only.',
+      'Shows every pool with its target, progress, wave and time left, and every node with its phase, current step, and what blocks it. Read-only.',
     )
     .addHelpText(
       'after',
@@ -16,7 +16,7 @@ Examples:
   slipway status
   slipway status worker --watch
   slipway status -o json | jq '.pools[] | {name, phase, machines}'
-  slipway status --watch -o json                  a JSON document a line, at each change`,
+  slipway status --watch -o json                  one line of JSON per change`,
     )
     .action(async (pools: string[], options: StatusOptions) =>
       (await import('./status.ts')).runStatus(pools, options, io),

@@ -1,4 +1,4 @@
-// A fleet's state for tests of how it is shown.
+// A sample status report for tests.
 import type { NodeReport, PoolReport, StatusReport } from '@slipway/fleet/reports';
 
 const config = (digit: string): string => `rendered-worker-${digit.repeat(32)}`;
@@ -22,7 +22,7 @@ export const nodeReport = (name: string, more: Partial<NodeReport> = {}): NodeRe
 });
 
 export const waiting = (name: string): NodeReport =>
-  nodeReport(name, { phase: 'waiting', current: oldConfig, desired: oldConfig, why: 'its wave has not begun' });
+  nodeReport(name, { phase: 'waiting', current: oldConfig, desired: oldConfig, why: 'its wave has not started' });
 
 export const poolReport = (nodes: readonly NodeReport[], more: Partial<PoolReport> = {}): PoolReport => ({
   name: 'worker',

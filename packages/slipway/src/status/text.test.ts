@@ -12,7 +12,7 @@ const draining = nodeReport('worker-0', {
   blockedBy: 'pod shop/web-1: budget shop/web allows no disruption',
 });
 
-describe('slipway status for people', () => {
+describe('the text of slipway status', () => {
   it('shows a pool with its progress, wave, time left and nodes', () => {
     const text = statusText(buildStatusReport([poolReport([draining, waiting('worker-1'), nodeReport('worker-2')])]));
     expect(text).toBe(
@@ -22,23 +22,23 @@ describe('slipway status for people', () => {
         '  wave 1 of 2, up to 1 machine, about 4 min left',
         '  worker-0 goes first',
         '',
-        '  NODE      PHASE     STEP      HAS                        WHY',
+        '  NODE      PHASE     STEP      CONFIG                     WHY',
         '  worker-0  updating  draining  rendered-worker-11111111…  it was given the target (pod shop/web-1: budget shop/web allows no disruption)',
-        '  worker-1  waiting   -         rendered-worker-11111111…  its wave has not begun',
+        '  worker-1  waiting   -         rendered-worker-11111111…  its wave has not started',
         '  worker-2  updated   -         rendered-worker-22222222…',
         '',
       ].join('\n'),
     );
   });
 
-  it('breaks sentences where the terminal ends, and not the table', () => {
+  it('wraps sentences at the width of the terminal, but not the table', () => {
     const summary = 'the first part of a sentence, and the second part of it';
     const text = statusText(buildStatusReport([poolReport([draining], { summary })]), { width: 40 });
     expect(text).toContain('\n  the first part of a sentence, and the\n  second part of it\n');
     expect(text).toContain('pod shop/web-1: budget shop/web allows no disruption)\n');
   });
 
-  it('of a pool with many nodes counts them, and shows only those that are under way or in trouble', () => {
+  it('counts the nodes of a large pool and lists only those that are updating or need attention', () => {
     const many = Array.from({ length: 100 }, (_, number) => waiting(`worker-${number + 1}`));
     const report = buildStatusReport([poolReport([draining, ...many, nodeReport('done-1')])]);
     const text = statusText(report);
@@ -48,39 +48,41 @@ describe('slipway status for people', () => {
     expect(statusText(report, { allNodes: true })).toContain('worker-7 ');
   });
 
-  it('says how many more there are where hundreds are under way', () => {
+  it('counts the rest if hundreds of nodes are updating', () => {
     const many = Array.from({ length: 300 }, (_, number) => ({ ...draining, name: `worker-${number}` }));
     expect(statusText(buildStatusReport([poolReport(many)]))).toContain('… and 250 more; --all-nodes shows every node');
   });
 
-  it('says first that everything is stopped, and why, and how it goes on', () => {
+  it('shows first that all rollouts are stopped, why, and how to continue', () => {
     expect(statusText(buildStatusReport([poolReport([])], { stopped: 'storage maintenance' }))).toMatch(
-      /^All rollouts are stopped: storage maintenance\. slipway resume --all goes on\n/,
+      /^All rollouts are stopped: storage maintenance\. To continue: slipway resume --all\n/,
     );
   });
 
-  it('says why the target is not the newest, what was asked and not answered, and what cannot be understood', () => {
+  it('shows why the target is not the newest, an unanswered request, and invalid settings', () => {
     const pool = poolReport([], {
       target: oldConfig,
       newest: newConfig,
-      hold: { kind: 'cancel', why: 'somebody asked' },
+      hold: { kind: 'cancel', why: 'cancelled at a user’s request' },
       request: 'resume',
       problems: ['annotation slipway.dev/rollout-soak: expected 10m, found "x" [SLW_ROLLOUT_POLICY]'],
     });
     const text = statusText(buildStatusReport([pool]));
-    expect(text).toContain('  held (cancel): somebody asked; newest is rendered-worker-22222222…\n');
-    expect(text).toContain('  asked for and not answered yet: resume\n');
+    expect(text).toContain(
+      '  held (cancel): cancelled at a user’s request; the newest config is rendered-worker-22222222…\n',
+    );
+    expect(text).toContain('  requested, not answered yet: resume\n');
     expect(text).toContain('found "x" [SLW_ROLLOUT_POLICY]\n');
   });
 
-  it('names nodes that are in no pool, with the way out', () => {
+  it('lists nodes in no pool, with what to do', () => {
     const outside = { name: 'n1', code: 'SLW_POOL_NONE', message: 'Node n1 is selected by no pool: label it' };
     expect(statusText(buildStatusReport([], { nodesWithoutPool: [outside] }))).toContain(
       'Node n1 is selected by no pool: label it [SLW_POOL_NONE]\n',
     );
   });
 
-  it('lets nothing that a node says move the cursor', () => {
+  it('escapes control characters in reports of nodes', () => {
     const text = statusText(
       buildStatusReport([poolReport([nodeReport('n1', { phase: 'failed', why: 'x\u001b[2J', blockedBy: 'a\nb' })])]),
     );
@@ -88,7 +90,7 @@ describe('slipway status for people', () => {
     expect(text).toContain('x\\u{1b}[2J (a\\nb)');
   });
 
-  it('has colours only where they are asked for', () => {
+  it('has colours only on request', () => {
     const report = buildStatusReport([poolReport([nodeReport('n1', { phase: 'failed' })])]);
     expect(statusText(report)).not.toContain('\u001b');
     expect(statusText(report, { paint: paintFor({ isTTY: true }, {}) })).toContain('\u001b[31mfailed\u001b[39m');
@@ -101,7 +103,7 @@ const withFirst = (first: Parameters<typeof nodeReport>[1]) =>
   buildStatusReport([poolReport([nodeReport('worker-0', first), waiting('worker-1'), nodeReport('worker-2')])]);
 
 describe('a fleet that is watched in a pipe', () => {
-  it('says at first how pools are, and nodes that have not arrived', () => {
+  it('starts with all pools and the nodes that are not updated', () => {
     expect(changeLines(null, before)).toEqual([
       'worker: updating: worker-0 goes first',
       'worker/worker-0: waiting',
@@ -109,11 +111,11 @@ describe('a fleet that is watched in a pipe', () => {
     ]);
   });
 
-  it('says nothing where nothing changed', () => {
+  it('prints nothing if nothing changed', () => {
     expect(changeLines(before, structuredClone(before))).toEqual([]);
   });
 
-  it('says what a node does now, and what is in its way', () => {
+  it('prints the step of a node and what blocks it', () => {
     const moving = { phase: 'updating', current: oldConfig, why: 'the canary' } as const;
     const preparing = withFirst({ ...moving, step: 'preparing' });
     expect(changeLines(before, preparing)).toContain('worker/worker-0: waiting → updating, preparing: the canary');
@@ -121,7 +123,7 @@ describe('a fleet that is watched in a pipe', () => {
     expect(changeLines(preparing, draining)).toEqual(['worker/worker-0: updating, draining: pod a/b: budget a/c']);
   });
 
-  it('says that a node left, a pool was deleted, a node is in no pool, and that everything stopped', () => {
+  it('prints that a node left, a pool was deleted, a node is in no pool, and all rollouts stopped', () => {
     const none = buildStatusReport([poolReport([waiting('worker-0'), waiting('worker-1')])]);
     expect(changeLines(before, none)).toContain('worker/worker-2: left the pool');
     const message = 'Node worker-2 is selected by no pool';
@@ -134,6 +136,6 @@ describe('a fleet that is watched in a pipe', () => {
       'worker: deleted',
       message,
     ]);
-    expect(changeLines(stopped, before)[0]).toBe('rollouts go on');
+    expect(changeLines(stopped, before)[0]).toBe('rollouts continue');
   });
 });

@@ -1,4 +1,4 @@
-// The state of a fleet's rollouts for people.
+// The state of a fleet's rollouts as human-readable text.
 import { formatProblem, type NodePhase } from '@slipway/fleet';
 import type { NodeReport, PoolReport, StatusReport } from '@slipway/fleet/reports';
 import {
@@ -18,14 +18,14 @@ import {
 } from '../cli/terminal.ts';
 
 export interface StatusTextOptions extends Partial<TextStyle> {
-  /** A line for every node, however many there are. */
+  /** One line for every node, even in large pools. */
   readonly allNodes?: boolean;
 }
 
-/** A pool with more machines than this shows only those that somebody has to look at or wait for. */
+/** A larger pool shows only the machines that are updating or need attention. */
 const MANY_NODES = 20;
 
-/** Even of those, more than a screen helps nobody. */
+/** More rows than this would not fit on a screen. */
 const MAX_ROWS = 50;
 
 const PHASE_COLOURS: Readonly<Record<NodePhase, Colour>> = {
@@ -51,11 +51,14 @@ export function statusText(report: StatusReport, options: StatusTextOptions = {}
   const stop =
     report.stopped === null
       ? []
-      : [`${paint('yellow', 'All rollouts are stopped')}: ${safeText(report.stopped)}. slipway resume --all goes on\n`];
+      : [
+          `${paint('yellow', 'All rollouts are stopped')}: ${safeText(report.stopped)}. To continue: slipway resume --all\n`,
+        ];
   const outside = report.nodesWithoutPool.map(
     ({ code, message }) => `${formatProblem({ code, message: safeText(message) })}\n`,
   );
-  const none = report.pools.length === 0 ? ['There are no pools. slipway controller makes master and worker\n'] : [];
+  const none =
+    report.pools.length === 0 ? ['The cluster has no pools. slipway controller creates master and worker\n'] : [];
   return [
     ...stop,
     ...none,
@@ -78,9 +81,9 @@ function poolText(pool: PoolReport, options: StatusTextOptions & { readonly pain
     ...progressLine(pool),
     ...(pool.hold === null
       ? []
-      : [`held (${pool.hold.kind}): ${pool.hold.why}; newest is ${shortConfig(pool.newest)}`]),
+      : [`held (${pool.hold.kind}): ${pool.hold.why}; the newest config is ${shortConfig(pool.newest)}`]),
     pool.summary,
-    ...(pool.request === null ? [] : [`asked for and not answered yet: ${pool.request}`]),
+    ...(pool.request === null ? [] : [`requested, not answered yet: ${pool.request}`]),
     ...pool.problems,
   ];
   const title = `${paint('bold', pool.name)}: ${paint(POOL_COLOURS[pool.phase], pool.phase)}  ${shortConfig(pool.target)}\n`;
@@ -135,16 +138,16 @@ function nodeTable(nodes: readonly NodeReport[], paint: Paint): string {
     shortConfig(node.current),
     shortConfigs(formatReason(node)),
   ]);
-  return table(['NODE', 'PHASE', 'STEP', 'HAS', 'WHY'], rows, paint).replaceAll(/^(?=.)/gm, '  ');
+  return table(['NODE', 'PHASE', 'STEP', 'CONFIG', 'WHY'], rows, paint).replaceAll(/^(?=.)/gm, '  ');
 }
 
-/** Where something is in the way, that is what a person wants to know. */
+/** Adds what blocks the node, the most useful part for a user. */
 function formatReason({ why, blockedBy, phase }: NodeReport): string {
   if (phase === 'updated') return '';
   return blockedBy === '' || why.includes(blockedBy) ? why : `${why} (${blockedBy})`;
 }
 
-/** What has changed between two looks, a line each: for a pipe or a log. Without the first look, everything is news. */
+/** One line per change between two reports, for a pipe or a log. Without `before`, everything is new. */
 export function changeLines(before: StatusReport | null, after: StatusReport): string[] {
   return [
     ...stopLines(before?.stopped ?? null, after.stopped),
@@ -160,7 +163,7 @@ export function changeLines(before: StatusReport | null, after: StatusReport): s
 
 function stopLines(before: string | null, after: string | null): string[] {
   if (before === after) return [];
-  return [after === null ? 'rollouts go on' : `all rollouts are stopped: ${after}`];
+  return [after === null ? 'rollouts continue' : `all rollouts are stopped: ${after}`];
 }
 
 function changed<T extends { readonly name: string }>(
@@ -189,7 +192,7 @@ function poolLines(old: PoolReport | undefined, now: PoolReport): string[] {
 }
 
 function poolLine({ name, phase, summary, request }: PoolReport): string {
-  return `${name}: ${phase}${request === null ? '' : ` (asked: ${request})`}: ${summary}`;
+  return `${name}: ${phase}${request === null ? '' : ` (requested: ${request})`}: ${summary}`;
 }
 
 function nodeLines(pool: string, old: NodeReport | undefined, now: NodeReport): string[] {

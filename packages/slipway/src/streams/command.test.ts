@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fleetDirectory } from '../testing/fleet-directory.ts';
 import { runCommand } from '../testing/run-command.ts';
 import { streamsCommand } from './command.ts';
-import './inspect.ts'; // Loaded before the clock of a test runs; the command itself loads it when called.
+import './inspect.ts'; // Preloaded, so that loading does not count against a test's timeout.
 
 let dir: string;
 beforeAll(async () => {
@@ -23,16 +23,16 @@ const inspect = (...args: string[]) => runCommand(streamsCommand, ['inspect', ..
 const references = (name: string): string[] => ['--image-references', join(dir, name)];
 
 describe('slipway streams inspect without a registry', () => {
-  it('says that a release has no streams, in text and in JSON', async () => {
+  it('reports that a release has no streams, in text and in JSON', async () => {
     const { code, out } = await inspect(...references('no-os.json'));
     expect(code).toBe(0);
     expect(out).toContain('version 4.22.0');
-    expect(out).toContain('It has no OS image stream');
+    expect(out).toContain('This release has no OS image streams');
     const { out: json } = await inspect(...references('no-os.json'), '-o', 'json');
     expect(JSON.parse(json)).toMatchObject({ version: '4.22.0', defaultStream: null, streams: [], problems: [] });
   });
 
-  it('refuses what is no list of images', async () => {
+  it('refuses a file that is not a list of images', async () => {
     const { code, out, err } = await inspect(...references('other.json'));
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/expected ImageStream, found "Pod".*\[SLW_STREAM_SOURCE_FAILED\]$/m);
@@ -41,24 +41,24 @@ describe('slipway streams inspect without a registry', () => {
   it.each([
     ['neither an image nor a file', () => [], 'SLW_CLI_USAGE'],
     ['both', () => ['registry.example.com/release:1', ...references('no-os.json')], 'SLW_CLI_USAGE'],
-    ['a file that is not there', () => references('nowhere'), 'SLW_CLI_FILE'],
+    ['a missing file', () => references('nowhere'), 'SLW_CLI_FILE'],
     [
-      'a pull secret that is none',
+      'an invalid pull secret',
       () => [...references('no-os.json'), '--pull-secret', join(dir, 'secret.json')],
       'SLW_REGISTRY_PULL_SECRET',
     ],
     [
-      'mirrors that cannot be read',
+      'invalid mirrors',
       () => [...references('no-os.json'), '--registries-conf', join(dir, 'conf')],
       'SLW_REGISTRY_MIRRORS',
     ],
-  ])('refuses %s, without a word of what is secret', async (_, args, code) => {
+  ])('refuses %s without printing secrets', async (_, args, code) => {
     const { thrown, err } = await inspect(...args());
     expect(thrown).toBe(code);
     expect(err).not.toContain('hunter2');
   });
 
-  it('refuses a host that is none', async () => {
+  it('refuses an invalid host', async () => {
     const { thrown, err } = await inspect(...references('no-os.json'), '--plain-http', 'http://x/');
     expect({ thrown, err }).toEqual({
       thrown: 'commander.invalidArgument',

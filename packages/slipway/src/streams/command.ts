@@ -7,11 +7,11 @@ import type { StreamsOptions } from './streams.ts';
 
 export const streamsCommand = (io: Io = processIo): Command =>
   withClusterOptions(new Command('streams'))
-    .summary('show the OS image streams and which pools are on them, or move a pool to another')
+    .summary('show OS image streams and their pools, or migrate a pool to another stream')
     .description(
-      'Shows the streams of OS images that the payload brings: their images, which one new pools get, which are near their end, and the pools on each. Reads only.',
+      'Shows the OS image streams of the payload: their images, the default for new pools, which are deprecated or blocked, and the pools on each. Read-only.',
     )
-    // Else an option behind the name of a subcommand would be taken for one of ours.
+    // Without this, `streams` would consume the flags of its subcommands.
     .enablePositionalOptions()
     .addOption(outputOption(['table', 'json']))
     .addHelpText(
@@ -29,12 +29,12 @@ Examples:
 
 const inspectCommand = (io: Io): Command =>
   withRegistryOptions(new Command('inspect'))
-    .summary('show the OS image streams of a release image, before a cluster has it')
+    .summary('show the OS image streams of a release image, without a cluster')
     .description(
-      'Reads the list of images out of a release image (or a file), asks the registry for the labels and sizes of its OS images, and shows the streams they make: what a cluster of this release would offer its pools, and what it would say about it. Needs no cluster.',
+      'Reads the image list of a release image (or a file), queries the registry for labels and sizes of its OS images, and shows the resulting streams: what a cluster of this release would offer its pools, and the problems it would report. Needs no cluster.',
     )
-    .argument('[RELEASE_IMAGE]', 'the release image, by digest or tag')
-    .option('--image-references <FILE>', 'instead of a release image: its /release-manifests/image-references')
+    .argument('[RELEASE_IMAGE]', 'release image, by digest or tag')
+    .option('--image-references <FILE>', '/release-manifests/image-references of a release, instead of RELEASE_IMAGE')
     .addOption(outputOption(['text', 'json']))
     .addHelpText(
       'after',
@@ -50,16 +50,16 @@ Examples:
 
 const migrateCommand = (io: Io): Command =>
   withClusterOptions(withRegistryOptions(new Command('migrate')))
-    .summary('move a pool to another OS image stream, after showing what that means')
+    .summary('migrate a pool to another OS image stream, after showing the effects')
     .description(
-      'Shows what moving a pool to a stream leads to (machines, reboots, evicted pods and budgets in the way, waves, time, how much each machine downloads, what to watch), then sets spec.osImageStream of the pool. With --dry-run it only shows. Exits as slipway plan does with --dry-run: 0 when nothing changes, 2 or 3 when something does, 1 when it would be refused; without it 0 when the pool was told.',
+      'Shows what migrating a pool to a stream would do (machines, reboots, evicted pods, blocking PodDisruptionBudgets, waves, time, download per machine, what to watch), then sets spec.osImageStream of the pool. Exit codes with --dry-run are those of slipway plan: 0 if nothing changes, 2 or 3 if something does, 1 if it would be refused. Without --dry-run: 0 if spec.osImageStream is set.',
     )
-    .argument('<POOL>', 'the pool')
-    .argument('<STREAM>', 'the stream it is to be on')
-    .option('--dry-run', 'show it, and change nothing')
-    .option('--namespace <name>', 'where Slipway runs', DEFAULT_NAMESPACE)
+    .argument('<POOL>', 'pool to migrate')
+    .argument('<STREAM>', 'target stream')
+    .option('--dry-run', 'show the effects only; change nothing')
+    .option('--namespace <name>', 'namespace of Slipway', DEFAULT_NAMESPACE)
     .addOption(outputOption(['text', 'json']))
-    .option('-v, --verbose', 'every machine, pod and reason by name')
+    .option('-v, --verbose', 'list every machine, pod and reason by name')
     .addHelpText(
       'after',
       `

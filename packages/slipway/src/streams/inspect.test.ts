@@ -21,7 +21,7 @@ const images = new Map<string, { labels: Record<string, string>; size: number }>
 ]);
 
 describe('the report of a release', () => {
-  it('has each stream with its images, their versions and sizes, its life, and the default', () => {
+  it('has each stream with its images, versions, sizes, lifecycle, and the default', () => {
     expect(inspectReport('release', discovery(), images)).toMatchObject({
       release: 'release',
       version: '4.22.0',
@@ -40,14 +40,14 @@ describe('the report of a release', () => {
     });
   });
 
-  it('says what a cluster would miss where the default is not there', () => {
+  it('reports the problem of a cluster without the default stream', () => {
     const report = inspectReport('release', discovery({ version: '5.0.0', found: discovery().found.slice(1) }), images);
     expect(report).toMatchObject({ defaultStream: null, problems: [{ code: 'SLW_STREAM_NO_DEFAULT' }] });
   });
 });
 
 describe('its text', () => {
-  it('has a table of streams, one of images in full, and the payload’s own words', () => {
+  it('has a table of streams, a table of full image references, and the payload’s messages', () => {
     const text = inspectText(inspectReport('registry.example.com/release:4.22', discovery(), images));
     expect(text).toBe(`registry.example.com/release:4.22: version 4.22.0
 
@@ -65,11 +65,11 @@ rhel-9: Ends in 2027.
 `);
   });
 
-  it('says what was left out, and where nothing was found', () => {
+  it('reports what was left out, and that nothing was found', () => {
     const note = { code: 'SLW_STREAM_PARTIAL', message: 'stream rhel-9 has only its OS image' } as const;
     const text = inspectText(inspectReport('release', discovery({ found: [], notes: [note], version: null }), images));
-    expect(text).toContain('release: version not said\n');
-    expect(text).toContain('It has no OS image stream');
+    expect(text).toContain('release: version unknown\n');
+    expect(text).toContain('This release has no OS image streams');
     expect(text).toContain('stream rhel-9 has only its OS image [SLW_STREAM_PARTIAL]\n');
   });
 });

@@ -61,14 +61,14 @@ async function readRelease(
   if ((image === undefined) === (imageReferences === undefined)) {
     throw new CommandError(
       'SLW_CLI_USAGE',
-      'slipway streams inspect: expected either a RELEASE_IMAGE or --image-references FILE',
+      `slipway streams inspect: expected either RELEASE_IMAGE or --image-references FILE, found ${image === undefined ? 'neither' : 'both'}`,
     );
   }
   if (imageReferences === undefined) return { image: image ?? '' };
   return { imageReferences: await readSmallFile('--image-references', imageReferences) };
 }
 
-/** What a cluster of this release would find, were there no other source. */
+/** What a cluster of this release would discover without other sources. */
 async function inspectRelease(
   name: string,
   release: NonNullable<StreamSources['release']>,
@@ -84,11 +84,11 @@ async function inspectRelease(
         async inspect(reference, options) {
           const image = await registry.inspect(reference, options);
           images.set(image.reference, image);
-          progress.update(`asks for OS images: ${images.size}`);
+          progress.update(`reading OS images: ${images.size}`);
           return image;
         },
         readFile(reference, path, options) {
-          progress.update(`reads ${path} out of ${reference}`);
+          progress.update(`reading ${path} from ${reference}`);
           return registry.readFile(reference, path, options);
         },
       },
@@ -99,26 +99,26 @@ async function inspectRelease(
   return inspectReport(name, discoverStreams(readings), images);
 }
 
-/** The OS image streams of a release. `-o json` gives exactly this. */
+/** The OS image streams of a release. `-o json` prints exactly this. */
 export interface InspectReport {
-  /** What was looked at. */
+  /** The inspected release. */
   readonly release: string;
-  /** Of the platform; null: the release does not say. */
+  /** Version of the platform; null: the release does not specify it. */
   readonly version: string | null;
-  /** What a new pool of a new cluster gets; null: `problems` says why there is none. */
+  /** The stream of a new pool in a new cluster; null: `problems` explains why there is none. */
   readonly defaultStream: string | null;
-  /** By name. */
+  /** Sorted by name. */
   readonly streams: readonly InspectedStream[];
-  /** What was left out, and why. */
+  /** What was left out and why. */
   readonly notes: readonly StreamNote[];
-  /** What a cluster of this release would complain of. */
+  /** Problems that a cluster of this release would report. */
   readonly problems: readonly CodedProblem[];
 }
 
 interface InspectedStream {
   readonly name: string;
   readonly isDefault: boolean;
-  /** Null: it lives. */
+  /** Null: it is supported. */
   readonly lifecycle: StreamLifecycle | null;
   readonly os: StreamImage;
   readonly extensions: StreamImage;
@@ -127,13 +127,13 @@ interface InspectedStream {
 interface StreamImage {
   /** By digest. */
   readonly image: string;
-  /** As its labels say; null: they do not. */
+  /** From its labels; null: they have none. */
   readonly version: string | null;
-  /** As it is transferred. */
+  /** Compressed, as transferred. */
   readonly bytes: number;
 }
 
-/** `images` by their references: every image of the streams that were found. */
+/** `images` by reference: every image of the discovered streams. */
 export function inspectReport(
   release: string,
   { found, notes, version }: Discovery,
@@ -165,12 +165,14 @@ export function inspectReport(
 export function inspectText(report: InspectReport, { paint = plain, width }: Partial<TextStyle> = {}): string {
   const { release, version, streams, notes, problems } = report;
   const lines = [
-    ...(streams.length === 0 ? ['It has no OS image stream: a cluster of this release offers its pools none.'] : []),
+    ...(streams.length === 0
+      ? ['This release has no OS image streams, so a cluster of this release offers none to its pools.']
+      : []),
     ...streams.flatMap(messageLines),
     ...[...problems, ...notes].map(formatProblem),
   ];
   const blocks = [
-    `${safeLine(release)}: version ${safeLine(version ?? 'not said')}\n`,
+    `${safeLine(release)}: version ${safeLine(version ?? 'unknown')}\n`,
     ...(streams.length === 0 ? [] : [streamTable(streams, paint), imageTable(streams, paint)]),
     ...(lines.length === 0
       ? []
@@ -198,7 +200,7 @@ const streamTable = (streams: readonly InspectedStream[], paint: Paint): string 
     paint,
   );
 
-/** Whole, since they are here to be copied. */
+/** In full, so that users can copy them. */
 const imageTable = (streams: readonly InspectedStream[], paint: Paint): string =>
   table(
     ['STREAM', 'ROLE', 'IMAGE'],

@@ -25,19 +25,19 @@ const text = (download: Download) =>
     { verbose: false },
   );
 
-describe('the text about a move to another stream', () => {
+describe('the text of slipway streams migrate', () => {
   it('has the plan, what machines download, and what to watch', () => {
     expect(text(known)).toMatch(/^Pool worker: stream rhel-9 → rhel-10\n\nObjects\n/);
     expect(text(known)).toContain('2 machines drained or rebooted\n');
     expect(text(known).split('\n\n').at(-2)).toBe(
-      `Download: at most 1.5 GB for each of 2 machines, less where layers are there already
+      `Download: at most 1.5 GB for each of 2 machines, less if some layers are already present
   OS image registry.example.com/os@sha256:aaaaaaaaaaaa…: 1.2 GB
-  image of OS extensions registry.example.com/extensions@sha256:aaaaaaaaaaaa…: 300.0 MB`,
+  OS extensions image registry.example.com/extensions@sha256:aaaaaaaaaaaa…: 300.0 MB`,
     );
     expect(text(known)).toMatch(/\n\nWatch\n {2}look\n$/);
   });
 
-  it('says why the download is not known', () => {
+  it('explains why the download size is unknown', () => {
     const unknown = {
       ...known,
       osBytes: null,
@@ -45,9 +45,7 @@ describe('the text about a move to another stream', () => {
       bytesPerMachine: null,
       problem: 'no way [SLW_REGISTRY_NOT_FOUND]',
     };
-    expect(text(unknown)).toContain(
-      'how much each of 2 machines fetches is not known: no way [SLW_REGISTRY_NOT_FOUND]',
-    );
+    expect(text(unknown)).toContain('Download: unknown for each of 2 machines: no way [SLW_REGISTRY_NOT_FOUND]');
   });
 });
 
@@ -73,7 +71,7 @@ const failing = (error: Error) => ({
 });
 
 describe('what a machine fetches for another OS', () => {
-  it('is the OS image, and that of extensions where the pool has some', async () => {
+  it('is the OS image, and the extensions image if the pool has extensions', async () => {
     expect(await inspectDownload(rhel10, true, registry)).toMatchObject({ osBytes: 1000, bytesPerMachine: 1020 });
     expect(await inspectDownload(rhel10, false, registry)).toMatchObject({
       osExtensionsImage: null,
@@ -82,7 +80,7 @@ describe('what a machine fetches for another OS', () => {
     });
   });
 
-  it('is not known where the registry cannot be asked, and it says why', async () => {
+  it('is unknown if the registry fails, with the reason', async () => {
     const refused = Object.assign(new Error('no access'), { code: 'SLW_REGISTRY_UNAUTHORIZED' });
     expect(await inspectDownload(rhel10, true, failing(refused))).toMatchObject({
       osImage: rhel10.osImage,

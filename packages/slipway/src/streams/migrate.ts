@@ -25,19 +25,19 @@ export interface MigrateOptions extends ClusterOptions, RegistryFlags {
 export const runMigrate = (pool: string, stream: string, options: MigrateOptions, io: Io): Promise<void> =>
   withCluster(options, io, (client) => migrate(client, pool, stream, options, io));
 
-/** `-o json` gives exactly this. */
+/** `-o json` prints exactly this. */
 export interface MigrateReport {
   readonly pool: string;
-  /** The stream it is on; null: nobody knows. */
+  /** Its current stream; null: unknown. */
   readonly from: string | null;
   readonly to: string;
   readonly dryRun: boolean;
-  /** Whether the pool was told. */
+  /** Whether spec.osImageStream was changed. */
   readonly changed: boolean;
-  /** As `slipway plan -o json` has it. */
+  /** The same as in `slipway plan -o json`. */
   readonly plan: FleetPlan;
   readonly download: Download;
-  /** Commands that show how it goes, each with what it shows. */
+  /** Commands that show the progress, each with a description. */
   readonly watch: readonly string[];
 }
 
@@ -59,7 +59,7 @@ async function migrate(client: Client, pool: string, stream: string, options: Mi
   const updatePool = async (): Promise<void> => (willChange ? setPoolStream(client, migration) : undefined);
   if (options.output === 'text') await inText(client, migration, report, updatePool, options, io);
   else {
-    // It says what was done, so it comes after that.
+    // The report states what was changed, so the change comes first.
     await updatePool();
     await write(io.stdout, toJson(report));
   }
@@ -81,7 +81,7 @@ async function inText(
   await write(io.stdout, `\n${safeText(await describeResult(client, migration, report))}\n`);
 }
 
-/** The controllers have stored what MachineConfigs refer to. */
+/** The controllers have stored the remote content of MachineConfigs. */
 const REMOTE = { fetch: true, fetchTimeout: 300 } as const;
 
 async function planMigration(
@@ -96,18 +96,18 @@ async function planMigration(
     migration = buildMigration(before, pool, stream);
     return migration.applied;
   });
-  if (migration === undefined) throw new Error('a plan was made of nothing');
+  if (migration === undefined) throw new Error('the plan has no migration');
   return { ...planned, migration };
 }
 
-/** Others may have told the pool something else since it was looked at: then the plan is not about it. */
+/** Fails if another client has changed the stream since the plan: the plan would no longer apply. */
 async function setPoolStream(client: Client, { pool, to, askedBefore }: Migration): Promise<void> {
   await changePool(client, pool, ({ spec }) => {
     const asked = spec.osImageStream?.name ?? null;
     if (asked !== askedBefore) {
       throw new CommandError(
         'SLW_CLI_STREAM',
-        `MachineConfigPool ${pool}: somebody has changed spec.osImageStream since the plan was made, from ${askedBefore ?? 'nothing'} to ${asked ?? 'nothing'}; nothing was written. Run the command again`,
+        `MachineConfigPool ${pool}: another client changed spec.osImageStream from ${askedBefore ?? 'nothing'} to ${asked ?? 'nothing'} after the plan was made. Nothing was written. Run the command again`,
       );
     }
     return { spec: { osImageStream: { name: to.name } } };
@@ -120,20 +120,20 @@ async function describeResult(
   { dryRun, changed }: MigrateReport,
 ): Promise<string> {
   if (dryRun) return 'Nothing was written (--dry-run).';
-  if (!changed) return `Pool ${pool} was told to be on ${to.name} already: nothing was written.`;
-  const moving = `slipway status ${pool} --watch shows it.`;
-  return `Pool ${pool} is told to be on ${to.name}. ${formatNextSteps(pool, await readHolds(client, pool), moving)}`;
+  if (!changed) return `Pool ${pool} already requests stream ${to.name}. Nothing was written.`;
+  const moving = `Follow it with: slipway status ${pool} --watch`;
+  return `Pool ${pool} now requests stream ${to.name}. ${formatNextSteps(pool, await readHolds(client, pool), moving)}`;
 }
 
 const watchLines = (pool: string): string[] => [
-  `slipway status ${pool} --watch   every machine, and what it waits for`,
-  `slipway streams   the stream is reached when ${pool} is no longer said to be on its way`,
-  `slipway pause ${pool}   no further machine begins; one that has a newer major version of the OS cannot go back`,
+  `slipway status ${pool} --watch   shows every machine and what it waits for`,
+  `slipway streams   shows ${pool} as migrating until all its machines have the new stream`,
+  `slipway pause ${pool}   stops further machines; one that already has a newer major OS version cannot roll back`,
 ];
 
 export function migrateText(report: MigrateReport, options: TextOptions): string {
   const { pool, from, to, plan, download, watch } = report;
-  const head = `Pool ${pool}: stream ${from ?? '(not known)'} → ${to}`;
+  const head = `Pool ${pool}: stream ${from ?? '(unknown)'} → ${to}`;
   const machines = plan.pools.flatMap(({ nodes }) => nodes).filter(({ isAffected }) => isAffected).length;
   return [
     `${safeText(head)}\n`,
@@ -148,32 +148,32 @@ function downloadLines(download: Download, machines: number): string[] {
   const each = machines === 1 ? '1 machine' : `each of ${count(machines, 'machine')}`;
   if (bytesPerMachine === null) {
     return [
-      `Download: how much ${each} fetches is not known: ${problem ?? ''}`,
-      '  (--pull-secret, --registry-ca and --registries-conf say how to ask)',
+      `Download: unknown for ${each}: ${problem ?? ''}`,
+      '  (set --pull-secret, --registry-ca or --registries-conf to access the registry)',
     ];
   }
   return [
-    `Download: at most ${byteSize(bytesPerMachine)} for ${each}, less where layers are there already`,
+    `Download: at most ${byteSize(bytesPerMachine)} for ${each}, less if some layers are already present`,
     `  OS image ${shortImage(download.osImage)}: ${byteSize(download.osBytes ?? 0)}`,
     download.osExtensionsImage === null
-      ? '  no image of OS extensions: the pool has none'
-      : `  image of OS extensions ${shortImage(download.osExtensionsImage)}: ${byteSize(download.extensionsBytes ?? 0)}`,
+      ? '  no OS extensions image: the pool uses no extensions'
+      : `  OS extensions image ${shortImage(download.osExtensionsImage)}: ${byteSize(download.extensionsBytes ?? 0)}`,
   ];
 }
 
 export interface Download {
   readonly osImage: string;
-  /** As it is transferred; null: not known, `problem` says why. A machine fetches less where it has some of the layers. */
+  /** Compressed; null: unknown, see `problem`. A machine fetches less if it already has some of the layers. */
   readonly osBytes: number | null;
-  /** Null: the pool has no extensions, so that its machines do not fetch them. */
+  /** Null: the pool has no extensions, so its machines do not fetch the image. */
   readonly osExtensionsImage: string | null;
   readonly extensionsBytes: number | null;
-  /** All that one machine fetches at most. */
+  /** The most that one machine fetches. */
   readonly bytesPerMachine: number | null;
   readonly problem: string | null;
 }
 
-/** A registry that cannot be asked is no reason not to say the rest. */
+/** An unreachable registry must not hide the rest of the report. */
 export async function inspectDownload(
   { osImage, osExtensionsImage }: Stream,
   needsExtensions: boolean,
@@ -193,7 +193,7 @@ export async function inspectDownload(
 }
 
 async function readDownload({ to, needsExtensions }: Migration, options: MigrateOptions): Promise<Download> {
-  // The sizes are worth a moment, and no more.
+  // The sizes are worth only a short wait.
   const registry = await openRegistry(options, { retries: 1, silenceMs: 5000 });
   try {
     return await inspectDownload(to, needsExtensions, registry);

@@ -23,8 +23,8 @@ const refusal = (run: () => unknown): string => {
   return 'none';
 };
 
-describe('the move of a pool to a stream', () => {
-  it('sets the stream by the name that the payload has for it, in that pool alone', () => {
+describe('the migration of a pool to a stream', () => {
+  it('sets the stream in the payload’s spelling, in that pool only', () => {
     const before = state();
     const { applied, from, to, askedBefore } = buildMigration(before, 'infra', 'rhel10-coreos');
     expect({ from, to, askedBefore }).toEqual({ from: 'rhel-9', to: rhel10, askedBefore: null });
@@ -36,7 +36,7 @@ describe('the move of a pool to a stream', () => {
     });
   });
 
-  it('is none for a pool that asks for it already', () => {
+  it('changes nothing for a pool that already requests the stream', () => {
     const pool = poolOnStream('infra', { tracked: 'rhel-10', asked: 'rhel-10' });
     const before = state({ pools: [pool] });
     const { applied } = buildMigration(before, 'infra', 'rhel-10');
@@ -53,17 +53,17 @@ describe('the move of a pool to a stream', () => {
   });
 
   it.each<[string, Partial<FleetState>, [string, string], string]>([
-    ['a pool that is not there', {}, ['gpu', 'rhel-10'], 'SLW_CLI_NO_POOL'],
+    ['a missing pool', {}, ['gpu', 'rhel-10'], 'SLW_CLI_NO_POOL'],
     ['a cluster without streams', { streams: null }, ['worker', 'rhel-10'], 'SLW_CLI_STREAM'],
-    ['a stream that is not there', {}, ['worker', 'rhel-11'], 'SLW_STREAM_UNKNOWN'],
+    ['a missing stream', {}, ['worker', 'rhel-11'], 'SLW_STREAM_UNKNOWN'],
     [
-      'a way back',
+      'a downgrade',
       { pools: [poolOnStream('worker', { tracked: 'rhel-10' })] },
       ['worker', 'rhel-9'],
       'SLW_STREAM_BACKWARD',
     ],
     [
-      'the stream that it is on, which is gone',
+      'its current stream, which is no longer in the payload',
       { pools: [poolOnStream('worker', { tracked: 'rhel-8' })] },
       ['worker', 'rhel-8'],
       'SLW_CLI_STREAM',

@@ -1,4 +1,4 @@
-// A pool that is told to be on another stream: what the fleet would be then.
+// Computes the fleet after a pool requests another stream.
 import { type MachineConfigPool, machineConfigPoolKind } from '@slipway/api';
 import {
   decidedStream,
@@ -15,18 +15,18 @@ import { CommandError } from '../cli/errors.ts';
 
 export interface Migration {
   readonly pool: string;
-  /** The stream it is on; null: nobody knows. */
+  /** Its current stream; null: unknown. */
   readonly from: string | null;
-  /** As the payload spells it. */
+  /** In the payload's spelling. */
   readonly to: Stream;
-  /** What spec.osImageStream says now; null: nothing. */
+  /** The current spec.osImageStream; null: not set. */
   readonly askedBefore: string | null;
-  /** Whether the pool has OS extensions, so that its machines fetch the image of those too. */
+  /** Whether the pool has OS extensions, so that its machines fetch that image too. */
   readonly needsExtensions: boolean;
   readonly applied: Applied;
 }
 
-/** Throws what is against it, in the words of the controllers. */
+/** Throws the problems that the controllers would report. */
 export function buildMigration(before: FleetState, name: string, stream: string): Migration {
   const pool = before.pools.find(({ metadata }) => metadata.name === name);
   if (pool === undefined) {
@@ -67,12 +67,12 @@ function streamFor(pool: MachineConfigPool, stream: string, streams: Streams, be
   if (decided.type === 'refused') throw new ProblemList([decided.problem]);
   throw new CommandError(
     'SLW_CLI_STREAM',
-    `MachineConfigPool ${pool.metadata.name} is on the stream ${stream} already, and stays at its last images: the payload does not bring it any more. Give one of ${listStreams(streams.available)}`,
+    `MachineConfigPool ${pool.metadata.name} is already on stream ${stream}, which is no longer in the payload, so it stays at the last images of that stream. Choose one of ${listStreams(streams.available)}`,
   );
 }
 
 const noStreams = (): CommandError =>
   new CommandError(
     'SLW_CLI_STREAM',
-    'the pools of this cluster follow no OS image streams: it has no OSImageStream, or the feature gate OSStreams is off. slipway streams says what to do',
+    'the pools of this cluster follow no OS image streams: it has no OSImageStream, or the feature gate OSStreams is off. Run slipway streams to see what to do',
   );

@@ -7,8 +7,8 @@ const on = { isOn: true, because: 'a test says so' };
 const off = { isOn: false, because: 'disabled by FeatureGate cluster for version 4.21.0' };
 const worker = poolOnStream('worker', { tracked: 'rhel-9', reached: 'rhel-9' });
 
-describe('the text about streams', () => {
-  it('is a table, and nothing more where all is well', () => {
+describe('the text of slipway streams', () => {
+  it('is only a table if there are no problems', () => {
     const lifecycle = { 'rhel-9': { state: 'deprecated', successor: 'rhel-10', message: null } } as const;
     expect(streamsText(streamsReport(sampleStreams({ lifecycle }), [], on))).toBe(
       `STREAM   DEFAULT  LIFECYCLE                 POOLS  OS IMAGE                                      EXTENSIONS
@@ -34,28 +34,28 @@ rhel-9   yes      deprecated, then rhel-10  -      registry.example.com/os@sha25
       'the platform cannot be upgraded while pools are on it. Migrate: slipway streams migrate worker STREAM',
     ],
     [
-      'a pool whose stream is gone',
+      'a pool whose stream was removed',
       sampleStreams(),
       poolOnStream('worker', { tracked: 'rhel-8', images: rhel9 }),
       'Pool worker: frozen at registry.example.com/os@sha256:999999999999…: its stream rhel-8 is no longer in the payload',
     ],
     [
-      'a pool whose stream nobody can tell',
+      'a pool whose stream is unknown',
       sampleStreams(),
       poolOnStream('worker', { tracked: null }),
-      'Pool worker: frozen at the OS it has: its OS came before streams',
+      'Pool worker: frozen at its current OS: its OS predates streams',
     ],
     [
-      'a pool on its way',
+      'a migrating pool',
       sampleStreams(),
       poolOnStream('worker', { tracked: 'rhel-10', asked: 'rhel-10', reached: 'rhel-9' }),
-      'Pool worker: on its way from rhel-9 to rhel-10: slipway status worker',
+      'Pool worker: migrating from rhel-9 to rhel-10. Follow it with: slipway status worker',
     ],
     [
-      'a pool that nothing is decided for',
+      'a pool without a decision',
       sampleStreams(),
       poolOnStream('worker'),
-      'Pool worker: the controllers have not put it on a stream yet',
+      'Pool worker: the controllers have not assigned it a stream yet',
     ],
   ])('has a line for %s', (_, streams, pool, line) => {
     expect(streamsText(streamsReport(streams, [pool], on))).toContain(line);
@@ -63,19 +63,19 @@ rhel-9   yes      deprecated, then rhel-10  -      registry.example.com/os@sha25
 
   it.each([
     ['the gate is off', off, /streams are off \(disabled by .*customNoUpgrade\.enabled of FeatureGate cluster/],
-    ['nobody says whether it is on', null, /has no OSImageStream.*--feature-gates OSStreams=true/],
-    ['it is on', on, /no OSImageStream yet, though OSStreams is on.*--release-image/],
-  ])('says what to do without an OSImageStream where %s', (_, gate, text) => {
+    ['the gate is unknown', null, /has no OSImageStream.*--feature-gates OSStreams=true/],
+    ['the gate is on', on, /no OSImageStream yet, although OSStreams is on.*--release-image/],
+  ])('explains what to do without an OSImageStream if %s', (_, gate, text) => {
     expect(streamsText(streamsReport(null, [poolOnStream('worker')], gate))).toMatch(text);
   });
 
-  it('says that no pool follows what is still there while the gate is off', () => {
+  it('reports that no pool follows the existing streams while the gate is off', () => {
     const text = streamsText(streamsReport(sampleStreams(), [poolOnStream('worker', { tracked: 'gone' })], off));
     expect(text).toContain('no pool follows them');
     expect(text).not.toContain('frozen');
   });
 
-  it('cannot be made to move a cursor by what a payload says', () => {
+  it('escapes control characters in messages of a payload', () => {
     const lifecycle = { 'rhel-9': { state: 'deprecated', successor: null, message: 'a\u001b[2Jb\nc' } } as const;
     const text = streamsText(streamsReport(sampleStreams({ lifecycle }), [worker], on));
     expect(text).not.toContain('\u001b');

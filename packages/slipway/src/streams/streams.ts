@@ -38,10 +38,10 @@ export function streamsText(report: StreamsReport, { paint = plain, width }: Par
     ...streams.flatMap(lifecycleLines),
     ...(report.gate?.isOn === false ? [] : report.pools.flatMap((pool) => poolLines(pool, report))),
   ];
-  const told = sentences.flatMap((line) => wrapText(safeLine(line), width)).map((line) => `${line}\n`);
+  const lines = sentences.flatMap((line) => wrapText(safeLine(line), width)).map((line) => `${line}\n`);
   const blocks = [
     ...(streams.length === 0 ? [] : [streamTable(streams, paint)]),
-    ...(told.length === 0 ? [] : [told.join('')]),
+    ...(lines.length === 0 ? [] : [lines.join('')]),
   ];
   return blocks.join('\n');
 }
@@ -61,14 +61,14 @@ function streamTable(streams: readonly StreamEntry[], paint: Paint): string {
   );
 }
 
-/** The life of a stream in a table. */
+/** The lifecycle of a stream as a table cell. */
 export function lifecycleCell(lifecycle: StreamLifecycle | null): Cell {
   if (lifecycle === null) return '-';
   const text = lifecycle.successor === null ? lifecycle.state : `${lifecycle.state}, then ${lifecycle.successor}`;
   return { text, colour: lifecycle.state === 'blocked' ? 'red' : 'yellow' };
 }
 
-/** Only a stream that somebody is on is worth a sentence. */
+/** Only streams with pools get a sentence. */
 function lifecycleLines({ name, lifecycle, pools }: StreamEntry): string[] {
   if (lifecycle === null || pools.length === 0) return [];
   const { state, successor, message } = lifecycle;
@@ -76,9 +76,9 @@ function lifecycleLines({ name, lifecycle, pools }: StreamEntry): string[] {
     state === 'blocked'
       ? `Stream ${name} is blocked: the platform cannot be upgraded while pools are on it.`
       : `Stream ${name} is deprecated.`;
-  const said = message === null ? '' : ` ${message.replace(/\.?$/, '.')}`;
+  const detail = message === null ? '' : ` ${message.replace(/\.?$/, '.')}`;
   const to = successor ?? 'STREAM';
-  return [`${meaning}${said} Migrate: ${pools.map((pool) => `slipway streams migrate ${pool} ${to}`).join('; ')}`];
+  return [`${meaning}${detail} Migrate: ${pools.map((pool) => `slipway streams migrate ${pool} ${to}`).join('; ')}`];
 }
 
 function poolLines(pool: PoolEntry, report: StreamsReport): string[] {
@@ -87,42 +87,42 @@ function poolLines(pool: PoolEntry, report: StreamsReport): string[] {
 
 function stateLines(pool: PoolEntry, { streams }: StreamsReport): string[] {
   const { name, state, stream, asked, reached, keeps } = pool;
-  const image = keeps === null ? 'the OS it has' : shortImage(keeps);
+  const image = keeps === null ? 'its current OS' : shortImage(keeps);
   const migrate = `slipway streams migrate ${name} STREAM`;
   switch (state) {
     case 'removed':
       return [
-        `Pool ${name}: frozen at ${image}: its stream ${stream} is no longer in the payload, so its OS gets no updates. Move it to another: ${migrate}`,
+        `Pool ${name}: frozen at ${image}: its stream ${stream} is no longer in the payload, so its OS gets no updates. Migrate it: ${migrate}`,
       ];
     case 'unknown':
       return [
-        `Pool ${name}: frozen at ${image}: its OS came before streams, and nothing tells which stream it is. Say which one: ${migrate}`,
+        `Pool ${name}: frozen at ${image}: its OS predates streams, and its stream is unknown. Choose one: ${migrate}`,
       ];
     case 'not yet decided':
-      return streams.length === 0 ? [] : [`Pool ${name}: the controllers have not put it on a stream yet`];
+      return streams.length === 0 ? [] : [`Pool ${name}: the controllers have not assigned it a stream yet`];
     case 'on stream':
       return reached === null || reached === stream || asked === null
         ? []
-        : [`Pool ${name}: on its way from ${reached} to ${stream}: slipway status ${name}`];
+        : [`Pool ${name}: migrating from ${reached} to ${stream}. Follow it with: slipway status ${name}`];
   }
 }
 
 const gateLines = ({ gate }: StreamsReport): string[] =>
-  gate?.isOn === false ? [`OS image streams are off (${gate.because}): no pool follows them. ${turnOn(gate)}`] : [];
+  gate?.isOn === false ? [`OS image streams are off (${gate.because}), so no pool follows them. ${turnOn(gate)}`] : [];
 
 function noStreams({ gate }: StreamsReport): string[] {
   if (gate?.isOn === false) {
     return [
-      `OS image streams are off (${gate.because}): every pool has the OS image of ConfigMap machine-config-osimageurl or of its MachineConfigs. ${turnOn(gate)}`,
+      `OS image streams are off (${gate.because}), so every pool gets the OS image of ConfigMap machine-config-osimageurl or of its MachineConfigs. ${turnOn(gate)}`,
     ];
   }
   if (gate === null) {
     return [
-      `This cluster has no OSImageStream: the feature gate OSStreams is off, or no controller runs. ${turnOn(gate)}`,
+      `This cluster has no OSImageStream: the feature gate OSStreams is off, or no controller is running. ${turnOn(gate)}`,
     ];
   }
   return [
-    'This cluster has no OSImageStream yet, though OSStreams is on: no source of OS images could be read, or no controller runs. The log of slipway controller and condition Degraded of ClusterOperator machine-config say which; sources are the release image (ClusterVersion version, or slipway controller --release-image), ConfigMap machine-config-osimageurl, and slipway controller --os-image with --os-extensions-image.',
+    'This cluster has no OSImageStream yet, although OSStreams is on: no source of OS images could be read, or no controller is running. Check the log of slipway controller and the Degraded condition of ClusterOperator machine-config. Sources are the release image (ClusterVersion version, or slipway controller --release-image), ConfigMap machine-config-osimageurl, and slipway controller --os-image with --os-extensions-image.',
   ];
 }
 

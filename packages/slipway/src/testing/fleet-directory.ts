@@ -16,7 +16,7 @@ export const file = (path: string, text: string, mode = 0o644): FileInConfig => 
   contents: { source: `data:,${encodeURIComponent(text)}` },
 });
 
-/** A MachineConfig of a role with some files in it, as a manifest. */
+/** The manifest of a MachineConfig with some files. */
 export const machineConfig = (name: string, role: string, files: object[], more: object = {}) => ({
   apiVersion: `${GROUP}/v1`,
   kind: 'MachineConfig',
@@ -24,7 +24,7 @@ export const machineConfig = (name: string, role: string, files: object[], more:
   spec: { config: { ignition: { version: '3.4.0' }, storage: { files } }, ...more },
 });
 
-/** A custom pool: a worker's MachineConfigs and its own. */
+/** A custom pool: selects the MachineConfigs of worker and those of its name. */
 export const customPool = (name: string) => ({
   apiVersion: `${GROUP}/v1`,
   kind: 'MachineConfigPool',
@@ -34,7 +34,7 @@ export const customPool = (name: string) => ({
   },
 });
 
-/** A new directory with these files in it; objects are written as JSON. */
+/** Creates a directory with these files; objects are written as JSON. */
 export async function fleetDirectory(files: Record<string, string | object>): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'slipway-fleet-'));
   for (const [name, content] of Object.entries(files)) {

@@ -1,5 +1,5 @@
-// The commands in the process of a test, with the output and the exit code that a user sees: starting one for each costs a second.
-// Each command is started as a process of its own somewhere, too.
+// Runs commands in the test process, with the output and exit code that a user sees: a separate process costs a second
+// each. Other tests start each command as a separate process too.
 import { bootImagesCommand } from '../bootimages/command.ts';
 import { dataImageCommand } from '../dataimage/command.ts';
 import { diffCommand } from '../diff/command.ts';

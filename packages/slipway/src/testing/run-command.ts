@@ -11,8 +11,8 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command in this process, with the flags a user gives, and collects what it says. `describe`: how an error is told that
- * it throws; by its message alone if left out.
+ * Runs a command in this process and collects its output. `describe` formats an error that it throws; by default only
+ * the message is printed.
  */
 export async function runCommand(
   make: (io: Io) => Command,

@@ -1,4 +1,4 @@
-// The program that machines run, for machines that are directories: what tests and benchmarks start.
+// The program that machines run, for simulated machines. Tests and benchmarks start it.
 import { createSimulatedHost } from '@slipway/simulator';
 import { runDaemonProgram } from '../daemon-program.ts';
 

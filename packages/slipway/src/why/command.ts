@@ -5,11 +5,11 @@ import type { WhyOptions } from './why.ts';
 
 export const whyCommand = (io: Io = processIo): Command =>
   withClusterOptions(new Command('why'))
-    .summary('say why a node is updated now, or why it is not')
+    .summary('explain why a node is or is not being updated')
     .description(
-      'Says of one node which pool it is in, what it has and is to have, why it was given that and when, why it has its turn or has not, what its drain waits for, what its daemon complains of, and what to do. Reads only.',
+      'Shows the pool of one node, its current and desired config, when and why it was assigned that, why it is or is not being updated, what its drain waits for, what its daemon reports, and what to do. Read-only.',
     )
-    .argument('<NODE>', 'the name of the Node')
+    .argument('<NODE>', 'name of the Node')
     .addOption(outputOption(['text', 'json']))
     .addHelpText(
       'after',

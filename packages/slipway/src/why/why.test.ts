@@ -24,7 +24,7 @@ const moving = sampleNode('worker-0', {
   desired: 'rendered-worker-2',
   state: 'Working',
   annotations: {
-    [targetReasonAnnotation]: '2026-01-02T03:00:00.000Z it is the oldest',
+    [targetReasonAnnotation]: '2026-01-02T03:00:00.000Z oldest remaining node',
     [drainBlockedAnnotation]: 'pod shop/web-1: budget shop/web allows no disruption',
   },
 });
@@ -32,7 +32,7 @@ const failed = sampleNode('worker-0', { desired: 'rendered-worker-2', state: 'De
 const others = [sampleNode('worker-1'), sampleNode('worker-2')];
 
 describe('slipway why', () => {
-  it('says of a node on its way when and why it was given its config, what it does, and what its drain waits for', () => {
+  it('shows when and why an updating node was assigned its config, its step, and what its drain waits for', () => {
     const report = whyInPool('worker-0', { nodes: [moving, ...others], records: [recordIn('worker-0', 'Drained')] });
     expect(report).toMatchObject({
       pool: 'worker',
@@ -40,71 +40,69 @@ describe('slipway why', () => {
       current: 'rendered-worker-1',
       desired: 'rendered-worker-2',
       target: 'rendered-worker-2',
-      given: { at: '2026-01-02T03:00:00.000Z', why: 'it is the oldest' },
+      given: { at: '2026-01-02T03:00:00.000Z', why: 'oldest remaining node' },
       step: 'draining',
       drainBlocked: expect.stringContaining('budget shop/web'),
     });
-    expect(report.wayOut).toEqual([expect.stringContaining('change the budget')]);
+    expect(report.wayOut).toEqual([expect.stringContaining('change the PodDisruptionBudget')]);
     const text = whyText(report);
     expect(text).toMatch(/^Node worker-0 of pool worker: updating\n/);
-    expect(text).toMatch(/when and why +2026-01-02T03:00:00\.000Z: it is the oldest\n/);
+    expect(text).toMatch(/assigned +2026-01-02T03:00:00\.000Z: oldest remaining node\n/);
     expect(text).toMatch(/drain waits for +pod shop\/web-1: budget shop\/web allows no disruption\n/);
   });
 
-  it('says of one that waits what it waits for', () => {
+  it('shows what a waiting node waits for', () => {
     const report = whyInPool('worker-1', { nodes: [moving, ...others] });
     expect(report.phase).toBe('waiting');
     expect(report.why).not.toBe('');
-    expect(report.wayOut).toEqual([expect.stringMatching(/goes by itself.*slipway status worker --watch/)]);
+    expect(report.wayOut).toEqual([
+      expect.stringMatching(/^No action needed\. Follow it with: slipway status worker --watch$/),
+    ]);
   });
 
   it.each<[string, SampleFleet, RegExp]>([
-    ['failed', { nodes: [failed, ...others] }, /Mend what node worker-0 complains of.*slipway cancel worker/],
-    ['works', { nodes: [sampleNode('worker-0', { current: 'rendered-worker-2' })] }, /^Nothing is to be done\.$/],
+    ['failed', { nodes: [failed, ...others] }, /Fix the problem that node worker-0 reports.*slipway cancel worker/],
+    ['works', { nodes: [sampleNode('worker-0', { current: 'rendered-worker-2' })] }, /^No action needed\.$/],
     [
       'is in a paused pool',
       { pools: [sampleMachineConfigPool('worker', { paused: true })], nodes: [sampleNode('worker-0')] },
       /slipway resume worker/,
     ],
     ['is in a stopped fleet', { nodes: [sampleNode('worker-0')], stopped: 'fire' }, /slipway resume --all/],
-    [
-      'was cordoned by somebody',
-      { nodes: [sampleNode('worker-0', { isCordoned: true })] },
-      /kubectl uncordon worker-0/,
-    ],
+    ['was cordoned by a user', { nodes: [sampleNode('worker-0', { isCordoned: true })] }, /kubectl uncordon worker-0/],
     ['is not ready', { nodes: [sampleNode('worker-0', { isReady: false })] }, /kubectl describe node worker-0/],
     [
       'drifted',
       { nodes: [sampleNode('worker-0', { state: 'Degraded', reason: '/etc/motd differs' })] },
-      /complains of: it has its turn when its state is Done/,
+      /reports: it is updated once its state is Done/,
     ],
-    ['has said nothing yet', { nodes: [sampleNode('worker-0', { current: '' })] }, /slipway daemon runs on worker-0/],
-  ])('knows the way out for one that %s', (_, sample, expected) => {
+    ['has not reported yet', { nodes: [sampleNode('worker-0', { current: '' })] }, /Check that it runs on worker-0/],
+  ])('recommends what to do for a node that %s', (_, sample, expected) => {
     expect(whyInPool('worker-0', sample).wayOut.join(' ')).toMatch(expected);
   });
 
-  it('says to the others of a halted rollout that one of them failed, and to itself what it complains of', () => {
+  it('explains a halted rollout: other nodes point to the failed one, which shows what its daemon reports', () => {
     const sample = { nodes: [failed, ...others] };
     expect(whyInPool('worker-1', sample)).toMatchObject({
       poolPhase: 'halted',
       wayOut: [expect.stringContaining('because of another node')],
     });
-    expect(whyText(whyInPool('worker-0', sample))).toMatch(/daemon says +disk full \[SLW_X\]\n/);
+    expect(whyText(whyInPool('worker-0', sample))).toMatch(/daemon reports +disk full \[SLW_X\]\n/);
   });
 
-  it('says of a node in no pool why', () => {
+  it('explains why a node is in no pool', () => {
     const report = why('n1', { nodes: [sampleNode('n1', { roles: [] })] });
     expect(report).toMatchObject({ pool: null, code: 'SLW_POOL_NONE' });
     expect(whyText(report)).toMatch(/^Node n1 is selected by no pool.*\[SLW_POOL_NONE\]\n$/);
   });
 
-  it('names nodes near a misspelt one', () => {
+  it('suggests names close to a misspelt one', () => {
     expect(() => why('worker-O', { nodes: [moving, ...others] })).toThrow(
       expect.objectContaining({
         code: 'SLW_CLI_NO_NODE',
         message: expect.stringContaining('Did you mean worker-0'),
       }),
     );
-    expect(() => why('xyz', { nodes: others })).toThrow('slipway status --all-nodes lists them');
+    expect(() => why('xyz', { nodes: others })).toThrow('List the nodes with: slipway status --all-nodes');
   });
 });

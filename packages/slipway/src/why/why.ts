@@ -29,7 +29,8 @@ export function noSuchNode(name: string, { nodes }: FleetSnapshot): CommandError
     name,
     nodes.map(({ metadata }) => metadata.name),
   );
-  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'slipway status --all-nodes lists them';
+  const hint =
+    near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'List the nodes with: slipway status --all-nodes';
   return new CommandError('SLW_CLI_NO_NODE', `the cluster has no Node ${name}. ${hint}`);
 }
 
@@ -52,21 +53,21 @@ export function whyText(report: WhyReport, paint: Paint = plain): string {
 function buildRows(report: WhyInPool): [string, string][] {
   const { given } = report;
   return [
-    ['has', `${report.current ?? 'a config that is not known yet'} (${formatCondition(report)})`],
-    ['was told', report.desired ?? 'nothing yet'],
-    ['when and why', given === null ? '' : `${given.at}: ${shortConfigs(given.why)}`],
-    ['pool is for', report.target ?? 'nothing yet: no config was rendered'],
-    ['does now', report.step === '' ? '' : `${report.step}, since ${report.stepSince}`],
+    ['current config', `${report.current ?? 'unknown'} (${formatCondition(report)})`],
+    ['desired config', report.desired ?? 'none yet'],
+    ['assigned', given === null ? '' : `${given.at}: ${shortConfigs(given.why)}`],
+    ['pool target', report.target ?? 'none yet: no config has been rendered'],
+    ['current step', report.step === '' ? '' : `${report.step}, since ${report.stepSince}`],
     ['drain waits for', report.drainBlocked],
-    ['daemon says', report.reason],
-    ['the pool', `${report.poolPhase}: ${shortConfigs(report.poolSummary)}`],
+    ['daemon reports', report.reason],
+    ['pool', `${report.poolPhase}: ${shortConfigs(report.poolSummary)}`],
   ];
 }
 
 function formatCondition({ state, isReady, notReady, isCordoned, isCordonedByUs }: WhyInPool): string {
-  const cordoned = isCordonedByUs ? 'cordoned for its update' : 'cordoned by somebody';
+  const cordoned = isCordonedByUs ? 'cordoned for its update' : 'cordoned by a user';
   return [
-    `state ${state ?? 'not known'}`,
+    `state ${state ?? 'unknown'}`,
     isReady ? 'ready' : `not ready${notReady === '' ? '' : `: ${notReady}`}`,
     ...(isCordoned ? [cordoned] : []),
   ].join(', ');

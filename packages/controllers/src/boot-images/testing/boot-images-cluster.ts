@@ -1,5 +1,5 @@
-// A cluster with everything that makes machines, on a real kube-apiserver that notes who writes what, and the controllers that
-// keep boot images current in it.
+// A cluster with every kind that creates machines, on a real kube-apiserver with an audit log, and the controllers that
+// keep its boot images current.
 import {
   bootImageHistories,
   clusterApiMachineSetKind,
@@ -56,7 +56,7 @@ export const places = {
 } as const;
 const CONTROLLER_VERSION = '1.2.3';
 
-/** As its provider brings it, as far as somebody who clones it can tell: whatever is in spec, and it cannot be changed. */
+/** Like a provider's CRD, as far as a cloning client can see: an arbitrary, immutable spec. */
 const templateCrd = (kind: string, versions: readonly string[]) => ({
   metadata: { name: `${kind.toLowerCase()}s.infrastructure.cluster.x-k8s.io` },
   spec: {
@@ -86,29 +86,29 @@ const templateCrd = (kind: string, versions: readonly string[]) => ({
 const templateCrds = templateKinds.map(({ kind, versions }) => templateCrd(kind, versions));
 
 export interface ControllerRunOptions extends Pick<RunOptions, 'killAtWrite'> {
-  /** Awaited before each request leaves: somebody else is faster. */
+  /** Awaited before each request is sent, so that another client can write first. */
   readonly beforeRequest?: (request: { method: string; path: string }) => Promise<void>;
-  /** Left out: those of an administrator. */
+  /** Default: an administrator's credentials. */
   readonly groups?: readonly string[];
   readonly canary?: boolean;
   readonly gate?: boolean;
-  /** Pools have the OS of their stream. */
+  /** Whether pools follow their OS image stream. */
   readonly streams?: boolean;
   /**
-   * They lead by this one; left out: by one of their own. What is not written for sure to what was looked at is refused then.
-   * Null: they do not ask who leads, for tests that set the time of day.
+   * The leader election to use; by default a new one, and writes without a precondition are refused. Null: no election,
+   * for tests that set the time of day.
    */
   readonly lease?: string | null;
 }
 
 export interface Running extends Omit<RunningControllers, 'writes'>, Pick<FakeGates, 'turn'> {
   readonly user: string;
-  /** What they said of a resource last, by its name. */
+  /** The latest verdict about a resource, by name. */
   verdict(this: void, name: string): ResourceVerdict | undefined;
   verdicts(this: void): ResourceVerdict[];
-  /** How often the controllers have looked at something since they began. */
+  /** How many reconciles ran since the start. */
   looks(this: void, controller: string): Promise<number>;
-  /** What the audit log has of them, once nothing more comes. */
+  /** Their entries of the audit log, once no more arrive. */
   writes(this: void): Promise<AuditedRequest[]>;
 }
 
@@ -116,22 +116,22 @@ export interface BootImagesCluster {
   readonly client: Client;
   run(wish?: ControllerRunOptions): Promise<Running>;
   setPlatform(type: string, more?: object): Promise<void>;
-  /** null takes it away. */
+  /** null removes it. */
   setGolden(data: Readonly<Record<string, string>> | null, annotations?: Record<string, string>): Promise<void>;
   optIn(managers: readonly MachineManager[], more?: Partial<MachineConfiguration['spec']>): Promise<void>;
-  /** Pools whose machines have all been updated, so that boot images count at once. */
+  /** Pools whose machines are all updated, so that boot images apply immediately. */
   addPools(): Promise<void>;
-  /** What says which release the cluster is at: ClusterVersion, and the ConfigMap with the OS images. */
+  /** The sources of the cluster's release: ClusterVersion, and the ConfigMap with the OS images. */
   setRelease(version: string, osImage: string): Promise<void>;
-  /** The OS image streams of the release that ClusterVersion goes to, one of them. */
+  /** An OS image stream of the release that ClusterVersion moves to. */
   setStream(name: string, release: string, osImage: string): Promise<void>;
-  /** The pool is to have another config, with this OS image; as many of its three machines have it. */
+  /** Gives the pool a new config with this OS image; that many of its three machines run it. */
   setPool(name: string, config: string, osImage: string, updatedMachineCount: number): Promise<void>;
   setSecret(namespace: string, name: string, data: Readonly<Record<string, string>> | null): Promise<void>;
   configuration(): Promise<Stored<MachineConfiguration>>;
-  /** Does it in a cluster that has never heard of Cluster API. */
+  /** Runs it in a cluster that never had Cluster API. */
   withoutClusterApi(work: () => Promise<void>): Promise<void>;
-  /** Without anything but namespaces and kinds. */
+  /** Removes everything but namespaces and kinds. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -298,7 +298,7 @@ type Access = Awaited<ReturnType<typeof loadKubeconfig>>;
 interface RunPlace {
   readonly user: string;
   readonly auditLog: string;
-  /** Renews the lease, which is nobody's business here. */
+  /** Renews the lease, which the tests ignore. */
   readonly admin: Client;
 }
 

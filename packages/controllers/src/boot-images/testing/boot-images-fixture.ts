@@ -1,4 +1,4 @@
-// What the tests of boot images begin with: a cluster whose release has newer images than its machines.
+// The start of the boot image tests: a cluster whose release has newer images than its machines.
 import {
   type ClusterApiMachineSet,
   clusterApiMachineSets,
@@ -62,7 +62,7 @@ export const everything: readonly MachineManager[] = [
 export const machineApiStub = (stub: object) => ({ userData: JSON.stringify(stub), disableTemplating: 'true' });
 const clusterApiStub = (stub: object) => ({ value: JSON.stringify(stub), format: 'ignition' });
 
-/** A cluster on a platform, all of it opted in, and the boot images of the release there. */
+/** A cluster on a platform, fully opted in, with the boot images of the release. */
 export async function prepare(platform = 'GCP', managers: readonly MachineManager[] = everything): Promise<void> {
   await cluster.setPlatform(platform);
   await cluster.addPools();
@@ -82,7 +82,7 @@ export interface MachineSetOptions {
   readonly replicas?: number;
 }
 
-/** As an installer makes it, with more around the spec than anybody here looks at. */
+/** As an installer creates it, with fields that no controller here reads. */
 const buildMachineSet = (name: string, providerSpec: JsonObject, wish: MachineSetOptions = {}): MachineSet => ({
   metadata: {
     name,
@@ -124,7 +124,7 @@ export const gcpImage = (version: string): string =>
 export const readGcpImage = (set: MachineSet): string | undefined =>
   (providerSpecOf(set)?.['disks'] as { image?: string }[] | undefined)?.[0]?.image;
 
-/** An object as the server sends it, as text, without what changes with every write, our annotations, and the fields at `paths`. */
+/** An object as JSON text, without metadata that changes on every write, our annotations, and the fields at `paths`. */
 export function withoutOurs(object: Stored<KubeObject>, ...paths: readonly (readonly string[])[]): string {
   const copy = structuredClone(object);
   for (const key of ['resourceVersion', 'generation', 'managedFields']) Reflect.deleteProperty(copy.metadata, key);
@@ -138,7 +138,7 @@ export function withoutOurs(object: Stored<KubeObject>, ...paths: readonly (read
   return JSON.stringify(copy);
 }
 
-/** As a tool makes it that uses no bootstrap provider. */
+/** As a tool without a bootstrap provider creates it. */
 export const buildClusterApiSet = (
   name: string,
   template: { kind: string; apiVersion: string; name: string },

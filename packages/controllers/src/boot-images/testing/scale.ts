@@ -1,4 +1,4 @@
-// A new release comes to many MachineSets at once.
+// A new release reaches many MachineSets together.
 import { bootImageHistories, machineSets } from '@slipway/api';
 import type { JsonObject } from '@slipway/fleet/boot-images';
 import { bootImagesData, gcpSpec, olderStream, rhel9 } from '@slipway/fleet/boot-images/testing';
@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { places } from './boot-images-cluster.ts';
 import { addMachineSet, cluster, gcpImage, readGcpImage, opt, prepare, run } from './boot-images-fixture.ts';
 
-/** With the stub that we keep already. */
+/** With the stub that is already managed. */
 const managedSpec: JsonObject = { ...gcpSpec, userDataSecret: { name: 'worker-user-data-managed' } };
 
 const countHistories = async (version: string): Promise<number> => {
@@ -16,8 +16,8 @@ const countHistories = async (version: string): Promise<number> => {
 };
 
 /**
- * Each gets its image by one patch, and a second look writes nothing. Resolves to how many seconds it took until the last one had
- * it.
+ * Each set gets its image with one patch, and a second run writes nothing. Resolves to the seconds until the last set
+ * had its image.
  */
 export async function rollOutImages(count: number): Promise<number> {
   const names = Array.from({ length: count }, (_, at) => `set-${String(at).padStart(4, '0')}`);
@@ -33,7 +33,7 @@ export async function rollOutImages(count: number): Promise<number> {
 
   const began = Date.now();
   await cluster.setGolden(bootImagesData());
-  // Each has its image, and its history as well.
+  // Each has its image and its history.
   await until(async () => {
     const { status } = await cluster.configuration();
     expect(status?.conditions).toContainEqual(
@@ -55,7 +55,7 @@ export async function rollOutImages(count: number): Promise<number> {
   const seconds = Math.max(...patches.map(({ answeredAt }) => answeredAt.getTime() - began)) / 1000;
   console.log(`${count} MachineSets had another image after ${seconds.toFixed(1)} s`);
   const reports = writes.filter(({ resource }) => resource.startsWith('machineconfigurations'));
-  // Once a second at most, and at once when a condition turns.
+  // At most once a second, and immediately when a condition changes.
   expect(reports.length).toBeLessThan(5 + (2 * (Date.now() - began)) / 1000);
   await first.stop();
 

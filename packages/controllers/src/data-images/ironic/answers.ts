@@ -3,7 +3,7 @@ import { printableLine } from '@slipway/base/text';
 import type { Drive, KnownNode } from '@slipway/fleet/hosts';
 import { IronicError } from './ironic-error.ts';
 
-/** What is asked of a node: no more, since driver_info is nobody's business. */
+/** The fields to request of a node. Not driver_info: it contains credentials. */
 export const nodeFields = [
   'uuid',
   'provision_state',
@@ -25,7 +25,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readNode(body: unknown, asked: string): KnownNode {
   const node = parseRecord(body, 'a node', asked);
   const uuid = parseText(node, 'uuid', asked);
-  // It becomes part of paths.
+  // The UUID becomes part of request paths.
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid)) throw unexpected('uuid', 'a UUID', uuid, asked);
   const lastError = parseTextOrNull(node, 'last_error', asked);
   const { maintenance } = node;
@@ -43,7 +43,7 @@ export function readNode(body: unknown, asked: string): KnownNode {
   };
 }
 
-/** What we left there. Anybody may write to `extra`, so anything else is not ours. */
+/** What we stored in `extra`. Any client may write there: everything else is ignored. */
 function parseOwnExtra(extra: unknown): { sentDigest: string | null; hostUid: string | null } {
   const ours: unknown = isRecord(extra) ? extra['slipway'] : undefined;
   const { digest, uid } = isRecord(ours) ? ours : {};
@@ -53,7 +53,7 @@ function parseOwnExtra(extra: unknown): { sentDigest: string | null; hostUid: st
   };
 }
 
-/** The drive that a CD goes into; of several, the one that has something in it. */
+/** The CD or DVD drive; of several, the one with a medium in it. */
 export function readDrive(body: unknown, asked: string): Drive {
   if (!Array.isArray(body) || body.length > MAX_DEVICES) {
     throw unexpected('virtual media', `a list of at most ${MAX_DEVICES} devices`, body, asked);
@@ -62,7 +62,7 @@ export function readDrive(body: unknown, asked: string): Drive {
   const drives = devices.filter(takesDiscs).map((device) => parseDrive(device, asked));
   const drive = drives.find(({ inserted }) => inserted) ?? drives[0];
   if (drive !== undefined) return drive;
-  const text = `expected a CD or DVD drive among the virtual media of the BMC, found ${devices.length} devices and none of them. Check the licence and the settings of the BMC`;
+  const text = `expected a CD or DVD drive among the virtual media devices of the BMC, found none among ${devices.length}. Check the license and the settings of the BMC`;
   throw new IronicError('SLW_IRONIC_NO_DRIVE', text, { asked });
 }
 
@@ -70,7 +70,7 @@ const takesDiscs = ({ media_types: types }: Fields): boolean =>
   Array.isArray(types) && types.some((type) => type === 'CD' || type === 'DVD');
 
 function parseDrive(device: Fields, asked: string): Drive {
-  // Some BMCs leave out what is not there.
+  // Some BMCs omit empty fields.
   const { inserted = null, image = null } = device;
   if (inserted !== null && typeof inserted !== 'boolean')
     throw unexpected('inserted', 'true or false', inserted, asked);
@@ -98,9 +98,9 @@ function parseRecord(value: unknown, what: string, asked: string): Fields {
   return value;
 }
 
-/** By its kind, never its content. */
+/** Names the type of the value, never its content. */
 function unexpected(field: string, expected: string, found: unknown, asked: string): IronicError {
   const kind = found === null ? 'null' : Array.isArray(found) ? 'a list' : typeof found;
-  const text = `${field}: expected ${expected}, found ${kind}. Check that this is the address of an Ironic`;
+  const text = `${field}: expected ${expected}, found ${kind}. Check that this is Ironic's address`;
   return new IronicError('SLW_IRONIC_ANSWER', text, { asked });
 }

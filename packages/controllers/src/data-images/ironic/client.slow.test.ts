@@ -4,8 +4,8 @@ import { startRealIronic } from './testing/real-ironic.ts';
 
 const missing = await isIronicMissing();
 
-describe.skipIf(missing)('what goes down', () => {
-  it('an Ironic that is killed in the middle of an attach forgets the lock, and the BMC after it is told from an empty one', async () => {
+describe.skipIf(missing)('an outage', () => {
+  it('releases the lock of an Ironic that is killed during an attach, and a BMC that is down is distinguished from an empty drive', async () => {
     await using real = await startRealIronic(['killed']);
     const uuid = await real.adopted('killed');
     const url = real.isos.put('killed.iso', buildIso('for the killed'));

@@ -5,7 +5,7 @@ import { createIronic, negotiate } from './client.ts';
 import { BMC_PASSWORD, createTestClient, expectFailure, talkTo, wanted } from './testing/ironic-client.ts';
 import { respondFault, UUID } from './testing/misbehaving-ironic.ts';
 
-describe('what is sent', () => {
+describe('the client', () => {
   const calls: [string, (ironic: Ironic) => Promise<unknown>, string, unknown][] = [
     [
       'registers a node with our mark',
@@ -19,7 +19,7 @@ describe('what is sent', () => {
       },
     ],
     [
-      'says anew how to reach the BMC, all in one',
+      'updates the BMC settings in one request',
       (ironic) => ironic.update(UUID, wanted),
       `PATCH /v1/nodes/${UUID}`,
       [
@@ -29,7 +29,7 @@ describe('what is sent', () => {
       ],
     ],
     [
-      'gives an operating system its time',
+      'gives an operating system time to shut down',
       (ironic) => ironic.power(UUID, 'soft power off', { withinMs: 180_000 }),
       `PUT /v1/nodes/${UUID}/states/power`,
       { target: 'soft power off', timeout: 180 },
@@ -47,7 +47,7 @@ describe('what is sent', () => {
       `DELETE /v1/nodes/${UUID}/maintenance`,
       undefined,
     ],
-    ['removes a node', (ironic) => ironic.remove(UUID), `DELETE /v1/nodes/${UUID}`, undefined],
+    ['deletes a node', (ironic) => ironic.remove(UUID), `DELETE /v1/nodes/${UUID}`, undefined],
   ];
 
   it.each(calls)('%s', async (_, call, expected, body) => {
@@ -57,13 +57,13 @@ describe('what is sent', () => {
     expect(talk.server.requests.at(-1)?.body).toBe(body === undefined ? '' : JSON.stringify(body));
   });
 
-  it('stays on its path, whatever a name is', async () => {
+  it('escapes names in paths', async () => {
     await using talk = await talkTo([]);
     await talk.ironic.node('../drivers?x=1#y');
     expect(talk.server.calls[0]).toMatch(/^GET \/v1\/nodes\/\.\.%2Fdrivers%3Fx%3D1%23y\?fields=uuid,/);
   });
 
-  it('goes below the path of the address, with the credentials, and with none where there are none', async () => {
+  it('keeps the path of the address, and sends credentials only if there are any', async () => {
     const versions = {
       'x-openstack-ironic-api-minimum-version': '1.1',
       'x-openstack-ironic-api-maximum-version': '1.93',
@@ -85,7 +85,7 @@ describe('what is sent', () => {
 describe('a node', () => {
   const locked = respondFault(409, 'Node is locked by host a');
 
-  it('that Ironic does not know is null; a proxy that knows no such page does not say so', async () => {
+  it('that Ironic does not have is null; a 404 of a proxy is an error', async () => {
     await using talk = await talkTo([
       firstTimes(1, /nodes/, respondFault(404, 'Node a~b could not be found.')),
       always(/nodes/, (response) => response.writeHead(404).end('not found')),
@@ -94,12 +94,12 @@ describe('a node', () => {
     expect((await expectFailure(talk.ironic.node('a~b'))).code).toBe('SLW_IRONIC_ANSWER');
   });
 
-  it('that is gone already is removed', async () => {
+  it('that is already gone counts as deleted', async () => {
     await using talk = await talkTo([always(/DELETE/, respondFault(404, 'Node could not be found.'))]);
     await expect(talk.ironic.remove(UUID)).resolves.toBeUndefined();
   });
 
-  it('that is locked is asked for again, a little later each time, and changed once', async () => {
+  it('that is locked is retried with backoff, and changed once', async () => {
     await using talk = await talkTo([firstTimes(3, /PUT/, locked)]);
     await talk.ironic.power(UUID, 'power on');
     expect(talk.server.calls).toHaveLength(4);
@@ -109,7 +109,7 @@ describe('a node', () => {
     }
   });
 
-  it('that stays locked is left alone, and the error says who is in the way', async () => {
+  it('that stays locked is not changed, and the error names who holds the lock', async () => {
     await using talk = await talkTo([always(/PUT/, locked)], { conflictRetries: 2 });
     const failure = await expectFailure(talk.ironic.power(UUID, 'power on'));
     expect(failure).toMatchObject({ code: 'SLW_IRONIC_CONFLICT', isRefusal: false, status: 409 });
@@ -117,7 +117,7 @@ describe('a node', () => {
     expect(talk.server.calls).toHaveLength(3);
   });
 
-  it('has a time of its own for its drive, since Ironic asks the BMC', async () => {
+  it('has a separate timeout for its drive, because Ironic calls the BMC', async () => {
     await using talk = await talkTo([always(/vmedia/, () => {})], { driveTimeoutMs: 100 });
     expect((await expectFailure(talk.ironic.drive(UUID))).code).toBe('SLW_IRONIC_SILENT');
   });
@@ -125,18 +125,18 @@ describe('a node', () => {
 
 describe('a client', () => {
   it.each([
-    ['a time of 0', { timeoutMs: 0 }],
+    ['a timeout of 0', { timeoutMs: 0 }],
     ['no number', { driveTimeoutMs: Number.NaN }],
-    ['a CA that is none', { url: 'https://ironic.example', ca: 'hello' }],
+    ['a CA that is not a certificate', { url: 'https://ironic.example', ca: 'hello' }],
     [
-      'a CA that is broken',
+      'a damaged CA',
       { url: 'https://ironic.example', ca: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' },
     ],
     ['no URL', { url: 'ironic.example:6385' }],
     ['another scheme', { url: 'ftp://ironic.example' }],
     ['a password in the URL', { url: `http://admin:${BMC_PASSWORD}@ironic.example` }],
     ['a query', { url: 'http://ironic.example/?a=b' }],
-  ])('with %s is refused at once', async (_, options) => {
+  ])('with %s is refused immediately', async (_, options) => {
     const failure = await expectFailure(
       Promise.resolve().then(() => createIronic({ url: 'http://ironic.example', ...options })),
     );
@@ -155,15 +155,15 @@ describe('the version of the API', () => {
     ['1.1', '1.93', '1.93'],
     ['1.1', '1.115', '1.93'],
     ['1.100', '1.200', '1.100'],
-  ])('of one that speaks %s to %s is %s: the oldest that will do', (minimum, maximum, expected) => {
+  ])('of an Ironic with %s to %s is %s: the oldest that suffices', (minimum, maximum, expected) => {
     expect(negotiate(offer(minimum, maximum), 'ironic.example')).toBe(expected);
   });
 
   it.each([
-    ['1.1', '1.92', 'SLW_IRONIC_VERSION', /expected version 1\.93 of its API or newer, found 1\.1 to 1\.92/],
-    ['2.0', '2.7', 'SLW_IRONIC_ANSWER', /expected the versions of its API/],
-    ['', '', 'SLW_IRONIC_ANSWER', /Check that this is the address of an Ironic/],
-  ])('from %s to %s will not do, and nothing is sent', async (minimum, maximum, code, message) => {
+    ['1.1', '1.92', 'SLW_IRONIC_VERSION', /expected version 1\.93 or newer of its API, found 1\.1 to 1\.92/],
+    ['2.0', '2.7', 'SLW_IRONIC_ANSWER', /expected the API versions/],
+    ['', '', 'SLW_IRONIC_ANSWER', /Check that this is Ironic's address/],
+  ])('from %s to %s does not suffice, and nothing is sent', async (minimum, maximum, code, message) => {
     const offers = always(ASKS_FOR_VERSIONS, (response) => response.writeHead(200, offer(minimum, maximum)).end('{}'));
     await using talk = await talkTo([offers]);
     const failure = await expectFailure(talk.ironic.power(UUID, 'power on'));
@@ -172,7 +172,7 @@ describe('the version of the API', () => {
     expect(talk.server.calls).toEqual([]);
   });
 
-  it('is asked for once, however many calls there are at the beginning', async () => {
+  it('is requested once, even by many concurrent first calls', async () => {
     await using talk = await talkTo([]);
     await Promise.all([talk.ironic.node('a'), talk.ironic.node('b'), talk.ironic.drive(UUID)]);
     const { requests } = talk.server;
@@ -181,13 +181,13 @@ describe('the version of the API', () => {
     expect(spoken).toEqual(['1.93', '1.93', '1.93']);
   });
 
-  it('is asked for again where that failed', async () => {
+  it('is requested again after a failure', async () => {
     await using talk = await talkTo([firstTimes(1, ASKS_FOR_VERSIONS, (response) => response.writeHead(503).end())]);
     expect((await expectFailure(talk.ironic.node('a'))).code).toBe('SLW_IRONIC_SERVER');
     expect(await talk.ironic.node('a')).toMatchObject({ uuid: UUID });
   });
 
-  it('is asked for again where another Ironic has come to stand there, and the call is made again', async () => {
+  it('is negotiated again if another Ironic has the address, and the call is repeated', async () => {
     await using talk = await talkTo([firstTimes(1, /^PUT/, respondFault(406, 'Version 1.93 was requested'))]);
     await talk.ironic.power(UUID, 'power on');
     const power = `PUT /v1/nodes/${UUID}/states/power`;

@@ -5,7 +5,7 @@ import { nodeFields, readDrive, readNode } from './answers.ts';
 import { IronicError, isIronicError } from './ironic-error.ts';
 import { type IronicResponse, type Call, createTransport, parseEndpoint } from './transport.ts';
 
-/** Attaching came with 1.89, seeing what is attached with 1.93. No later version changes what we use. */
+/** Attaching needs 1.89, reading what is attached 1.93. No later version changes what we use. */
 const MIN_MINOR_VERSION = 93;
 
 const header = (name: 'minimum' | 'maximum') => `x-openstack-ironic-api-${name}-version`;
@@ -14,16 +14,16 @@ const VERSION_HEADER = 'x-openstack-ironic-api-version';
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Which version to speak with an Ironic that says this of itself: the oldest that will do, whose meaning is settled. */
+/** Picks the oldest version that suffices, because its behaviour is settled. */
 export function negotiate(headers: Headers, asked: string): string {
   const least = parseMinorVersion(headers[header('minimum')]);
   const most = parseMinorVersion(headers[header('maximum')]);
   if (least === undefined || most === undefined) {
-    const text = `expected the versions of its API in its headers, found none. Check that this is the address of an Ironic, and that a proxy between passes its headers on`;
+    const text = `expected the API versions in its response headers, found none. Check that this is Ironic's address, and that proxies forward its headers`;
     throw new IronicError('SLW_IRONIC_ANSWER', text, { asked });
   }
   if (most < MIN_MINOR_VERSION) {
-    const text = `expected version 1.${MIN_MINOR_VERSION} of its API or newer, found 1.${least} to 1.${most}. Use Ironic 26.1 (2024.2) or newer`;
+    const text = `expected version 1.${MIN_MINOR_VERSION} or newer of its API, found 1.${least} to 1.${most}. Use Ironic 26.1 (2024.2) or newer`;
     throw new IronicError('SLW_IRONIC_VERSION', text, { asked });
   }
   return `1.${Math.max(MIN_MINOR_VERSION, least)}`;
@@ -38,14 +38,14 @@ const defaults = { timeoutMs: 30_000, driveTimeoutMs: 120_000, conflictRetries: 
 
 const betweenConflicts: Backoff = { firstMs: 250, maxMs: 30_000, jitter: halfJitter };
 
-/** Tests bring their own clock. */
+/** Tests inject a clock. */
 export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'> = systemClock): Ironic {
   const { timeoutMs, driveTimeoutMs, conflictRetries } = withDefaults(options);
   const endpoint = parseEndpoint(options.url);
   const transport = createTransport({ endpoint, ca: options.ca, auth: options.auth });
   let version: Promise<string> | undefined;
 
-  /** Asked once; many calls at the beginning share the answer, and a failure is forgotten. */
+  /** Requested once: concurrent first calls share the result, and a failure is not cached. */
   function getVersion(): Promise<string> {
     version ??= transport
       .send({ method: 'GET', path: '/v1', timeoutMs })
@@ -61,7 +61,7 @@ export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'>
     return transport.send({ ...call, headers: { [VERSION_HEADER]: await getVersion() } });
   }
 
-  /** Another Ironic may stand at the address by now, older or newer: then it is asked anew. */
+  /** Another Ironic, older or newer, may have this address by now: then the version is negotiated again. */
   async function send(call: Call): Promise<IronicResponse> {
     try {
       return await sendOnce(call);
@@ -72,7 +72,7 @@ export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'>
     }
   }
 
-  /** A locked node has not heard of the call: it can be made again. What else Ironic calls a conflict looks the same. */
+  /** A locked node did not receive the call, so it is safe to repeat. Ironic's other conflicts look the same. */
   async function change(call: Omit<Call, 'timeoutMs'>): Promise<void> {
     for (let round = 0; ; round += 1) {
       try {
@@ -106,7 +106,7 @@ export function createIronic(options: IronicOptions, clock: Pick<Clock, 'sleep'>
       return change({ method: 'POST', path: '/v1/nodes', body, signal, secrets: listSecrets(wanted) });
     },
     update(uuid, wanted, signal) {
-      // `add` also replaces. One document: Ironic takes all of it or nothing.
+      // `add` also replaces. One document: Ironic applies all of it or nothing.
       const body = [
         { op: 'add', path: '/driver', value: wanted.driver },
         { op: 'add', path: '/driver_info', value: wanted.driverInfo },
@@ -160,7 +160,7 @@ const formatNodePath = (id: string): string => `/v1/nodes/${encodeURIComponent(i
 
 const buildOwnExtra = ({ hostUid, digest }: Omit<DesiredNode, 'name'>) => ({ uid: hostUid, digest });
 
-/** What Ironic itself hides when it shows a node. */
+/** What Ironic also masks when it shows a node. */
 const listSecrets = ({ driverInfo }: Omit<DesiredNode, 'name'>): string[] =>
   Object.entries(driverInfo).flatMap(([key, value]) =>
     key.includes('password') && typeof value === 'string' ? [value] : [],
@@ -171,7 +171,7 @@ function withDefaults(options: IronicOptions): typeof defaults {
   const all: typeof defaults = Object.assign({ ...defaults }, Object.fromEntries(given));
   for (const [name, value] of Object.entries(all)) {
     if (Number.isFinite(value) && value >= (name === 'conflictRetries' ? 0 : 1)) continue;
-    const text = `option ${name} of the client of Ironic: expected a number above 0, found ${value}`;
+    const text = `option ${name} of the Ironic client: expected a number above 0, found ${value}`;
     throw new IronicError('SLW_IRONIC_OPTIONS', text);
   }
   return all;

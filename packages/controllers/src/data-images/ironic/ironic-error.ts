@@ -5,7 +5,7 @@ import type { ControllerErrorCode } from '../../errors.ts';
 
 export type IronicErrorCode = Extract<ControllerErrorCode, `SLW_IRONIC_${string}`>;
 
-/** Ironic has said no, or was not asked: nothing was done, and the same call will not do better by itself. */
+/** Ironic refused, or was not called: nothing was done, and repeating the call does not help. */
 const refusals: ReadonlySet<IronicErrorCode> = new Set<IronicErrorCode>([
   'SLW_IRONIC_OPTIONS',
   'SLW_IRONIC_VERSION',
@@ -15,7 +15,7 @@ const refusals: ReadonlySet<IronicErrorCode> = new Set<IronicErrorCode>([
 ]);
 
 export interface IronicErrorDetails {
-  /** What was asked for: `host: METHOD /path`. Never a body, which holds passwords. */
+  /** The request, as `host: METHOD /path`. Never a body, because bodies contain passwords. */
   readonly asked?: string | undefined;
   readonly status?: number | undefined;
   readonly cause?: unknown;
@@ -30,7 +30,7 @@ export class IronicError extends CodedError<IronicErrorCode> {
     this.status = status;
   }
 
-  /** False: it may pass by itself, and unless the node was locked, what was asked for may have been done. */
+  /** False: a retry may succeed, and unless the node was locked, the call may have taken effect. */
   get isRefusal(): boolean {
     return refusals.has(this.code);
   }
@@ -40,23 +40,23 @@ export const isIronicError = errorGuard(IronicError);
 
 const MAX_FAULT_LENGTH = 600;
 
-/** Why Ironic says no, in its own words: JSON within a string of JSON. Undefined: these are not words of an Ironic. */
+/** Ironic's reason, which is JSON in a JSON string. Undefined if the response is not from Ironic. */
 export function readFault(text: string): string | undefined {
   const outer = parse(text);
   const message = isRecord(outer) ? outer['error_message'] : undefined;
   const inner = typeof message === 'string' ? parse(message) : message;
   if (!isRecord(inner)) return undefined;
-  // Its web framework speaks otherwise than Ironic itself.
+  // Ironic's web framework uses another field than Ironic.
   const words = inner['faultstring'] ?? inner['description'];
   return typeof words === 'string' ? words : undefined;
 }
 
-/** The error that a status means which is not a success. */
+/** The error for a status other than success. */
 export function toIronicError(status: number, words: string | undefined, asked: string): IronicError {
   const code = toErrorCode(status, words);
   const found =
     words === undefined ? `status ${status}` : `status ${status}: ${printableLine(words, MAX_FAULT_LENGTH)}`;
-  return new IronicError(code, `expected a yes, found ${found}. ${remediationByCode[code] ?? ''}`.trim(), {
+  return new IronicError(code, `expected success, found ${found}. ${remediationByCode[code] ?? ''}`.trim(), {
     asked,
     status,
   });
@@ -65,7 +65,7 @@ export function toIronicError(status: number, words: string | undefined, asked: 
 function toErrorCode(status: number, words: string | undefined): IronicErrorCode {
   if (status === 401 || status === 403) return 'SLW_IRONIC_UNAUTHORIZED';
   if (status === 408 || status === 429 || status >= 500) return 'SLW_IRONIC_SERVER';
-  // Anything else counts only out of Ironic's own mouth: that a proxy knows no such path does not mean that a node is gone.
+  // Other codes count only in a response of Ironic: a 404 of a proxy does not mean that the node is gone.
   if (status < 400 || words === undefined) return 'SLW_IRONIC_ANSWER';
   return byStatus[status] ?? 'SLW_IRONIC_REFUSED';
 }
@@ -77,11 +77,11 @@ const byStatus: Readonly<Record<number, IronicErrorCode>> = {
 };
 
 const remediationByCode: Partial<Record<IronicErrorCode, string>> = {
-  SLW_IRONIC_UNAUTHORIZED: 'Give credentials that Ironic accepts',
-  SLW_IRONIC_SERVER: "Check Ironic's log, and whether the BMC of the host answers",
-  SLW_IRONIC_ANSWER: 'Check that this is the address of an Ironic',
-  SLW_IRONIC_NOT_FOUND: 'It may have just been deleted',
-  SLW_IRONIC_CONFLICT: 'It is tried again later',
+  SLW_IRONIC_UNAUTHORIZED: 'Pass credentials that Ironic accepts',
+  SLW_IRONIC_SERVER: "Check Ironic's log, and whether the BMC of the host responds",
+  SLW_IRONIC_ANSWER: "Check that this is Ironic's address",
+  SLW_IRONIC_NOT_FOUND: 'The node may have just been deleted',
+  SLW_IRONIC_CONFLICT: 'Slipway retries later',
 };
 
 function parse(text: string): unknown {

@@ -1,4 +1,4 @@
-// What an Ironic may do that a healthy one cannot be brought to, and what becomes of a call then.
+// Faults that a healthy Ironic cannot be made to show, and the result of a call then.
 import type { ServerResponse } from 'node:http';
 import { issueServing, makeAuthority } from '@slipway/base/certificates';
 import type { IronicOptions } from '@slipway/fleet/hosts';
@@ -15,7 +15,7 @@ interface Case {
   answer: (response: ServerResponse) => void;
   code: string;
   message: RegExp;
-  /** False unless said: the call may have been carried out. */
+  /** Default false: the call may have taken effect. */
   isRefusal?: true;
   options?: Partial<IronicOptions>;
 }
@@ -30,7 +30,7 @@ const cases: Record<string, Case> = {
   '401': {
     answer: respondFault(401, 'Authorization required'),
     code: 'UNAUTHORIZED',
-    message: /Give credentials that Ironic accepts/,
+    message: /Pass credentials that Ironic accepts/,
     isRefusal: true,
   },
   '404 of Ironic': {
@@ -39,10 +39,10 @@ const cases: Record<string, Case> = {
     message: /could not be found/,
     isRefusal: true,
   },
-  '404 of somebody else': {
+  '404 of a proxy': {
     answer: (response) => response.writeHead(404).end('<html>no such page</html>'),
     code: 'ANSWER',
-    message: /found status 404\. Check that this is the address of an Ironic/,
+    message: /found status 404\. Check that this is Ironic's address/,
   },
   'a redirect': {
     answer: (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end(),
@@ -52,7 +52,7 @@ const cases: Record<string, Case> = {
   '500': {
     answer: respondFault(500, 'Redfish connection failed'),
     code: 'SERVER',
-    message: /status 500: Redfish connection failed.*whether the BMC of the host answers/,
+    message: /status 500: Redfish connection failed.*whether the BMC of the host responds/,
   },
   '503 with no words': {
     answer: (response) => response.writeHead(503).end(),
@@ -67,7 +67,7 @@ const cases: Record<string, Case> = {
   silence: {
     answer: () => {},
     code: 'SILENT',
-    message: /expected an answer, found none in time/,
+    message: /expected a response, found none in time/,
     options: { timeoutMs: 200 },
   },
   'a trickle that never ends': {
@@ -100,9 +100,9 @@ const cases: Record<string, Case> = {
   },
 };
 
-describe('an Ironic that answers a change', () => {
+describe('an Ironic that responds to a change', () => {
   it.each(Object.entries(cases))(
-    'with %s is asked once, and the error says what it means',
+    'with %s is called once, and the error explains it',
     async (_, { answer, code, message, isRefusal = false, options }) => {
       await using talk = await talkTo([always(POWER, answer)], options);
       const failure = await expectFailure(talk.ironic.power(UUID, 'power on'));
@@ -114,7 +114,7 @@ describe('an Ironic that answers a change', () => {
     },
   );
 
-  it('by repeating the password does not get it into a message', async () => {
+  it('by repeating the password does not leak it into a message', async () => {
     const repeats = always(/POST|PATCH/, respondFault(400, `bad: ${BMC_PASSWORD} swordfish`));
     await using talk = await talkTo([repeats], { auth: { username: 'slipway', password: 'swordfish' } });
     for (const failing of [talk.ironic.register({ ...wanted, name: 'a' }), talk.ironic.update(UUID, wanted)]) {
@@ -132,7 +132,7 @@ describe('an Ironic that answers a change', () => {
   });
 });
 
-describe('an Ironic that is asked about a node', () => {
+describe('an Ironic that is asked for a node', () => {
   it.each([
     [
       'too much',
@@ -141,7 +141,7 @@ describe('an Ironic that is asked about a node', () => {
       /at most 1048576/,
     ],
     ['half a document', '{"uuid":', 'SLW_IRONIC_ANSWER', /expected JSON/],
-  ])('and answers with %s is not believed', async (_, body, code, message) => {
+  ])('and responds with %s is rejected', async (_, body, code, message) => {
     await using talk = await talkTo([always(/GET .*nodes/, (response) => response.end(body))]);
     const failure = await expectFailure(talk.ironic.node('a~b'));
     expect(failure.code).toBe(code);
@@ -149,8 +149,8 @@ describe('an Ironic that is asked about a node', () => {
   });
 });
 
-describe('the way to Ironic', () => {
-  it('that leads nowhere says so', async () => {
+describe('the connection to Ironic', () => {
+  it('that cannot be made is reported', async () => {
     const server = await startMisbehavingIronic();
     await server[Symbol.asyncDispose]();
     await using ironic = createTestClient(server);
@@ -159,7 +159,7 @@ describe('the way to Ironic', () => {
     expect(failure.message).toContain('(ECONNREFUSED)');
   });
 
-  it('is trusted with its CA, and without it never', async () => {
+  it('is trusted with its CA, and never without', async () => {
     const now = new Date();
     const authority = await makeAuthority(now, 3_600_000);
     const { leaf, key } = await issueServing(authority, ['127.0.0.1'], now, 3_600_000);
@@ -172,19 +172,19 @@ describe('the way to Ironic', () => {
     expect((await expectFailure(mistaken.node('a'))).code).toMatch(/SLW_IRONIC_(CUT|ANSWER)/);
   });
 
-  it('of plain http, spoken to in TLS, says that', async () => {
+  it('in TLS to a plain http port is reported', async () => {
     await using server = await startMisbehavingIronic();
     await using ironic = createTestClient({ url: server.url.replace('http', 'https') });
     expect((await expectFailure(ironic.node('a'))).code).toBe('SLW_IRONIC_TLS');
   });
 
-  it('is given up when somebody says so, with their reason', async () => {
+  it('is aborted with the caller’s reason', async () => {
     const stop = new AbortController();
     await using talk = await talkTo([always(POWER, () => stop.abort(new Error('enough')))]);
     await expect(talk.ironic.power(UUID, 'power on', { signal: stop.signal })).rejects.toThrow('enough');
   });
 
-  it('is closed: what was under way ends', async () => {
+  it('ends all calls when it is closed', async () => {
     await using talk = await talkTo([]);
     talk.server.fail(
       always(POWER, () => {
@@ -209,7 +209,7 @@ describe('the address of Ironic', () => {
 });
 
 describe('the credentials', () => {
-  it('are one line, whose first colon ends the name', () => {
+  it('are one line, and the first colon ends the name', () => {
     expect(parseAuth('admin:a:b c\n')).toEqual({ username: 'admin', password: 'a:b c' });
   });
 
@@ -221,11 +221,11 @@ describe('the credentials', () => {
     ['no password', 'admin:'],
     ['two lines', 'a:b\nc:d'],
     ['too long', `a:${'x'.repeat(5000)}`],
-  ])('with %s are refused, and not shown', (_, text) => {
+  ])('with %s are refused without showing them', (_, text) => {
     expect(() => parseAuth(text)).toThrow(/expected one line, USERNAME:PASSWORD, found something else$/);
   });
 
-  it('of any name and password without control characters come back as they were written', () => {
+  it('of any name and password without control characters are preserved', () => {
     const printable = fc.string({ minLength: 1, maxLength: 50 }).filter((text) => !/\p{Cc}/u.test(text));
     fc.assert(
       fc.property(printable, printable, (name, password) => {

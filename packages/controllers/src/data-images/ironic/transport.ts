@@ -6,26 +6,26 @@ import { toIronicError, IronicError, readFault } from './ironic-error.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the address of Ironic, with the query. */
+  /** Below the address of Ironic, including the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** What must not stand in any message, though Ironic may repeat it. */
+  /** Values that no message may contain, even if Ironic repeats them. */
   readonly secrets?: readonly string[];
 }
 
 export interface IronicResponse {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Undefined: the body was empty. */
+  /** Undefined for an empty body. */
   readonly body: unknown;
-  /** For messages about it. */
+  /** For messages about this response. */
   readonly asked: string;
 }
 
 export interface Transport {
-  /** What is not a success is an IronicError. Redirects are not followed: the credentials are for this host alone. */
+  /** Throws an IronicError unless it succeeds. Never follows redirects: the credentials are for this host alone. */
   send(call: Call): Promise<IronicResponse>;
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ export function createTransport({ endpoint, ca, auth }: TransportOptions): Trans
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     body: body === undefined ? null : JSON.stringify(body),
-    // The signal has the time for all of it.
+    // The signal limits the time of the whole call.
     headersTimeout: 0,
     bodyTimeout: 0,
     signal,
@@ -87,7 +87,7 @@ export function createTransport({ endpoint, ca, auth }: TransportOptions): Trans
   return {
     send,
     async close() {
-      closing.abort(new IronicError('SLW_IRONIC_CLOSED', 'the client of Ironic was closed while it was asked'));
+      closing.abort(new IronicError('SLW_IRONIC_CLOSED', 'the Ironic client was closed during a call'));
       await agent.destroy();
     },
   };
@@ -107,7 +107,7 @@ async function readText(
     throw cutAnswer(error, asked);
   });
   if (bytes !== null) return bytes.toString('utf8');
-  const text = `expected at most ${maxBytes} bytes, found more. Check that this is the address of an Ironic`;
+  const text = `expected at most ${maxBytes} bytes, found more. Check that this is Ironic's address`;
   throw new IronicError('SLW_IRONIC_LIMIT', text, { asked });
 }
 
@@ -115,55 +115,56 @@ function parseBody(text: string, asked: string): unknown {
   if (text === '') return undefined;
   const parsed = parseJson(text);
   if (parsed.ok) return parsed.value;
-  const words = `${parsed.problem}. Check that this is the address of an Ironic`;
+  const words = `${parsed.problem}. Check that this is Ironic's address`;
   throw new IronicError('SLW_IRONIC_ANSWER', words, { asked });
 }
 
 const mask = (text: string | undefined, secrets: readonly string[]): string | undefined =>
   secrets.filter((secret) => secret !== '').reduce((masked, secret) => masked?.replaceAll(secret, '***'), text);
 
-// What was said about how to reach Ironic.
+// The options for reaching Ironic.
 
 const MAX_AUTH = 4096;
 
 const refuse = (text: string): IronicError => new IronicError('SLW_IRONIC_OPTIONS', text);
 
-/** The address of Ironic without its version. */
+/** The address of Ironic, without the version. */
 export function parseEndpoint(text: string): URL {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw refuse('the URL of Ironic: expected http://HOST:PORT or https://HOST:PORT, found something else');
+    throw refuse('the Ironic URL: expected http://HOST:PORT or https://HOST:PORT, found something else');
   }
   if (url.username !== '' || url.password !== '') {
-    throw refuse('the URL of Ironic: expected no user name or password in it. Put them into a file, USERNAME:PASSWORD');
+    throw refuse('the Ironic URL: expected no user name or password. Put USERNAME:PASSWORD into a file');
   }
   if (url.search !== '' || url.hash !== '') {
-    throw refuse('the URL of Ironic: expected nothing after its path, found a query or a fragment');
+    throw refuse('the Ironic URL: expected no query or fragment, found one');
   }
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
   return url;
 }
 
-/** Refuses what is not certificates: Node passes over them, and the mistake would show as an untrusted Ironic. */
+/** Refuses what is not a certificate: Node ignores it, and Ironic would then appear untrusted. */
 function checkAuthorities(pem: string): void {
   const { found, firstUnreadable } = inspectCertificates(pem);
-  if (found === 0) throw refuse('the CA of Ironic: expected certificates in PEM, found none');
+  if (found === 0) throw refuse('the Ironic CA: expected PEM certificates, found none');
   if (firstUnreadable === null) return;
-  throw refuse(`the CA of Ironic: expected certificates in PEM, found that number ${firstUnreadable} cannot be read`);
+  throw refuse(`the Ironic CA: expected PEM certificates, found that certificate ${firstUnreadable} is not readable`);
 }
 
-/** The one line of a file: USERNAME:PASSWORD. A password may have colons in it. */
+/** A file with one line, USERNAME:PASSWORD. The password may contain colons. */
 export function parseAuth(text: string): IronicAuth {
   const line = text.replace(/\r?\n$/, '');
   const colon = line.indexOf(':');
-  // Control characters cannot be sent, and a second line is a mistake. What was found may be a password: it is not shown.
+  // Control characters cannot be sent, and a second line is a mistake. The message shows no value: it may be a
+  // password.
   if (line.length > MAX_AUTH || colon < 1 || colon === line.length - 1 || /\p{Cc}/u.test(line)) {
-    throw refuse('the credentials for Ironic: expected one line, USERNAME:PASSWORD, found something else');
+    throw refuse('the Ironic credentials: expected one line, USERNAME:PASSWORD, found something else');
   }
   return { username: line.slice(0, colon), password: line.slice(colon + 1) };
 }
 
-// What it means that there was no answer, or not all of it.
+// Errors for a missing or incomplete response.
 
 function noAnswer(error: unknown, asked: string): IronicError {
   const { kind, code } = classifyFailure(error);
@@ -172,43 +173,45 @@ function noAnswer(error: unknown, asked: string): IronicError {
     case 'timeout':
       return silent(asked, error);
     case 'untrusted': {
-      const text = `expected a certificate that is trusted, found one that is not (${code}). Give the authority that signed it (CA of Ironic); it is never accepted unverified`;
+      const text = `expected a trusted certificate, found an untrusted one (${code}). Pass the CA that signed it with --ironic-ca. Slipway never skips verification`;
       return new IronicError('SLW_IRONIC_TLS', text, details);
     }
     case 'tls': {
-      const text = `expected TLS, found something else (${code}). Check the port, and whether the URL begins with http or https`;
+      const text = `expected TLS, found something else (${code}). Check the port, and whether the URL starts with http or https`;
       return new IronicError('SLW_IRONIC_TLS', text, details);
     }
     case 'not-http':
-      // Not as the cause: it holds the bytes that came.
-      return new IronicError('SLW_IRONIC_ANSWER', 'expected HTTP, found something else. Check host and port', {
+      // Without the cause, which contains the bytes received.
+      return new IronicError('SLW_IRONIC_ANSWER', 'expected HTTP, found something else. Check the host and port', {
         asked,
       });
     case 'large-headers':
-      return new IronicError('SLW_IRONIC_LIMIT', 'expected headers of a usual size, found more', { asked });
+      return new IronicError('SLW_IRONIC_LIMIT', 'expected response headers of normal size, found larger ones', {
+        asked,
+      });
     case 'closed': {
-      const text = `expected an answer, found that the connection ended (${code}). Check Ironic's log, and what stands between`;
+      const text = `expected a response, found that the connection ended (${code}). Check Ironic's log, and any proxy in between`;
       return new IronicError('SLW_IRONIC_CUT', text, details);
     }
     case 'unreachable':
     case 'unknown': {
-      const text = `expected a connection, found none (${code || 'it broke'}). Check that Ironic runs, its host and port, and the network between`;
+      const text = `expected a connection, found none (${code || 'connection lost'}). Check that Ironic runs, its host and port, and the network`;
       return new IronicError('SLW_IRONIC_UNREACHABLE', text, details);
     }
   }
 }
 
-/** What it means that an answer did not come to its end. */
+/** The error for a response that ends early. */
 function cutAnswer(error: unknown, asked: string): IronicError {
   const { kind, code } = classifyFailure(error);
   if (kind === 'timeout') return silent(asked, error);
-  const text = `expected the whole answer, found that the connection ended in the middle of it (${code || 'no reason given'}). Check Ironic's log, and what stands between`;
+  const text = `expected a complete response, found that the connection ended in the middle of it (${code || 'no reason given'}). Check Ironic's log, and any proxy in between`;
   return new IronicError('SLW_IRONIC_CUT', text, { asked, cause: error });
 }
 
 const silent = (asked: string, cause: unknown): IronicError =>
   new IronicError(
     'SLW_IRONIC_SILENT',
-    'expected an answer, found none in time. Check the load of Ironic, the network between, and whether the BMC of the host answers',
+    'expected a response, found none in time. Check the load of Ironic, the network, and whether the BMC of the host responds',
     { asked, cause },
   );

@@ -1,4 +1,5 @@
-// A simulation: the whole life of a host and its DataImages, without faults, with the controller killed at chosen places.
+// A simulation: the whole life of a host and its DataImages, without faults, with the controller killed at chosen
+// points.
 import { createRandom } from '@slipway/testing/random';
 import { simulatedOptions } from './scenario.ts';
 import { SimulatedController } from './simulated-controller.ts';
@@ -10,7 +11,7 @@ const request = { key: '', mode: 'hard', since: 0 } as const;
 interface Chapter {
   readonly name: string;
   readonly begin: (world: SimulatedWorld) => void;
-  /** How the host and its drive are in the end. */
+  /** The final state of the host and its drive. */
   readonly power: 'on' | 'off';
   readonly drive: string | null;
 }
@@ -63,13 +64,13 @@ const chapters: readonly Chapter[] = [
 
 export interface Journey {
   readonly violations: readonly string[];
-  /** Places to be killed at that were passed. */
+  /** The kill points that were passed. */
   readonly places: number;
-  /** How often the host went off. */
+  /** How often the host was powered off. */
   readonly offs: number;
 }
 
-/** Killed at these places, counted from 0. */
+/** Kill points, counted from 0. */
 export function runJourney(killedAt: ReadonlySet<number>): Journey {
   const world = new SimulatedWorld(createRandom(1));
   const controller = new SimulatedController(world, simulatedOptions);

@@ -1,4 +1,5 @@
-// A simulation: users at random, faults at random, and a controller that is killed at random; then calm, and a last look.
+// A simulation with random users, random faults and random kills of the controller; then a quiet phase, and a final
+// check.
 import { type HostMemory, isOwn, isPlain, type StepOptions, DEFAULT_STEP_OPTIONS } from '@slipway/fleet/hosts';
 import { createRandom, type Random } from '@slipway/testing/random';
 import { type Faults, noFaults } from './simulated-faults.ts';
@@ -18,7 +19,7 @@ const rough: Faults = {
   restart: 0.03,
 };
 
-/** Quick, so that a run sees many tries. */
+/** Short, so that a run sees many tries. */
 export const simulatedOptions: StepOptions = { ...DEFAULT_STEP_OPTIONS, settleMs: MAX_LAG_MS + 10_000, minuteMs: 5000 };
 
 type UserAction = (world: SimulatedWorld, random: Random) => void;
@@ -29,7 +30,7 @@ const userActions: Readonly<Record<string, UserAction>> = {
   reboot: (world, random) => request(world, '', random.chance(0.5) ? 'hard' : 'soft'),
   hold: (world) => request(world, 'somebody', 'soft'),
   'let go': (world) => {
-    // Ours too: the host is switched on, and we hear of that as late as of a button that somebody has pressed.
+    // Includes our own power-on: it becomes visible as late as a press of the power button.
     if (world.host?.object.reboots.some(isOwn) === true) world.ironic.pressPowerButton(world.ironic.power);
     world.userChangesHost({ reboots: world.host?.object.reboots.filter(isPlain) ?? [] });
   },
@@ -56,10 +57,10 @@ const userActions: Readonly<Record<string, UserAction>> = {
   'guest ejects': (world) => {
     if (world.ironic.power === 'on' && !world.ironic.isWorking) world.ironic.medium = null;
   },
-  'somebody inserts': (world) => {
+  'a user inserts': (world) => {
     if (world.ironic.medium === null) world.ironic.insertSomebodys();
   },
-  'somebody changes the medium': (world) => world.ironic.insertSomebodys(),
+  'a user changes the medium': (world) => world.ironic.insertSomebodys(),
 };
 
 function ejectSomebodys({ ironic }: SimulatedWorld): void {
@@ -120,7 +121,7 @@ class Scenario {
     world.ironic.faults = rough;
     for (let round = 0; round < 300; round += 1) {
       if (random.chance(0.2)) this.act();
-      // Nothing goes on while it is there.
+      // Nothing proceeds while it is there.
       if (random.chance(0.2)) ejectSomebodys(world);
       this.runOnce();
       if (this.besideOperator && random.chance(0.5)) runOperator(world);
@@ -135,7 +136,7 @@ class Scenario {
     userActions[name]?.(this.world, this.random);
   }
 
-  /** One reconcile, with somebody or something in between at every place. */
+  /** One reconcile, with a disturbance possible at every point. */
   private runOnce(): void {
     const { random, world } = this;
     const run = this.shell.reconcile(random.chance(0.2));
@@ -146,13 +147,13 @@ class Scenario {
         world.ironic.tell(`killed ${at.value}`);
         return;
       }
-      // An answer comes within its time: later, the caller has given up.
+      // A response arrives within the timeout: after it, the caller has given up.
       if (random.chance(0.2)) world.ironic.advance(random.int(1, 2000));
       if (random.chance(0.05)) world.ironic.insertSomebodys();
     }
   }
 
-  /** No faults any more, nobody who forbids anything, and in the end one reboot: then all is as it was last asked for. */
+  /** Ends all faults and restrictions, and reboots once: then the state must match the last request. */
   private calmDown(): void {
     const { world, random } = this;
     const { ironic } = world;
@@ -171,7 +172,7 @@ class Scenario {
     this.settle();
     if (isLeaving) return expectGone(world);
     expectPower(world);
-    // What somebody has ejected is missed before the host boots, not sooner.
+    // A medium that a user ejected is missed before the next boot, not sooner.
     world.userChangesHost({ online: true });
     this.settle();
     expectPower(world);
@@ -213,14 +214,14 @@ function expectGone({ ironic, host, image }: SimulatedWorld): void {
 
 function expectPower({ ironic, host }: SimulatedWorld): void {
   const wanted = host?.object.online === true ? 'on' : 'off';
-  if (ironic.power !== wanted) ironic.violate(`the host is ${ironic.power}, wanted is ${wanted}`);
+  if (ironic.power !== wanted) ironic.violate(`the host is ${ironic.power}, desired is ${wanted}`);
 }
 
 function expectAsWanted(world: SimulatedWorld, besideOperator: boolean): void {
   const { ironic, host, image } = world;
   if (host !== null && host.object.reboots.length > 0) ironic.violate('a reboot request has stayed');
   if (host !== null) expectNoFailures(world, host.object.memory, besideOperator);
-  if (image?.object.memory?.isAttached === false) ironic.violate('it is not said to be attached');
+  if (image?.object.memory?.isAttached === false) ironic.violate('it is not reported as attached');
   expectDrive(world);
 }
 
@@ -233,5 +234,5 @@ function expectNoFailures({ ironic }: SimulatedWorld, memory: HostMemory | null,
 function expectDrive({ ironic, image }: SimulatedWorld): void {
   const found = ironic.medium?.url ?? 'nothing';
   const wanted = image?.object.url ?? 'nothing';
-  if (found !== wanted) ironic.violate(`in the drive is ${found}, wanted is ${wanted}`);
+  if (found !== wanted) ironic.violate(`the drive contains ${found}, desired is ${wanted}`);
 }

@@ -1,5 +1,5 @@
-// A simulation of the shell: it carries out steps on a simulated world, one write or call at a time, and can be killed
-// between any two. The laws that are about single steps are kept here.
+// A simulation of the controller: executes steps on a simulated world, one write or call at a time, and can be killed
+// between any two. Checks the invariants of single steps.
 import {
   afterCall,
   dataImageStatus,
@@ -41,7 +41,7 @@ export class SimulatedController {
     this.options = options;
   }
 
-  /** Facts, one step, carried out. Each `yield` is a place to be killed at. */
+  /** Reads facts, and decides and executes one step. Each `yield` is a kill point. */
   *reconcile(isStale: boolean): Generator<string, HostStep> {
     const { ironic } = this.world;
     const { host, image } = this.world.read(isStale);
@@ -76,7 +76,7 @@ export class SimulatedController {
     return second;
   }
 
-  /** The law that attached is not said of a drive that was just seen with something else in it. */
+  /** Invariant: Attached is not reported for a drive that was just seen with another medium. */
   private checkStatus(facts: HostFacts, step: HostStep): void {
     const { dataImage, drive } = facts;
     if (dataImage === null || drive === null) return;
@@ -84,7 +84,7 @@ export class SimulatedController {
     if (attached.status !== 'True' && attachedImage === undefined) return;
     const { ironic } = this.world;
     if (ironic.medium?.url !== dataImage.memory?.url)
-      ironic.violate('attached is said with another medium in the drive');
+      ironic.violate('attached is reported with another medium in the drive');
   }
 
   private *carryOut(step: HostStep, seen: SeenHost): Generator<string, void> {
@@ -96,7 +96,7 @@ export class SimulatedController {
     if (this.rememberFirst(step, seen)) yield* this.callFor(step, seen);
   }
 
-  /** False: the facts were old. */
+  /** False: the facts were stale. */
   private rememberFirst(step: Extract<HostStep, { remember: unknown }>, { host, image }: SeenHost): boolean {
     if (step.type === 'attach' || step.type === 'detach')
       return this.world.writeImage(image, { memory: step.remember });
@@ -121,7 +121,7 @@ export class SimulatedController {
     const answer = this.call(step);
     yield `after ${step.type}`;
     const { world, options } = this;
-    const outcome = answer === 'refused' ? { type: answer, message: 'Ironic says no' } : { type: answer };
+    const outcome = answer === 'refused' ? { type: answer, message: 'Ironic refuses' } : { type: answer };
     const hostMemory: HostMemory | null = host.object.memory;
     const after = afterCall(step, outcome, { now: world.ironic.now, options, hostMemory });
     if (after === null) return;
@@ -138,26 +138,26 @@ export class SimulatedController {
     return callWithTarget(ironic, step);
   }
 
-  /** The law that attached is never said before it is true. */
+  /** Invariant: Attached is never reported before it is true. */
   private rememberDrive({ image }: Pick<WorldSnapshot, 'image'>, memory: DriveMemory): void {
     const { world } = this;
     if (!world.writeImage(image, { memory })) return;
     if (!memory.isAttached) return;
-    if (world.ironic.medium?.url !== memory.url) world.ironic.violate('attached is said before it is true');
-    if (world.ironic.hasError) world.ironic.violate('attached is said before Ironic is done, or in spite of its error');
+    if (world.ironic.medium?.url !== memory.url) world.ironic.violate('attached is reported before it is true');
+    if (world.ironic.hasError) world.ironic.violate('attached is reported before Ironic is done, or despite its error');
   }
 
-  /** The law that nobody reboots a host without having been asked to. */
+  /** Invariant: no host is rebooted without a request. */
   private checkPowerRequest(step: HostStep, read: Stored<ObservedHost>): void {
     const { host, ironic } = this.world;
     if (step.type !== 'power' || host?.version !== read.version) return;
     const { online, reboots, isPowerOffDisabled } = host.object;
     if (isPowerOffDisabled && step.target !== 'power on') ironic.violate(`${step.target} that spec forbids`);
     const isWantedOn = online && reboots.length === 0;
-    if (isWantedOn !== (step.target === 'power on')) ironic.violate(`${step.target} that nobody has asked for`);
+    if (isWantedOn !== (step.target === 'power on')) ironic.violate(`${step.target} without a request`);
   }
 
-  /** The same law beside another operator: our annotation makes it switch the host off. */
+  /** The same invariant alongside another operator: our annotation makes it power the host off. */
   private holdOff(read: Stored<ObservedHost>): void {
     const { world } = this;
     const { reboots } = read.object;

@@ -1,18 +1,18 @@
-// What a simulated Ironic may do wrong.
+// The faults of a simulated Ironic.
 
-/** How likely each fault is, at every call that it can happen to. */
+/** The probability of each fault, for every call that it applies to. */
 export interface Faults {
-  /** The call is done, and its answer lost. */
+  /** The call takes effect, but its response is lost. */
   readonly cut: number;
-  /** The node is locked by somebody else. */
+  /** Another client has locked the node. */
   readonly busy: number;
-  /** A yes, and nothing happens. */
+  /** A success response without any effect. */
   readonly swallowed: number;
-  /** A yes, and then an error. */
+  /** A success response, and then an error. */
   readonly failed: number;
-  /** What is read is a while old. */
+  /** A read returns stale data. */
   readonly lag: number;
-  /** The drive is read as something that it is not, once. */
+  /** The drive is misread once. */
   readonly lie: number;
   /** The drive cannot be read. */
   readonly unreadable: number;

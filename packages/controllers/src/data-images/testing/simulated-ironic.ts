@@ -1,12 +1,13 @@
-// A simulation, not the real thing: one Ironic with one BMC, as small as the laws of the steps need it. Times are its own.
-// What it does is measured on the real Ironic: a lock while it works, an error left behind, a yes before the work.
+// A simulation of one Ironic with one BMC, as small as the invariants of the steps allow. Its behaviour is measured on
+// the real Ironic: a lock while it works, an error left behind, a success response before the work. Its times are made
+// up.
 import type { Drive, IronicNode, PowerTarget } from '@slipway/fleet/hosts';
 import type { Random } from '@slipway/testing/random';
 import { type Faults, noFaults } from './simulated-faults.ts';
 
 export interface Medium {
   readonly image: string;
-  /** Where Ironic got it; null: somebody else put it in. */
+  /** The URL that Ironic got it from; null: another client inserted it. */
   readonly url: string | null;
 }
 
@@ -19,26 +20,26 @@ interface PendingOperation {
 }
 type Node = { -readonly [K in keyof IronicNode]: IronicNode[K] };
 
-/** What somebody else puts in. */
+/** The medium that another client inserts. */
 const FOREIGN_IMAGE = 'http://somebody.example/tool.iso';
 
-/** Of what is read, nothing is older; the steps are told of as much. */
+/** The maximum age of a read; the steps get the same value. */
 export const MAX_LAG_MS = 20_000;
 
 export class SimulatedIronic {
   now = 1_000_000;
   faults: Faults = noFaults;
   power: 'on' | 'off' = 'on';
-  /** How often it went off. */
+  /** How often it was powered off. */
   offs = 0;
   private changedAt = 0;
   medium: Medium | null = null;
   /** The digest of the driver_info with the right password. */
   goodDigest = 'good';
   readonly violations: string[] = [];
-  /** Whether the drive may change while the host is on, by what the users have asked for. */
+  /** Whether the drive may change while the host is on, according to the users' requests. */
   mayChangeWhileOn = false;
-  /** For people who look into a failure. */
+  /** For debugging a failure. */
   readonly story: string[] = [];
   private node: Node | null = null;
   private work: PendingOperation | null = null;
@@ -47,9 +48,9 @@ export class SimulatedIronic {
   private wasReadLate = false;
   private lied = false;
   private nodes = 0;
-  /** What was in the drive when it was last read. */
+  /** The content of the drive when it was last read. */
   private seen: Medium | null = null;
-  /** Whether it hands URLs on to the BMC as they are; else it makes copies, and names them after the node. */
+  /** Whether it passes URLs to the BMC unchanged; else it makes copies named after the node. */
   private readonly handsOnUrls: boolean;
   private readonly random: Random;
 
@@ -58,7 +59,7 @@ export class SimulatedIronic {
     this.handsOnUrls = random.chance(0.3);
   }
 
-  /** Ironic still works or has failed, and whoever read the node last could know. */
+  /** Ironic is busy or has failed, and the latest reader could know. */
   get hasError(): boolean {
     return !this.wasReadLate && (this.work !== null || (this.node !== null && this.node.lastError !== null));
   }
@@ -71,11 +72,11 @@ export class SimulatedIronic {
     return this.node !== null;
   }
 
-  /** Time goes by, and what Ironic works at comes to its end. */
+  /** Advances the time, and completes Ironic's work. */
   advance(ms: number): void {
     this.now += ms;
     this.finishWork();
-    // Ironic reads the power from the BMC now and then.
+    // Ironic polls the power state from the BMC.
     if (this.node !== null && this.work === null) this.node.powerState = `power ${this.power}`;
     this.keep();
   }
@@ -105,7 +106,7 @@ export class SimulatedIronic {
     return isOld ? old.node : this.node === null ? null : { ...this.node };
   }
 
-  /** As the step asks for it: read twice, and only what is read twice counts. */
+  /** As the step requires: read twice, and only equal answers count. */
   readDrive(): { readonly drive: Drive | null; readonly problem: string | null } {
     if (this.random.chance(this.faults.unreadable)) return { drive: null, problem: 'the BMC does not answer' };
     const [first, second] = [this.lookOnce(), this.lookOnce()];
@@ -114,7 +115,7 @@ export class SimulatedIronic {
     return isSame ? { drive: first, problem: null } : { drive: null, problem: 'the answers differ' };
   }
 
-  /** A lie is not told twice in a row. */
+  /** A misread never happens twice in a row. */
   private lookOnce(): Drive {
     this.lied = !this.lied && this.random.chance(this.faults.lie);
     if (this.lied && this.random.chance(0.5)) return { inserted: true, image: 'http://elsewhere.example/other.iso' };
@@ -155,7 +156,7 @@ export class SimulatedIronic {
   }
 
   delete(): CallResult {
-    // As the real one: a conflict, which may be over later.
+    // As in the real one: a conflict, which may pass.
     if (this.node?.provisionState === 'active' && !this.node.maintenance) return 'unsure';
     return this.onNode(() => {
       this.node = null;
@@ -197,9 +198,9 @@ export class SimulatedIronic {
     return this.begin(`attach ${url}`, (node, hasFailed) => {
       if (hasFailed) node.lastError = 'the image cannot be fetched';
       if (this.medium !== null && !this.isSomebodys) this.violate(`attached over ${this.medium.image}`);
-      // Somebody was faster: Ironic ejects what is there, and not every BMC obeys.
+      // Another client was first: Ironic ejects its medium, and not every BMC obeys.
       if (this.isSomebodys && this.random.chance(0.5)) return;
-      // Some BMCs insert first and fail afterwards.
+      // Some BMCs insert first and then fail.
       if (!hasFailed || this.random.chance(0.5)) this.medium = { image: this.imageOf(url), url };
     });
   }
@@ -221,7 +222,7 @@ export class SimulatedIronic {
     this.violations.push(law);
   }
 
-  /** The same name for every copy of a node, as the real one has it. */
+  /** The same name for every copy of a node, as in the real one. */
   private imageOf(url: string): string {
     return this.handsOnUrls ? url : `http://ironic.example/cdrom-${this.uuid()}.iso`;
   }
@@ -230,9 +231,9 @@ export class SimulatedIronic {
     return `00000000-0000-4000-8000-${String(this.nodes).padStart(12, '0')}`;
   }
 
-  /** Somebody at the BMC, at any moment, whatever was there before. */
+  /** A user at the BMC, at any time, whatever the drive contains. */
   insertSomebodys(): void {
-    this.tell('somebody inserts a medium');
+    this.tell('a user inserts a medium');
     this.medium = { image: FOREIGN_IMAGE, url: null };
   }
 
@@ -240,18 +241,18 @@ export class SimulatedIronic {
     return this.medium?.image === FOREIGN_IMAGE;
   }
 
-  /** Somebody at the machine; Ironic hears of it later, and nobody can know it sooner. */
+  /** A user at the machine. Ironic notices later, and no reader can know sooner. */
   pressPowerButton(power: 'on' | 'off'): void {
     this.changePower(power);
     this.pressedAt = this.now;
   }
 
-  /** It is on, and has been for long enough that everybody can know. */
+  /** It has been on for long enough that every reader can know. */
   get isKnownOn(): boolean {
     return this.power === 'on' && this.now > this.changedAt + MAX_LAG_MS;
   }
 
-  /** Another operator has registered and adopted it. */
+  /** Another operator registered and adopted it. */
   makeActive(): void {
     this.register('');
     if (this.node !== null) Object.assign(this.node, { provisionState: 'active', sentDigest: null });
@@ -263,16 +264,15 @@ export class SimulatedIronic {
     this.power = power;
   }
 
-  /** What comes between the look and the call, nobody can know of. */
+  /** A change between the read and the call, which no caller can know of. */
   private checkDriveChange(what: string): void {
-    if (this.isSomebodys && this.medium === this.seen)
-      this.violate(`${what} with a medium of somebody else in the drive`);
-    // What is read is at most so old, and was read a step of time before the call.
+    if (this.isSomebodys && this.medium === this.seen) this.violate(`${what} with a foreign medium in the drive`);
+    // A read has at most this age, and happened one time step before the call.
     const isKnown = this.now > this.pressedAt + MAX_LAG_MS + 10_000;
     if (this.power === 'on' && isKnown && !this.mayChangeWhileOn) this.violate(`${what} while the host is on`);
   }
 
-  /** A call that is done when it is answered. */
+  /** A call that has taken effect when it returns. */
   private onNode(change: (node: Node) => void): CallResult {
     if (this.node === null) return 'refused';
     if (this.isLocked()) return 'unsure';
@@ -280,7 +280,7 @@ export class SimulatedIronic {
     return this.answered();
   }
 
-  /** A call that is answered when it begins. */
+  /** A call that returns before its work starts. */
   private begin(
     what: string,
     finish: (node: Node, hasFailed: boolean) => void,

@@ -1,5 +1,5 @@
-// A simulation of the operator that Slipway runs beside: it registers the host, and powers it as spec.online and the reboot
-// annotations say. Of DataImages it knows nothing.
+// A simulation of the operator that Slipway runs alongside: it registers the host, and controls its power by
+// spec.online and the reboot annotations. It does not know DataImages.
 import { type ObservedHost, isPlain } from '@slipway/fleet/hosts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
@@ -19,7 +19,7 @@ function powerAsWanted(
   isOn: boolean,
 ): void {
   const isWantedOn = (isOn && isPowerOffDisabled) || (online && reboots.length === 0);
-  // Where it may not be switched off, it is rebooted in one go.
+  // If a power-off is forbidden, it reboots in one step.
   if ((!isOn || isPowerOffDisabled) && reboots.some(isPlain)) {
     world.operatorChangesHost({ reboots: reboots.filter((each) => !isPlain(each)) });
   } else if (isOn !== isWantedOn) world.ironic.setPower(isWantedOn ? 'power on' : 'power off');

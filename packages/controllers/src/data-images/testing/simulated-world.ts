@@ -1,4 +1,4 @@
-// A simulation: one BareMetalHost and its DataImage as an API server keeps them, with versions, beside a simulated Ironic.
+// A simulation: one versioned BareMetalHost and its DataImage, as in an API server, next to a simulated Ironic.
 import type { ObservedDataImage, ObservedHost } from '@slipway/fleet/hosts';
 import type { Random } from '@slipway/testing/random';
 import { SimulatedIronic } from './simulated-ironic.ts';
@@ -9,7 +9,7 @@ export interface Stored<T> {
   readonly object: T;
 }
 
-/** A watch is not further behind. */
+/** The maximum lag of a watch. */
 const MAX_STALE_MS = 5000;
 
 export interface WorldSnapshot {
@@ -22,7 +22,10 @@ export class SimulatedWorld {
   host: Stored<ObservedHost> | null;
   image: Stored<ObservedDataImage> | null = null;
   digest = 'good';
-  /** What a reader saw before the last write of a user; ours are always seen, as the shell waits for them. */
+  /**
+   * What a reader saw before the last write of a user. Our own writes are always visible, as the runtime waits for
+   * them.
+   */
   private older: WorldSnapshot | null = null;
   private writtenAt = 0;
   private detachedAt = -MAX_STALE_MS;
@@ -69,7 +72,7 @@ export class SimulatedWorld {
     else this.image = null;
   }
 
-  /** We write, on the ground of what we have read. False: it was old, and nothing is written. */
+  /** We write, based on what we read. False: that was stale, and nothing is written. */
   writeHost(read: Stored<ObservedHost> | null, change: Partial<Writable<ObservedHost>>): boolean {
     if (this.host === null || read?.version !== this.host.version) return false;
     this.host = this.stored({ ...this.host.object, ...change });
@@ -99,11 +102,11 @@ export class SimulatedWorld {
     this.image = null;
     const { medium } = this.ironic;
     if (medium === null || medium.url === null) return;
-    // Whoever attaches a host again in this very moment may be too late.
+    // An attach in this very moment may be too late.
     const wasDetached = this.ironic.now <= this.detachedAt + MAX_STALE_MS;
     const isOutOfReach = this.host === null || this.host.object.isDetached || wasDetached;
     if (!isOutOfReach) this.ironic.violate(`a DataImage gone, and ${medium.url} still in the drive`);
-    // From here on it is nobody's.
+    // From here on it has no owner.
     this.ironic.medium = { ...medium, url: null };
   }
 }

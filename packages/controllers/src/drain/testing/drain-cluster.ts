@@ -1,4 +1,4 @@
-// Nodes with pods on a real API server. The kubelet that ends pods and the controller that counts for budgets are played.
+// Nodes with pods on a real API server. The kubelet and the disruption controller are simulated.
 import { type Node, nodeAnnotations, nodes, type ObjectMeta, type Pod, podDisruptionBudgets, pods } from '@slipway/api';
 import type { Client, KubeObject, Name, Resource, Stored } from '@slipway/kube';
 import { startTestCluster } from '@slipway/testing/control-plane';
@@ -12,7 +12,7 @@ export interface DrainCluster {
   /** As the daemon does: `drain-…` or `uncordon-…`. */
   ask(name: string, wish: string): Promise<void>;
   annotate(name: string, annotations: Record<string, string | null>): Promise<void>;
-  /** What nobody cordoned is schedulable. */
+  /** Cordons or uncordons the node, as a user. */
   setCordoned(name: string, unschedulable: boolean): Promise<void>;
   addPod(name: string, nodeName: string, pod?: TestPodOptions): Promise<void>;
   pod(name: string): Promise<Stored<Pod> | undefined>;
@@ -20,12 +20,12 @@ export interface DrainCluster {
   /** Selects pods with `app: name`. */
   addBudget(name: string, allowed: number, app?: string): Promise<void>;
   allow(name: string, allowed: number): Promise<void>;
-  /** A ReplicaSet that a Deployment has made. */
+  /** A ReplicaSet that belongs to a Deployment. */
   addReplicaSet(name: string, deployment: string): Promise<void>;
   eventsOf(node: string): Promise<ApiEvent[]>;
-  /** Ends the pods that were told to end, once; with `names` only those. */
+  /** Ends terminating pods, once; with `names` only those. */
   endPods(names?: readonly string[]): Promise<void>;
-  /** Without nodes, pods and budgets. */
+  /** Removes nodes, pods and budgets. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }

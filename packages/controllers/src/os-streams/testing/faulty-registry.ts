@@ -1,4 +1,4 @@
-// Stands between a real registry and who reads from it, and spoils answers that would have been good, as it is told.
+// A proxy of a real registry that spoils good responses on request.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { sendHalf } from '@slipway/testing/fake-http-server';
 import { startHttpFaultProxy } from '@slipway/testing/http-fault-proxy';
@@ -11,7 +11,7 @@ interface GoodAnswer {
   readonly body: Buffer;
 }
 
-/** Answers in its own way, or not at all. */
+/** Sends another response, or none. */
 export type Fault = (good: GoodAnswer, response: ServerResponse) => void;
 
 interface Request {
@@ -24,13 +24,13 @@ interface Request {
 export interface FaultyRegistry {
   /** 127.0.0.1:PORT, in plain http. */
   readonly host: string;
-  /** Those that the registry had a good answer for. */
+  /** Requests that the registry had a good response for. */
   readonly requests: readonly Request[];
-  /** What the registry has for a path, such as /v2/openshift/release/manifests/sha256:…, if it was asked for it. */
+  /** The registry's content of a path, such as /v2/openshift/release/manifests/sha256:…, if it was requested. */
   good(path: string): Buffer | undefined;
-  /** Spoils so many of the next answers with that part. */
+  /** Spoils that many of the next responses of that kind. */
   spoil(part: ImagePart, fault: Fault, times?: number): void;
-  /** From now on all answers are good. */
+  /** Spoils no more responses. */
   work(): void;
   stop(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function startFaultyRegistry(real: RegistryAccess): Promise<FaultyR
   };
 }
 
-/** A config is JSON, and no layer begins like that. */
+/** A config is JSON, and no layer starts like that. */
 function classifyPart(path: string, body: Buffer): ImagePart {
   if (path.includes('/manifests/')) return 'manifest';
   return body[0] === '{'.charCodeAt(0) ? 'config' : 'layer';
@@ -84,7 +84,7 @@ export const refuse =
 /** The connection ends in the middle. */
 export const cut: Fault = ({ body }, response) => sendHalf(response, body, () => response.destroy());
 
-/** Something comes, and then nothing more. */
+/** Some bytes, and then silence. */
 export const fallSilent: Fault = ({ body }, response) => sendHalf(response, body);
 
 export const neverRespond: Fault = () => {};

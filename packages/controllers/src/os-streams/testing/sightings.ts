@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Client, createInformer, type KubeObject, type Resource, type Stored } from '@slipway/kube';
 import { onTestFinished } from 'vitest';
 
-/** What a watch of a kind sees of its objects, until the test ends. */
+/** What a watch sees of a kind, until the test ends. */
 export interface Sightings<V> {
-  /** Of one object, one after the other, each another than the one before. */
+  /** The distinct consecutive values of one object. */
   of(name: string): readonly V[];
-  /** Of all objects, each value once. */
+  /** Every value of any object, once. */
   readonly all: ReadonlySet<V>;
 }
 
-/** What `look` has no value for was not seen. */
+/** Objects for which `look` returns nothing are ignored. */
 export async function watchFor<T extends KubeObject, V>(
   client: Client,
   resource: Resource<T>,

@@ -1,4 +1,4 @@
-// A cluster with pools and a registry with payloads, both real, and the controllers that bring OS images from one to the other.
+// A cluster with pools and a registry with payloads, both real, and the controllers that connect them.
 import {
   clusterOperators,
   clusterVersions,
@@ -32,13 +32,13 @@ import { osStreamsControllers } from '../streams-controller.ts';
 const NAMESPACE = 'openshift-machine-config-operator';
 const CONTROLLER_VERSION = '0.0.0';
 
-/** How the controllers come to the registry; as they are, straight and with a short patience. */
+/** How the controllers reach the registry; by default directly, with short timeouts. */
 export interface RegistryRoute {
-  /** Stands before the registry, in plain http: all references have its host. */
+  /** A plain http proxy of the registry: all references have its host. */
   readonly through?: (registry: RunningRegistry) => Promise<{ readonly host: string; stop(): Promise<void> }>;
   readonly retries?: number;
   readonly silenceMs?: number;
-  /** After how long the controllers come back to what failed. */
+  /** The retry delay of the controllers. */
   readonly retry?: RetryTimes;
 }
 
@@ -52,24 +52,24 @@ export interface StreamsCluster {
   readonly client: Client;
   readonly registry: RunningRegistry;
   run(wish?: ControllerRunOptions): Running;
-  /** The platform is, or is to become, of this release. */
+  /** Sets the release of the platform, current or desired. */
   setRelease(image: string, version?: string): Promise<void>;
-  /** The cluster's login for the registry; without one, the right one. */
+  /** The cluster's credentials for the registry; by default the right ones. */
   setPassword(password?: string): Promise<void>;
   setConfigMap(data: Record<string, string> | null): Promise<void>;
   streams(): Promise<Stored<OSImageStream> | undefined>;
   addPool(name: string, pool?: Partial<MachineConfigPool['spec']>, annotations?: Record<string, string>): Promise<void>;
   pool(name: string): Promise<Stored<MachineConfigPool>>;
-  /** null takes it back. */
+  /** null removes it. */
   askFor(pool: string, stream: string | null): Promise<void>;
-  /** The OS image that the newest config of the pool has, and the stream that it says it is of. */
+  /** The OS image of the pool's newest config, and the stream in its annotation. */
   renderedOs(pool: string): Promise<{ image: string | undefined; stream: string | undefined }>;
   addNode(name: string, role: string, osImage: string): Promise<void>;
-  /** As daemons do: machines become what they are told. */
+  /** Moves machines to their desired config, as daemons do. */
   update(names: readonly string[]): Promise<void>;
   condition(of: 'operator' | 'version', type: string): Promise<{ status: string; message?: string } | undefined>;
   eventsOf(name: string): Promise<string[]>;
-  /** Without pools, configs, streams, release and nodes. */
+  /** Removes pools, configs, streams, release and nodes. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }

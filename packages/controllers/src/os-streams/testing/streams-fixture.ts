@@ -1,4 +1,4 @@
-// What the tests of OS image streams begin with: a cluster, two releases of its platform, and words to say what becomes of them.
+// The start of the OS image stream tests: a cluster, two releases of its platform, and helpers to check the results.
 import { until } from '@slipway/testing/wait';
 import { type Payload, pushPayload, type StreamSpec } from '@slipway/tools/registry';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -19,7 +19,7 @@ export const rhel10: StreamSpec = { tag: 'rhel-coreos-10', name: 'rhel-10', vers
 export let cluster: StreamsCluster;
 /** Platform 4.22: rhel-9 is the default. */
 export let old: Payload;
-/** Platform 5.0 with newer images of both: rhel-10 is the default. */
+/** Platform 5.0 with newer images of both streams: rhel-10 is the default. */
 export let next: Payload;
 const running: Running[] = [];
 
@@ -66,7 +66,7 @@ export const untilStreams = (names: readonly string[], defaultStream: string) =>
     expect(metadata?.annotations?.[DIGEST]).toBeDefined();
   });
 
-/** The pool is rendered with the OS of that stream of that payload, and says so. */
+/** The pool is rendered with the OS of that stream of that payload, and reports it. */
 export const untilOs = (pool: string, name: string, payload: Payload) =>
   until(async () => {
     expect(await cluster.renderedOs(pool)).toEqual({ image: findOsImage(payload, name), stream: name });

@@ -1,5 +1,5 @@
-// A real API server with pools, and the controllers that bring pinned images to machines. Nodes have no machines: the tests say
-// what their daemons would say.
+// A real API server with pools, and the controllers of pinned images. Nodes have no machines: the tests report for
+// their daemons.
 import {
   type MachineConfigNode,
   machineConfigNodes,
@@ -27,15 +27,15 @@ const NAMESPACE = 'openshift-machine-config-operator';
 
 export interface ControllerRunOptions extends Pick<RunOptions, 'killAtWrite'> {
   readonly gate?: boolean;
-  /** With a lease, for which others may stand too. */
+  /** With a lease that others may compete for. */
   readonly elected?: boolean;
 }
 
 export interface Running extends RunningControllers, Pick<FakeGates, 'turn'> {}
 
-/** What the daemon of a node would say. */
+/** What the daemon of a node would report. */
 export interface DaemonReport {
-  /** The generation whose images it holds; null: it works on its first. */
+  /** The generation whose images it has; null: it works on its first. */
   readonly sets?: Readonly<Record<string, number | null>>;
   readonly failing?: readonly string[];
   readonly failure?: string;
@@ -53,7 +53,7 @@ export interface PinsCluster {
   addNode(name: string, ...roles: string[]): Promise<void>;
   told(node: string): Promise<PinAssignment | null>;
   says(node: string, said: DaemonReport): Promise<void>;
-  /** As a daemon that does at once what it is told. */
+  /** A daemon that completes every assignment immediately. */
   obeys(...names: string[]): Promise<void>;
   clear(): Promise<void>;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-// A config that breaks every machine it touches, and how far it comes.
+// A config that breaks every machine it touches, and how far it gets.
 import { machineConfigPools, nodeAnnotations, nodes, rolloutPolicyAnnotations } from '@slipway/api';
 import { resourceId } from '@slipway/kube';
 import { expect } from 'vitest';
@@ -58,7 +58,7 @@ export async function expectOneTouched(seeds: readonly number[]): Promise<void> 
   expect(new Set(touched)).toEqual(new Set([1]));
 }
 
-/** With automatic return, all are on the last good config in the end. */
+/** With automatic rollback, all are on the last good config in the end. */
 export async function expectAllReturned(seeds: readonly number[]): Promise<void> {
   for (const seed of seeds) {
     const { cluster, good, touched } = await breakAll(seed, { [rolloutPolicyAnnotations.onFailure]: 'return' });

@@ -1,4 +1,4 @@
-// For tests: a rollout that is under way, and one that has ended.
+// For tests: a rollout in progress, and one that has ended.
 import type { RolloutRecord, RolloutState } from '@slipway/fleet';
 
 export const AT = '2026-01-02T03:04:05.000Z';
@@ -24,5 +24,5 @@ export const record: RolloutRecord = {
   outcome: 'completed',
   nodes: 3,
   capacity: 1,
-  why: 'it is what was rendered last',
+  why: 'newest rendered config',
 };

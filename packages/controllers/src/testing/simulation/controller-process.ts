@@ -1,6 +1,5 @@
-// A process with controllers, from its start until it is killed: the real definitions in the real runtime,
-// on an API in memory, in virtual time.
-// What its views show is behind, what it writes takes time, and it can die at any write, before or after it has landed.
+// A process with controllers, from its start until it is killed: the real definitions in the real runtime, on an API in
+// memory, in virtual time. Its views lag, its writes take time, and it can die at any write, before or after it lands.
 import {
   type Change,
   type Client,
@@ -28,7 +27,7 @@ import { openView, type View } from './view.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { createWire, type Fate } from './wire.ts';
 
-/** One reconcile, and what its views showed when it began: later they show more, never less. */
+/** One reconcile, and what its views showed at its start: later they show more, never less. */
 export interface Run {
   readonly controller: string;
   readonly key: Key;
@@ -40,15 +39,15 @@ export interface ProcessOptions {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly controllers: readonly ControllerDef[];
-  /** How long a view takes to show what has changed. */
+  /** How long a view takes to show a change. */
   lagMs(this: void): number;
   latencyMs(this: void): number;
   fateOf(this: void, write: WriteAttempt): Fate;
-  /** Has a write of a run carried out. */
+  /** Executes a write of a run. */
   by<T>(this: void, run: Run, write: WriteAttempt, carryOut: () => T): T;
-  /** It died at a write. */
+  /** The process died at a write. */
   onDeath(this: void): void;
-  /** A reconcile threw what no controller may throw. */
+  /** A reconcile threw an error that no controller may throw. */
   onBug(this: void, run: Run, error: unknown): void;
 }
 
@@ -70,7 +69,7 @@ function startController(def: ControllerDef, options: ProcessOptions, life: Abor
 
   async function reconcile(key: Key, context: Context): Promise<Next> {
     const way = client.last();
-    // Which of the keys that are ready gets ahead is left to chance, because nothing may depend on it.
+    // Random, because nothing may depend on which of the ready keys runs first.
     await new Promise<void>((resolve) => void time.after(random.int(0, 5), resolve));
     const run = createRun(def.name, key, [...views.values()]);
     way.run = run;
@@ -103,7 +102,7 @@ function startController(def: ControllerDef, options: ProcessOptions, life: Abor
   life.signal.addEventListener('abort', () => controller.abort(new Error('the process was killed')));
 }
 
-/** Each run has a way to the server of its own, so that it is known whose a write is. */
+/** Each run has a separate wire, so that every write is attributed to its run. */
 function clientOfRuns({ api, time, latencyMs, fateOf, by, onDeath }: ProcessOptions, life: AbortController) {
   let last: { run: Run | undefined } = { run: undefined };
 
@@ -131,7 +130,7 @@ function clientOfRuns({ api, time, latencyMs, fateOf, by, onDeath }: ProcessOpti
 
   return {
     client: { ...createMemoryClient(api), guarded },
-    /** Of the run that is just about to begin: the runtime makes its client right before. */
+    /** The run that is about to start: the runtime creates its client right before. */
     last: () => last,
   };
 }
@@ -141,7 +140,7 @@ function isExpected(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SLW_');
 }
 
-/** A view as an informer: it advances some time after a change, often over several at once and sometimes not to the last one. */
+/** A view as an informer: advances some time after a change, often over several, and sometimes not to the last one. */
 function followed(view: View, { api, time, random, lagMs }: ProcessOptions, dead: AbortSignal): Informer<KubeObject> {
   const id = resourceId(view.source.resource);
   const listeners = new Set<(change: Change<KubeObject>) => void>();
@@ -201,5 +200,5 @@ function createRun(controller: string, key: Key, views: readonly View[]): Run {
 
 const log = silentLog();
 const metrics = createMetrics();
-/** What people are told has no part in what happens. */
+/** Events and logs do not affect the simulation. */
 const silent: Recorder = { record: () => {}, flush: () => Promise.resolve() };

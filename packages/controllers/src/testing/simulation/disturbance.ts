@@ -1,4 +1,4 @@
-// What people, machines and chance do to a fleet while it changes.
+// What users, machines and chance do to a fleet during a rollout.
 import { machineConfigPools, nodes, rolloutPolicyAnnotations, rolloutRequestAnnotation } from '@slipway/api';
 import type { Random } from '@slipway/testing/random';
 import { isCordoned, isUpdating } from './fleet-rules.ts';
@@ -19,7 +19,7 @@ const poolNames = ({ cluster }: Simulation): string[] =>
   cluster.api.list(machineConfigPools).map(({ metadata }) => metadata.name);
 const nodeNames = ({ cluster }: Simulation): string[] => cluster.api.list(nodes).map(({ metadata }) => metadata.name);
 
-/** Does something to one of the nodes, if there is one left that may be touched. */
+/** Disturbs one of the nodes, if one is left that may be touched. */
 function toNode(disturb: (simulation: Simulation, name: string, random: Random) => void): Disturb {
   return (simulation, random) => {
     const names = nodeNames(simulation);
@@ -27,17 +27,17 @@ function toNode(disturb: (simulation: Simulation, name: string, random: Random) 
   };
 }
 
-/** A person cordons a node, or lets it go. In the middle of an update is when it matters most. */
+/** A user cordons or uncordons a node. This matters most in the middle of an update. */
 function cordonOrNot({ cluster }: Simulation, random: Random): void {
   const all = cluster.api.list(nodes);
   const busy = all.filter((node) => isUpdating(node) && !isCordoned(node));
   const node = random.pick(busy.length > 0 && random.chance(0.7) ? busy : all);
-  // A cordon of ours is not theirs to lift: they would say so first, and that is tested by itself.
+  // Users do not lift our cordons here: that case has a separate test.
   const isOurs = isCordoned(node) && !cluster.referee.isCordonedByPeople(node.metadata.uid);
   if (!isOurs) cluster.cordon(node.metadata.name, !isCordoned(node));
 }
 
-/** What a rollout itself is made of: a new config at any time, good or bad, and requests of people. */
+/** The elements of a rollout: new configs at any time, good or bad, and requests of users. */
 const ofRollouts: readonly Disturb[] = [
   (simulation, random) => void simulation.cluster.render(random.pick(poolNames(simulation))),
   (simulation, random) => {
@@ -59,7 +59,7 @@ const ofRollouts: readonly Disturb[] = [
   ({ cluster }, random) => cluster.stopRollouts(random.chance(0.5) ? 'a change freeze' : null),
 ];
 
-/** What comes from outside: it can take machines out of service, or change how many may be. */
+/** External events: they can make machines unavailable, or change how many may be. */
 const ofOutside: readonly Disturb[] = [
   toNode(({ cluster }, name) => cluster.removeNode(name)),
   toNode(({ cluster }, name) => cluster.setReady(name, false)),
@@ -72,7 +72,7 @@ const ofOutside: readonly Disturb[] = [
     if (isMovable && custom) cluster.relabel(name, random.pick(['worker', 'infra']));
   }),
   toNode(({ cluster }, name) => {
-    // The machine is made anew under its old name.
+    // The machine is recreated under its old name.
     const pool = name.replace(/-.*/, '');
     cluster.removeNode(name);
     cluster.addNode(pool, { name });
@@ -88,7 +88,7 @@ const ofOutside: readonly Disturb[] = [
   },
 ];
 
-/** `inside`: nothing that takes machines out of service but the rollout itself. */
+/** `inside`: nothing but the rollout makes machines unavailable. */
 export function disturb(simulation: Simulation, random: Random, inside: boolean): void {
   random.pick(inside ? ofRollouts : [...ofRollouts, ...ofOutside])(simulation, random);
 }

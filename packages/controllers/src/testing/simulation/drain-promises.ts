@@ -1,5 +1,5 @@
-// What the drain controller promises, held against each of its writes: it empties who asks for it, once, and gives back what it
-// took.
+// What the drain controller promises, checked on each of its writes: it drains a node that requests it, once, and
+// undoes its own cordon.
 import { type Node, nodeAnnotations, nodes, type Pod } from '@slipway/api';
 import type { Stored } from '@slipway/kube';
 import type { Run } from './controller-process.ts';
@@ -12,11 +12,11 @@ export interface DrainPromises {
   /** A write of the drain controller to a Node. */
   onWrite(node: Stored<Node>, old: Stored<Node>): void;
   onEviction(pod: Stored<Pod>, run: Run): void;
-  /** Somebody else has let go what it had cordoned: it may do that again. */
+  /** Another client lifted our cordon: the controller may cordon again. */
   wasUncordoned(uid: string): void;
 }
 
-/** By their number: the wish that a node has now, and those that were answered and cordoned for last. */
+/** Request numbers per node: the current request, and the last ones answered and cordoned for. */
 interface DrainRequestCounts {
   now: number;
   answered: number;
@@ -45,7 +45,7 @@ export function createDrainPromises(api: MemoryApi, report: (what: string) => vo
   function onCordon(node: Stored<Node>): void {
     const { name, uid } = node.metadata;
     const wishes = getRequestCounts(uid);
-    if (!isBeingDrained(node)) report(`${name}: cordoned, and nobody asked for a drain`);
+    if (!isBeingDrained(node)) report(`${name}: cordoned without a drain request`);
     if (wishes.cordoned === wishes.now) report(`${name}: cordoned twice for one drain`);
     wishes.cordoned = wishes.now;
   }
@@ -61,10 +61,10 @@ export function createDrainPromises(api: MemoryApi, report: (what: string) => vo
     },
     onEviction(pod, run) {
       const name = pod.spec?.nodeName ?? '';
-      // Between the controller's last look and the eviction the node may have changed its mind.
+      // Between the controller's last read and the eviction, the request of the node may have changed.
       const asked = [api.find(nodes, { name }), run.saw(nodes).get(name)];
       if (asked.some((node) => node !== undefined && isBeingDrained(node))) return;
-      report(`${name}: ${pod.metadata.name} was evicted, and nobody asked for a drain`);
+      report(`${name}: ${pod.metadata.name} was evicted without a drain request`);
     },
     wasUncordoned(uid) {
       getRequestCounts(uid).cordoned = -1;

@@ -1,8 +1,8 @@
-// Which pods a PodDisruptionBudget has a word about when they are to be evicted.
+// Which pods a PodDisruptionBudget protects from eviction.
 import type { Pod, PodDisruptionBudget } from '@slipway/api';
 import type { KubeObject } from '@slipway/kube';
 
-/** One that does not run yet, or has ended, serves nobody: it may go whatever a budget says. */
+/** A pod that does not run yet, or has ended, is not protected. */
 export function isHeldByBudgets(pod: Pod): boolean {
   const { phase } = pod.status ?? {};
   return phase === 'Running';

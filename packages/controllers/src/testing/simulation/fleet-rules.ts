@@ -1,4 +1,4 @@
-// What must hold of a rollout, read from the objects by themselves: none of it asks the code that is tested.
+// What must hold during a rollout, read from the objects directly: nothing here calls the code under test.
 import {
   cordonedAnnotation,
   type MachineConfigPool,
@@ -18,13 +18,13 @@ export const isReady = ({ status }: Node): boolean =>
 
 export const isCordoned = ({ spec }: Node): boolean => spec?.unschedulable === true;
 
-/** It was told to change, and has not yet. */
+/** It was assigned a config, and has not reached it. */
 export function isUpdating(node: Node): boolean {
   const { [currentConfig]: current, [desiredConfig]: desired } = annotationsOf(node);
   return desired !== undefined && desired !== current;
 }
 
-/** Out of service through our doing: nobody has to be told of that, so no lag excuses it. */
+/** Unavailable because of us: the controller knows that without a watch, so no lag excuses it. */
 export const isOutThroughUs = (node: Node): boolean =>
   isUpdating(node) || annotationsOf(node)[cordonedAnnotation] !== undefined;
 
@@ -32,7 +32,7 @@ export const isOutThroughUs = (node: Node): boolean =>
 export const isUnavailable = (node: Node): boolean =>
   !isReady(node) || isCordoned(node) || isUpdating(node) || annotationsOf(node)[state] !== 'Done';
 
-/** Waits for a drain that it has no answer to. */
+/** Waits for the answer to its drain request. */
 export function isBeingDrained(node: Node): boolean {
   const { [desiredDrain]: wanted = '', [lastAppliedDrain]: applied } = annotationsOf(node);
   return wanted.startsWith('drain-') && wanted !== applied;
@@ -41,7 +41,7 @@ export function isBeingDrained(node: Node): boolean {
 export const readTargetConfig = ({ metadata, spec }: MachineConfigPool): string | undefined =>
   metadata.annotations?.[targetConfigAnnotation] ?? spec.configuration?.name;
 
-/** Which machines of a control plane stand for each other. */
+/** Which control plane machines share a limit. */
 const controlPlane: ReadonlySet<string> = new Set(['master', 'arbiter']);
 export const isControlPlane = (pool: string): boolean => controlPlane.has(pool);
 
@@ -62,13 +62,13 @@ interface RolloutMemory {
 const readRolloutMemory = ({ metadata }: MachineConfigPool): RolloutMemory =>
   JSON.parse(metadata.annotations?.[rolloutStateAnnotation] ?? '{}') as RolloutMemory;
 
-/** The target that is given to nobody any more because a machine failed; undefined: none. */
+/** The target that is assigned to no further machine because one failed; undefined: none. */
 export function haltedTarget(pool: MachineConfigPool): string | undefined {
   const { halted = null, target } = readRolloutMemory(pool);
   return halted === null ? undefined : target;
 }
 
-/** Whether a machine that fails at this target stops it: not on the way back, nor after somebody said to go on. */
+/** Whether a failure at this target halts it: not during a rollback, nor after a user's resume. */
 export function stopsAtFailure(pool: MachineConfigPool, config: string): boolean {
   const { target, hold = null, resumedAt = null } = readRolloutMemory(pool);
   return target === config && hold === null && resumedAt === null;
@@ -80,7 +80,7 @@ export function hasFailedAt(node: Node, config: string): boolean {
   return desired === config && ['Degraded', 'Unreconcilable'].includes(is) && why.startsWith(config);
 }
 
-/** Has its config, works, and takes pods. */
+/** Has its config, is healthy, and is schedulable. */
 export function isHealthy(node: Node, target: string | undefined): boolean {
   const { [currentConfig]: current, [desiredConfig]: desired } = annotationsOf(node);
   return current === target && desired === target && !isUnavailable(node);

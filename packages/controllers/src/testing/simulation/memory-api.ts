@@ -1,5 +1,5 @@
-// An API server in memory: versions, preconditions, generations, status, graceful deletion and eviction as kube-apiserver has
-// them, for the kinds that a rollout touches. e2e/in-memory-api.e2e.test.ts holds it against the real one.
+// An API server in memory: versions, preconditions, generations, status, graceful deletion and eviction as in
+// kube-apiserver, for the kinds of a rollout. e2e/in-memory-api.e2e.test.ts compares it with the real one.
 import { type PodDisruptionBudget, podDisruptionBudgets, pods } from '@slipway/api';
 import {
   formatApiVersion,
@@ -23,7 +23,7 @@ export interface LoggedChange {
   readonly resource: Resource;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: Stored<KubeObject>;
-  /** As it was; undefined: it was not there. */
+  /** The previous object; undefined: it did not exist. */
   readonly old: Stored<KubeObject> | undefined;
 }
 
@@ -42,9 +42,9 @@ export interface MemoryApi {
   ): Stored<T>;
   delete(resource: Resource, name: Name, precondition?: Precondition, options?: DeleteOptions): void;
   evict(pod: Name, precondition?: Precondition, options?: DeleteOptions): void;
-  /** Every change of a kind that there was, in order. */
+  /** Every change of a kind, in order. */
   changesOf(resource: Resource): readonly LoggedChange[];
-  /** Returns the way to stop listening. */
+  /** Returns a function that stops it. */
   onChange(listener: (change: LoggedChange) => void): () => void;
 }
 
@@ -152,7 +152,7 @@ export function createMemoryApi(now: () => number): MemoryApi {
       }
     },
     evict(name, precondition = {}, options = {}) {
-      // As the real one: the budget is asked, and counts, before it is looked whether this is the pod that was meant.
+      // As in the real one: the budget is checked and charged before the precondition on the pod.
       const pod = existing(pods, name, {});
       if (pod.metadata.deletionTimestamp !== undefined) return;
       const [budget] = findBlockingBudgets(pod);
@@ -171,7 +171,7 @@ export function createMemoryApi(now: () => number): MemoryApi {
   return api;
 }
 
-/** Seconds that a pod has on its node to end; others have none. */
+/** The grace period in seconds of a pod on a node; others have none. */
 function computeGraceSeconds(resource: Resource, object: KubeObject, { gracePeriodSeconds }: DeleteOptions): number {
   if (resource.plural !== pods.plural) return 0;
   const { spec } = object as { spec?: { nodeName?: string; terminationGracePeriodSeconds?: number } };
@@ -179,7 +179,7 @@ function computeGraceSeconds(resource: Resource, object: KubeObject, { gracePeri
   return gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 30;
 }
 
-/** Who changes what it was given finds out at once. Parts that are shared with an earlier version are frozen already. */
+/** A caller that mutates an object fails immediately. Parts shared with an earlier version are already frozen. */
 function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const part of Object.values(value)) freeze(part);

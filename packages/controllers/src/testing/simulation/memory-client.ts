@@ -4,7 +4,7 @@ import type { Client, KubeObject, ListOptions, Resource, Transport, WriteAttempt
 import type { MemoryApi } from './memory-api.ts';
 import { selects } from './selectors.ts';
 
-/** What is between a client and its server: has the call carried out, when and if it gets there. Null: it writes nothing. */
+/** What is between a client and its server: executes the call, when and if it arrives. Null: it writes nothing. */
 export type Wire = <T>(write: WriteAttempt | null, carryOut: () => T) => Promise<T>;
 
 /** Takes no time and loses nothing. */

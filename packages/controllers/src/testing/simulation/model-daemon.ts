@@ -1,25 +1,25 @@
-// A stand-in for the daemon of a node, in pure steps: what it says on its Node and what it does next, as the daemon's own loop
-// has it, without a disk. A target that the cluster has forgotten and drift are left out: nothing here restores a cluster or
-// touches a disk. e2e/model-daemon.e2e.test.ts compares it with the real daemon.
+// A model of a node's daemon in pure steps, without a disk: what it reports on its Node and what it does next, as in
+// the real loop. It omits drift, and targets that the cluster has lost: nothing here touches a disk or restores a
+// cluster. e2e/model-daemon.e2e.test.ts compares it with the real daemon.
 import { nodeAnnotations } from '@slipway/api';
 
 export type Annotations = Readonly<Record<string, string>>;
 
-/** What a machine knows by itself. */
+/** The local state of a machine. */
 export interface Machine {
-  /** The config that it was born with. */
+  /** The config that it was provisioned with. */
   readonly born: string;
-  /** The one that its disk is at; null: its daemon has not looked yet. */
+  /** The config on its disk; null: its daemon has not checked yet. */
   readonly disk: string | null;
-  /** The target that it last could not reach. */
+  /** The target that it last failed to reach. */
   readonly failed: string | null;
   /** The target that it is prepared for; null: none. */
   readonly prepared: string | null;
 }
 
-/** What it takes to go from one config to another one, and how that ends. */
+/** What a change from one config to another takes, and how it ends. */
 export interface Change {
-  /** Nothing differs for the machine: only annotations move. */
+  /** Nothing differs for the machine: only annotations change. */
   readonly isEmpty: boolean;
   readonly needsDrain: boolean;
   readonly reboots: boolean;
@@ -28,7 +28,7 @@ export interface Change {
 
 export type ChangeOf = (from: string, to: string) => Change;
 
-/** What the machine does until its daemon goes on. */
+/** What the machine does until its daemon continues. */
 export type Next =
   | { readonly type: 'wait' }
   /** Reads, plans and downloads; then `prepared`. */
@@ -38,7 +38,7 @@ export type Next =
 
 export interface Step {
   readonly machine: Machine;
-  /** Annotations as the daemon wants them. */
+  /** The annotations that the daemon writes. */
   readonly says: Annotations;
   readonly next: Next;
 }
@@ -55,7 +55,7 @@ export const provisionMachine = (config: string): Machine => ({
   prepared: null,
 });
 
-/** One look at the Node. */
+/** One check of the Node. */
 export function checkNode(machine: Machine, node: Annotations): Step {
   if (machine.disk === null) return checkNode({ ...machine, disk: machine.born }, node);
   const target = node[desiredConfig] ?? machine.disk;
@@ -65,7 +65,7 @@ export function checkNode(machine: Machine, node: Annotations): Step {
   return { machine, says, next: { type: 'prepare', target } };
 }
 
-/** The machine is what it should be, or was before: its pods may come back, if they were sent away. */
+/** The machine has its target or its previous config: it is uncordoned, if it was drained. */
 function settle(machine: Machine, disk: string, node: Annotations): Step {
   const says =
     machine.failed === null
@@ -77,7 +77,7 @@ function settle(machine: Machine, disk: string, node: Annotations): Step {
   return { machine: { ...machine, prepared: null }, says: { ...says, ...pods }, next: WAIT };
 }
 
-/** Everything is there for the change; `node` is what it said when the daemon began to prepare. */
+/** Ready for the change; `node` is what the Node showed when the daemon started to prepare. */
 export function prepared(machine: Machine, target: string, node: Annotations, { end, ...change }: Change): Step {
   const disk = machine.disk ?? machine.born;
   const ready = { ...machine, prepared: target };
@@ -96,7 +96,7 @@ export function prepared(machine: Machine, target: string, node: Annotations, { 
   return { machine: ready, says: {}, next: { type: 'apply', target } };
 }
 
-/** The change is done or undone: what comes next is another look, after a boot where `reboots`. */
+/** The change is done or undone: next is another check, after a boot if `reboots`. */
 export function applied(
   machine: Machine,
   target: string,
@@ -107,7 +107,7 @@ export function applied(
     return { machine: { ...machine, failed: target, prepared: null }, says, reboots: false };
   }
   const changed = { ...machine, disk: target, failed: null };
-  // The machine has the new config when it has booted, and only says so then.
+  // The machine has the new config after the boot, and reports it only then.
   return { machine: changed, says: reboots ? { [state]: 'Rebooting', [reason]: '' } : {}, reboots };
 }
 

@@ -1,9 +1,9 @@
-// What patches make of an object. Parts that do not change are shared with the object they come from.
+// Applies patches to objects. Unchanged parts are shared with the original.
 import { isRecord } from '@slipway/base/json';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** RFC 7396: null takes a field away, objects are merged, everything else is replaced whole. */
+/** RFC 7396: null removes a field, objects are merged, everything else is replaced. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const fields: Record<string, unknown> = isRecord(target) ? { ...target } : {};
@@ -14,7 +14,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return fields;
 }
 
-/** RFC 6902, the operations that clients of ours use. Undefined: the patch does not fit the object. */
+/** RFC 6902, the operations that our clients use. Undefined: the patch does not fit the object. */
 export function jsonPatch(target: unknown, operations: readonly object[]): unknown {
   let result: unknown = target;
   for (const operation of operations) {

@@ -26,7 +26,7 @@ import { runScenario } from './rollout-scenario.ts';
 const MAX_SEEDS = 200;
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
-/** What the first broken promise of these controllers is, in some seed. */
+/** The first broken promise of these controllers, in some seed. */
 async function foundIn(controllers: () => readonly ControllerDef[], wanted: RegExp, most = MAX_SEEDS): Promise<string> {
   for (let seed = 1; seed <= most; seed += 1) {
     const { violations } = await runScenario(seed, controllers);
@@ -36,7 +36,7 @@ async function foundIn(controllers: () => readonly ControllerDef[], wanted: RegE
   return `nothing in ${most} seeds`;
 }
 
-/** The real controller, on objects of one kind that are not what they are. */
+/** The real controller, with falsified objects of one kind. */
 function deceived<T extends KubeObject>(
   def: ControllerDef,
   resource: Resource<T>,
@@ -85,39 +85,40 @@ const onPools = (lie: (pool: Stored<MachineConfigPool>) => Stored<MachineConfigP
 ];
 
 describe('the referee finds a rollout controller that', { timeout: 300_000 }, () => {
-  it('takes no notice of maxUnavailable', async () => {
+  it('ignores maxUnavailable', async () => {
     const blind = onPools((pool) => ({ ...pool, spec: { ...pool.spec, maxUnavailable: '100%' } }));
-    expect(await foundIn(blind, /taken out of service/)).toMatch(/where \d+ may be and \d+ were/);
+    expect(await foundIn(blind, /made unavailable/)).toMatch(/where \d+ may be and \d+ were/);
   });
 
-  // A decision on the same stale view chooses the same machines, and their versions refuse it. So the order is shuffled.
+  // A decision on the same stale view chooses the same machines, and their versions refuse it. So the order is
+  // shuffled.
   const shuffled = (def: ControllerDef, random: Random): ControllerDef =>
     deceived(def, nodes, (node) => {
       const creationTimestamp = new Date(random.int(0, 1e12)).toISOString();
       return { ...node, metadata: { ...node.metadata, labels: withoutZone(node), creationTimestamp } };
     });
 
-  it('does not wait until it sees what it has written', async () => {
+  it('does not wait until it sees its own writes', async () => {
     const forgetful = (): ControllerDef[] => {
       const random = createRandom(1);
       const anew: ControllerDef['reconcile'] = (key, context) =>
         shuffled(rolloutController(), random).reconcile(key, context);
       return [{ ...rolloutController(), reconcile: anew }, drainController()];
     };
-    expect(await foundIn(forgetful, /taken out of service/)).toMatch(/where \d+ may be and \d+ were/);
+    expect(await foundIn(forgetful, /made unavailable/)).toMatch(/where \d+ may be and \d+ were/);
   });
 
-  it('is not blamed for an order of its own', async () => {
+  it('but not one that only uses another order', async () => {
     const remembering = (): ControllerDef[] => [shuffled(rolloutController(), createRandom(1)), drainController()];
     expect(await foundIn(remembering, /./, 30)).toBe('nothing in 30 seeds');
   });
 
-  it('changes the machines of a paused pool', async () => {
+  it('updates the machines of a paused pool', async () => {
     const deaf = onPools((pool) => ({ ...pool, spec: { ...pool.spec, paused: false } }));
     expect(await foundIn(deaf, /paused/)).toMatch(/while \w+ was paused/);
   });
 
-  it('takes no notice of the stop switch', async () => {
+  it('ignores the stop switch', async () => {
     const unstopped = ({ metadata, ...rest }: Stored<MachineConfiguration>): Stored<MachineConfiguration> => ({
       ...rest,
       metadata: { ...metadata, annotations: {} },
@@ -129,7 +130,7 @@ describe('the referee finds a rollout controller that', { timeout: 300_000 }, ()
     expect(await foundIn(deaf, /stopped/)).toMatch(/while rollouts were stopped/);
   });
 
-  it('goes on though a machine has failed', async () => {
+  it('continues after a machine has failed', async () => {
     const careless = (): ControllerDef[] => [
       deceived(rolloutController(), nodes, (node) =>
         /Degraded|Unreconcilable/.test(node.metadata.annotations?.[nodeAnnotations.state] ?? '')
@@ -148,14 +149,14 @@ describe('the referee finds a drain controller that', { timeout: 300_000 }, () =
     deceived(drainController(), nodes, lie),
   ];
 
-  it('uncordons what a person has cordoned', async () => {
+  it('uncordons a node that a user cordoned', async () => {
     const ours = { [cordonedAnnotation]: '2026-01-01T00:00:00Z' };
     const greedy = onNodes((node) => (node.spec?.unschedulable === true ? annotated(node, ours) : node));
-    expect(await foundIn(greedy, /person/)).toMatch(/a person had cordoned it/);
+    expect(await foundIn(greedy, /user/)).toMatch(/a user had cordoned it/);
   });
 
-  it('drains a node that did not ask for it', async () => {
+  it('drains a node that did not request it', async () => {
     const eager = onNodes((node) => annotated(node, { [nodeAnnotations.desiredDrain]: 'drain-rendered-worker-9999' }));
-    expect(await foundIn(eager, /asked for/)).toMatch(/nobody asked for a drain|was not asked for/);
+    expect(await foundIn(eager, /asked for|drain request/)).toMatch(/without a drain request|was not asked for/);
   });
 });

@@ -1,4 +1,4 @@
-// Watches every change of a simulated cluster and says when a promise was broken.
+// Watches every change of a simulated cluster and reports broken promises.
 import { type Node, nodes, type Pod, pods } from '@slipway/api';
 import { resourceId, type Stored, type WriteAttempt } from '@slipway/kube';
 import type { Run } from './controller-process.ts';
@@ -8,12 +8,12 @@ import type { MemoryApi } from './memory-api.ts';
 import { checkAssignment } from './rollout-promises.ts';
 
 export interface Referee {
-  /** Each in words; empty: every promise was kept. */
+  /** Human-readable; empty: every promise was kept. */
   readonly violations: readonly string[];
   readonly changes: number;
-  /** Has a write carried out, and knows whose it is. */
+  /** Executes a write, and knows its writer. */
   by<T>(run: Run, write: WriteAttempt, carryOut: () => T): T;
-  /** A person has cordoned this Node, or let it go. */
+  /** A user cordoned or uncordoned this Node. */
   personCordons(uid: string, isCordoned: boolean): void;
   isCordonedByPeople(uid: string): boolean;
   report(what: string): void;
@@ -25,7 +25,7 @@ interface Writer {
   changed: boolean;
 }
 
-/** The first ones tell what went wrong. */
+/** The first ones show what went wrong. */
 const MAX_VIOLATIONS = 20;
 
 export function createReferee(api: MemoryApi, now: () => number): Referee {
@@ -42,7 +42,7 @@ export function createReferee(api: MemoryApi, now: () => number): Referee {
   function onNode(node: Stored<Node>, old: Stored<Node> | undefined): void {
     const { name, uid } = node.metadata;
     if (cordonedByPeople.has(uid) && !isCordoned(node))
-      report(`${name}: a person had cordoned it, and it was uncordoned`);
+      report(`${name}: a user had cordoned it, and it was uncordoned`);
     if (old?.metadata.uid !== uid) return;
     if (writer === null) drain.onDaemon(node, old);
     else if (writer.run.controller === 'drain') drain.onWrite(node, old);

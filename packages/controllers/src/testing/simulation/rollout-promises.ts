@@ -1,12 +1,12 @@
-// What the rollout controller promises, held against each target that it gives to a machine.
+// What the rollout controller promises, checked on each target that it assigns to a machine.
 //
-// It decides on what its views showed when a reconcile began, and a view may be behind. So at the moment of each write that
-// takes a working machine out of service these count against maxUnavailable:
-// - machines out of service through our doing (told to change and not done, or cordoned by us), whatever the view showed: a
+// It decides on what its views showed at the start of a reconcile, and a view may lag. So at the moment of each write
+// that makes a healthy machine unavailable, these count against maxUnavailable:
+// - machines that are unavailable because of us (assigned and not done, or cordoned by us), whatever the view showed: a
 //   controller knows its own writes, or has to wait until it sees them;
-// - machines out of service for another reason (not ready, cordoned by a person, degraded) that were so in the view too.
-// Only machines count that are in the pool, and were so in the view. maxUnavailable itself, the size of the pool that a
-// percentage is of, `paused`, the stop switch and failures are those of the view.
+// - machines that are unavailable for another reason (not ready, cordoned by a user, degraded) in the view too.
+// Only machines count that are in the pool, and were so in the view. maxUnavailable itself, the pool size for a
+// percentage, `paused`, the stop switch and failures are those of the view.
 import {
   type MachineConfigPool,
   machineConfigPools,
@@ -31,7 +31,7 @@ import {
 } from './fleet-rules.ts';
 import type { MemoryApi } from './memory-api.ts';
 
-/** A target that was given: to which machine, by which reconcile, and the pool as that one saw it. */
+/** An assigned target: the machine, the reconcile, and the pool as that reconcile saw it. */
 interface AssignedTarget {
   readonly node: Stored<Node>;
   readonly old: Stored<Node>;
@@ -40,7 +40,7 @@ interface AssignedTarget {
   readonly run: Run;
 }
 
-/** Each promise that a write of the rollout controller to a Node breaks, in words. */
+/** Each promise that a write of the rollout controller to a Node breaks, human-readable. */
 export function checkAssignment(api: MemoryApi, run: Run, node: Stored<Node>, old: Stored<Node>): string[] {
   const { name } = node.metadata;
   const target = annotationsOf(node)[nodeAnnotations.desiredConfig] ?? '';
@@ -78,7 +78,7 @@ function tooMany(api: MemoryApi, { node, pool, run }: AssignedTarget): string[] 
     const chosen = selectPool(member.metadata, pools.values());
     return chosen.ok ? chosen.pool : '';
   };
-  // Masters and arbiters stand for each other.
+  // Masters and arbiters share a limit.
   const isPeer = (member: Stored<Node>): boolean => {
     const other = findPoolName(member);
     return other === key || (isControlPlane(key) && isControlPlane(other));
@@ -94,6 +94,6 @@ function tooMany(api: MemoryApi, { node, pool, run }: AssignedTarget): string[] 
   if (out.length + 1 <= allowed) return [];
   const others = out.map(({ metadata }) => metadata.name).join(', ');
   return [
-    `${node.metadata.name}: taken out of service in ${key}, where ${allowed} may be and ${out.length} were: ${others}`,
+    `${node.metadata.name}: made unavailable in ${key}, where ${allowed} may be and ${out.length} were: ${others}`,
   ];
 }

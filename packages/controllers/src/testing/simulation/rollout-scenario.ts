@@ -1,5 +1,5 @@
-// One randomised rollout, from its seed to its end: hours of disturbances, then quiet, in which every machine must reach its
-// target and stay there.
+// One randomised rollout, from its seed to its end: hours of disturbances, then quiet, in which every machine must
+// reach its target and stay there.
 import {
   type MachineConfigPool,
   machineConfigPools,
@@ -28,9 +28,9 @@ import type { Fate } from './wire.ts';
 
 export interface ScenarioResult {
   readonly seed: number;
-  /** Changes that the referee has looked at. */
+  /** Changes that the referee checked. */
   readonly changes: number;
-  /** Targets that were given to machines. */
+  /** Targets that were assigned to machines. */
   readonly given: number;
   readonly violations: readonly string[];
 }
@@ -38,7 +38,7 @@ export interface ScenarioResult {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const WARM_UP = HOUR;
-/** Soaks and halts take their time, thousands of tries do not. */
+/** Long enough for soaks and halts, too short for thousands of retries. */
 const MAX_DURATION_MS = 14 * 24 * HOUR;
 
 export async function runScenario(seed: number, controllers: () => readonly ControllerDef[]): Promise<ScenarioResult> {
@@ -56,14 +56,14 @@ export async function runScenario(seed: number, controllers: () => readonly Cont
   if (inside) api.onChange(() => checkAlways(cluster));
   await trouble(simulation, random.int(2, 15), inside);
   calmDown(simulation);
-  // What was asked for or rendered last has its effect first.
+  // The latest request or config takes effect first.
   await time.runUntil(time.now() + HOUR);
   goOn(cluster);
   await untilConverged(cluster);
   return { seed, changes: referee.changes, given, violations: referee.violations };
 }
 
-/** A new config, and then one thing after the other, mostly while it is on its way to the machines. */
+/** A new config, and then one disturbance after another, mostly while the rollout is in progress. */
 async function trouble(simulation: Simulation, count: number, inside: boolean): Promise<void> {
   const { random, time, render } = simulation.cluster;
   render('worker');
@@ -116,7 +116,7 @@ function addPool(cluster: SimulatedCluster, pool: string, machines: number): voi
     cluster.addNode(pool, { zone: random.pick([undefined, 'a', 'b', 'c']) });
 }
 
-/** Of a tenth of the seeds every third write goes wrong. */
+/** In a tenth of the seeds every third write fails. */
 function drawFate(random: Random, seed: number): Fate {
   const draw = random.next() * (seed % 10 === 1 ? 1 : 10);
   if (draw < 0.1) return 'is refused';
@@ -126,7 +126,7 @@ function drawFate(random: Random, seed: number): Fate {
   return draw < 0.3 ? 'dies after' : 'lands';
 }
 
-/** Where nothing comes from outside, no moment may have more machines out of service than allowed, whatever the reason. */
+/** Without external events, no moment may have more machines unavailable than allowed, whatever the reason. */
 function checkAlways({ api, referee }: SimulatedCluster): void {
   const pools = api.list(machineConfigPools);
   for (const pool of pools) {
@@ -134,8 +134,7 @@ function checkAlways({ api, referee }: SimulatedCluster): void {
     const members = listMembers({ api }, name);
     const out = members.filter(isUnavailable).map(({ metadata }) => metadata.name);
     const allowed = computeMaxUnavailable(pool, members.length);
-    if (out.length > allowed)
-      referee.report(`${name}: ${out.join(', ')} are out of service at once, ${allowed} may be`);
+    if (out.length > allowed) referee.report(`${name}: ${out.join(', ')} are unavailable, ${allowed} may be`);
   }
 }
 
@@ -147,7 +146,7 @@ function listMembers({ api }: Pick<SimulatedCluster, 'api'>, pool: string) {
   });
 }
 
-/** Nothing comes from outside any more, and people put right what they did. */
+/** Ends external events, and users undo what they did. */
 function calmDown({ cluster, workload }: Simulation): void {
   const { api, referee } = cluster;
   cluster.calmDown();
@@ -162,7 +161,7 @@ function calmDown({ cluster, workload }: Simulation): void {
     cluster.patchPool(metadata.name, { spec: { paused: false } });
 }
 
-/** Some of what is held at a good config is left so. */
+/** Leaves some pools held at a good config. */
 function goOn(cluster: SimulatedCluster): void {
   for (const pool of cluster.api.list(machineConfigPools)) {
     const held = pool.metadata.annotations?.[targetConfigAnnotation];
@@ -171,7 +170,7 @@ function goOn(cluster: SimulatedCluster): void {
   }
 }
 
-/** What is bad is replaced, and what is held or halted goes on. */
+/** Replaces bad configs, and resumes held or halted pools. */
 function resume(cluster: SimulatedCluster, pool: MachineConfigPool): void {
   const { name } = pool.metadata;
   const configs = [pool.spec.configuration?.name, readTargetConfig(pool)];
@@ -179,7 +178,7 @@ function resume(cluster: SimulatedCluster, pool: MachineConfigPool): void {
   cluster.patchPool(name, { metadata: { annotations: { [rolloutRequestAnnotation]: 'resume' } } });
 }
 
-/** Until every machine is where it shall be, and for a while longer. What is not so is reported. */
+/** Runs until every machine has its target, and for a while longer. Reports deviations. */
 export async function untilConverged(cluster: SimulatedCluster): Promise<void> {
   const { time, referee } = cluster;
   const end = time.now() + MAX_DURATION_MS;
@@ -191,7 +190,7 @@ export async function untilConverged(cluster: SimulatedCluster): Promise<void> {
   if (left.length > 0) referee.report(`did not stay where it was: ${left.slice(0, 5).join('; ')}`);
 }
 
-/** What is not as it shall be: requests without an answer, and machines with what they say. */
+/** Deviations: unanswered requests, and machines with what they report. */
 function laggards({ api }: SimulatedCluster): string[] {
   return api.list(machineConfigPools).flatMap((pool) => {
     const request = pool.metadata.annotations?.[rolloutRequestAnnotation];

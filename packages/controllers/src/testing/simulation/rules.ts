@@ -1,13 +1,13 @@
-// What the API server does about an object of a kind by itself, whatever a client sends.
+// What the API server does to an object of a kind on its own, whatever a client sends.
 import { nodes, podDisruptionBudgets, pods } from '@slipway/api';
 import { type KubeObject, type Resource, resourceId } from '@slipway/kube';
 
 interface Rules {
-  /** Whether what a client creates may bring its status. */
+  /** Whether a created object may include its status. */
   readonly createsStatus: boolean;
-  /** Whether a write of the status may change annotations and labels too. */
+  /** Whether a status write may also change annotations and labels. */
   readonly statusTakesMetadata: boolean;
-  /** Counts the changes of what is wanted. */
+  /** Counts changes of the desired state. */
   readonly hasGeneration: boolean;
 }
 
@@ -32,7 +32,7 @@ export function startsAs<T extends KubeObject>(resource: Resource<T>, object: T)
   return hasGeneration ? { ...first, metadata: { ...first.metadata, generation: 1 } } : first;
 }
 
-/** What of a change lands: a write of the status changes the status, any other write everything else. */
+/** Which part of a change lands: a status write changes the status, any other write everything else. */
 export function keepsItsRules<T extends KubeObject>(resource: Resource<T>, old: T, wanted: T, subresource: string): T {
   const { statusTakesMetadata, hasGeneration } = findRules(resource);
   if (subresource === 'status') {
@@ -51,7 +51,7 @@ function withStatusFrom<T extends KubeObject>(object: T, other: T): T {
   return (status === undefined ? rest : { ...rest, status }) as T;
 }
 
-/** Parts that a patch does not touch are the same ones: there is nothing to compare in them. */
+/** Parts that a patch does not touch are identical: there is nothing to compare in them. */
 function changesDesired(old: KubeObject, next: KubeObject): boolean {
   const serializeDesired = ({ metadata: _metadata, status: _status, ...rest }: WithStatus): string =>
     JSON.stringify(rest);

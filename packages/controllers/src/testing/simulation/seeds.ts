@@ -1,15 +1,15 @@
-// Many randomised rollouts, one seed after the other.
+// Many randomised rollouts, one seed after another.
 import type { ControllerDef } from '@slipway/kube';
 import { runScenario } from './rollout-scenario.ts';
 
 export interface SeedsResult {
-  /** One line for people. */
+  /** One human-readable line. */
   readonly summary: string;
   /** Each with the seed that repeats it. */
   readonly violations: readonly string[];
 }
 
-/** The seeds from 1 on. SLIPWAY_SEED has one of them repeated in place of all. */
+/** The seeds from 1 on. SLIPWAY_SEED repeats one of them instead. */
 export function listSeeds(count: number): number[] {
   const only = process.env['SLIPWAY_SEED'];
   return only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];

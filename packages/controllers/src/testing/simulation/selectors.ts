@@ -1,4 +1,4 @@
-// The selectors of lists and watches, as far as clients of ours use them.
+// The selectors of lists and watches, as far as our clients use them.
 import { isRecord } from '@slipway/base/json';
 import type { KubeObject } from '@slipway/kube';
 

@@ -1,5 +1,5 @@
-// A cluster in memory, in virtual time: pools and machines, what people and kubelets do to them, and our controllers in a
-// process that can be killed. Everything that happens follows from the seed.
+// A cluster in memory, in virtual time: pools and machines, what users and kubelets do to them, and our controllers in
+// a process that can be killed. The seed determines everything that happens.
 import {
   machineConfigPools,
   machineConfigs,
@@ -31,14 +31,14 @@ import type { Fate } from './wire.ts';
 
 export interface ClusterOptions {
   readonly seed: number;
-  /** New ones for each start of the process: what they remember is lost when it dies. */
+  /** Created for each start of the process: their memory is lost when it dies. */
   controllers(this: void): readonly ControllerDef[];
   fateOf?(this: void, write: WriteAttempt): Fate;
   /** How long views take to show a change. */
   lagMs?(this: void, random: Random): number;
-  /** Of machines that boot, how many do not come up by themselves. */
+  /** The share of booting machines that do not come up on their own. */
   readonly stuckShare?: number;
-  /** What it takes a machine to go from one config to another one. */
+  /** What a machine needs to change from one config to another. */
   readonly changeOf?: ChangeOf;
 }
 
@@ -49,21 +49,21 @@ export interface SimulatedCluster {
   readonly referee: Referee;
   /** How often the process was started. */
   readonly starts: number;
-  /** What can go wrong of the outside goes wrong no more. */
+  /** Ends all external faults. */
   calmDown(): void;
   addPool(name: string, spec?: Partial<MachineConfigPool['spec']>, annotations?: Record<string, string>): void;
-  /** A new config for a pool, which now is its newest. `breaks`: how many of the machines cannot apply it. */
+  /** A new config for a pool, which becomes its newest. `breaks`: how many of the machines cannot apply it. */
   render(this: void, pool: string, breaks?: { readonly share: number; readonly end: 'fails' | 'is refused' }): string;
   isBad(config: string): boolean;
   patchPool(name: string, body: object): void;
   stopRollouts(why: string | null): void;
-  /** `isSettled`: it has been there for long, and has the pool's config. */
+  /** `isSettled`: it has existed for long, and has the pool's config. */
   addNode(pool: string, options?: NodeOptions): void;
   removeNode(name: string): void;
   /** Another role, and with it another pool. */
   relabel(name: string, pool: string): void;
   setReady(name: string, isReady: boolean): void;
-  /** As a person does it. */
+  /** By a user. */
   cordon(name: string, isCordoned: boolean): void;
   resetMachines(): void;
   /** The process dies, and another one starts. */
@@ -79,7 +79,7 @@ interface NodeOptions {
 const START = Date.parse('2026-01-05T08:00:00Z');
 const MINUTE = 60_000;
 const role = (pool: string): string => `node-role.kubernetes.io/${pool}`;
-/** A machine of a custom pool is a worker first. */
+/** A machine of a custom pool is also a worker. */
 const buildRoleLabels = (pool: string): Record<string, string> =>
   ['worker', 'master', 'arbiter'].includes(pool) ? { [role(pool)]: '' } : { [role('worker')]: '', [role(pool)]: '' };
 
@@ -143,7 +143,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
       try {
         api.patch(nodes, { name }, { type: 'merge', body }, { uid }, subresource);
       } catch (error) {
-        // Its Node is gone, and the machine with it.
+        // The Node is gone, and the machine with it.
         if (!isKubeError(error, 'SLW_KUBE_NOT_FOUND', 'SLW_KUBE_CONFLICT')) throw error;
       }
       return Promise.resolve();
@@ -235,7 +235,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
       void patchNode(name, { status: { conditions: [ready(isReady, time.now())] } }, 'status'),
     cordon(name, isCordoned) {
       const { metadata } = api.get(nodes, { name });
-      // Said first: the change itself is looked at.
+      // Announced first, because the change itself is checked.
       referee.personCordons(metadata.uid, isCordoned);
       patchNode(name, { spec: { unschedulable: isCordoned ? true : null } });
     },

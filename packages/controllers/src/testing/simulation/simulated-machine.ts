@@ -1,4 +1,4 @@
-// A machine of a simulated fleet: the model of its daemon, one step after the other, and its kubelet as far as a boot shows.
+// A machine of a simulated fleet: the model of its daemon, step by step, and its kubelet as far as a boot is visible.
 import {
   type Annotations,
   applied,
@@ -10,31 +10,31 @@ import {
   prepared,
 } from './model-daemon.ts';
 
-/** Where a machine lives: in virtual time on an API in memory, or in real time on a real one. */
+/** The environment of a machine: virtual time and an API in memory, or real time and a real API. */
 export interface MachineEnvironment {
   after(this: void, ms: number, happen: () => void): void;
-  /** What its Node says; null: it is gone, and the machine with it. */
+  /** What its Node shows; null: it is gone, and the machine with it. */
   read(this: void): Promise<Annotations | null>;
   say(this: void, annotations: Annotations): Promise<void>;
   setReady(this: void, isReady: boolean): Promise<void>;
   changeOf(this: void, from: string, to: string): Change;
-  /** How long it takes to see a change of its Node, to prepare, to change the machine, and to boot; Infinity: for ever. */
+  /** How long it takes to see a change of its Node, to prepare, to apply, and to boot; Infinity: forever. */
   readonly takes: { notice(): number; prepare(): number; apply(): number; boot(): number };
-  /** Whether the cluster hears of a boot at all: a short one is over before a kubelet is missed. */
+  /** Whether the cluster notices a boot at all: a short one is over before the kubelet is missed. */
   isMissed(this: void): boolean;
 }
 
 export interface SimulatedMachine {
   /** Its Node has changed. */
   wake(): void;
-  /** Somebody goes there and switches it off and on. */
+  /** A user power-cycles it. */
   reset(): void;
 }
 
 export function runMachine(environment: MachineEnvironment, born: string): SimulatedMachine {
   let machine = provisionMachine(born);
   let isBusy = false;
-  /** The Node has changed while the daemon was busy. */
+  /** The Node changed while the daemon was busy. */
   let isStale = false;
   let isDown = false;
 

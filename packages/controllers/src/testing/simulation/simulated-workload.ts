@@ -1,4 +1,4 @@
-// Pods of one application in a simulated cluster, kept apart by a budget: those that are evicted come back elsewhere.
+// Pods of one application in a simulated cluster, with a budget: evicted pods are recreated elsewhere.
 import { nodes, type Pod, podDisruptionBudgets, pods } from '@slipway/api';
 import { resourceId, type Stored } from '@slipway/kube';
 import type { Random } from '@slipway/testing/random';

@@ -1,4 +1,4 @@
-// What a controller sees of a kind: the changes of the log up to some place of it, never out of order, often not the last ones.
+// What a controller sees of a kind: the changes of the log up to some position, in order, often without the last ones.
 import {
   formatApiVersion,
   type Change,
@@ -15,17 +15,17 @@ import { selects } from './selectors.ts';
 export interface View {
   readonly source: Source;
   readonly store: Store<KubeObject>;
-  /** The objects as the server had them at this place of the log, whatever the controller keeps of them. Stays as it is. */
+  /** The objects on the server at this position, whatever the controller stores of them. Immutable. */
   seen(): ReadonlyMap<string, Stored<KubeObject>>;
-  /** Of the last change that it shows. */
+  /** The version of the last change that it shows. */
   readonly version: string;
   /** How many changes it does not show yet. */
   readonly behind: number;
-  /** Takes the next one in, and says what it comes to here. */
+  /** Applies the next change, and returns its effect here. */
   advance(): Change<KubeObject>[];
 }
 
-/** Begins with everything there is, as a list does. */
+/** Starts with all existing objects, as a list does. */
 export function openView(api: MemoryApi, source: Source): View {
   const seen = new Map<string, Stored<KubeObject>>();
   const kept = new Map<string, Stored<KubeObject>>();
@@ -46,7 +46,7 @@ export function openView(api: MemoryApi, source: Source): View {
       ];
     }
     if (old === undefined) return [{ type: 'added', object: next }];
-    // As the informer does: where nothing that is kept has changed, nobody is woken.
+    // As in the informer: if no stored field changed, nothing is triggered.
     const isQuiet = source.project !== undefined && isSameButVersion(old, next);
     return isQuiet ? [] : [{ type: 'updated', old, object: next }];
   }
@@ -95,7 +95,7 @@ export function openView(api: MemoryApi, source: Source): View {
   };
 }
 
-/** A projection that changes what it is given would break here: objects in the store are frozen. */
+/** A projection that mutates its input fails here: objects in the store are frozen. */
 function keep({ resource, as, project }: Source, object: Stored<KubeObject>): Stored<KubeObject> {
   const metadataOnly = { apiVersion: formatApiVersion(resource), kind: resource.kind, metadata: object.metadata };
   const sent = as === 'metadata' ? metadataOnly : object;

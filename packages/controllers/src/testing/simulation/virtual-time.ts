@@ -1,11 +1,11 @@
-// Time that passes only when nothing else is left to do: a rollout of days takes milliseconds, the same way each time.
+// Time that passes only when nothing else is left to do: a rollout of days takes milliseconds, reproducibly.
 
 export interface VirtualTime {
   /** Milliseconds since 1970. */
   now(this: void): number;
-  /** Returns the way to cancel it. */
+  /** Returns a function that cancels it. */
   after(ms: number, happen: () => void): () => void;
-  /** Lets things happen one by one until that time. */
+  /** Runs events one by one until that time. */
   runUntil(end: number): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function createVirtualTime(start: number): VirtualTime {
       };
     },
     async runUntil(end) {
-      // What awaits something goes on before time does: setImmediate comes after all that is settled.
+      // Pending promises run before time advances: setImmediate comes after everything that is settled.
       await settled();
       for (let due = heap[0]; due !== undefined && due.at <= end; due = heap[0]) {
         pop(heap);

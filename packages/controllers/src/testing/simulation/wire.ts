@@ -1,9 +1,9 @@
-// The way of a reconcile's calls to the server in virtual time: slow, and not always to the end.
+// The path of a reconcile's calls to the server in virtual time: slow, and not always to the end.
 import { KubeError, type WriteAttempt } from '@slipway/kube';
 import type { Wire } from './memory-client.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What becomes of a write. `unknown`: the process never hears whether it landed. */
+/** The result of a write. `unknown`: the process never learns whether it landed. */
 export type Fate = 'lands' | 'is refused' | 'unknown, landed' | 'unknown, lost' | 'dies before' | 'dies after';
 
 export interface WireOptions {
@@ -11,13 +11,13 @@ export interface WireOptions {
   /** How long a call takes in one direction. */
   latencyMs(this: void): number;
   fateOf(this: void, write: WriteAttempt): Fate;
-  /** Carries a write out, and knows whose it is. */
+  /** Executes a write, and knows its writer. */
   by<T>(this: void, write: WriteAttempt, carryOut: () => T): T;
   isDead(this: void): boolean;
   die(this: void): void;
 }
 
-/** Never settles: who waits for it is dead. */
+/** Never settles: its caller is dead. */
 const never = new Promise<never>(() => {});
 
 export function createWire({ time, latencyMs, fateOf, by, isDead, die }: WireOptions): Wire {

@@ -1,4 +1,4 @@
-// The other end of update-child.ts.
+// Runs update-child.ts as a child process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -11,17 +11,17 @@ export interface Ended {
 }
 
 export interface UpdateChild {
-  /** Null: it was killed before the end, by itself or so long after it began. */
+  /** Null: it was killed before the end, by itself or after `killAfterMs`. */
   run(order: string, killAfterMs?: number): Promise<Ended | null>;
   end(): Promise<void>;
 }
 
-/** `program` is update-child.ts in one file. */
+/** `program`: update-child.ts bundled into one file. */
 export function startChild(program: string, root: string, name: SampleName): UpdateChild {
   const child = spawn(process.execPath, [program, root, name], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exit = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  // One that is killed does not read to its end.
+  // A killed child does not read all its input.
   child.stdin.on('error', () => {});
   return {
     async run(order, killAfterMs) {
@@ -30,10 +30,11 @@ export function startChild(program: string, root: string, name: SampleName): Upd
       const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
       const { value, done } = await lines.next();
       clearTimeout(timer);
-      // Killed between its last word and our reading of it, it is dead all the same.
+      // A child killed between its last line and our read counts as killed.
       if (done !== true && !child.killed) return JSON.parse(value) as Ended;
       const [code, signal] = await exit;
-      if (signal !== 'SIGKILL') throw new Error(`the daemon ended by itself: ${String(code)} ${String(signal)}`);
+      if (signal !== 'SIGKILL')
+        throw new Error(`the daemon exited without being killed: ${String(code)} ${String(signal)}`);
       return null;
     },
     async end() {

@@ -1,4 +1,4 @@
-// An update that is disturbed at one call, and what becomes of the machine.
+// An update that is disturbed at one call, and the resulting machine.
 import type { FileSystem } from '../../host/file-system.ts';
 import type { Call } from '../../host/testing/calls.ts';
 import { copyImage } from '../../host/testing/disk-image.ts';
@@ -8,11 +8,11 @@ import { recoverToEnd, updateToEnd } from './sample-machine.ts';
 import { judge, judgeAtOnce, judgeEnd, type Sample, type Verdict } from './sample.ts';
 
 export interface Disturbance {
-  /** For people: `stops`. */
+  /** Human-readable: `stops`. */
   readonly name: string;
   readonly of: 'changes' | 'looks';
   readonly fault: Fault;
-  /** The daemon that starts after it is stopped too: so many times, each time after so many changes. */
+  /** The next daemons are stopped too: this many times, each after this many changes. */
   readonly again?: { readonly times: number; readonly changes: (at: number) => number };
 }
 
@@ -47,19 +47,21 @@ export interface Tally {
   tried: number;
   old: number;
   new: number;
-  /** The disk refused the way back as well: the result said so, and it went on when the disk was sound again. */
+  /**
+   * The disk refused the rollback as well: the result reported it, and the update continued once the disk worked again.
+   */
   stuck: number;
   readonly problems: string[];
 }
 
 export interface Thoroughness {
-  /** Where the machine is old afterwards, the update is tried again: after one of so many. */
+  /** If the machine ends at the old config, the update is retried: after one of this many. */
   readonly tryAgainAfterOneOf: number;
-  /** Every n-th call only, from the `first` on. */
+  /** Only every n-th call, from `first` on. */
   readonly every?: { readonly first: number; readonly step: number };
 }
 
-/** At every call, from the first to the last, unless told otherwise. */
+/** At every call, from the first to the last, unless `every` is set. */
 export async function disturbEverywhere(
   sample: Sample,
   disturbance: Disturbance,
@@ -71,10 +73,10 @@ export async function disturbEverywhere(
   return tally;
 }
 
-/** One line for people. */
+/** One human-readable line. */
 export function describeTally({ name, tried, old, new: next, stuck, problems }: Tally): string {
   const ends = `${old} exactly old, ${next} exactly new, ${tried - old - next} a mix`;
-  const later = stuck === 0 ? '' : `; ${stuck} said they were stuck, and went on with a sound disk`;
+  const later = stuck === 0 ? '' : `; ${stuck} were reported as stuck, and continued with a working disk`;
   return `${tried} ${name}: ${ends}${later}${problems.length === 0 ? '' : `; ${problems.length} problems`}`;
 }
 
@@ -101,7 +103,7 @@ async function disturbAt(
   }
   return true;
 
-  /** The disk is sound again, the daemon starts. */
+  /** The disk works again, and the daemon starts. */
   async function recover(files: FileSystem): Promise<void> {
     const { update } = sample;
     const verdict = await judge(files, sample, await recoverToEnd(files, update));

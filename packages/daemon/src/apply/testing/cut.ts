@@ -1,4 +1,4 @@
-// An update during which the power goes, at every moment and with every disk that may leave, and what becomes of the machine.
+// An update with a power cut at every moment and with every disk that may result, and the resulting machine.
 import { bootSimulatedMachine } from '@slipway/simulator';
 import type { FileSystem } from '../../host/file-system.ts';
 import { copyImage, type DiskImage } from '../../host/testing/disk-image.ts';
@@ -8,9 +8,9 @@ import { recoverToEnd, updateToEnd } from './sample-machine.ts';
 import { judge, type Sample } from './sample.ts';
 
 export interface CutTally {
-  /** Moments at which the power went: after each thing that was noted down. */
+  /** Moments of the power cut: after each note. */
   moments: number;
-  /** Different disks that it left. */
+  /** Distinct disks that it left. */
   disks: number;
   old: number;
   new: number;
@@ -18,9 +18,9 @@ export interface CutTally {
 }
 
 export interface CutRun extends CutOptions {
-  /** Syncs do nothing, as on a disk that lies: to see that the test would find what is missing. */
+  /** Syncs do nothing, as on a disk that lies: shows that the test detects missing syncs. */
   readonly withoutSyncs?: boolean;
-  /** Every n-th disk only, from the `first` on. */
+  /** Only every n-th disk, from `first` on. */
   readonly every?: { readonly first: number; readonly step: number };
 }
 

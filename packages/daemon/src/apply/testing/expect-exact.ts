@@ -4,7 +4,7 @@ import type { Sample } from './sample.ts';
 
 const MAX_PROBLEMS = 10;
 
-/** Disturbs the update at every call, prints how many that were, and expects no machine that is a mix. */
+/** Disturbs the update at every call, prints how many there were, and expects no machine between two configs. */
 export async function expectExact(
   sample: Sample,
   disturbance: Disturbance,

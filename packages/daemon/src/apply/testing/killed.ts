@@ -1,4 +1,4 @@
-// A machine that is a directory of this disk, and daemons on it that are killed (SIGKILL) in its update.
+// A machine in a directory of this disk, and daemons that are killed (SIGKILL) during its update.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,9 +14,9 @@ import { sampleUpdate, type SampleName } from './sample-update.ts';
 import { takeSnapshot } from './snapshot.ts';
 
 export interface KilledMachine {
-  /** Of an update that nobody disturbs. */
+  /** The duration of an undisturbed update. */
   readonly milliseconds: number;
-  /** The update in a process that is killed so long after it began, or at a call; then what a new process makes of it. */
+  /** Runs the update in a process that is killed after this time or at this call, then recovers in a new process. */
   kill(moment: { readonly afterMs: number } | { readonly atCall: number }): Promise<Killed>;
   remove(): Promise<void>;
 }
@@ -31,10 +31,10 @@ export async function makeKilledMachine(name: SampleName): Promise<KilledMachine
   const [fresh, root] = [join(directory, 'fresh'), join(directory, 'machine')];
   const reset = () => {
     rmSync(root, { recursive: true, force: true });
-    // With owners, which Node's own copy does not keep.
+    // Preserves owners, which Node's copy does not.
     execFileSync('cp', ['-a', fresh, root]);
   };
-  // In one file: it starts some fifty times, and to find its modules takes it longer than the update.
+  // Bundled: it starts some fifty times, and resolving its modules would take longer than the update.
   const entry = join(import.meta.dirname, 'update-child.ts');
   const { path: program } = await bundleDaemon({ entry, directory, whole: true });
   const start = () => startChild(program, root, name);
@@ -44,7 +44,7 @@ export async function makeKilledMachine(name: SampleName): Promise<KilledMachine
   const old = await takeSnapshot(createDisk({ root: fresh }));
   reset();
 
-  // A process takes a while to start: the next one does while this one works. It looks at nothing until it is told to.
+  // Processes start slowly, so the next one starts while this one works. It touches nothing until it gets a command.
   let [child, next] = [start(), start()];
   const undisturbed = await child.run('update');
   if (undisturbed?.result.outcome !== update.endsAt) throw new Error(`undisturbed: ${JSON.stringify(undisturbed)}`);
@@ -59,7 +59,7 @@ export async function makeKilledMachine(name: SampleName): Promise<KilledMachine
         'atCall' in moment ? await child.run(`update ${moment.atCall}`) : await child.run('update', moment.afterMs);
       if (ended === null) [child, next] = [next, start()];
       const recovered = await child.run('recover');
-      if (recovered === null) throw new Error('the daemon that recovers was killed');
+      if (recovered === null) throw new Error('the recovering daemon was killed');
       return { ...(await judge(createDisk({ root }), ends, recovered.result)), wasKilled: ended === null };
     },
     async remove() {
@@ -69,7 +69,10 @@ export async function makeKilledMachine(name: SampleName): Promise<KilledMachine
   };
 }
 
-/** Real signals, at moments of the update that a seed decides: the machine ends exactly old or exactly new, some each way. */
+/**
+ * Real signals at moments that a seed determines: the machine ends exactly at the old or the new config, and both
+ * occur.
+ */
 export async function expectExactAfterKills(machine: KilledMachine, kills: number, seed: number): Promise<void> {
   const ends = { old: 0, new: 0, 'a mix': 0 };
   const problems: string[] = [];
@@ -78,14 +81,14 @@ export async function expectExactAfterKills(machine: KilledMachine, kills: numbe
   let killed = 0;
   let horizonMs = machine.milliseconds;
   for (let tried = 0; killed < kills && tried < 4 * kills; tried += 1) {
-    // Spread over the whole of it.
+    // Spread over the whole update.
     const afterMs = Math.round((((tried % kills) + random.next()) / kills) * horizonMs);
     const verdict = await machine.kill({ afterMs });
     delays.push(afterMs);
     ends[verdict.at] += 1;
     problems.push(...verdict.problems.map((problem) => `killed after ${afterMs} ms: ${problem}`));
     if (verdict.wasKilled) killed += 1;
-    // The update was over: the first one, by which it was measured, is slower than the others.
+    // The update had ended: the measured first run is slower than the others.
     else horizonMs *= 0.9;
   }
   console.log(

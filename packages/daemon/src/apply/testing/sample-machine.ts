@@ -1,4 +1,4 @@
-// A simulated machine at the old config of a sample update, and the daemon's way with it: apply, reboot, go on after that.
+// A simulated machine at the old config of a sample update, and how a daemon handles it: apply, reboot, resume.
 import { planUpdate } from '@slipway/fleet';
 import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
 import { verifyMachine } from '../../drift/verify-machine.ts';
@@ -9,7 +9,7 @@ import { machineOptions, nothing, OLD_DIRECTORY, type SampleUpdate } from './sam
 
 const MAX_REBOOTS = 12;
 
-/** Made by the same program that is tested: what it must be is said by the config, and verified. */
+/** Created by the tested program itself, then verified against the config. */
 export async function makeSampleMachine(files: FileSystem, { from }: SampleUpdate): Promise<void> {
   await makeSimulatedMachine(files, machineOptions);
   await makeDirectories(files, '/etc/app', ownOwners());
@@ -18,15 +18,15 @@ export async function makeSampleMachine(files: FileSystem, { from }: SampleUpdat
   const quiet = { files: [{ path: '/', actions: [{ type: 'None' as const }] }] };
   const plan = await planUpdate({ current: nothing, desired: from, policy: quiet });
   const result = await runToEnd(files, null, (updater) => updater.apply({ from: nothing, to: from, plan }));
-  if (result.outcome !== 'new') throw new Error(`the sample machine cannot be made: ${JSON.stringify(result)}`);
+  if (result.outcome !== 'new') throw new Error(`the sample machine cannot be created: ${JSON.stringify(result)}`);
 }
 
-/** From the old config, with all reboots on the way, to where it ends. */
+/** From the old config, through all reboots, to the end. */
 export function updateToEnd(files: FileSystem, update: SampleUpdate): Promise<UpdateResult> {
   return runToEnd(files, update, (updater) => updater.apply(update));
 }
 
-/** As a daemon does that starts: goes on with what was under way. */
+/** Does what a starting daemon does: resumes an interrupted update. */
 export function recoverToEnd(files: FileSystem, update: SampleUpdate): Promise<UpdateResult> {
   return runToEnd(files, update, (updater) => updater.recover());
 }
@@ -40,9 +40,9 @@ async function runToEnd(
 ): Promise<UpdateResult> {
   let result = await start(updaterOn(files, update));
   for (let reboots = 0; isRebooting(result); reboots += 1) {
-    if (reboots === MAX_REBOOTS) throw new Error(`the machine boots again and again: ${JSON.stringify(result)}`);
+    if (reboots === MAX_REBOOTS) throw new Error(`the machine is in a boot loop: ${JSON.stringify(result)}`);
     const next = await updaterOn(files, update).recover();
-    // A machine that went down at its old config has no more to say.
+    // A machine that rebooted into its old config has nothing more to report.
     if (next.outcome === 'none') return result;
     result = next;
   }
@@ -53,7 +53,7 @@ function isRebooting(result: UpdateResult): boolean {
   return result.outcome === 'rebooting' || (result.outcome === 'old' && result.rebooting);
 }
 
-/** Another process each time: nothing is kept in memory. */
+/** Like a new process each time: no state in memory. */
 function updaterOn(files: FileSystem, update: SampleUpdate | null): Updater {
   const host = createSimulatedHost({ root: '/', files });
   return createUpdater({

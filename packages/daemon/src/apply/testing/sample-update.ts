@@ -1,18 +1,18 @@
-// An update that has everything an update can have: 20 files, 3 units, a directory that goes, keys, a password, kernel
-// arguments. It is tried with all that can end it half way.
+// An update with everything that an update can have: 20 files, 3 units, a removed directory, keys, a password, kernel
+// arguments. Tests interrupt it in every possible way.
 import { type NodeDisruptionPolicy, planUpdate, type UpdatePlan } from '@slipway/fleet';
 import type { SimulatedMachineOptions } from '@slipway/simulator';
 import type { StoredConfig } from '../../stored-config.ts';
 
 export interface SampleUpdate {
-  /** For people: what happens in it. */
+  /** Human-readable: what happens in it. */
   readonly name: string;
   readonly from: StoredConfig;
   readonly to: StoredConfig;
   readonly plan: UpdatePlan;
-  /** Once it is there, the machine is said not to be what the config says. */
+  /** After the update, verification reports a difference. */
   readonly failsToVerify: boolean;
-  /** Undisturbed, it ends at this one. */
+  /** Where it ends undisturbed. */
   readonly endsAt: 'old' | 'new';
 }
 
@@ -26,17 +26,17 @@ export type SampleName = (typeof sampleNames)[number];
 
 const KERNEL_ARGUMENTS = ['mitigations=auto'];
 
-/** What the OS itself has, under files of the configs. */
+/** Files of the OS, below those of the configs. */
 const osFiles: NonNullable<SimulatedMachineOptions['files']> = {
   '/etc/chrony.conf': 'pool of.the.os\n',
   '/etc/motd': 'from the OS\n',
 };
 export const machineOptions: SimulatedMachineOptions = { files: osFiles, kernelArguments: KERNEL_ARGUMENTS };
 
-/** Directories come to a machine at its first boot only: this one is made before the first config. */
+/** Directories are created only at a first boot, so this one exists before the first config. */
 export const OLD_DIRECTORY = '/etc/app/old.d';
 
-/** Of a machine on which nothing is configured but that directory. */
+/** For a machine with nothing but that directory. */
 export const nothing = buildConfig('nothing', { storage: { directories: [{ path: OLD_DIRECTORY, mode: 0o750 }] } });
 
 export async function sampleUpdate(name: SampleName): Promise<SampleUpdate> {
@@ -49,7 +49,7 @@ export async function sampleUpdate(name: SampleName): Promise<SampleUpdate> {
   return { name, from, to, plan, failsToVerify: fails && reboots, endsAt: fails ? 'old' : 'new' };
 }
 
-/** Nothing reboots: services are told. */
+/** No reboot: services are reloaded or restarted. */
 const policy: NodeDisruptionPolicy = {
   files: [{ path: '/', actions: [{ type: 'Reload', reload: { serviceName: 'crio.service' } }] }],
   units: ['app.service', 'crio.service', 'helper.service'].map((name) => ({
@@ -70,7 +70,7 @@ const settings = (count: number, text: string): object[] =>
     file(`/etc/app/conf.d/${index}.conf`, `${text} ${index}\n`.repeat(index + 1)),
   );
 
-/** 20 files: 12 of one kind, and 8 of which each is there for something. */
+/** 20 files: 12 of one kind, and 8 special cases. */
 function oldConfig(): StoredConfig {
   return buildConfig(
     'old',

@@ -1,4 +1,4 @@
-// A sample update with the machine before it and what it must be after it, and the judgement of a machine that was disturbed.
+// A sample update with the machine before and after it, and the verdict on a disturbed machine.
 import { type FileSystem, ownOwners } from '../../host/file-system.ts';
 import { copyImage, type DiskImage, emptyImage } from '../../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../../host/testing/memory-disk.ts';
@@ -9,16 +9,16 @@ import { makeSampleMachine, updateToEnd } from './sample-machine.ts';
 import { type SampleName, sampleUpdate, type SampleUpdate } from './sample-update.ts';
 import { differences, type Snapshot, takeSnapshot } from './snapshot.ts';
 
-/** What the machine may be. */
+/** The allowed states of the machine. */
 export interface Ends {
   readonly update: SampleUpdate;
   readonly old: Snapshot;
-  /** Null where the update never ends there. */
+  /** Null if the update never ends there. */
   readonly next: Snapshot | null;
 }
 
 export interface Sample extends Ends {
-  /** The machine before it. */
+  /** The machine before the update. */
   readonly image: DiskImage;
 }
 
@@ -36,18 +36,18 @@ export async function makeSample(name: SampleName): Promise<Sample> {
 
 export interface Verdict {
   readonly at: 'old' | 'new' | 'a mix';
-  /** Empty: it is exactly what the result says, and nothing of the update is left. */
+  /** Empty: the machine matches the result, and nothing of the update is left. */
   readonly problems: readonly string[];
 }
 
-/** Is the machine exactly what the result says, and nothing left of the update? */
+/** Checks that the machine matches the result, and that nothing of the update is left. */
 export async function judge(files: FileSystem, sample: Ends, result: UpdateResult): Promise<Verdict> {
   const verdict = await judgeConfig(files, sample, result);
   if (verdict.at === 'a mix' || (await files.lookAt(UPDATE_DIRECTORY)) === null) return verdict;
-  return mix([`${UPDATE_DIRECTORY} is still there`]);
+  return mix([`${UPDATE_DIRECTORY} still exists`]);
 }
 
-/** The same of a machine whose disk fails: what the update kept for either way may still be there, and nothing else. */
+/** The same for a machine whose disk fails: backups and staged files may still exist, but nothing else. */
 export async function judgeAtOnce(files: FileSystem, sample: Ends, result: UpdateResult): Promise<Verdict> {
   return judgeConfig(files, sample, result, (path) => /\/\.slipway-(old|new)-\d+$/.test(path));
 }
@@ -59,7 +59,7 @@ async function judgeConfig(
   isNoMatter: (path: string) => boolean = () => false,
 ): Promise<Verdict> {
   if (result.outcome === 'stuck' || result.outcome === 'rebooting')
-    return mix([`it does not come to an end: ${JSON.stringify(result)}`]);
+    return mix([`it does not end: ${JSON.stringify(result)}`]);
   const said = result.outcome === 'none' ? (await readCurrentConfig(files))?.name : result.config;
   const at = said === update.to.name ? 'new' : 'old';
   const expected = at === 'new' ? next : old;
@@ -69,7 +69,7 @@ async function judgeConfig(
   return problems.length > 0 ? mix(problems) : { at, problems };
 }
 
-/** The same, where only one end is right. */
+/** The same, if only one end is right. */
 export async function judgeEnd(files: FileSystem, sample: Ends, result: UpdateResult): Promise<Verdict> {
   const verdict = await judge(files, sample, result);
   const { endsAt } = sample.update;

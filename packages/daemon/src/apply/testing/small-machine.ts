@@ -1,4 +1,4 @@
-// A simulated machine in memory, brought from config to config by the updater, with all reboots on the way.
+// A simulated machine in memory that the updater moves from config to config, through all reboots.
 import { type NodeDisruptionPolicy, planUpdate } from '@slipway/fleet';
 import { createSimulatedHost, makeSimulatedMachine, type SimulatedMachineOptions } from '@slipway/simulator';
 import { verifyMachine } from '../../drift/verify-machine.ts';
@@ -27,7 +27,7 @@ export const file = (path: string, text: string, rest: object = {}): object => (
 export const withFiles = (...files: object[]): Spec => ignition({ storage: { files } });
 export const withUnits = (...units: object[]): Spec => ignition({ systemd: { units } });
 
-/** Nothing costs anything. */
+/** No change needs an action. */
 const QUIET: NodeDisruptionPolicy = {
   files: [{ path: '/', actions: [{ type: 'None' }] }],
   units: [],
@@ -39,7 +39,7 @@ export interface SmallMachine {
   readonly host: Host;
   readonly steps: UpdateStep[];
   readonly at: () => StoredConfig;
-  /** Until it is at its end: through all reboots. */
+  /** Runs to the end, through all reboots. */
   update(to: StoredConfig, policy?: NodeDisruptionPolicy): Promise<UpdateResult>;
   recover(): Promise<UpdateResult>;
 }

@@ -1,4 +1,4 @@
-// All of a machine that a config is about, as lines of text: two machines are the same if these are.
+// The part of a machine that configs describe, as lines of text: two machines are equal if these are.
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { FileSystem, FileInfo } from '../../host/file-system.ts';
@@ -9,7 +9,7 @@ const LIMIT = 16 * 1024 * 1024;
 
 export type Snapshot = ReadonlyMap<string, string>;
 
-/** Without what the next boot takes away, the daemon's own notes, and the id of the boot. */
+/** Without what a reboot removes, the daemon's state, and the boot ID. */
 export async function takeSnapshot(files: FileSystem): Promise<Snapshot> {
   const lines = new Map<string, string>();
   const visit = async (directory: string): Promise<void> => {
@@ -27,7 +27,7 @@ export async function takeSnapshot(files: FileSystem): Promise<Snapshot> {
   return lines;
 }
 
-/** What is in one and not, or not so, in the other. */
+/** The paths that are missing or differ. */
 export function differences(expected: Snapshot, found: Snapshot): string[] {
   const paths = new Set([...expected.keys(), ...found.keys()]);
   return [...paths]
@@ -38,7 +38,7 @@ export function differences(expected: Snapshot, found: Snapshot): string[] {
     .map((path) => `${path}: expected ${expected.get(path) ?? 'nothing'}, found ${found.get(path) ?? 'nothing'}`);
 }
 
-/** What systemctl leaves as well where the link in it cannot be made: it wants nothing. */
+/** systemctl also leaves such an empty directory if the link in it cannot be created. */
 function isEmptyOfLinks(snapshot: Snapshot, path: string): boolean {
   if (!/^\/etc\/systemd\/system\/[^/]+\.(wants|requires|upholds)$/.test(path)) return false;
   return snapshot.has(path) && ![...snapshot.keys()].some((each) => each.startsWith(`${path}/`));

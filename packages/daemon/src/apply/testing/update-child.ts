@@ -1,7 +1,9 @@
-// A daemon that is killed: a process of its own, on a simulated machine that is a directory.
-//   update-child.ts ROOT SAMPLE
-// Each line of its input is something to do: `recover`, `update`, or `update CALL`, in which it kills itself at that change.
-// It says `begun` before the first call, and its result at the end, each on a line.
+// A daemon that is killed: a separate process, on a simulated machine in a directory.
+//
+// update-child.ts ROOT SAMPLE
+//
+// Each line of its input is a command: `recover`, `update`, or `update CALL`, which kills the process at that change.
+// It prints `begun` before the first call, and its result at the end, each on a line.
 import { createInterface } from 'node:readline';
 import { createDisk } from '../../host/disk.ts';
 import type { FileSystem } from '../../host/file-system.ts';
@@ -30,7 +32,7 @@ function killedAt(real: FileSystem, at: number): FileSystem {
   return aroundCalls(real, async (each, run) => {
     if (isChange(each) && calls++ === at) {
       process.kill(process.pid, 'SIGKILL');
-      // The signal is on its way: nothing more is to happen.
+      // The signal is pending: nothing more may happen.
       return new Promise(() => {});
     }
     return run();

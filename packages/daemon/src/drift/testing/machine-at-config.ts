@@ -1,4 +1,4 @@
-// A machine with something of every kind that a config can have, for tests.
+// A machine with every kind of thing that a config can have, for tests.
 import { expect } from 'vitest';
 import type { Drift } from '../drift.ts';
 import { heal } from '../heal.ts';
@@ -67,7 +67,7 @@ export async function machineAtConfig(): Promise<MachineAtConfig> {
   };
 }
 
-// Drift that somebody makes on a machine, for tests: a table of these, and one test each.
+// Drift on a machine, for tests: a table of these, with one test each.
 
 export interface DriftCase {
   readonly name: string;
@@ -76,7 +76,7 @@ export interface DriftCase {
   readonly needsRoot?: true;
 }
 
-/** Whether whoever runs the tests is not allowed to make it, and what its name then ends with. */
+/** Whether the user of the tests may not create it, and the resulting suffix of the title. */
 export function howToRun({ needsRoot }: DriftCase): { readonly isSkipped: boolean; readonly note: string } {
   const isSkipped = needsRoot === true && process.getuid?.() !== 0;
   return { isSkipped, note: isSkipped ? ' (SKIPPED: only root can change owners)' : '' };

@@ -1,4 +1,4 @@
-// A simulated machine in a directory of its own for tests, brought to a config.
+// A simulated machine in a temporary directory, at a config.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ import { verifyMachine } from '../verify-machine.ts';
 export interface SampleMachine {
   readonly host: Host;
   readonly root: string;
-  /** Where a path of the machine is on the disk that the test runs on. */
+  /** The path of the machine on the disk of the test. */
   readonly at: (path: string) => string;
 }
 
@@ -27,20 +27,20 @@ export async function sampleMachine(
 ): Promise<SampleMachine> {
   const root = mkdtempSync(join(tmpdir(), 'slipway-drift-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  // These tests are about what is on the disk and not about when; a sync would be most of their time.
+  // These tests do not depend on syncs, which would take most of their time.
   const disk: FileSystem = { ...createDisk({ root }), syncFile: async () => {}, syncDirectory: async () => {} };
   await makeSimulatedMachine(disk, { osImage: IMAGE, ...options });
   const host = createSimulatedHost({ root, files: options.wrap?.(disk) ?? disk });
   return { host, root, at: (path) => join(root, path) };
 }
 
-/** As an update would leave it. */
+/** The state that an update leaves. */
 export async function bringTo(
   host: Host,
   config: StoredConfig,
   previous: StoredConfig | null = null,
 ): Promise<StoredConfig> {
-  // Units can be enabled once their files are there.
+  // Units can be enabled only after their files exist.
   for (let pass = 0; pass < 2; pass += 1) {
     const [problem] = await heal(host, config, await verifyMachine(host, config));
     if (problem !== undefined) throw new Error(problem.message);
@@ -88,7 +88,7 @@ export function bytes(text: string): Uint8Array {
 export const SERVICE =
   '[Unit]\nDescription=Sample\n\n[Service]\nExecStart=/usr/bin/true\n\n[Install]\nWantedBy=multi-user.target\n';
 
-/** With the directories that it needs. */
+/** Creates missing directories. */
 export function writeAt(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);

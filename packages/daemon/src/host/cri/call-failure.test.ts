@@ -9,39 +9,39 @@ const failure = (code: number, said: string, credential = { username: 'me', pass
 describe('a pull that failed', () => {
   it.each([
     [
-      'a digest that is not there',
+      'a digest that does not exist',
       2,
       `reading manifest sha256:aa in quay.example/team/app: manifest unknown`,
-      /check the set/,
+      /Check the set/,
     ],
     ['no credentials', 2, 'unable to retrieve auth token: invalid username/password: unauthorized: …', /pull secret/],
-    ['no right', 2, 'requested access to the resource is denied', /pull secret/],
+    ['no permission', 2, 'requested access to the resource is denied', /pull secret/],
     [
       'a registry that is down',
       2,
       'RegistryUnavailable: dial tcp 10.0.0.1:443: connect: connection refused',
-      /reaches/,
+      /can reach/,
     ],
-    ['a registry that has trouble', 2, 'received unexpected HTTP status: 503 Service Unavailable', /reaches/],
-    ['no such registry', 2, 'dial tcp: lookup quay.example: no such host', /reaches/],
+    ['a registry with an internal error', 2, 'received unexpected HTTP status: 503 Service Unavailable', /can reach/],
+    ['no such registry', 2, 'dial tcp: lookup quay.example: no such host', /can reach/],
     [
-      'another authority',
+      'another certificate authority',
       2,
       'tls: failed to verify certificate: x509: certificate signed by unknown authority',
       /trusts/,
     ],
     ['no signature', 2, 'SignatureValidationFailed: Source image rejected', /policy\.json/],
     [
-      'other bytes than those of the digest',
+      'bytes that do not match the digest',
       2,
       'Digest did not match, expected sha256:d9, got sha256:e8',
       /mirrors and proxies/,
     ],
-    ['somebody else who was first, and had enough', 1, 'writing blob: context canceled', /tried again/],
-    ['what nobody foresaw', 2, 'the moon is full', /journalctl -u crio/],
-    ['another code for the same', 5, 'manifest unknown', /check the set/],
-    ['a time that the runtime sets', 4, 'context deadline exceeded', /journalctl -u crio/],
-  ])('by %s names the image, what was said, and the way out', (_, code, said, wayOut) => {
+    ['another client that cancelled the shared pull', 1, 'writing blob: context canceled', /The daemon retries/],
+    ['an unknown error', 2, 'the moon is full', /journalctl -u crio/],
+    ['another code for the same', 5, 'manifest unknown', /Check the set/],
+    ['a timeout of the runtime', 4, 'context deadline exceeded', /journalctl -u crio/],
+  ])('by %s names the image, the error, and what to do', (_, code, said, wayOut) => {
     const error = failure(code, said);
     expect(error.code).toBe('SLW_PINNING_PULL');
     expect(error.message).toContain(IMAGE);
@@ -53,10 +53,10 @@ describe('a pull that failed', () => {
     [2, 'writing blob: storing blob to file "/var/tmp/storage1/1": write /var/tmp/storage1/1: no space left on device'],
     [2, 'copying system image: write /var/lib/containers/x: disk quota exceeded'],
     [8, 'no space left on device'],
-  ])('by a full disk (code %i) is told from all others', (code, said) => {
+  ])('by a full disk (code %i) has a separate code', (code, said) => {
     expect(failure(code, said)).toMatchObject({
       code: 'SLW_PINNING_NO_SPACE',
-      message: expect.stringContaining(`The disk got full while ${IMAGE} was pulled`),
+      message: expect.stringContaining(`The disk ran full while ${IMAGE} was being pulled`),
     });
   });
 
@@ -66,14 +66,14 @@ describe('a pull that failed', () => {
     [13, 'Received RST_STREAM with code 2 triggered by internal client error: read ECONNRESET'],
     [1, 'Call cancelled'],
     [12, 'unknown service runtime.v1.ImageService'],
-  ])('since nobody answers (code %i) is not the fault of the image', (code, said) => {
+  ])('because the runtime does not respond (code %i) does not count against the image', (code, said) => {
     const error = failure(code, said);
     expect(error.code).toBe('SLW_PINNING_RUNTIME');
     expect(error.message).toContain(CRIO.socket);
     expect(error.message).toContain(said);
   });
 
-  it('says nothing that opens a registry', () => {
+  it('reveals no credentials', () => {
     const pair = Buffer.from('me:p?s s').toString('base64');
     const said = `Get "https://me:p%3Fs%20s@cdn.example/blob?X-Signature=abc&x=1": ${pair}: p?s s\n\u001b[31mred`;
     const { message } = failure(2, said, { username: 'me', password: 'p?s s' });
@@ -84,32 +84,32 @@ describe('a pull that failed', () => {
     expect(message).not.toMatch(/\p{Cc}/u);
   });
 
-  it('is told in the same words the next time', () => {
+  it('has the same message the next time', () => {
     const said = (file: number, port: number) =>
       `storing blob to file "/var/tmp/container_images_storage${file}/1": read tcp 10.0.0.7:${port}->10.0.0.1:443: connection reset by peer`;
     expect(failure(2, said(1234, 50_001)).message).toBe(failure(2, said(5678, 50_002)).message);
     expect(failure(2, said(1, 2)).message).toContain('read tcp 10.0.0.1:443: connection reset by peer');
   });
 
-  it('is told in few words, however many there are', () => {
+  it('has a short message, whatever the runtime returns', () => {
     expect(failure(2, `${'x'.repeat(100_000)}: manifest unknown`).message.length).toBeLessThan(1200);
-    expect(failure(2, '').message).toContain('it said nothing');
+    expect(failure(2, '').message).toContain('it gave no reason');
   });
 });
 
 describe('another call that failed', () => {
-  it('is always the fault of the runtime', () => {
+  it('always counts as a failure of the runtime', () => {
     const codes = [1, 2, 4, 8, 12, 13, 14].map(
       (code) => runtimeFailure('list its images', { code, said: 'no' }, CRIO).code,
     );
     expect(new Set(codes)).toEqual(new Set(['SLW_PINNING_RUNTIME']));
   });
 
-  it('says whether there was an answer', () => {
+  it('reports whether the runtime responded', () => {
     const said = (code: number, words: string) =>
       runtimeFailure('list its images', { code, said: words }, CRIO).message;
     expect(said(4, 'Deadline exceeded after 10.013s')).toMatch(
-      /does not answer at \/run\/crio\/crio\.sock, to list its images: it took too long\./,
+      /at \/run\/crio\/crio\.sock did not respond when asked to list its images: it took too long\./,
     );
     expect(said(2, 'layer not known')).toMatch(/did not list its images: layer not known/);
   });

@@ -1,19 +1,19 @@
-// The way to the runtime's socket. A connection that is lost is made again at the next call, and calls fail at once while there
-// is none: who calls knows when it is worth another try.
+// The connection to the runtime's socket. A lost connection is reopened by the next call. While there is none, calls
+// fail immediately, and callers decide when to retry.
 import { Client, credentials, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs/light.js';
 
-/** A list of some 10,000 images has 5 MB. */
+/** A list of 10,000 images is about 5 MB. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 const NO_ANSWER = { code: status.INTERNAL, details: 'an answer without a message' };
 
 export interface CallOptions {
-  /** null: it takes as long as it takes. */
+  /** Null: no timeout. */
   readonly withinMs: number | null;
   readonly signal: AbortSignal;
 }
 
-/** `code` is that of gRPC; `said` is the runtime's own text, or what is wrong with the way to it. */
+/** `code`: the gRPC code. `said`: the runtime's message, or the problem of the connection. */
 export class CallError extends Error {
   override readonly name = 'CallError';
   readonly code: number;
@@ -36,7 +36,7 @@ export function connect(socket: string, maxBytes = MAX_MESSAGE_BYTES): Connectio
   const client = new Client(`unix://${socket}`, credentials.createInsecure(), {
     'grpc.max_receive_message_length': maxBytes,
     'grpc.initial_reconnect_backoff_ms': 100,
-    // A runtime that is back is found within this.
+    // The maximum delay until a restarted runtime is noticed.
     'grpc.max_reconnect_backoff_ms': 2000,
     'grpc.enable_channelz': 0,
   });
@@ -63,8 +63,8 @@ export function connect(socket: string, maxBytes = MAX_MESSAGE_BYTES): Connectio
   };
 }
 
-// The part of the container runtime interface (CRI, runtime.v1) that the daemon speaks: the fields that it uses and no others.
-// Names and numbers are those of the interface; what else a runtime sends is passed over.
+// The part of the container runtime interface (CRI, runtime.v1) that the daemon uses. Names and numbers are those of
+// the interface. Other fields are ignored.
 
 const text = (id: number) => ({ type: 'string', id });
 const many = (type: string, id: number) => ({ rule: 'repeated', type, id });
@@ -112,7 +112,7 @@ interface PullImageRequest {
   readonly auth?: { readonly username: string; readonly password: string };
 }
 
-/** One call of the interface. `decode` throws where the bytes are no such message. */
+/** One call of the interface. `decode` throws if the bytes are not such a message. */
 export interface Method<Request, Response> {
   readonly path: string;
   encode(this: void, request: Request): Buffer;
@@ -132,7 +132,7 @@ function method<Request extends object, Response>(service: string, name: string)
   return {
     path: `/runtime.v1.${service}/${name}`,
     encode: (message) => Buffer.from(request.encode(message).finish()),
-    // Every field is there, with its default where the runtime sent none: the types above say no less than the schema.
+    // Every field is present, with its default if the runtime did not send it, so the types above are complete.
     decode: (bytes) => response.toObject(response.decode(bytes), { defaults: true, longs: Number }) as Response,
   };
 }

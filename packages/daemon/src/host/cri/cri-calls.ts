@@ -1,16 +1,16 @@
-// What every container runtime that speaks CRI is asked in the same way, by its socket. What speaks gRPC takes some 4 MB: it is
-// loaded with the first call, so that a machine that pins nothing never has it.
+// The calls that are the same for every CRI runtime. The gRPC library takes about 4 MB, so it is loaded with the first
+// call: a machine that pins nothing never loads it.
 import type { ContainerRuntime, RuntimeImage } from '../container-runtime.ts';
 import type { FileSystem } from '../file-system.ts';
 import { type CalledRuntime, type CallFailure, pullFailure, runtimeFailure } from './call-failure.ts';
 
 const VERSION_MS = 10_000;
-/** A runtime looks at every image of the store, and may be pulling ten others. */
+/** The runtime inspects every image in the store, possibly during ten pulls. */
 const STORE_MS = 60_000;
 
-/** All but pins: each runtime has its own way to be told of those. */
+/** Everything except pins, which each runtime configures differently. */
 export interface CriCalls extends Pick<ContainerRuntime, 'describe' | 'images' | 'store' | 'pull'> {
-  /** The connection; the next call makes another one. */
+  /** Closes the connection. The next call opens another one. */
   close(): Promise<void>;
 }
 
@@ -42,20 +42,20 @@ export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 's
     },
 
     async describe(signal) {
-      const { runtimeName, runtimeVersion } = await callRuntime('tell its version', ({ connection, methods }) =>
+      const { runtimeName, runtimeVersion } = await callRuntime('report its version', ({ connection, methods }) =>
         connection.call(methods.version, {}, { withinMs: VERSION_MS, signal }),
       );
       return `${runtimeName} ${runtimeVersion}`;
     },
 
     async store(signal) {
-      const what = 'tell where it keeps images';
+      const what = 'report where it stores images';
       const { imageFilesystems } = await callRuntime(what, ({ connection, methods }) =>
         connection.call(methods.imageFsInfo, {}, { withinMs: STORE_MS, signal }),
       );
       const path = imageFilesystems[0]?.fsId?.mountpoint ?? '';
       if (path === '') throw runtimeFailure(what, NO_PLACE, called);
-      // Its own figures are of what is used, and not of what is free.
+      // The runtime reports used space, not free space.
       return { path, ...(await files.space(path)) };
     },
 

@@ -1,4 +1,4 @@
-// The client on CRI-O itself, with a registry behind a door that can be held shut.
+// The client with real CRI-O, and a registry behind a proxy that can be blocked.
 import { until } from '@slipway/testing/wait';
 import { type RunningCrio, startCrio } from '@slipway/tools/crio';
 import { type Door, openDoor, pushImage, type RunningRegistry, startRegistry } from '@slipway/tools/registry';
@@ -27,9 +27,9 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
   const listed = async () =>
     (await crio.images(signal)).map(({ digests, isPinned }) => ({ image: digests[0], isPinned }));
   const names = async () => (await crio.images(signal)).flatMap(({ digests }) => digests);
-  /** By the way through the door. */
+  /** Through the proxy. */
   const pushBehindDoor = async (name: string) => {
-    // Of another size each: what is random in a layer comes from its size, and CRI-O has what it pulled before.
+    // With a different size each: a layer's random data depends on its size, and CRI-O caches what it pulled.
     sizeBehindDoor += 1;
     const pushed = await pushImage(plain, name, { layers: [buildLayer(sizeBehindDoor)] });
     return pushed.replace(plain.host, door.host);
@@ -50,7 +50,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     await Promise.all([registry?.stop(), plain?.stop()]);
   });
 
-  it('says who it is, and how much space its images have', async () => {
+  it('reports its version, and the space for its images', async () => {
     expect(await crio.describe(signal)).toBe('cri-o 1.34.0');
     const store = await crio.store(signal);
     expect(store.path).toBe('/var/lib/containers/storage/overlay-images');
@@ -58,46 +58,46 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     expect(store.sizeBytes).toBeGreaterThan(store.freeBytes);
   });
 
-  it('pulls by digest with the credentials of the registry, and lists what it has', async () => {
+  it('pulls by digest with the credentials of the registry, and lists its images', async () => {
     await crio.pull(image, credential(), signal);
     const found = (await crio.images(signal)).find(({ digests }) => digests.includes(image));
     expect(found).toMatchObject({ digests: [image], tags: [], isPinned: false });
     expect(found?.id).toMatch(/^[0-9a-f]{64}$/);
     expect(found?.size).toBeGreaterThan(1000);
-    // That it is there already costs nothing, and is no failure.
+    // A repeated pull costs nothing and succeeds.
     await crio.pull(image, credential(), signal);
   });
 
-  it('pulls nothing with a wrong password or none, and says where the right one belongs', async () => {
+  it('pulls nothing with a wrong password or none, and explains where the right one belongs', async () => {
     const other = await pushImage(registry, 'team/secret', { layers: [buildLayer(1000)] });
     for (const wrong of [{ username: registry.username, password: 'mistaken-42' }, null]) {
       const error = await catchError(crio.pull(other, wrong, signal));
       expect(error).toMatchObject({
         code: 'SLW_PINNING_PULL',
-        message: expect.stringMatching(/team\/secret@sha256.*could not be pulled.*pull secret of the machine/),
+        message: expect.stringMatching(/team\/secret@sha256.*could not be pulled.*machine’s pull secret/),
       });
       expect(String(error)).not.toContain('mistaken-42');
     }
     expect(await names()).not.toContain(other);
   });
 
-  it('says which digest the registry does not have', async () => {
+  it('names a digest that the registry does not have', async () => {
     const wrong = `${registry.host}/team/app@sha256:${'0'.repeat(64)}`;
     expect(await catchError(crio.pull(wrong, credential(), signal))).toMatchObject({
       code: 'SLW_PINNING_PULL',
-      message: expect.stringMatching(/sha256:0{64} could not be pulled.*manifest unknown.*check the set/),
+      message: expect.stringMatching(/sha256:0{64} could not be pulled.*manifest unknown.*Check the set/),
     });
   });
 
-  it('says that a registry is not there', async () => {
+  it('reports a registry that cannot be reached', async () => {
     const nowhere = `127.0.0.1:1/team/app@sha256:${'0'.repeat(64)}`;
     expect(await catchError(crio.pull(nowhere, null, signal))).toMatchObject({
       code: 'SLW_PINNING_PULL',
-      message: expect.stringMatching(/connection refused.*reaches the registry/),
+      message: expect.stringMatching(/connection refused.*can reach the registry/),
     });
   });
 
-  it('pins what it is told to, says so, and lets it go again', async () => {
+  it('pins the configured images, reports them, and unpins them', async () => {
     expect(await listed()).toContainEqual({ image, isPinned: false });
     await crio.pin([image], signal);
     expect(await listed()).toContainEqual({ image, isPinned: true });
@@ -107,7 +107,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     expect(await crio.isSetToPin([])).toBe(true);
   });
 
-  it('stops a pull that is called off, gives the line free, and pulls the same image later', async () => {
+  it('cancels a pull, closes the connection, and pulls the same image later', async () => {
     const late = await pushBehindDoor('late');
     door.shutAfter(MEGABYTE);
     const controller = new AbortController();
@@ -123,7 +123,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     expect(await names()).toContain(late);
   });
 
-  it('answers other calls while a pull gets nowhere', async () => {
+  it('answers other calls while a pull is stuck', async () => {
     const stuck = await pushBehindDoor('stuck');
     door.shutAfter(MEGABYTE);
     const pulled = crio.pull(stuck, null, signal);
@@ -135,7 +135,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     expect(await names()).toContain(stuck);
   });
 
-  it('that is killed in the middle of a pull is found again, with the images that it had', async () => {
+  it('is reconnected after it was killed during a pull, with the images that it had', async () => {
     const cut = await pushBehindDoor('cut');
     door.shutAfter(MEGABYTE);
     const pulled = catchError(crio.pull(cut, null, signal));
@@ -143,7 +143,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     await machine.kill();
     expect(await pulled).toMatchObject({
       code: 'SLW_PINNING_RUNTIME',
-      message: expect.stringContaining(`does not answer at ${machine.socket}`),
+      message: expect.stringContaining(`The container runtime at ${machine.socket} did not respond`),
     });
     for (const call of [crio.images(signal), crio.store(signal), crio.pull(cut, null, signal)]) {
       expect(await catchError(call)).toMatchObject({ code: 'SLW_PINNING_RUNTIME' });
@@ -156,7 +156,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
     expect(await names()).toContain(cut);
   });
 
-  it('on a disk that is full says so, and takes what fits', async () => {
+  it('reports a full disk, and still pulls what fits', async () => {
     if (parts === undefined) return;
     const storeBytes = 16 * MEGABYTE;
     const small = await startCrio({ ...parts, name: 'full', registries: [registry], storeBytes });
@@ -166,7 +166,7 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
       const large = await pushImage(registry, 'team/large', { layers: [buildLayer(2 * storeBytes)] });
       expect(await catchError(full.pull(large, credential(), signal))).toMatchObject({
         code: 'SLW_PINNING_NO_SPACE',
-        message: expect.stringMatching(/The disk got full while .*team\/large@.*no space left on device/),
+        message: expect.stringMatching(/The disk ran full while .*team\/large@.*no space left on device/),
       });
       await full.pull(image, credential(), signal);
       expect((await full.images(signal)).flatMap(({ digests }) => digests)).toEqual([image]);

@@ -1,5 +1,5 @@
-// The client on a real gRPC server, whose answers are bytes written by the numbers of the interface. That CRI-O means the same by
-// them is tested on CRI-O itself.
+// The client with a real gRPC server that returns bytes built from the field numbers of the interface. Other tests
+// check that CRI-O uses them the same way.
 import { status } from '@grpc/grpc-js';
 import * as fc from 'fast-check';
 import protobuf from 'protobufjs/light.js';
@@ -43,7 +43,7 @@ const inside = (field: number, ...parts: Buffer[]) =>
   bytes((writer) => writer.uint32((field << 3) | 2).bytes(Buffer.concat(parts)));
 const number = (field: number, value: number) => bytes((writer) => writer.uint32(field << 3).uint64(value));
 
-/** Field by field, as bytes. */
+/** The message as fields of bytes. */
 function parseFields(message: Uint8Array): [field: number, value: Buffer][] {
   const reader = Reader.create(message);
   const fields: [number, Buffer][] = [];
@@ -52,7 +52,7 @@ function parseFields(message: Uint8Array): [field: number, value: Buffer][] {
 }
 
 describe('images', () => {
-  it('are told with all that is known of them, and what else a runtime sends is passed over', async () => {
+  it('have all known fields, and other fields of a runtime are ignored', async () => {
     const image = inside(
       1,
       text(1, 'id-1'),
@@ -73,17 +73,17 @@ describe('images', () => {
     ]);
   });
 
-  it('are none where there are none', async () => {
+  it('are an empty list if there are none', async () => {
     server.answers.ListImages = (_, answer) => answer(null, Buffer.alloc(0));
     expect(await crio.images(signal)).toEqual([]);
   });
 
-  it('in bytes that are no such message are no images', async () => {
+  it('are rejected if the bytes are not such a message', async () => {
     server.answers.ListImages = (_, answer) => answer(null, Buffer.from([0x0a, 0xff]));
     await expect(crio.images(signal)).rejects.toMatchObject({ code: 'SLW_PINNING_RUNTIME' });
   });
 
-  it('are not taken by the ton', async () => {
+  it('are rejected above the size limit', async () => {
     server.answers.ListImages = (_, answer) => answer(null, inside(1, text(1, 'x'.repeat(10_000))));
     const connection = connect(server.socket, 5000);
     const listed = connection.call(methods.listImages, {}, { withinMs: null, signal });
@@ -93,13 +93,13 @@ describe('images', () => {
 });
 
 describe('the runtime', () => {
-  it('says who it is', async () => {
+  it('reports its name and version', async () => {
     const said = [text(1, '0.1.0'), text(2, 'cri-o'), text(3, '1.34.0'), text(4, 'v1')];
     server.answers.Version = (_, answer) => answer(null, Buffer.concat(said));
     expect(await crio.describe(signal)).toBe('cri-o 1.34.0');
   });
 
-  it('says where images are, and the disk how much space is there', async () => {
+  it('reports where images are, and the disk reports the space there', async () => {
     const path = '/var/lib/containers/storage/overlay-images';
     const used = inside(1, number(1, 123), inside(2, text(1, path)), inside(3, number(1, 4567)));
     server.answers.ImageFsInfo = (_, answer) => answer(null, used);
@@ -111,21 +111,21 @@ describe('the runtime', () => {
     });
   });
 
-  it('that does not know the interface is not the right one', async () => {
+  it('is rejected if it does not know the interface', async () => {
     await expect(crio.images(signal)).rejects.toMatchObject({
       code: 'SLW_PINNING_RUNTIME',
       message: expect.stringMatching(/Expected CRI-O/),
     });
   });
 
-  it('that does not answer in time is not waited for', async () => {
+  it('times out if it does not respond', async () => {
     server.answers.ListImages = () => {};
     const connection = connect(server.socket);
     await expect(connection.call(methods.listImages, {}, { withinMs: 50, signal })).rejects.toMatchObject({ code: 4 });
     connection.close();
   });
 
-  it('is found again when it is back', async () => {
+  it('is reconnected when it is back', async () => {
     const images = () => crio.images(signal).catch((error: unknown) => error);
     server.answers.ListImages = (_, answer) => answer(null, Buffer.alloc(0));
     expect(await images()).toEqual([]);
@@ -152,7 +152,7 @@ describe('pins', () => {
   });
   const OTHER = `quay.example/team/other@sha256:${'b'.repeat(64)}`;
 
-  it('are in a file that the runtime is told to read, and it is waited for that it goes by it', async () => {
+  it('are written to a file, the runtime is reloaded, and the call waits until they apply', async () => {
     const files = disk();
     const steps: string[] = [];
     const pins = createCrioPins({
@@ -172,13 +172,13 @@ describe('pins', () => {
     expect(await pins.isSetToPin([])).toBe(false);
   });
 
-  it('of images that are not there are waited for by nobody', async () => {
+  it('of missing images are not waited for', async () => {
     const pins = createCrioPins({ files: disk(), reload: async () => {}, images: async () => [] });
     await pins.pin([IMAGE], signal);
     expect(await pins.isSetToPin([IMAGE])).toBe(true);
   });
 
-  it('that are taken away leave no file, and the runtime is told', async () => {
+  it('leave no file when they are removed, and the runtime is reloaded', async () => {
     const files = disk();
     let reloads = 0;
     const pins = createCrioPins({ files, reload: async () => void (reloads += 1), images: async () => [] });
@@ -189,7 +189,7 @@ describe('pins', () => {
     expect(reloads).toBe(2);
   });
 
-  it('that the runtime does not go by are a failure that names the first of them', async () => {
+  it('that the runtime does not apply are a failure that names the first of them', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
     try {
       const images = async () => [found(OTHER, false), found(IMAGE, false)];
@@ -198,7 +198,7 @@ describe('pins', () => {
       await vi.advanceTimersByTimeAsync(11_000);
       expect(await pinned).toMatchObject({
         code: 'SLW_PINNING_NOT_PINNED',
-        message: expect.stringContaining(`50-pinned-images names ${IMAGE} and 1 more, and the container runtime`),
+        message: expect.stringContaining(`50-pinned-images lists ${IMAGE} and 1 more, and the container runtime`),
       });
     } finally {
       vi.useRealTimers();
@@ -206,12 +206,12 @@ describe('pins', () => {
   });
 });
 
-describe('what CRI-O is told', () => {
-  it('is nothing where nothing is pinned', () => {
+describe('the configuration of CRI-O', () => {
+  it('is empty if nothing is pinned', () => {
     expect(formatDropIn([])).toBeNull();
   });
 
-  it('is every image once, sorted, in one table', () => {
+  it('lists every image once, sorted, in one table', () => {
     expect(
       formatDropIn([buildImageName('b'), buildImageName('a'), buildImageName('b'), buildImageName('c')])
         ?.split('\n')
@@ -227,7 +227,7 @@ describe('what CRI-O is told', () => {
     ]);
   });
 
-  it('is TOML that reads back as the images, and does not depend on their order', () => {
+  it('is TOML that parses to the same images, and does not depend on their order', () => {
     const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1 });
     fc.assert(
       fc.property(words, (some) => {
@@ -241,7 +241,7 @@ describe('what CRI-O is told', () => {
 });
 
 describe('a pull', () => {
-  it('names the image, and gives the credentials of its registry', async () => {
+  it('sends the image and the credentials of its registry', async () => {
     let request = Buffer.alloc(0);
     server.answers.PullImage = (call, answer) => {
       request = Buffer.from(call.request);
@@ -256,7 +256,7 @@ describe('a pull', () => {
     expect(parseFields(request).map(([field]) => field)).toEqual([1]);
   });
 
-  it('that is refused says why, and not the password', async () => {
+  it('reports why it was rejected, without the password', async () => {
     server.answers.PullImage = (_, answer) =>
       answer({
         code: status.UNKNOWN,
@@ -272,13 +272,13 @@ describe('a pull', () => {
     expect(String(error)).not.toContain('hunter2');
   });
 
-  it('that fills the disk says so', async () => {
+  it('reports a full disk', async () => {
     server.answers.PullImage = (_, answer) =>
       answer({ code: status.UNKNOWN, details: 'write /x: no space left on device' });
     await expect(crio.pull(IMAGE, null, signal)).rejects.toMatchObject({ code: 'SLW_PINNING_NO_SPACE' });
   });
 
-  it('that is called off ends at once, also in the runtime', async () => {
+  it('ends immediately when it is cancelled, in the runtime too', async () => {
     const asked = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     server.answers.PullImage = (call) => {
@@ -295,7 +295,7 @@ describe('a pull', () => {
     await expect(crio.pull(IMAGE, null, controller.signal)).rejects.toBe(why);
   });
 
-  it('during which the runtime dies is not the fault of the image', async () => {
+  it('that ends with the runtime does not count against the image', async () => {
     const asked = Promise.withResolvers<void>();
     server.answers.PullImage = () => asked.resolve();
     const pulled = crio.pull(IMAGE, null, signal).catch((error: unknown) => error);

@@ -1,4 +1,4 @@
-// CRI-O: where it is, and how it is told which images to keep.
+// CRI-O: its socket, and how to configure its pins.
 import { posix } from 'node:path';
 import { type Backoff, backoffMs } from '@slipway/base/backoff';
 import { systemClock } from '@slipway/base/clock';
@@ -16,11 +16,11 @@ import {
 import { shorten } from '../run-command.ts';
 import { createCriCalls, type CriCalls } from './cri-calls.ts';
 
-/** Also known as /var/run/crio/crio.sock, but that goes through a link which may be absolute, and so lead out of a root. */
+/** The path /var/run/crio/crio.sock contains a link that may be absolute, and so may lead out of a mounted root. */
 const SOCKET = '/run/crio/crio.sock';
 const UNIT = 'crio';
 
-/** With its connection. */
+/** Includes the connection. */
 export type Crio = ContainerRuntime & CriCalls;
 
 export const crioDriver: RuntimeDriver = {
@@ -41,28 +41,28 @@ export function createCrio({ root, files, reload, socket = posix.join(root, SOCK
   return { ...calls, ...createCrioPins({ files, images: calls.images, reload: readConfiguration }) };
 }
 
-/** A unit that does not run is a runtime that does not answer; that systemd does not answer is another matter. */
+/** A unit that is not running means that the runtime does not respond. systemd not responding is a different error. */
 function notReloaded(error: unknown): unknown {
   if (!(error instanceof DaemonError) || error.code !== 'SLW_DAEMON_UNIT') return error;
   return new DaemonError(
     'SLW_PINNING_RUNTIME',
-    `The container runtime did not read its configuration again. ${shorten(error.message, 1000)}`,
+    `The container runtime did not reload its configuration. ${shorten(error.message, 1000)}`,
     { cause: error },
   );
 }
 
-// Pins. A file of its configuration tells CRI-O which images to keep; it reads that again when its unit is reloaded.
+// Pins. A drop-in file lists the images that CRI-O pins. CRI-O reads it when its unit is reloaded.
 
 export const DROP_IN = '/etc/crio/crio.conf.d/50-pinned-images';
 /** A hundred sets of 500 images with long names. */
 const MAX_DROP_IN_BYTES = 32 * 1024 * 1024;
 const PINNED_WITHIN_MS = 10_000;
-/** It reads its files a moment after it was told to. */
+/** CRI-O reads its files shortly after the reload. */
 const LOOK: Backoff = { firstMs: 10, maxMs: 200 };
 
 export interface CrioPinsOptions extends Pick<ContainerRuntime, 'images'> {
   readonly files: FileSystem;
-  /** Makes CRI-O read its configuration again. */
+  /** Makes CRI-O reload its configuration. */
   readonly reload: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -105,14 +105,14 @@ export function createCrioPins({
   };
 }
 
-/** The same images always give the same text. Null: nothing is pinned, and there is no file. */
+/** The same images always produce the same text. Null: nothing is pinned, and there is no file. */
 export function formatDropIn(images: readonly string[]): string | null {
   if (images.length === 0) return null;
   const lines = sortNames(images).map((image) => `  ${JSON.stringify(image)},`);
   return [HEAD, '[crio.image]', 'pinned_images = [', ...lines, ']', ''].join('\n');
 }
 
-/** Each once. */
+/** Sorted, without duplicates. */
 const sortNames = (images: readonly string[]): string[] => [...new Set(images)].toSorted();
 
 const HEAD =
@@ -121,8 +121,8 @@ const HEAD =
 function stillNotPinned(unpinned: readonly string[]): DaemonError {
   return new DaemonError(
     'SLW_PINNING_NOT_PINNED',
-    `${DROP_IN} names ${listNames(unpinned, { max: 1 })}, and the container runtime was told to read it, but does not report it as pinned. ` +
-      'Another file in that directory may set pinned_images as well: the last one counts, alone. `journalctl -u crio` on the ' +
-      'machine says whether it could read them',
+    `${DROP_IN} lists ${listNames(unpinned, { max: 1 })}, and the container runtime was reloaded, but does not report it as pinned. ` +
+      'Another file in that directory may also set pinned_images: only the last one counts. Check `journalctl -u crio` on the ' +
+      'machine for errors',
   );
 }

@@ -1,4 +1,4 @@
-// A machine that only bootc can change: without rpm-ostree, or not kept by ostree at all.
+// A machine that only bootc can change: it has no rpm-ostree, or is not based on ostree.
 import { posix } from 'node:path';
 import { anything, decodeValue, type Decoder, map, object, refine, string, withFallback } from '@slipway/base/codec';
 import { isRecord, parseJson } from '@slipway/base/json';
@@ -11,9 +11,12 @@ import type { Podman } from './podman.ts';
 import { type ChangingOS, expectStaged, stageWhole } from './staging.ts';
 
 const SHORT_MS = 2 * 60_000;
-/** Whose arguments those are, in the entry of the boot loader. */
+/** The owner of these arguments in the boot loader entry. */
 const SOURCE = 'slipway';
-/** Those of the booted deployment, once others are staged. As bootc's own record of that, it is gone with the next boot. */
+/**
+ * The arguments of the booted deployment, once others are staged. In /run, because bootc's record is also lost at the
+ * next boot.
+ */
 const BOOTED_ARGUMENTS = '/run/slipway/booted-kernel-arguments';
 const MAX_ARGUMENTS_BYTES = 64 * 1024;
 
@@ -28,16 +31,16 @@ export function createBootc(parts: {
   async function status(): Promise<BootcStatus> {
     const args = ['status', '--format', 'json'];
     return parseBootcStatus(
-      await attempt({ program: 'bootc', args, timeoutMs: SHORT_MS, failing: 'bootc does not answer' }),
+      await attempt({ program: 'bootc', args, timeoutMs: SHORT_MS, failing: 'bootc does not respond' }),
     );
   }
 
   async function switchTo({ image, transport }: { image: string; transport: string }): Promise<void> {
     const args = ['switch', ...(transport === 'registry' ? [] : ['--transport', transport]), image];
-    await attempt({ program: 'bootc', args, failing: `The OS cannot be brought to the image ${image}` });
+    await attempt({ program: 'bootc', args, failing: `The OS cannot be changed to the image ${image}` });
   }
 
-  /** The whole set each time: bootc replaces what this owner had. */
+  /** The whole set each time: bootc replaces the arguments of this owner. */
   async function setArguments(all: string): Promise<void> {
     const options = all === '' ? [] : ['--options', all];
     const args = ['loader-entries', 'set-options-for-source', '--source', SOURCE, ...options];
@@ -46,7 +49,11 @@ export function createBootc(parts: {
 
   async function changeArguments(change: NonNullable<OSChange['kernelArguments']>): Promise<void> {
     if (change.all === undefined) {
-      throw new OSFailure('unsupported', 'The kernel arguments cannot be changed', 'bootc has to be given all of them');
+      throw new OSFailure(
+        'unsupported',
+        'The kernel arguments cannot be changed',
+        'bootc needs the complete list of arguments',
+      );
     }
     if ((await files.lookAt(BOOTED_ARGUMENTS)) === null) {
       await makeDirectories(files, posix.dirname(BOOTED_ARGUMENTS), ownOwners());
@@ -59,11 +66,11 @@ export function createBootc(parts: {
   async function state(): Promise<OSState> {
     const { booted, staged } = await status();
     const kernelArguments = readCommandLine(await commandLine());
-    // bootc does not say which arguments the next boot has: those of this one stand for them.
+    // bootc does not report the arguments of the next boot, so those of this one are used.
     return { booted: asDeployment(booted, kernelArguments), staged: staged && asDeployment(staged, kernelArguments) };
   }
 
-  /** bootc has no word for that: going back to the booted image makes the next boot the same as this one. */
+  /** bootc has no such command: switching to the booted image makes the next boot the same as this one. */
   async function discard(): Promise<void> {
     const { booted, staged } = await status();
     if (staged === null || !booted?.image) return;
@@ -101,8 +108,8 @@ function refusePackages({ extensions, kernelType }: OSChange): void {
   if (asked.length === 0) return;
   throw new OSFailure(
     'unsupported',
-    `The OS cannot be given ${asked.join(' and ')}`,
-    'packages are added by rpm-ostree, and this machine has none, or its OS is not kept by ostree.',
+    `${asked.join(' and ')} cannot be installed`,
+    'rpm-ostree installs packages, and this machine has no rpm-ostree, or its OS is not based on ostree.',
   );
 }
 
@@ -111,7 +118,7 @@ function asDeployment(entry: BootcEntry | null, kernelArguments: readonly string
   return { image, digest, version, kernelArguments, packages: [] };
 }
 
-// `bootc status --format json`. What is absent may be null or left out.
+// `bootc status --format json`. Absent values may be null or left out.
 
 export interface BootcImage {
   readonly image: string;
@@ -121,16 +128,16 @@ export interface BootcImage {
 }
 
 export interface BootcEntry {
-  /** null: packages were changed by rpm-ostree, so bootc says nothing of the image. */
+  /** Null: rpm-ostree changed packages, so bootc does not report the image. */
   readonly image: BootcImage | null;
-  /** bootc cannot change what rpm-ostree has changed. */
+  /** bootc cannot change what rpm-ostree has modified. */
   readonly incompatible: boolean;
-  /** Only what is kept by ostree can be seen and changed by rpm-ostree as well. */
+  /** rpm-ostree can inspect and change only deployments based on ostree. */
   readonly ostree: boolean;
 }
 
 export interface BootcStatus {
-  /** null: this machine was not booted from an image. */
+  /** Null: this machine was not booted from an image. */
   readonly booted: BootcEntry | null;
   readonly staged: BootcEntry | null;
 }
@@ -140,7 +147,7 @@ export function parseBootcStatus(text: string): BootcStatus {
   if (!found.ok) {
     throw new DaemonError(
       'SLW_DAEMON_HOST',
-      'What `bootc status --format json` printed is no JSON. Is there a newer version of it?',
+      'The output of `bootc status --format json` is not JSON. A newer bootc may have changed its format',
     );
   }
   const said = decodeValue(object({ status: bootcStatus }), found.value);

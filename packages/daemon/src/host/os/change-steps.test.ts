@@ -31,12 +31,12 @@ function steps(change: OSChange, request: Partial<StepsRequest> = {}): string[] 
 }
 
 describe('the steps of a change', () => {
-  it('of nothing are none', () => {
+  it('are none for no change', () => {
     expect(steps({})).toEqual([]);
     expect(steps({ image: booted.image, kernelArguments: { removed: [], added: [] } })).toEqual([]);
   });
 
-  it('to another image go through podman’s store if it is there, else to the registry', () => {
+  it('to another image use podman’s store if it has the image, otherwise the registry', () => {
     expect(steps({ image: IMAGE })).toEqual([`rpm-ostree rebase --experimental ostree-unverified-registry:${IMAGE}`]);
     expect(steps({ image: IMAGE }, { isPulled: true })).toEqual([
       `rpm-ostree rebase --experimental ostree-unverified-image:containers-storage:${IMAGE}`,
@@ -47,7 +47,7 @@ describe('the steps of a change', () => {
     ]);
   });
 
-  it('to another image are left to rpm-ostree where there are packages, or will be', () => {
+  it('to another image use rpm-ostree if there are or will be packages', () => {
     const rebase = `rpm-ostree rebase --experimental ostree-unverified-registry:${IMAGE}`;
     const withPackages = { ...booted, packages: ['vim'] };
     expect(steps({ image: IMAGE }, { imageTool: 'bootc', booted: withPackages })).toEqual([rebase]);
@@ -57,20 +57,20 @@ describe('the steps of a change', () => {
     ]);
   });
 
-  it('of kernel arguments are one call, so that one that is removed and added moves to the end', () => {
+  it('for kernel arguments are one call, so that one that is removed and added moves to the end', () => {
     expect(steps({ kernelArguments: { removed: ['a=1', 'b'], added: ['c', 'b'] } })).toEqual([
       'rpm-ostree kargs --delete-if-present=a=1 --delete-if-present=b --append=c --append=b',
     ]);
   });
 
-  it('of extensions take away only what came with one', () => {
+  it('for extensions remove only packages of extensions', () => {
     const change = { extensions: { before: ['usbguard'], after: ['kerberos'] } };
     expect(steps(change, { booted: { ...booted, packages: ['usbguard', 'vim'] } })).toEqual([
       'rpm-ostree update --install krb5-workstation --install libkadm5 --uninstall usbguard',
     ]);
   });
 
-  it('to another extensions image have the same packages looked for again', () => {
+  it('to another extensions image resolve the same packages again', () => {
     const extensions = { before: ['usbguard'], after: ['usbguard'] };
     const withPackages = { ...booted, packages: ['usbguard'] };
     const change = { extensions, extensionsImage: 'quay.example/extensions:2' };
@@ -81,14 +81,14 @@ describe('the steps of a change', () => {
     expect(steps({ extensions: { before: [], after: [] }, extensionsImage: 'quay.example/extensions:2' })).toEqual([]);
   });
 
-  it('to another kernel put it in place of the image’s, and back', () => {
+  it('to another kernel replace the image’s, and restore it', () => {
     expect(steps({ kernelType: { before: 'default', after: 'realtime' } })).toEqual([
       `rpm-ostree override remove ${DEFAULT} --install ${RT}`,
     ]);
     expect(steps({ kernelType: { before: 'realtime', after: 'default' } }, { booted: realtime })).toEqual([RESET]);
   });
 
-  it('to another image put the image’s kernel back first, and the other one in its place again', () => {
+  it('to another image restore the image’s kernel first, and then replace it again', () => {
     expect(steps({ image: IMAGE, kernelArguments: { removed: [], added: ['x'] } }, { booted: realtime })).toEqual([
       RESET,
       `rpm-ostree rebase --experimental ostree-unverified-registry:${IMAGE}`,
@@ -116,7 +116,7 @@ describe('the steps of a change', () => {
   const extensionsImage = 'quay.example/extensions@sha256:1';
   it.each<[string, RpmOstreeDeployment, OSChange, string[]]>([
     ['another image', booted, { image: IMAGE }, [IMAGE]],
-    ['another image under packages', realtime, { image: IMAGE, extensionsImage }, [IMAGE, extensionsImage]],
+    ['another image with layered packages', realtime, { image: IMAGE, extensionsImage }, [IMAGE, extensionsImage]],
     ['a new extension', booted, { extensions: { before: [], after: ['sysstat'] }, extensionsImage }, [extensionsImage]],
     [
       'another kernel',
@@ -125,15 +125,15 @@ describe('the steps of a change', () => {
       [extensionsImage],
     ],
     [
-      'the same packages of another version',
+      'the same packages in another version',
       realtime,
       { extensions: { before: ['usbguard'], after: ['usbguard'] }, extensionsImage },
       [extensionsImage],
     ],
-    ['a kernel that comes from no image', booted, { kernelType: { before: 'default', after: 'realtime' } }, []],
-    ['the last package going', booted, { extensions: { before: ['usbguard'], after: [] }, extensionsImage }, []],
-    ['arguments alone', realtime, { kernelArguments: { removed: [], added: ['x'] }, extensionsImage }, []],
-    ['the image that it runs', { ...booted, image: IMAGE }, { image: IMAGE }, []],
+    ['a kernel that is not from an image', booted, { kernelType: { before: 'default', after: 'realtime' } }, []],
+    ['removing the last package', booted, { extensions: { before: ['usbguard'], after: [] }, extensionsImage }, []],
+    ['arguments only', realtime, { kernelArguments: { removed: [], added: ['x'] }, extensionsImage }, []],
+    ['the current image', { ...booted, image: IMAGE }, { image: IMAGE }, []],
   ])('are preceded by downloads for %s', (_what, from, change, images) => {
     expect(listImagesToPull({ booted: from, change })).toEqual(images);
   });

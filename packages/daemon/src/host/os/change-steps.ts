@@ -1,5 +1,5 @@
-// From the booted deployment to the wanted one, in the order in which rpm-ostree and bootc can do it: each step goes on from what
-// the ones before have staged.
+// The steps from the booted deployment to the desired one, in the order that rpm-ostree and bootc support. Each step
+// continues from what the previous ones staged.
 import { isEqual } from '@slipway/base/equal';
 import type { Deployment, OSChange } from '../host.ts';
 import {
@@ -15,16 +15,16 @@ import type { RpmOstreeDeployment } from './rpm-ostree-status.ts';
 export interface OSStep {
   readonly program: 'rpm-ostree' | 'bootc';
   readonly args: readonly string[];
-  /** For people, if it fails. */
+  /** Human-readable: the message if it fails. */
   readonly failing: string;
 }
 
 export interface StepsRequest {
   readonly booted: RpmOstreeDeployment;
   readonly change: OSChange;
-  /** Which tool changes images here. Where packages are involved it is rpm-ostree all the same. */
+  /** The tool that changes images on this machine. If packages are involved, rpm-ostree is used anyway. */
   readonly imageTool: 'rpm-ostree' | 'bootc';
-  /** Podman has the image already. */
+  /** Podman already has the image. */
   readonly isPulled: boolean;
 }
 
@@ -48,7 +48,10 @@ export function planOSSteps(request: StepsRequest): OSStep[] {
   ];
 }
 
-/** Packages come from the extensions image where there are any in the end and this change has rpm-ostree look for them. */
+/**
+ * Whether rpm-ostree needs the extensions image: the result has packages, and this change makes rpm-ostree resolve
+ * them.
+ */
 export function needsPackages({ booted, change }: DesiredDeployment): boolean {
   const wanted = changePackages(booted.packages, change);
   const looksForThem =
@@ -56,7 +59,7 @@ export function needsPackages({ booted, change }: DesiredDeployment): boolean {
   return looksForThem && wanted.length > 0;
 }
 
-/** All that has to be downloaded for the change, and nothing else. */
+/** All images that the change needs, and nothing else. */
 export function listImagesToPull(wanted: DesiredDeployment): string[] {
   const { image = '', extensionsImage = '' } = wanted.change;
   return [switchesImage(wanted) ? image : '', needsPackages(wanted) ? extensionsImage : ''].filter(
@@ -72,29 +75,29 @@ function computeKernelType({ booted, change }: StepsRequest): string {
   return change.kernelType?.after ?? findKernelType(booted.packages);
 }
 
-/** The image's own kernel comes back first: another image has no place for the overrides of this one. */
+/** Restores the image's kernel first, because overrides do not fit another image. */
 function resetKernel(booted: RpmOstreeDeployment): OSStep[] {
   const removals = booted.removals.filter((name) => DEFAULT_KERNEL.includes(name));
   const packages = booted.packages.filter(isKernelPackage);
   if (removals.length === 0 || packages.length === 0) return [];
   const args = ['override', 'reset', ...removals, ...packages.flatMap((name) => ['--uninstall', name])];
-  return [{ program: 'rpm-ostree', args, failing: 'The kernel of the OS image cannot be put back' }];
+  return [{ program: 'rpm-ostree', args, failing: 'The kernel of the OS image cannot be restored' }];
 }
 
 function switchImage(request: StepsRequest, image: string): OSStep {
   const { booted, change, imageTool, isPulled } = request;
-  const failing = `The OS cannot be brought to the image ${image}`;
+  const failing = `The OS cannot be changed to the image ${image}`;
   const isModified = booted.packages.length + booted.removals.length + changePackages([], change).length > 0;
   if (imageTool === 'bootc' && !isModified) {
     const transport = isPulled ? ['--transport', 'containers-storage'] : [];
     return { program: 'bootc', args: ['switch', ...transport, image], failing };
   }
   const scheme = isPulled ? 'ostree-unverified-image:containers-storage:' : 'ostree-unverified-registry:';
-  // Versions of old want to be told that images are an experiment; later ones do not mind.
+  // Old versions require this option for images; later ones accept it.
   return { program: 'rpm-ostree', args: ['rebase', '--experimental', `${scheme}${image}`], failing };
 }
 
-/** In one call: an argument that is removed and added is moved to the end. */
+/** In a single call: an argument that is both removed and added moves to the end. */
 function changeArguments({ kernelArguments }: OSChange): OSStep[] {
   if (kernelArguments === undefined) return [];
   const args = [
@@ -109,15 +112,15 @@ function installKernel(kernelType: string): OSStep[] {
   const packages = listKernelPackages(kernelType);
   if (packages.length === 0) return [];
   const args = ['override', 'remove', ...DEFAULT_KERNEL, ...packages.flatMap((name) => ['--install', name])];
-  return [{ program: 'rpm-ostree', args, failing: `The kernel ${kernelType} cannot be put in place of the image’s` }];
+  return [{ program: 'rpm-ostree', args, failing: `The image’s kernel cannot be replaced with ${kernelType}` }];
 }
 
-/** The same packages from another extensions image: perhaps of another version. */
+/** The same packages from another extensions image, possibly in another version. */
 function updatePackages({ booted, change }: Pick<StepsRequest, 'booted' | 'change'>): OSStep[] {
   const wanted = changePackages(booted.packages, change);
   const isSame = change.extensions !== undefined && isEqual(wanted, booted.packages.toSorted());
   if (!isSame || wanted.length === 0 || !change.extensionsImage) return [];
-  return [{ program: 'rpm-ostree', args: ['update'], failing: 'The packages cannot be brought to another version' }];
+  return [{ program: 'rpm-ostree', args: ['update'], failing: 'The packages cannot be updated to another version' }];
 }
 
 function layerExtensions(booted: RpmOstreeDeployment, { extensions }: OSChange): OSStep[] {

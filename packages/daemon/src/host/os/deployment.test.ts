@@ -10,27 +10,27 @@ const booted: Deployment = {
   packages: ['vim'],
 };
 
-describe('what is staged is looked at again', () => {
+describe('the check of a staged deployment finds', () => {
   it.each<[what: string, next: Partial<Deployment>, change: OSChange, found: RegExp | null]>([
-    ['all as asked', { image: 'os:2' }, { image: 'os:2' }, null],
-    ['another image', {}, { image: 'os:2' }, /Expected the image os:2, the next boot has os:1/],
+    ['nothing, if everything matches', { image: 'os:2' }, { image: 'os:2' }, null],
+    ['another image', {}, { image: 'os:2' }, /Expected the image os:2, but the next boot has os:1/],
     [
-      'arguments as asked, with others of the image between them',
+      'nothing, if arguments of the image are between those of the config',
       { kernelArguments: ['root=x', 'image', 'quiet', 'a', 'b'] },
       { kernelArguments: { removed: ['a'], added: ['a', 'b'] } },
       null,
     ],
     [
-      'an argument that did not come',
+      'an argument that was not added',
       { kernelArguments: ['root=x', 'a', 'quiet'] },
       { kernelArguments: { removed: [], added: ['b'] } },
       /Expected the kernel argument b/,
     ],
     [
-      'an argument that did not go',
+      'an argument that was not removed',
       { kernelArguments: ['root=x', 'a', 'quiet'] },
       { kernelArguments: { removed: ['a'], added: [] } },
-      /argument a to be gone/,
+      /Expected no kernel argument a,/,
     ],
     [
       'arguments in another order',
@@ -39,12 +39,12 @@ describe('what is staged is looked at again', () => {
       /argument c/,
     ],
     [
-      'packages that did not come',
+      'packages that were not added',
       {},
       { extensions: { before: [], after: ['usbguard'] } },
       /packages usbguard, vim .* has vim/,
     ],
-    ['packages that got lost', { packages: [], image: 'os:2' }, { image: 'os:2' }, /packages vim .* has none/],
+    ['packages that were lost', { packages: [], image: 'os:2' }, { image: 'os:2' }, /packages vim .* has none/],
   ])('%s', (_what, next, change, found) => {
     const problems = checkStaged(booted, { ...booted, ...next }, change);
     expect(problems.join(' ')).toMatch(found ?? /^$/);

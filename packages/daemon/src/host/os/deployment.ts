@@ -1,18 +1,18 @@
-// What a deployment of the OS is made of: its image, its kernel arguments, its packages; and whether one that is staged has them.
+// The parts of an OS deployment: image, kernel arguments, packages; and the check that a staged deployment has them.
 import { isEqual } from '@slipway/base/equal';
 import type { Deployment, OSChange } from '../host.ts';
 
-/** What the next boot would not bring, though every command said that it went well. One sentence each. */
+/** What the next boot would lack although every command succeeded. One sentence each. */
 export function checkStaged(booted: Deployment, next: Deployment, change: OSChange): string[] {
   return [...checkImage(next, change), ...checkArguments(booted, next, change), ...checkPackages(booted, next, change)];
 }
 
 function checkImage(next: Deployment, { image }: OSChange): string[] {
   if (image === undefined || next.image === image) return [];
-  return [`Expected the image ${image}, the next boot has ${next.image || 'none'}.`];
+  return [`Expected the image ${image}, but the next boot has ${next.image || 'none'}.`];
 }
 
-/** The order counts among ours; a new image may have brought arguments of its own. */
+/** Only the order of the config's arguments matters. A new image may add arguments. */
 function checkArguments(booted: Deployment, next: Deployment, { kernelArguments }: OSChange): string[] {
   if (kernelArguments === undefined) return [];
   const wanted = changeKernelArguments(booted.kernelArguments, kernelArguments);
@@ -24,8 +24,8 @@ function checkArguments(booted: Deployment, next: Deployment, { kernelArguments 
   return [
     ...(left.length === 0
       ? []
-      : [`Expected the kernel argument ${left[0]}, the next boot has it not, or not in its place.`]),
-    ...gone.map((argument) => `Expected the kernel argument ${argument} to be gone, the next boot still has it.`),
+      : [`Expected the kernel argument ${left[0]}, but the next boot does not have it, or not in the right position.`]),
+    ...gone.map((argument) => `Expected no kernel argument ${argument}, but the next boot still has it.`),
   ];
 }
 
@@ -33,12 +33,14 @@ function checkPackages(booted: Deployment, next: Deployment, change: OSChange): 
   const wanted = changePackages(booted.packages, change);
   if (isEqual(next.packages.toSorted(), wanted)) return [];
   const text = (names: readonly string[]) => names.join(', ') || 'none';
-  return [`Expected the packages ${text(wanted)} beside those of the image, the next boot has ${text(next.packages)}.`];
+  return [
+    `Expected the packages ${text(wanted)} in addition to those of the image, but the next boot has ${text(next.packages)}.`,
+  ];
 }
 
 // Kernel arguments.
 
-/** Each of `removed` goes once, the first of that text; `added` come at the end, in their order. */
+/** Removes the first occurrence of each of `removed`, then appends `added` in order. */
 export function changeKernelArguments(
   args: readonly string[],
   change: { readonly removed: readonly string[]; readonly added: readonly string[] },
@@ -51,17 +53,17 @@ export function changeKernelArguments(
   return [...left, ...change.added];
 }
 
-/** What the boot loader put there for itself is none of the OS's, and where ostree finds the deployment changes with others. */
+/** Drops the boot loader's arguments, and ostree=…, whose value changes between deployments. */
 export function readCommandLine(text: string): string[] {
   return splitKernelArguments(text).filter((argument) => !/^(BOOT_IMAGE|ostree)=/.test(argument));
 }
 
-/** Of a command line: at spaces, but not at those between quotes. */
+/** Splits at spaces, except between quotes. */
 function splitKernelArguments(text: string): string[] {
   return text.match(/(?:"[^"]*"|[^\s"])+/g) ?? [];
 }
 
-// Which packages an extension or a kernel is made of. The names are those of the RHCOS and SCOS extensions images.
+// The packages of extensions and kernels. The names are those of the RHCOS and SCOS extensions images.
 
 const EXTENSION_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'two-node-ha': ['pacemaker', 'pcs', 'fence-agents-all'],
@@ -86,17 +88,17 @@ const OTHER_KERNELS: Readonly<Record<string, readonly string[]>> = {
   '64k-pages': ['kernel-64k-core', 'kernel-64k-modules', 'kernel-64k-modules-core', 'kernel-64k-modules-extra'],
 };
 
-/** Each package once, sorted; an extension that is not known is a package of that name. */
+/** Sorted, without duplicates. An unknown extension is a package of that name. */
 export function listExtensionPackages(extensions: readonly string[]): string[] {
   return [...new Set(extensions.flatMap((name) => EXTENSION_PACKAGES[name] ?? [name]))].toSorted();
 }
 
-/** Those that come in place of the default kernel; none for the default one. */
+/** The packages that replace the default kernel. Empty for the default one. */
 export function listKernelPackages(kernelType: string): readonly string[] {
   return OTHER_KERNELS[kernelType] ?? [];
 }
 
-/** What is asked for once the change is made: neither what others have asked for is lost, nor what both sides have. */
+/** The requested packages after the change. Packages that other tools requested stay, and so do those in both lists. */
 export function changePackages(
   packages: readonly string[],
   change: {
@@ -128,12 +130,12 @@ const SCHEME =
 
 const TRANSPORT = /^(?:docker:\/\/|registry:|containers-storage:(?:\[[^\]]*\])?|oci:|oci-archive:|docker-daemon:)/;
 
-/** The digest that an image is named by; '' where it is named by a tag. */
+/** The digest in an image name. '' if it has a tag instead. */
 export function parseDigest(image: string): string {
   return DIGEST.exec(image)?.[1] ?? '';
 }
 
-/** As osImageURL has it, of a reference as ostree keeps it: without scheme and transport. */
+/** Converts a reference of ostree to the form of osImageURL: without scheme and transport. */
 export function parseImageReference(reference: string): string {
   return reference.replace(SCHEME, '').replace(TRANSPORT, '');
 }

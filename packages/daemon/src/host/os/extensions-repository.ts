@@ -1,4 +1,5 @@
-// Packages of extensions and kernels, taken out of their image, as a repository that rpm-ostree finds. There only while it looks.
+// Packages of extensions and kernels, copied from their image into a repository for rpm-ostree. It exists only during
+// the change.
 import { emptyDirectory, type FileSystem, makeDirectories, ownOwners, replaceFile } from '../file-system.ts';
 import type { Run } from '../run-command.ts';
 import type { Podman } from './podman.ts';
@@ -18,7 +19,7 @@ skip_if_unavailable=False
 
 export interface ExtensionsRepository {
   open(image: string): Promise<void>;
-  /** Also what an earlier process has left. */
+  /** Also removes what an earlier process left. */
   close(): Promise<void>;
 }
 
@@ -48,7 +49,7 @@ export function createExtensionsRepository(parts: {
       await makeDirectories(files, CONTENT, owners);
       await podman.copyOut(image, CONTENT);
       if ((await files.lookAt('/sys/fs/selinux/enforce')) !== null) {
-        // What podman has copied has the label of containers, which rpm-ostree may not read.
+        // Files copied by podman have the label of containers, which rpm-ostree may not read.
         await run({ program: 'chcon', args: ['-R', '-t', 'var_run_t', CONTENT], timeoutMs: 10 * 60_000 });
       }
       await makeDirectories(files, REPOSITORIES, owners);

@@ -1,5 +1,5 @@
-// The real adapters with the stand-in for rpm-ostree, bootc and podman as child processes: every call goes the way that it goes on
-// a machine. The rest of what they do is in open-os.test.ts.
+// The real adapters with the stand-in for rpm-ostree, bootc and podman as child processes, as on a machine.
+// open-os.test.ts covers the rest.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ async function open(programs: StandInOptions['programs']): Promise<{ machine: St
 }
 
 describe('the OS tools as programs', () => {
-  it('rpm-ostree and podman bring image, arguments and packages, at the next boot', async () => {
+  it('rpm-ostree and podman apply image, arguments and packages at the next boot', async () => {
     const { machine, os } = await open(['rpm-ostree', 'podman']);
     const lines: string[] = [];
     await os.prefetch([NEW], ({ text }) => lines.push(text), signal);
@@ -57,7 +57,7 @@ describe('the OS tools as programs', () => {
     expect(booted.kernelArguments).toContain('dyndbg="file a +p"');
   });
 
-  it('bootc brings the image', async () => {
+  it('bootc applies the image', async () => {
     const { machine, os } = await open(['rpm-ostree', 'bootc', 'podman']);
     await os.stage({ image: NEW });
     expect(machine.state().calls).toContain(`bootc switch ${NEW}`);
@@ -65,7 +65,7 @@ describe('the OS tools as programs', () => {
     expect((await os.state()).booted.image).toBe(NEW);
   });
 
-  it('say that they are a stand-in', async () => {
+  it('identify themselves as a stand-in', async () => {
     const { machine } = await open(['rpm-ostree', 'bootc', 'podman']);
     const readStdout = async (program: string, ...args: string[]) =>
       (await machine.run({ program, args, timeoutMs: 30_000 })).stdout;
@@ -75,7 +75,7 @@ describe('the OS tools as programs', () => {
     expect(await readStdout('podman', '--version')).toContain('this is not podman');
   });
 
-  it('end with 77 where they are asked to tell that nothing changed, or that something waits', async () => {
+  it('exit with 77 for an unchanged or pending deployment, if requested', async () => {
     const { machine, os } = await open(['rpm-ostree']);
     const status = async (...args: string[]) =>
       (await machine.run({ program: 'rpm-ostree', args, timeoutMs: 30_000 })).status;
@@ -85,7 +85,7 @@ describe('the OS tools as programs', () => {
     expect(await status('status', '--json', '--pending-exit-77')).toBe(77);
   });
 
-  it('fail with every text that is known, and each is told by its class', async () => {
+  it('fail with every known text, and each is classified', async () => {
     const { machine } = await open(['rpm-ostree']);
     const attempt = createOSRun(machine.run, {
       busyForMs: 0,

@@ -1,4 +1,4 @@
-// The real adapters on the stand-in for the OS tools. open-os.e2e.test.ts runs it as the program that it is.
+// The real adapters with the stand-in for the OS tools. open-os.e2e.test.ts runs it as a program.
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ const listChanges = (machine: StandInMachine) =>
     .calls.filter((call) => /^(bootc (switch|loader)|rpm-ostree (rebase|kargs --[ad]|override|update))/.test(call));
 
 describe('rpm-ostree', () => {
-  it('brings another image out of podman’s store, other arguments and packages, and all of it at the next boot', async () => {
+  it('applies another image from podman’s store, arguments and packages, all at the next boot', async () => {
     const { machine, os, kind } = await open();
     expect(kind).toBe('rpm-ostree');
     const lines: string[] = [];
@@ -87,7 +87,7 @@ describe('rpm-ostree', () => {
     expect((await os.state()).booted.packages).toContain('kernel-rt-core');
   });
 
-  it('does the same when it is asked again, and starts from what is booted', async () => {
+  it('is idempotent, and starts from the booted deployment', async () => {
     const { machine, os } = await open();
     await os.stage({ image: NEW, kernelArguments: { removed: [], added: ['a=1'] } });
     await os.stage({ image: NEW, kernelArguments: { removed: [], added: ['b=1'] } });
@@ -99,14 +99,14 @@ describe('rpm-ostree', () => {
     expect(await os.state()).toMatchObject({ booted: { image: OLD }, staged: null });
   });
 
-  it('changes nothing where the machine is as asked already', async () => {
+  it('changes nothing if the machine already matches', async () => {
     const { machine, os } = await open();
     await os.stage({ image: OLD, kernelArguments: { removed: ['not there'], added: [] } });
     expect((await os.state()).staged).toBeNull();
     expect(listChanges(machine)).toEqual(['rpm-ostree kargs --delete-if-present=not there']);
   });
 
-  it('takes it for done if the image turns out to be staged already, and for a failure if another one is', async () => {
+  it('succeeds if the image turns out to be staged already, and fails if another one is', async () => {
     const { machine, os } = await open();
     const equal = `error: Old and new refs are equal: ostree-unverified-registry:${NEW}`;
     machine.fail({ call: 'rpm-ostree rebase', stderr: equal });
@@ -119,7 +119,7 @@ describe('rpm-ostree', () => {
       patience: RETRY_POLICY,
       run: async (command) => {
         const result = await run(command);
-        // Somebody is faster between two of our calls.
+        // Another client is faster between two calls.
         if (command.args[0] === 'cleanup') {
           machine.change({ staged: { ...machine.state().booted, reference: `ostree-unverified-registry:${NEW}` } });
         }
@@ -130,7 +130,7 @@ describe('rpm-ostree', () => {
     expect((await again.os.state()).staged?.image).toBe(NEW);
   });
 
-  it('discards all of a change if one step of it fails, its repository of packages included', async () => {
+  it('discards the whole change if one step fails, including its package repository', async () => {
     const { machine, os } = await open();
     const change = os.stage({
       image: NEW,
@@ -143,7 +143,7 @@ describe('rpm-ostree', () => {
     expect(machine.state().containers).toEqual({});
   });
 
-  it('waits for another transaction, and gives up after a bound time', async () => {
+  it('waits for another transaction, and gives up after a limited time', async () => {
     const { machine, os } = await open();
     machine.fail({ call: 'rpm-ostree kargs --append', stderr: 'error: Transaction in progress: cleanup ', times: 3 });
     await os.stage({ kernelArguments: { removed: [], added: ['x'] } });
@@ -152,7 +152,7 @@ describe('rpm-ostree', () => {
     await expect(os.discard()).rejects.toMatchObject({ failure: 'busy', retry: true });
   });
 
-  it('tries a pull again where the network failed, a bound number of times', async () => {
+  it('retries a pull after a network failure, a limited number of times', async () => {
     const { machine, os } = await open();
     const stderr = 'Error: dial tcp 10.0.0.9:443: i/o timeout';
     machine.fail({ call: 'podman pull', stderr, times: 2 });
@@ -162,7 +162,7 @@ describe('rpm-ostree', () => {
     await expect(os.prefetch([EXTENSIONS], () => undefined, signal)).rejects.toMatchObject({ failure: 'network' });
   });
 
-  it('does not pull what is there, and leaves pulling to rpm-ostree where there is no podman', async () => {
+  it('does not pull what is present, and leaves pulling to rpm-ostree without podman', async () => {
     const { machine, os } = await open();
     machine.change({ pulled: [NEW] });
     await os.prefetch([NEW], () => undefined, signal);
@@ -187,13 +187,13 @@ describe('rpm-ostree', () => {
     expect(await files.lookAt('/run/ostree/auth.json')).toMatchObject({ target: '/var/lib/kubelet/config.json' });
   });
 
-  it('says of an image that is none of an OS, and of one that is not there, which it is', async () => {
+  it('distinguishes an image that is not an OS image from one that does not exist', async () => {
     const { os } = await open();
     await expect(os.stage({ image: NOT_AN_OS })).rejects.toMatchObject({ failure: 'bad image' });
     await expect(os.stage({ image: 'quay.example/none:1' })).rejects.toMatchObject({ failure: 'not found' });
   });
 
-  it('notices what is not staged though the command said so', async () => {
+  it('notices a change that is not staged although the command succeeded', async () => {
     const { machine } = await open();
     const { os } = await openOS({
       files: createDisk({ root: machine.root }),
@@ -201,14 +201,14 @@ describe('rpm-ostree', () => {
       run: (command) =>
         command.args[0] === 'rebase' ? Promise.resolve({ status: 0, stdout: '', stderr: '' }) : machine.run(command),
     });
-    await expect(os.stage({ image: NEW })).rejects.toThrow(/not staged as it was asked for.*Expected the image/);
+    await expect(os.stage({ image: NEW })).rejects.toThrow(/does not match the request.*Expected the image/);
   });
 });
 
 describe('bootc', () => {
   const programs = ['rpm-ostree', 'bootc', 'podman'] as const;
 
-  it('brings the image, and rpm-ostree the arguments', async () => {
+  it('applies the image, and rpm-ostree the arguments', async () => {
     const { machine, os, kind } = await open({ programs });
     expect(kind).toBe('bootc');
     await os.prefetch([NEW], () => undefined, signal);
@@ -224,7 +224,7 @@ describe('bootc', () => {
     expect((await os.state()).staged).toBeNull();
   });
 
-  it('leaves a machine with packages of its own to rpm-ostree', async () => {
+  it('leaves a machine with layered packages to rpm-ostree', async () => {
     const { machine, os } = await open({ programs });
     const extensions = { before: [], after: ['usbguard'] };
     await os.stage({ extensions, extensionsImage: EXTENSIONS });
@@ -236,7 +236,7 @@ describe('bootc', () => {
     expect((await again.os.state()).staged).toMatchObject({ image: NEW, packages: ['usbguard'] });
   });
 
-  it('alone brings image and arguments, takes them back, and refuses packages', async () => {
+  it('alone applies image and arguments, rolls them back, and rejects packages', async () => {
     const { machine, os, kind } = await open({ programs: ['bootc', 'podman'], isComposefs: true });
     expect(kind).toBe('bootc');
     const kernelArguments = { removed: [], added: ['a=1'], all: { before: [], after: ['a=1'] } };
@@ -260,7 +260,7 @@ describe('bootc', () => {
 });
 
 describe('a machine with neither', () => {
-  it('has no image, and refuses to change its OS, naming what was to change', async () => {
+  it('has no image, and refuses to change its OS, naming the requested change', async () => {
     const { os, kind } = await open({ programs: [], osRelease: 'ID=debian\nVERSION_ID=13\n' });
     expect(kind).toBe('plain');
     expect(await os.state()).toMatchObject({ booted: { image: '', packages: [] }, staged: null });

@@ -1,4 +1,4 @@
-// Finds out what is in charge of the machine's OS, and opens that.
+// Detects the tool that manages the machine's OS, and opens it.
 import { readFile } from 'node:fs/promises';
 import { type FileSystem, ownOwners } from '../file-system.ts';
 import type { OperatingSystem } from '../host.ts';
@@ -14,14 +14,14 @@ import { createRpmOstree } from './rpm-ostree.ts';
 
 export interface OSOptions {
   readonly patience?: OSRetryPolicy;
-  /** What the kernel was started with; that of this machine unless told. */
+  /** The kernel command line. Default: that of this machine. */
   readonly commandLine?: () => Promise<string>;
 }
 
 const SHORT_MS = 60_000;
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 const OSTREE_SECRET = '/run/ostree/auth.json';
-/** What podman pulls goes there. */
+/** Where podman stores images. */
 const CONTAINERS = '/var/lib/containers';
 
 export async function openOS(
@@ -62,7 +62,7 @@ async function gatherFacts(files: FileSystem, run: Run): Promise<OSToolFacts> {
 
 async function detectBootc(run: Run): Promise<OSToolFacts['bootc']> {
   const { status, stdout } = await run({ program: 'bootc', args: ['status', '--format', 'json'], timeoutMs: SHORT_MS });
-  // One that does not answer, an old one without JSON for example, is of no use.
+  // A bootc that fails, for example an old one without JSON output, cannot be used.
   if (status !== 0) return 'absent';
   const { booted } = parseBootcStatus(stdout);
   if (booted === null) return 'none';
@@ -71,7 +71,7 @@ async function detectBootc(run: Run): Promise<OSToolFacts['bootc']> {
   return booted.ostree ? 'image' : 'bootc only';
 }
 
-/** rpm-ostree and bootc look for it there. What somebody else has put there stays. */
+/** rpm-ostree and bootc read it there. An existing file of another owner stays. */
 async function linkPullSecret(files: FileSystem): Promise<void> {
   if ((await files.lookAt(PULL_SECRET)) === null || (await files.lookAt(OSTREE_SECRET)) !== null) return;
   if ((await files.lookAt('/run/ostree')) === null) {

@@ -7,7 +7,7 @@ describe('a failure of an OS tool', () => {
     expect(classifyFailure(text)).toBe(is);
   });
 
-  it('that nobody has seen before is shown whole, up to 4 kB of its end', () => {
+  it('that is unknown is quoted completely, up to the last 4 kB', () => {
     const failure = new OSFailure('unknown', 'The OS cannot be changed', `error: ${'x'.repeat(3000)} the reason`);
     expect(failure.message).toContain(`error: ${'x'.repeat(3000)} the reason`);
     const longer = new OSFailure('unknown', 'The OS cannot be changed', `begin ${'x'.repeat(10_000)} the reason`);
@@ -15,7 +15,7 @@ describe('a failure of an OS tool', () => {
     expect(longer.message.length).toBeLessThan(5000);
   });
 
-  it('is worth another try only where time may heal it', () => {
+  it('is retried only if it may be temporary', () => {
     const worth = (failure: OSFailureClass) => new OSFailure(failure, '', '').retry;
     expect((['busy', 'network', 'no space'] as const).map(worth)).toEqual([true, true, true]);
     expect((['unauthorized', 'not found', 'bad image', 'unknown'] as const).map(worth)).toEqual(

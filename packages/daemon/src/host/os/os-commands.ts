@@ -1,16 +1,16 @@
-// Runs rpm-ostree, bootc and podman, and tries again what may pass: for a bound time, and only then fails.
+// Runs rpm-ostree, bootc and podman, and retries temporary failures for a limited time.
 import { type Backoff, backoffMs } from '@slipway/base/backoff';
 import { systemClock } from '@slipway/base/clock';
 import { DaemonError } from '../../errors.ts';
 import { type Command, type Run, shorten } from '../run-command.ts';
 
 export interface OSRetryPolicy {
-  /** How long somebody else's change of the OS is waited for, and how often it is asked. */
+  /** How long to wait for an OS change of another client, and how often to check. */
   readonly busyForMs: number;
   readonly busyEveryMs: number;
-  /** After each failure that a network may have made. */
+  /** The backoff after failures that the network may have caused. */
   readonly network: Backoff;
-  /** So many tries beside the first one. */
+  /** In addition to the first attempt. */
   readonly networkRetries: number;
 }
 
@@ -23,14 +23,14 @@ export const DEFAULT_RETRY_POLICY: OSRetryPolicy = {
 
 export type OSCommand = Omit<Command, 'timeoutMs'> & {
   readonly timeoutMs?: number;
-  /** For people: what was to be done, as in `The OS image cannot be pulled`. */
+  /** Human-readable: the failed operation, for example `The OS image cannot be pulled`. */
   readonly failing: string;
 };
 
 /** Resolves to stdout. Rejects with an OSFailure. */
 export type OSRun = (command: OSCommand) => Promise<string>;
 
-/** Nothing but asking takes longer than that, and a pull on a slow line may take as long. */
+/** Every query is faster than this, but a pull over a slow line may take this long. */
 const LONG_MS = 60 * 60_000;
 
 export function createOSRun(run: Run, retryPolicy: OSRetryPolicy): OSRun {
@@ -40,7 +40,8 @@ export function createOSRun(run: Run, retryPolicy: OSRetryPolicy): OSRun {
     for (;;) {
       const { status, stdout, stderr } = await run({ timeoutMs: LONG_MS, ...command });
       if (status === 0) return stdout;
-      if (status === null) throw new OSFailure('unsupported', command.failing, `there is no ${command.program} here`);
+      if (status === null)
+        throw new OSFailure('unsupported', command.failing, `this machine has no ${command.program}`);
       const failure = classifyFailure(stderr);
       if (failure === 'network') networkFailures += 1;
       const pause = pauseAfter(failure, retryPolicy, { giveUpAt, networkFailures });
@@ -50,7 +51,7 @@ export function createOSRun(run: Run, retryPolicy: OSRetryPolicy): OSRun {
   };
 }
 
-/** Undefined: trying again does not help, or not any more. */
+/** Undefined: another attempt does not help, or the retries are used up. */
 function pauseAfter(
   failure: OSFailureClass,
   { busyEveryMs, network, networkRetries }: OSRetryPolicy,
@@ -61,7 +62,7 @@ function pauseAfter(
   return undefined;
 }
 
-// None of them tells its failures apart by exit status: only the text does.
+// None of these tools distinguishes failures by exit status, only by text.
 
 export type OSFailureClass =
   | 'busy'
@@ -81,7 +82,10 @@ interface FailureRule {
   readonly text: RegExp;
 }
 
-/** The first that fits counts: a message often holds the whole chain of causes, so the particular stand before the general. */
+/**
+ * The first match counts: a message often contains the whole chain of causes, so specific rules come before general
+ * ones.
+ */
 const RULES: readonly FailureRule[] = [
   { is: 'busy', text: /transaction in progress|reboot initiated, cannot start new transaction/i },
   { is: 'locked', text: /LockLayering=true|updates and deployments are driven by|not allowed for user/i },
@@ -119,18 +123,18 @@ const RULES: readonly FailureRule[] = [
 ];
 
 const REMEDIATIONS: Readonly<Record<OSFailureClass, string>> = {
-  busy: 'Another change of the OS is under way on this machine; it is tried again when that is done. Who does that: `rpm-ostree status`.',
-  network: 'The registry cannot be reached. It is tried again; check network, proxy and mirrors of this machine.',
-  unauthorized: 'The registry does not let this machine in. Check the pull secret in /var/lib/kubelet/config.json.',
-  'not found': 'There is no such image in the registry. Check osImageURL, and that the mirror has it.',
-  'no space': 'Make room on the disk of this machine: it is tried again.',
-  'bad image': 'This image is no OS image that this machine can boot. Check osImageURL.',
-  policy: 'The policy of this machine does not let the image in. Check /etc/containers/policy.json.',
-  packages: 'Check spec.extensions and spec.kernelType, and that the extensions image belongs to the OS image.',
-  locked: 'Something on this machine keeps the OS from being changed; it has to be removed there.',
-  unsupported:
-    'This machine’s OS tool cannot do that. Its OS has to be another one, or the config must not ask for it.',
-  unknown: 'This failure is not known to Slipway; what the program said stands here whole.',
+  busy: 'Another change of the OS is in progress on this machine. The daemon retries when it ends. See `rpm-ostree status` for the client.',
+  network: 'The registry cannot be reached. The daemon retries. Check the network, proxy and mirrors of this machine.',
+  unauthorized:
+    'The registry rejects this machine’s credentials. Check the pull secret in /var/lib/kubelet/config.json.',
+  'not found': 'The registry has no such image. Check osImageURL, and that the mirror has it.',
+  'no space': 'Free space on this machine’s disk. The daemon retries.',
+  'bad image': 'This image is not an OS image that this machine can boot. Check osImageURL.',
+  policy: 'The policy of this machine rejects the image. Check /etc/containers/policy.json.',
+  packages: 'Check spec.extensions and spec.kernelType, and that the extensions image matches the OS image.',
+  locked: 'The OS of this machine is locked against changes. Remove the lock on the machine.',
+  unsupported: 'The OS tool of this machine does not support this. Remove it from the config, or install another OS.',
+  unknown: 'Slipway does not recognise this failure.',
 };
 
 const TRANSIENT: ReadonlySet<OSFailureClass> = new Set(['busy', 'network', 'no space']);
@@ -138,13 +142,13 @@ const MAX_TEXT_CHARS = 4096;
 
 export class OSFailure extends DaemonError {
   readonly failure: OSFailureClass;
-  /** Trying again, with nothing changed, may help. */
+  /** A retry without any change may succeed. */
   readonly retry: boolean;
 
   constructor(failure: OSFailureClass, what: string, said: string) {
     super(
       'SLW_DAEMON_OS',
-      `${what} (${failure}). ${REMEDIATIONS[failure]} It said: ${shorten(said, MAX_TEXT_CHARS) || 'nothing'}`,
+      `${what} (${failure}). ${REMEDIATIONS[failure]} Details: ${shorten(said, MAX_TEXT_CHARS) || 'none'}`,
     );
     this.failure = failure;
     this.retry = TRANSIENT.has(failure);

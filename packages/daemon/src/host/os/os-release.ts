@@ -13,7 +13,7 @@ export async function readOSRelease(files: FileSystem): Promise<OSRelease> {
   return {};
 }
 
-/** As os-release(5): shell assignments, quoted or not. */
+/** The format of os-release(5): shell assignments, quoted or not. */
 export function parseOSRelease(text: string): OSRelease {
   const entries = text.split('\n').flatMap((line): [string, string][] => {
     const match = /^\s*([A-Z][A-Z0-9_]*)=(.*)$/.exec(line.trimEnd());
@@ -27,7 +27,7 @@ export async function describeOS(files: FileSystem): Promise<{ name: string; ver
   return { name: release['NAME'] ?? release['ID'] ?? 'unknown', version: readOSVersion(release) };
 }
 
-/** Of the OS it is built from where it says so: VERSION of RHCOS may begin with that of the cluster (4.12 is `412.`). */
+/** The version of the base OS if it is known: VERSION of RHCOS may start with that of the cluster (4.12 is `412.`). */
 export function readOSVersion(release: OSRelease): string {
   if (release['RHEL_VERSION'] !== undefined) return release['RHEL_VERSION'];
   const cluster = release['OPENSHIFT_VERSION']?.replace('.', '');
@@ -41,7 +41,10 @@ function unquote(value: string): string {
   return quoted === null ? value : (quoted[2] ?? '').replaceAll(/\\(["'$`\\])/g, '$1');
 }
 
-/** Of Enterprise Linux and what is built from it; undefined for any other OS, whose numbers mean something else. */
+/**
+ * The major version of Enterprise Linux and its derivatives. Undefined for other OSes, whose numbers mean something
+ * else.
+ */
 export function readOSMajor(release: OSRelease): number | undefined {
   if (!['rhcos', 'scos', 'rhel', 'centos'].includes(release['ID'] ?? '')) return undefined;
   const major = Number.parseInt(readOSVersion(release), 10);

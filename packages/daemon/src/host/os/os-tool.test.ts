@@ -11,22 +11,22 @@ const debian = { ID: 'debian', VERSION_ID: '13' };
 
 const table: [what: string, tool: OSTool, facts: OSToolFacts][] = [
   ['EL 10', 'bootc', { release: el10, hasRpmOstree: true, bootc: 'image' }],
-  ['EL 10 with packages of its own', 'rpm-ostree', { release: el10, hasRpmOstree: true, bootc: 'modified' }],
-  ['EL 10 whose bootc does not know the image', 'rpm-ostree', { release: el10, hasRpmOstree: true, bootc: 'none' }],
+  ['EL 10 with layered packages', 'rpm-ostree', { release: el10, hasRpmOstree: true, bootc: 'modified' }],
+  ['EL 10 whose bootc does not support the image', 'rpm-ostree', { release: el10, hasRpmOstree: true, bootc: 'none' }],
   ['EL 10 without rpm-ostree', 'bootc', { release: el10, hasRpmOstree: false, bootc: 'image' }],
-  ['EL 9 where bootc can', 'bootc', { release: el9, hasRpmOstree: true, bootc: 'image' }],
-  ['CentOS Stream CoreOS 9 where bootc can', 'bootc', { release: scos9, hasRpmOstree: true, bootc: 'image' }],
-  ['EL 9 with packages of its own', 'rpm-ostree', { release: el9, hasRpmOstree: true, bootc: 'modified' }],
+  ['EL 9 with a usable bootc', 'bootc', { release: el9, hasRpmOstree: true, bootc: 'image' }],
+  ['CentOS Stream CoreOS 9 with a usable bootc', 'bootc', { release: scos9, hasRpmOstree: true, bootc: 'image' }],
+  ['EL 9 with layered packages', 'rpm-ostree', { release: el9, hasRpmOstree: true, bootc: 'modified' }],
   ['EL 9 without bootc', 'rpm-ostree', { release: el9, hasRpmOstree: true, bootc: 'absent' }],
-  ['EL 8, whatever bootc says', 'rpm-ostree', { release: el8, hasRpmOstree: true, bootc: 'image' }],
+  ['EL 8, whatever bootc reports', 'rpm-ostree', { release: el8, hasRpmOstree: true, bootc: 'image' }],
   ['Fedora CoreOS', 'rpm-ostree', { release: fedora, hasRpmOstree: true, bootc: 'image' }],
   ['Fedora without rpm-ostree', 'bootc', { release: fedora, hasRpmOstree: false, bootc: 'image' }],
-  ['an OS that ostree does not keep', 'bootc', { release: el9, hasRpmOstree: true, bootc: 'bootc only' }],
+  ['an OS that is not based on ostree', 'bootc', { release: el9, hasRpmOstree: true, bootc: 'bootc only' }],
   ['Debian', 'plain', { release: debian, hasRpmOstree: false, bootc: 'absent' }],
   ['Debian with bootc installed', 'plain', { release: debian, hasRpmOstree: false, bootc: 'none' }],
 ];
 
-describe('which tool is in charge of the OS', () => {
+describe('the tool that manages the OS', () => {
   it.each(table)('%s: %s', (_what, tool, facts) => {
     expect(chooseOSTool(facts)).toBe(tool);
   });

@@ -4,15 +4,15 @@ import { readOSMajor } from './os-release.ts';
 export interface OSToolFacts {
   readonly release: OSRelease;
   readonly hasRpmOstree: boolean;
-  /** What bootc says of this machine. `absent`: there is no bootc. `none`: it was not booted from an image. */
+  /** What bootc reports about this machine. `absent`: there is no bootc. `none`: it was not booted from an image. */
   readonly bootc:
     | 'absent'
     | 'none'
-    /** It can change this machine. */
+    /** bootc can change this machine. */
     | 'image'
-    /** Packages were changed by rpm-ostree: bootc refuses to go on from there. */
+    /** rpm-ostree changed packages, and bootc refuses to continue from there. */
     | 'modified'
-    /** Not kept by ostree: nothing but bootc can change this machine. */
+    /** Not based on ostree: only bootc can change this machine. */
     | 'bootc only';
 }
 
@@ -24,30 +24,30 @@ interface Row {
 
 const canBootc = ({ bootc }: OSToolFacts): boolean => bootc === 'image' || bootc === 'bootc only';
 
-/** The first row that applies counts. */
+/** The first matching row counts. */
 const OS_TOOLS = [
   {
-    when: 'only bootc can: there is no rpm-ostree, or the OS is not kept by ostree',
+    when: 'only bootc works: there is no rpm-ostree, or the OS is not based on ostree',
     applies: (facts) => facts.bootc === 'bootc only' || (canBootc(facts) && !facts.hasRpmOstree),
     tool: 'bootc',
   },
   {
-    when: 'packages were changed by rpm-ostree, which bootc does not go on from',
+    when: 'rpm-ostree changed packages, which bootc does not support',
     applies: (facts) => facts.bootc === 'modified' && facts.hasRpmOstree,
     tool: 'rpm-ostree',
   },
   {
-    when: 'Enterprise Linux 10 and newer, booted from an image that bootc knows',
+    when: 'Enterprise Linux 10 and newer, booted from an image that bootc supports',
     applies: (facts) => canBootc(facts) && (readOSMajor(facts.release) ?? 0) >= 10,
     tool: 'bootc',
   },
   {
-    when: 'Enterprise Linux 9, booted from an image that bootc knows',
+    when: 'Enterprise Linux 9, booted from an image that bootc supports',
     applies: (facts) => canBootc(facts) && readOSMajor(facts.release) === 9,
     tool: 'bootc',
   },
-  { when: 'there is rpm-ostree', applies: (facts) => facts.hasRpmOstree, tool: 'rpm-ostree' },
-  { when: 'neither: an OS that is not made from images', applies: () => true, tool: 'plain' },
+  { when: 'rpm-ostree is installed', applies: (facts) => facts.hasRpmOstree, tool: 'rpm-ostree' },
+  { when: 'neither: the OS is not image-based', applies: () => true, tool: 'plain' },
 ] as const satisfies readonly Row[];
 
 export type OSTool = (typeof OS_TOOLS)[number]['tool'];

@@ -1,4 +1,4 @@
-// An OS that is not made from images: a machine of Debian, say. Its files and units are ours to keep, its OS is not.
+// An OS that is not image-based, for example Debian. The daemon manages its files and units, but not the OS.
 import type { OSChange } from '../host.ts';
 import { readCommandLine } from './deployment.ts';
 import { OSFailure } from './os-commands.ts';
@@ -17,7 +17,7 @@ export function createPlainOS(commandLine: () => Promise<string>): ChangingOS {
       throw new OSFailure(
         'unsupported',
         `${fields.join(', ')} cannot be changed on this machine`,
-        'expected an OS that is made from images, found neither rpm-ostree nor bootc in charge of it.',
+        'expected an image-based OS managed by rpm-ostree or bootc, found neither.',
       );
     },
 

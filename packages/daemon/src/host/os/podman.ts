@@ -7,17 +7,17 @@ import type { OSRun } from './os-commands.ts';
 const PULL_SECRET = '/var/lib/kubelet/config.json';
 const SHORT_MS = 60_000;
 const MAX_LINE_CHARS = 200;
-/** A name of its own: what an earlier try has left is found by it. */
+/** A fixed name, so that a container left by an earlier attempt is found. */
 const CONTAINER = 'slipway-extensions';
 
 export interface Podman {
-  /** False also where there is no podman. */
+  /** False also if there is no podman. */
   hasImage(image: string): Promise<boolean>;
-  /** Those that `pull` would pull. */
+  /** The images that `pull` would pull. */
   missing(images: readonly string[]): Promise<readonly string[]>;
-  /** Where there is no podman, nothing happens: the OS tool pulls for itself, if later. */
+  /** Does nothing without podman: the OS tool then pulls during the change. */
   pull(image: string, onProgress: (progress: Progress) => void, signal?: AbortSignal): Promise<void>;
-  /** All of an image's files, into a directory of the machine that is there. */
+  /** Copies all files of an image into an existing directory of the machine. */
   copyOut(image: string, directory: string): Promise<void>;
 }
 
@@ -38,12 +38,13 @@ export function createPodman({ files, run, attempt }: { files: FileSystem; run: 
     },
 
     async pull(image, onProgress, signal) {
-      if (!(await isThere())) return onProgress({ text: `There is no podman: ${image} is pulled when the OS changes` });
-      if (await hasImage(image)) return onProgress({ text: `${image} is there already` });
+      if (!(await isThere()))
+        return onProgress({ text: `There is no podman on this machine: ${image} is pulled during the OS change` });
+      if (await hasImage(image)) return onProgress({ text: `${image} is already present` });
       const hasSecret = (await files.lookAt(PULL_SECRET)) !== null;
       const pull = ['podman', 'pull', ...(hasSecret ? ['--authfile', PULL_SECRET] : []), image];
       onProgress({ text: `Pulling ${image}` });
-      // The machine still does its work meanwhile, and that comes first.
+      // At low priority, because workloads are still running.
       await attempt({
         program: 'nice',
         args: ['--', 'ionice', '-c', '3', ...pull],
@@ -54,7 +55,7 @@ export function createPodman({ files, run, attempt }: { files: FileSystem; run: 
     },
 
     async copyOut(image, directory) {
-      const failing = `The files of the image ${image} cannot be had`;
+      const failing = `The files of the image ${image} cannot be extracted`;
       await run(podman('rm', '--force', '--ignore', CONTAINER));
       await attempt({ program: 'podman', args: ['create', '--net=none', '--name', CONTAINER, image], failing });
       try {

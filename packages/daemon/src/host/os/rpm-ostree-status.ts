@@ -1,4 +1,4 @@
-// `rpm-ostree status --json`. Fields come and go with its versions: what is absent is taken as empty.
+// `rpm-ostree status --json`. Its fields vary with the version: absent ones count as empty.
 import {
   anything,
   array,
@@ -21,9 +21,9 @@ export interface RpmOstreeDeployment {
   readonly digest: string;
   readonly version: string;
   readonly checksum: string;
-  /** Asked for by name, beside those of the image. */
+  /** Requested by name, in addition to those of the image. */
   readonly packages: readonly string[];
-  /** Of the image's, those that were asked to go. */
+  /** Packages of the image that were requested to be removed. */
   readonly removals: readonly string[];
 }
 
@@ -35,10 +35,10 @@ export interface RpmOstreeStatus {
 export function parseRpmOstreeStatus(text: string): RpmOstreeStatus {
   const found = parseJson(text);
   if (!found.ok) {
-    // Not shown: it holds whole manifests.
+    // The output is not quoted, because it contains whole manifests.
     throw new DaemonError(
       'SLW_DAEMON_HOST',
-      'What `rpm-ostree status --json` printed is no JSON. Is there a newer version of it?',
+      'The output of `rpm-ostree status --json` is not JSON. A newer rpm-ostree may have changed its format',
     );
   }
   const said = decodeValue(object({ deployments: readableItems(deployment) }), found.value);
@@ -47,8 +47,7 @@ export function parseRpmOstreeStatus(text: string): RpmOstreeStatus {
   if (booted === undefined) {
     throw new DaemonError(
       'SLW_DAEMON_HOST',
-      '`rpm-ostree status --json` names no deployment that this machine is booted from: expected one of `deployments` with ' +
-        '`booted: true`.',
+      '`rpm-ostree status --json` lists no booted deployment: expected one of `deployments` with `booted: true`.',
     );
   }
   return { booted, staged: deployments.find((each) => each.staged) ?? null };
@@ -86,7 +85,7 @@ const deployment: Decoder<RpmOstreeDeployment> = map(
   },
 );
 
-/** Hosts of old have the image in the text of a custom origin. */
+/** Old hosts have the image in the text of a custom origin. */
 function parseImage(reference: string, origin: unknown): string {
   if (reference !== '') return parseImageReference(reference);
   return typeof origin === 'string' && origin.startsWith('pivot://') ? origin.slice('pivot://'.length) : '';

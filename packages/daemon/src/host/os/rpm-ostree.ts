@@ -1,4 +1,5 @@
-// An OS that ostree keeps. rpm-ostree sees and changes all of it; where the machine is one for bootc, that brings the image.
+// An OS based on ostree. rpm-ostree inspects and changes everything, except that bootc changes the image if the machine
+// supports it.
 import type { Deployment, OSChange, OSState } from '../host.ts';
 import { needsPackages, type OSStep, planOSSteps, type StepsRequest } from './change-steps.ts';
 import { readCommandLine } from './deployment.ts';
@@ -18,7 +19,7 @@ export function createRpmOstree(parts: {
 }): ChangingOS {
   const { attempt, podman, repository, imageTool } = parts;
   const query = (...args: string[]) =>
-    attempt({ program: 'rpm-ostree', args, timeoutMs: SHORT_MS, failing: 'rpm-ostree does not answer' });
+    attempt({ program: 'rpm-ostree', args, timeoutMs: SHORT_MS, failing: 'rpm-ostree does not respond' });
   const status = async (): Promise<RpmOstreeStatus> => parseRpmOstreeStatus(await query('status', '--json'));
 
   async function state(): Promise<OSState> {
@@ -32,7 +33,11 @@ export function createRpmOstree(parts: {
 
   async function discard(): Promise<void> {
     await repository.close();
-    await attempt({ program: 'rpm-ostree', args: ['cleanup', '-p'], failing: 'What is staged cannot be discarded' });
+    await attempt({
+      program: 'rpm-ostree',
+      args: ['cleanup', '-p'],
+      failing: 'The staged deployment cannot be discarded',
+    });
   }
 
   async function runStep(step: OSStep, change: OSChange): Promise<void> {
@@ -43,7 +48,7 @@ export function createRpmOstree(parts: {
     }
   }
 
-  /** The first deployment has this image: then it has been staged before, by whoever. */
+  /** The first deployment already has this image: it was staged before, by this or another client. */
   async function isThereAlready(error: unknown, change: OSChange): Promise<boolean> {
     if (!(error instanceof OSFailure) || !error.message.includes('Old and new refs are equal')) return false;
     const { booted, staged } = await status();

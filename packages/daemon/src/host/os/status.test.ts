@@ -6,7 +6,7 @@ import { parseRpmOstreeStatus } from './rpm-ostree-status.ts';
 const digest = `sha256:${'a'.repeat(64)}`;
 
 describe('rpm-ostree status', () => {
-  it('gives the booted deployment and the staged one', () => {
+  it('returns the booted deployment and the staged one', () => {
     const text = JSON.stringify({
       deployments: [
         {
@@ -48,7 +48,7 @@ describe('rpm-ostree status', () => {
     });
   });
 
-  it('knows the image of a host of old, and that there may be none', () => {
+  it('finds the image of an old host, and allows none', () => {
     const status = (more: object) => parseRpmOstreeStatus(JSON.stringify({ deployments: [{ booted: true, ...more }] }));
     expect(status({ 'custom-origin': ['pivot://quay.example/os:1', 'Managed'] }).booted.image).toBe(
       'quay.example/os:1',
@@ -56,14 +56,14 @@ describe('rpm-ostree status', () => {
     expect(status({ origin: 'fedora:fedora/x86_64/coreos/stable' }).booted.image).toBe('');
   });
 
-  it('that cannot be read is said so, without showing it', () => {
-    expect(() => parseRpmOstreeStatus('{"deployments":[')).toThrow(/is no JSON/);
-    expect(() => parseRpmOstreeStatus('{"deployments":[{"booted":false}]}')).toThrow(/names no deployment/);
+  it('that cannot be parsed is reported without its contents', () => {
+    expect(() => parseRpmOstreeStatus('{"deployments":[')).toThrow(/is not JSON/);
+    expect(() => parseRpmOstreeStatus('{"deployments":[{"booted":false}]}')).toThrow(/lists no booted deployment/);
   });
 });
 
 describe('bootc status', () => {
-  it('gives the images, and says what bootc cannot change', () => {
+  it('returns the images, and whether bootc can change them', () => {
     const image = {
       image: { image: `quay.example/os@${digest}`, transport: 'registry' },
       imageDigest: digest,
@@ -85,16 +85,16 @@ describe('bootc status', () => {
     });
   });
 
-  it('of a machine that is not booted from an image is nothing', () => {
+  it('of a machine that was not booted from an image is empty', () => {
     expect(parseBootcStatus('{"status":{"booted":null,"staged":null,"type":null}}')).toEqual({
       booted: null,
       staged: null,
     });
-    expect(() => parseBootcStatus('No such thing')).toThrow(/is no JSON/);
+    expect(() => parseBootcStatus('No such thing')).toThrow(/is not JSON/);
   });
 });
 
-describe('an image is named as osImageURL has it', () => {
+describe('an image has the form of osImageURL', () => {
   it.each([
     ['ostree-unverified-registry:quay.example/os:1', 'quay.example/os:1'],
     ['ostree-unverified-image:registry:quay.example/os:1', 'quay.example/os:1'],
@@ -113,7 +113,7 @@ describe('an image is named as osImageURL has it', () => {
 });
 
 describe('the command line of the kernel', () => {
-  it('is split at spaces that are not between quotes, without what the boot loader and ostree add', () => {
+  it('is split at spaces outside quotes, without the arguments of the boot loader and ostree', () => {
     expect(
       readCommandLine('BOOT_IMAGE=(hd0)/vmlinuz root=x  ostree=/ostree/boot.1/os/4f1c/0 dyndbg="file a +p" quiet\n'),
     ).toEqual(['root=x', 'dyndbg="file a +p"', 'quiet']);

@@ -1,4 +1,4 @@
-// Every call of the port as a value, so that one function can count, fail, stop or keep any of them.
+// Every call of the file system as a value, so that one function can count, fail, stop or record any of them.
 import type { FileSystem, NewFile, Owners } from '../file-system.ts';
 
 export type ChangeCall =
@@ -26,7 +26,7 @@ export function isChange(call: Call): call is ChangeCall {
   return !READ_OPERATIONS.has(call.operation);
 }
 
-/** Decides about each call: `run` carries it out. */
+/** Decides about each call: `run` executes it. */
 export type Around = <T>(call: Call, run: () => Promise<T>) => Promise<T>;
 
 export function aroundCalls(files: FileSystem, around: Around): FileSystem {

@@ -1,4 +1,4 @@
-// A disk as plain data: inodes, and directories that give them names. Cheap to copy, so that thousands can be tried.
+// A disk as plain data: inodes, and directories that name them. Cheap to copy, so that tests can try thousands.
 import { createHash } from 'node:crypto';
 import type { Owners } from '../file-system.ts';
 
@@ -9,7 +9,7 @@ export type Inode = Owners &
     | { readonly kind: 'link'; readonly target: string }
   );
 
-/** An inode is never changed in place, so that copies can share it. */
+/** Inodes are immutable, so that copies can share them. */
 export interface DiskImage {
   readonly inodes: Map<number, Inode>;
 }
@@ -24,7 +24,7 @@ export function copyImage({ inodes }: DiskImage): DiskImage {
   return { inodes: new Map(inodes) };
 }
 
-/** Equal for two disks on which every path is the same, second names of a file included. */
+/** Equal for two disks with the same paths, including hard links. */
 export function hashDiskImage(image: DiskImage): string {
   const lines: string[] = [];
   const met = new Map<number, number>();

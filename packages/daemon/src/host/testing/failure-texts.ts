@@ -1,4 +1,4 @@
-// What rpm-ostree, bootc and podman say when they fail, and of which class that is.
+// Error messages of rpm-ostree, bootc and podman, with their classes.
 import type { OSFailureClass } from '../os/os-commands.ts';
 
 export const FAILURE_TEXTS: readonly { readonly is: OSFailureClass; readonly text: string }[] = [

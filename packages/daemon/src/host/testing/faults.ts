@@ -5,24 +5,24 @@ import { type FileSystem, type Owners, ownOwners } from '../file-system.ts';
 import { aroundCalls, type Call, executeCall, type ChangeCall, isChange } from './calls.ts';
 
 export type Fault =
-  /** The program ends: no call after it is carried out, and none returns. */
+  /** The program ends: no later call is executed, and none returns. */
   | { readonly kind: 'stop'; readonly when: 'before' | 'half way' | 'after' }
-  /** This call fails, once; of a file that is being made, nothing is left. */
+  /** This call fails once. A file that was being created does not remain. */
   | { readonly kind: 'error'; readonly code: 'ENOSPC' | 'EIO' }
-  /** From this call on, for good: `EROFS` every change, `ENOSPC` all that needs space. */
+  /** Permanently from this call on: `EROFS` for every change, `ENOSPC` for everything that needs space. */
   | { readonly kind: 'from there on'; readonly code: 'EROFS' | 'ENOSPC' };
 
 export interface FaultyDisk {
   readonly files: FileSystem;
-  /** Calls of the kind that is counted, so far. */
+  /** The counted calls so far. */
   readonly calls: () => number;
-  /** The call at which it happened. */
+  /** The disturbed call. */
   readonly hit: () => Call | undefined;
   /** Resolves when the program has ended. */
   readonly stopped: Promise<void>;
 }
 
-/** `at` counts changes, or calls that only look, from 0 on. */
+/** `at` counts changes, or read-only calls, from 0. */
 export function createFaultyDisk(
   disk: FileSystem,
   { at, of, fault }: { readonly at: number; readonly of: 'changes' | 'looks'; readonly fault: Fault },
@@ -39,7 +39,7 @@ export function createFaultyDisk(
     if (hit === undefined) return run();
     if (fault.kind === 'stop') {
       ended = true;
-      // A call that fails has also been made.
+      // A call that fails was executed too.
       if (fault.when !== 'before')
         await Promise.allSettled([fault.when === 'half way' ? executeHalf(disk, call) : run()]);
       stop.resolve();
@@ -51,13 +51,13 @@ export function createFaultyDisk(
   return { files, calls: () => calls, hit: () => hit, stopped: stop.promise };
 }
 
-/** Half way is only within calls that write. */
+/** Only writes can stop half way. */
 function isCounted(call: Call, of: 'changes' | 'looks', fault: Fault): boolean {
   if (fault.kind === 'stop' && fault.when === 'half way') return canBeHalfDone(call);
   return isChange(call) === (of === 'changes');
 }
 
-/** Nobody waits for it: who does is no longer there. */
+/** Never settles: its caller no longer runs. */
 function never<T>(): Promise<T> {
   return new Promise<T>(() => {});
 }
@@ -70,7 +70,7 @@ function isRefused(code: 'EROFS' | 'ENOSPC', call: Call): boolean {
 
 type InSteps = Extract<ChangeCall, { operation: 'createFile' | 'overwrite' | 'makeDirectory' | 'makeLink' }>;
 
-/** What is more than one call of the operating system. */
+/** Calls that consist of several system calls. */
 function canBeHalfDone(call: Call): call is InSteps {
   switch (call.operation) {
     case 'createFile':
@@ -99,7 +99,7 @@ async function executeHalf(disk: FileSystem, call: Call): Promise<void> {
       const { file } = call;
       return executeCall(disk, { ...call, file: { ...file, bytes: file.bytes.subarray(0, file.bytes.length >> 1) } });
     }
-    // Not given to their owners yet, and so closed.
+    // Still private, because the owner is set later.
     case 'makeDirectory':
       return executeCall(disk, { ...call, directory: { ...ownOwners(), mode: call.directory.mode & 0o700 } });
     case 'makeLink':

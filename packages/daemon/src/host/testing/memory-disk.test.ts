@@ -51,7 +51,7 @@ const change: fc.Arbitrary<ChangeCall> = fc.oneof(
   }),
 );
 
-it('a disk in memory does what a real one does, and refuses what it refuses', async () => {
+it('a disk in memory behaves like a real one, and rejects what that rejects', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 30 }), path, async (changes, seen) => {
       const root = mkdtempSync(join(tmpdir(), 'slipway-memory-'));
@@ -72,7 +72,7 @@ it('a disk in memory does what a real one does, and refuses what it refuses', as
   );
 });
 
-it('a call is the same through a wrapper that lets everything pass', async () => {
+it('a call behaves the same through a transparent wrapper', async () => {
   const files = aroundCalls(createMemoryDisk(emptyImage(me)), (_, run) => run());
   await files.makeDirectory('/etc', { mode: 0o755, ...me });
   await files.createFile('/etc/a', { bytes: Buffer.from('12'), mode: 0o644, ...me });
@@ -82,7 +82,7 @@ it('a call is the same through a wrapper that lets everything pass', async () =>
   expect(Buffer.from(await files.read('/etc/b', 10)).toString()).toBe('13');
 });
 
-/** Which of several errors comes first is the kernel's business; that there is one is not. */
+/** The kernel decides which of several errors comes first; only that there is one matters. */
 async function settleCall(call: Promise<unknown>): Promise<'done' | 'refused'> {
   return call.then(
     () => 'done' as const,
@@ -96,7 +96,7 @@ async function readTree(files: FileSystem, at: string): Promise<unknown> {
   if (found.kind === 'link') return found;
   const { uid, gid, mode: bits } = found;
   if (found.kind === 'file') return { uid, gid, bits, bytes: [...(await files.read(at, 100))] };
-  // The root itself is made by who makes the disk.
+  // The creator of the disk makes its root.
   const own = at === '/' ? {} : { uid, gid, bits };
   const names = await files.list(at);
   return { ...own, below: await Promise.all(names.map(async (name) => [name, await readTree(files, join(at, name))])) };

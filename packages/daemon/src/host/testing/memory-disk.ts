@@ -1,15 +1,15 @@
-// The port on a disk image, with a note of what each call did to which inode: a power cut is made from those notes.
-// A property test beside holds it against the real disk.
+// The file system on a disk image, with a note of what each call did to which inode. Power cuts are derived from these
+// notes. A property test compares it with the real disk.
 import { constants } from 'node:os';
 import { DaemonError } from '../../errors.ts';
 import type { FileSystem, FileInfo, Owners } from '../file-system.ts';
 import { ROOT, type DiskImage, type Inode } from './disk-image.ts';
 
-/** One note for each thing that a disk may or may not have kept when the power went. */
+/** One note for each change that a disk may have lost in a power cut. */
 export type Note =
-  /** Names that came or went (null) together: a rename is never half done. */
+  /** Names that appeared or disappeared (null) together: a rename is atomic. */
   | { readonly kind: 'names'; readonly set: readonly NameSet[] }
-  /** A new inode, or other contents, mode or owners of one that was there. */
+  /** A new inode, or new contents, mode or owners of an existing one. */
   | { readonly kind: 'inode'; readonly number: number; readonly before: Inode | null; readonly after: Inode }
   | { readonly kind: 'sync'; readonly number: number };
 
@@ -37,7 +37,7 @@ type Directory = Extract<Inode, { kind: 'directory' }>;
 
 const MAX_LINKS = 40;
 const ALL_BITS = 0o7777;
-/** It never gets full. */
+/** It never runs full. */
 const SPACE = { freeBytes: 50e9, sizeBytes: 100e9 };
 
 export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = () => {}): FileSystem {
@@ -72,7 +72,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
     name({ directory, name: last, inode: number });
   };
 
-  /** undefined: there is no such directory. */
+  /** Undefined: there is no such directory. */
   function walk(path: string, names: readonly string[]): number | undefined {
     const state: Walk = { path, trail: [ROOT], ahead: names.toReversed(), links: 0 };
     for (let each = state.ahead.pop(); each !== undefined; each = state.ahead.pop()) {
@@ -219,7 +219,7 @@ export function setNames({ inodes }: DiskImage, set: readonly NameSet[]): void {
   }
 }
 
-/** Of what it throws, a promise: a caller of the port sees nothing else. */
+/** Turns exceptions into rejections, as callers expect. */
 function settle<A extends unknown[], T>(act: (...args: A) => T): (...args: A) => Promise<T> {
   return (...args) => {
     try {
@@ -234,7 +234,7 @@ function changed(inode: Inode, clock: number): Inode {
   return inode.kind === 'file' ? { ...inode, changed: clock } : inode;
 }
 
-/** Linux takes the bits away that would let a file run as its new owner. */
+/** Linux clears the bits that would let a file run as its new owner. */
 function withOwners(inode: Inode, owners: Owners): Inode {
   if (inode.kind !== 'file') return { ...inode, ...owners };
   const lost = 0o4000 | ((inode.mode & 0o010) === 0 ? 0 : 0o2000);
@@ -269,7 +269,7 @@ function isInside({ inodes }: DiskImage, number: number, top: number): boolean {
   return inode?.kind === 'directory' && [...inode.names.values()].some((child) => isInside({ inodes }, number, child));
 }
 
-/** The same paths come again and again. */
+/** The same paths are parsed repeatedly. */
 const known = new Map<string, readonly string[]>();
 
 function checked(path: string): readonly string[] {

@@ -1,4 +1,4 @@
-// The stand-in as a program: `os-stand-in.ts DIRECTORY NAME ARGUMENTS…`, where NAME is what it is called as.
+// The stand-in as a program: `os-stand-in.ts DIRECTORY NAME ARGUMENTS…`, where NAME is the program that it replaces.
 import { callStandIn } from './stand-in.ts';
 
 const [directory = '', name = '', ...args] = process.argv.slice(2);

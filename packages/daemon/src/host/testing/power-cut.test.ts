@@ -7,7 +7,7 @@ import { disksAfterCuts } from './power-cut.ts';
 const me = { uid: 0, gid: 0 };
 const newFile = (text: string) => ({ bytes: Buffer.from(text), mode: 0o600, ...me });
 
-/** All that /f and its directory may hold after a power cut during or after the calls. */
+/** All possible contents of /f and its directory after a power cut during or after the calls. */
 async function afterCuts(
   act: (files: FileSystem) => Promise<void>,
   first: (files: FileSystem) => Promise<void> = async () => {},
@@ -28,7 +28,7 @@ async function afterCuts(
 }
 
 describe('after a power cut', () => {
-  it('a file that was renamed into place without a sync may be empty, half there, or the old one', async () => {
+  it('a file that was renamed without a sync may be empty, partial, or the old one', async () => {
     const seen = await afterCuts(async (files) => {
       await files.createFile('/t', newFile('new!'));
       await files.rename('/t', '/f');
@@ -39,7 +39,7 @@ describe('after a power cut', () => {
     expect(seen).toContain('during: old!');
   });
 
-  it('a file that was synced and then renamed is the old or the new one, whole', async () => {
+  it('a file that was synced and then renamed is complete, either old or new', async () => {
     const seen = await afterCuts(async (files) => {
       await files.createFile('/t', newFile('new!'));
       await files.syncFile('/t');
@@ -48,7 +48,7 @@ describe('after a power cut', () => {
     expect(seen).toEqual(['during: old!', 'end: new!']);
   });
 
-  it('a rename is sure once the directory was synced', async () => {
+  it('a rename is durable once the directory was synced', async () => {
     const seen = await afterCuts(async (files) => {
       await files.createFile('/t', newFile('new!'));
       await files.syncFile('/t');
@@ -60,12 +60,12 @@ describe('after a power cut', () => {
     expect(seen.filter((each) => each.startsWith('end'))).toEqual(['end: new!']);
   });
 
-  it('what was written in place may be there by half until it is synced', async () => {
+  it('a write in place may be partial until it is synced', async () => {
     const write = (files: FileSystem) => files.overwrite('/f', 0, Buffer.from('NEW?'));
     expect(await afterCuts(write)).toEqual(['during: old!', 'end: NEW?', 'end: NEd!']);
   });
 
-  it('a name that was removed may come back until the directory is synced', async () => {
+  it('a removed name may return until the directory is synced', async () => {
     const seen = await afterCuts(
       async (files) => {
         await files.remove('/f');

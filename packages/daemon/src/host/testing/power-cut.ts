@@ -1,23 +1,26 @@
-// What a disk may hold after the power went: all that was synced, and of the rest whatever the file system had written by
-// then. Names and contents come to the disk on their own, in any order; a rename is never half done.
+// The possible contents of a disk after a power cut: everything synced, and any part of the rest. Names and contents
+// reach the disk separately, in any order. A rename is atomic.
 import { copyImage, hashDiskImage, type DiskImage, type Inode } from './disk-image.ts';
 import { setNames, type Note } from './memory-disk.ts';
 
-/** Of contents, modes and owners that were not synced. */
+/** How much of unsynced contents, modes and owners is kept. */
 type Unsynced = 'all' | 'half' | 'none';
 
 export interface CutOptions {
-  /** `few`: of the names that were not synced, all or none. `many`: also each alone kept or lost, and all but the first or last n. */
+  /**
+   * `few`: all or none of the unsynced names. `many`: also each one alone kept or lost, and all but the first or last
+   * n.
+   */
   readonly subsets: 'few' | 'many';
 }
 
 export interface Cut {
-  /** Notes that were made before it. */
+  /** The number of notes before the cut. */
   readonly at: number;
   readonly disk: DiskImage;
 }
 
-/** Every disk once, however many cuts lead to it. */
+/** Every distinct disk once, however many cuts lead to it. */
 export function* disksAfterCuts(before: DiskImage, notes: readonly Note[], { subsets }: CutOptions): Generator<Cut> {
   const seen = new Set<string>();
   const pending = new Set<number>();
@@ -33,7 +36,7 @@ export function* disksAfterCuts(before: DiskImage, notes: readonly Note[], { sub
   }
 }
 
-/** After the note at `index`, which notes may still be lost. */
+/** Updates which notes may still be lost after the note at `index`. */
 function keepTrack(pending: Set<number>, notes: readonly Note[], index: number): void {
   const note = notes[index];
   if (note?.kind !== 'sync') return void pending.add(index);
@@ -89,7 +92,7 @@ function diskWithout(before: DiskImage, notes: readonly Note[], loss: Loss): Dis
 
 function setInode({ inodes }: DiskImage, note: Extract<Note, { kind: 'inode' }>, unsynced: Unsynced): void {
   const { number, before, after } = note;
-  // A new inode is there when its name is; only its contents may be missing.
+  // A new inode exists if its name does; only its contents may be missing.
   if (before === null) inodes.set(number, unsynced === 'all' ? after : withLessBytes(after, unsynced));
   else if (unsynced !== 'none') inodes.set(number, keepNames(inodes.get(number), halfChanged(before, after, unsynced)));
 }
@@ -99,7 +102,7 @@ function withLessBytes(inode: Inode, unsynced: 'half' | 'none'): Inode {
   return { ...inode, bytes: inode.bytes.subarray(0, unsynced === 'half' ? inode.bytes.length >> 1 : 0) };
 }
 
-/** Names of a directory have notes of their own. */
+/** Names of a directory have separate notes. */
 function keepNames(there: Inode | undefined, inode: Inode): Inode {
   return there?.kind === 'directory' && inode.kind === 'directory' ? { ...inode, names: there.names } : inode;
 }

@@ -1,4 +1,4 @@
-// The part of the stand-in that is called as bootc.
+// The part of the stand-in that replaces bootc.
 import { type StandInResult, Failed } from './stand-in-result.ts';
 import { computeChecksum, type StandInDeployment, type StandInState } from './stand-in-state.ts';
 
@@ -13,7 +13,7 @@ export function runBootc(state: StandInState, [verb = '', ...args]: readonly str
   throw new Failed(`unrecognized subcommand '${verb}'`, 2);
 }
 
-/** Keys sorted, on one line. */
+/** Sorted keys, on one line. */
 function status(state: StandInState): StandInResult {
   const { booted, staged } = state;
   const spec = parseReference(staged ?? booted);

@@ -25,13 +25,13 @@ export interface StandInMachine {
 }
 
 export interface StandInOptions {
-  /** Which of them there are. */
+  /** The installed programs. */
   readonly programs: readonly ('rpm-ostree' | 'bootc' | 'podman')[];
   readonly osRelease: string;
   readonly image: string;
   readonly registry: StandInState['registry'];
   readonly isComposefs?: boolean;
-  /** Each call a process, which takes a while, or each a function in this one. */
+  /** Each call as a process, which is slow, or as a function call. */
   readonly called: 'as processes' | 'as functions';
 }
 
@@ -44,7 +44,7 @@ export async function makeStandInMachine(directory: string, options: StandInOpti
   if (!isComposefs && programs.length > 0) await writeFile(join(root, 'run/ostree-booted'), '');
   for (const name of programs) {
     const path = join(bin, name);
-    // Hundreds of calls of the same program: compiled once, each takes a third of the time.
+    // For hundreds of calls of the same program: cached compilation cuts the time to a third.
     const settings = `export NODE_COMPILE_CACHE='${join(directory, 'compiled')}'`;
     const call = `exec '${process.execPath}' '${PROGRAM}' '${directory}' ${name} "$@"`;
     await writeFile(path, `#!/bin/sh\n${settings}\n${call}\n`);
@@ -85,7 +85,7 @@ export async function makeStandInMachine(directory: string, options: StandInOpti
 function asFunctions(directory: string, programs: readonly string[]): Run {
   return async ({ program, args, onLine }) => {
     const argv = [program, ...args];
-    // What comes before it (nice, ionice) has no meaning here.
+    // Prefixes (nice, ionice) are ignored.
     const at = argv.findIndex((word) => programs.includes(word));
     const name = argv[at];
     if (name === undefined) return { status: null, stdout: '', stderr: '' };

@@ -1,4 +1,4 @@
-// The part of the stand-in that is called as podman.
+// The part of the stand-in that replaces podman.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type StandInResult, Failed } from './stand-in-result.ts';

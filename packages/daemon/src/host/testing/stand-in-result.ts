@@ -4,11 +4,11 @@ export interface StandInResult {
   readonly status?: number;
   readonly stdout?: string;
   readonly stderr?: string;
-  /** Where something has changed. */
+  /** Set if something has changed. */
   readonly state?: StandInState;
 }
 
-/** As rpm-ostree and bootc end: one line `error: …`, and 1 unless told. */
+/** Fails like rpm-ostree and bootc: one line `error: …`, and status 1 by default. */
 export class Failed extends Error {
   override readonly name = 'Failed';
   readonly status: number;

@@ -1,4 +1,4 @@
-// The part of the stand-in that is called as rpm-ostree.
+// The part of the stand-in that replaces rpm-ostree.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type StandInResult, Failed } from './stand-in-result.ts';
@@ -101,7 +101,7 @@ function pulledVersion(state: StandInState, reference: string): string {
   return `9.6.${image.slice(-8)}`;
 }
 
-/** Only from the repository that there is at this moment. */
+/** Only from the repository that exists at this moment. */
 function needPackages(state: StandInState, packages: readonly string[]): void {
   const path = join(state.root, REPOSITORY);
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -121,7 +121,7 @@ function kargs(state: StandInState, args: readonly string[]): StandInResult {
     args.filter((argument) => argument.startsWith(`${option}=`)).map((argument) => argument.slice(option.length + 1));
   const [removed, added] = [values('--delete-if-present'), values('--append')];
   if (args.length === 0) return { stdout: `${buildArguments(before).join(' ')}\n` };
-  // Whatever their order on the command line: added first, and removed is only what was there before this call.
+  // In any order on the command line: arguments are added first, and only those present before this call are removed.
   const after = [...before.kernelArguments, ...added];
   for (const argument of removed) {
     if (before.kernelArguments.includes(argument)) after.splice(after.indexOf(argument), 1);

@@ -1,6 +1,6 @@
-// A stand-in for rpm-ostree, bootc and podman. It is none of them and says so. It does what their sources and users' transcripts
-// say that they do, with their texts and statuses, as far as Slipway calls them; none of the real ones was run. What its tests
-// show is that Slipway drives programs that behave like this.
+// A stand-in for rpm-ostree, bootc and podman, which identifies itself as such. It implements what their sources and
+// transcripts of users show, with their messages and exit statuses, for the calls that Slipway makes. The real programs
+// were not run: these tests show that Slipway works with programs that behave like this.
 import { type StandInResult, Failed } from './stand-in-result.ts';
 import { runBootc } from './stand-in-bootc.ts';
 import { runPodman } from './stand-in-podman.ts';
@@ -13,7 +13,7 @@ const STAND_IN_PROGRAMS: Readonly<Record<string, (state: StandInState, args: rea
   podman: runPodman,
 };
 
-/** One call of the program, on the state in a directory. */
+/** One call of the program, with the state in a directory. */
 export function callStandIn(
   directory: string,
   name: string,

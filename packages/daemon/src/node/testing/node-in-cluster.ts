@@ -1,4 +1,4 @@
-// The loop of one node on a simulated machine in memory. What it reports is noted, and its Node says it from then on.
+// The loop of one node on a simulated machine in memory. Its reports are recorded, and appear on its Node.
 import type { MachineConfiguration } from '@slipway/api';
 import { nodeAnnotations } from '@slipway/api/names';
 import { type Next, silentLog } from '@slipway/kube';
@@ -18,14 +18,14 @@ import { createNodeLoop, type NodeLoop } from '../node-loop.ts';
 export interface NodeInCluster {
   readonly files: FileSystem;
   readonly local: LocalNode;
-  /** Of its Node; a test writes them as the controllers do. */
+  /** Annotations of its Node. Tests write them like the controllers. */
   readonly annotations: Record<string, string>;
   /** The rendered configs of the cluster. */
   readonly configs: Map<string, StoredConfig>;
-  /** What it did, in order, one line each. */
+  /** Its reports in order, one line each. */
   readonly told: string[];
   readonly events: string[];
-  /** The names of the configs that were asked for. */
+  /** The names of the configs that were read. */
   readonly read: string[];
   readonly drift: { found: string; readonly calls: string[] };
   osFailures: number;
@@ -33,13 +33,13 @@ export interface NodeInCluster {
   /** Every report fails while it is set. */
   outage: Error | null;
   step(): Promise<Next>;
-  /** Steps until it waits for something, however often it comes again at once. */
+  /** Runs steps until the node waits for something. */
   settle(): Promise<Next>;
   readonly loop: NodeLoop;
 }
 
 export interface NodeInClusterOptions {
-  /** What the disk is at; left out: it does not say. */
+  /** The config that the disk is at. Left out: unknown. */
   readonly current?: StoredConfig;
   readonly wrap?: (host: Host) => Host;
   readonly wrapLocal?: (local: LocalNode) => LocalNode;
@@ -76,7 +76,7 @@ export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise
         const next = await node.step();
         if (next.type === 'done' || next.afterMs > 0) return next;
       }
-      throw new Error('it does not come to rest');
+      throw new Error('the node does not settle');
     },
     loop: createNodeLoop({
       host,
@@ -126,7 +126,7 @@ export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise
   return node;
 }
 
-/** What a snapshot says, in the order of its fields; what it does not say is left out. */
+/** The fields of a snapshot in order, without the empty ones. */
 export function inOneLine({ currentConfig, phase, update, problem, desiredDrain, ...rest }: NodeSnapshot): string {
   return [
     `${currentConfig ?? 'unknown'}: ${phase}`,
@@ -151,7 +151,7 @@ export const desire = (node: NodeInCluster, config: StoredConfig): void => {
   node.annotations[nodeAnnotations.desiredConfig] = config.name;
 };
 
-/** As the drain controller does it. */
+/** Does what the drain controller does. */
 export const applyDrain = ({ annotations }: NodeInCluster): void => {
   const { [nodeAnnotations.desiredDrain]: desired } = annotations;
   if (desired !== undefined) annotations[nodeAnnotations.lastAppliedDrain] = desired;

@@ -1,4 +1,4 @@
-// A simulated machine with a daemon that pins, a cluster in memory, and a clock that is set on by hand.
+// A simulated machine with a daemon that pins images, a cluster in memory, and a manual clock.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MachineConfigNode, PinnedImageSet } from '@slipway/api';
 import { pinAssignmentAnnotation } from '@slipway/api/names';
@@ -19,11 +19,11 @@ export interface PinWorld {
   readonly sets: Map<string, PinnedImageSet>;
   assignment: PinAssignment | null;
   node: { isReady: boolean; hasDiskPressure: boolean };
-  /** What the cluster was told. */
+  /** The reported status. */
   status: Status;
-  /** Every write of it. */
+  /** The number of status writes. */
   writes: number;
-  /** Every request for a set. */
+  /** The number of reads of sets. */
   gets: number;
   /** Thrown by every request. */
   isAway: Error | null;
@@ -43,7 +43,7 @@ export function createPinWorld(): PinWorld {
   };
 }
 
-/** As the controller does it. */
+/** Does what the controller does. */
 export function assign(world: PinWorld, sets: readonly DesiredSet[], more: Partial<PinAssignment> = {}): void {
   world.sets.clear();
   for (const set of sets) world.sets.set(set.name, toPinnedImageSet(set));
@@ -66,22 +66,22 @@ const toPinnedImageSet = ({ name, uid, generation, images }: DesiredSet): Pinned
 export interface PinMachine {
   readonly host: Host;
   readonly pinner: Pinner;
-  /** Pulls that were begun. */
+  /** Started pulls. */
   pulls(): readonly string[];
-  /** How often the runtime was told what to keep. */
+  /** How often pins were configured in the runtime. */
   pins(): number;
-  /** One step, and what it has begun. Returns when the next one is due without any news; null: never. */
+  /** Runs one step and what it started. Returns when the next one is due without an event. Null: never. */
   step(): Promise<number | null>;
-  /** Steps and sets the clock on until there is nothing to do for a minute. */
+  /** Runs steps and advances the clock until there is nothing to do for a minute. */
   settle(): Promise<void>;
-  /** Steps and sets the clock on until this holds. */
+  /** Runs steps and advances the clock until this is true. */
   until(holds: () => boolean | Promise<boolean>): Promise<void>;
 }
 
 const MAX_STEPS = 500;
 const IDLE_MS = 60_000;
 
-/** The daemon starts. */
+/** Starts the daemon. */
 export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine {
   const host = createSimulatedHost({ root: '/', files });
   const pulls: string[] = [];
@@ -116,7 +116,7 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
     state.isWoken = true;
   });
 
-  /** Until a step has something to do, or nothing is under way that could lead to it. */
+  /** Waits until a step has something to do, or nothing is in progress. */
   async function waitForNews(): Promise<void> {
     do await nextTurn();
     while (!state.isWoken && state.underWay > 0);
@@ -137,7 +137,7 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
       if (await holds(due)) return;
       world.now += due ?? IDLE_MS;
     }
-    throw new Error(`not after ${MAX_STEPS} steps; the cluster was told: ${JSON.stringify(world.status)}`);
+    throw new Error(`not after ${MAX_STEPS} steps; the reported status: ${JSON.stringify(world.status)}`);
   }
 
   return {
@@ -156,7 +156,7 @@ function buildPinClusterView({ assignment, node }: PinWorld): Parameters<Pinner[
   return { machineConfigNode: { metadata: { name: 'worker-1', uid: 'uid', annotations } }, node };
 }
 
-/** Takes no generation that goes back, as the API server does. */
+/** Rejects decreasing generations, like the API server. */
 function createFakeCluster(world: PinWorld): PinCluster {
   const respond = <T>(act: () => T): Promise<T> => {
     if (world.isAway !== null) return Promise.reject(world.isAway);

@@ -10,7 +10,7 @@ export const alibabacloud = {
   imageIds: 'aliyun',
 } as const satisfies PlatformDef;
 
-/** An image of the region. Releases since 4.19 have none: what they may still have must be imported. */
+/** An image of the region. Releases since 4.19 list none: their images, if any, must be imported. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const region = textAt(spec, 'regionId');
   if (region === '') return badSpec('regionId', 'the region of the machines', fieldAt(spec, 'regionId'));

@@ -14,7 +14,7 @@ export const aws = {
   regionIn: ({ aws }) => aws?.region,
 } as const satisfies PlatformDef;
 
-/** An AMI of the region. `id`, `arn` and `filters` exclude each other: what is set is `id` alone. */
+/** An AMI of the region. `id`, `arn` and `filters` are mutually exclusive: we set only `id`. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const region = textAt(spec, 'placement', 'region');
   if (region === '')
@@ -26,7 +26,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
   return judgeRegionImage({ cloud: 'aws', region, current, text, change }, question);
 }
 
-/** Where a region had no image, the installer copied one and left filters with its name. */
+/** If a region had no image, the installer copied one and wrote filters with its name. */
 function imageText(ami: JsonObject): string {
   const id = textAt(ami, 'id') || textAt(ami, 'arn');
   if (id !== '') return id;
@@ -37,10 +37,10 @@ function imageText(ami: JsonObject): string {
 
 const filterText = (filter: JsonObject): string => `${textAt(filter, 'name')}=${shown(fieldAt(filter, 'values'))}`;
 
-/** How else a template may say which image: all by somebody's own account, or that of Amazon's Kubernetes. */
+/** Other ways to select an image in a template: all by the account of a user, or of Amazon's Kubernetes. */
 const lookups = ['imageLookupFormat', 'imageLookupOrg', 'imageLookupBaseOS'] as const;
 
-/** An AMI. The region is that of the cluster: a template has none. */
+/** An AMI. The region comes from the cluster, because a template has none. */
 function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: TemplatePlace): ImageVerdict {
   const region = place.region || regionOfZone(place.failureDomain);
   const current = textAt(spec, 'ami', 'id');
@@ -48,10 +48,10 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: Templat
   if (fieldAt(spec, 'ami', 'id') !== undefined && current === '')
     return badTemplate('ami.id', 'the id of an image', fieldAt(spec, 'ami', 'id'));
   if (region === '') {
-    const message = `expected the region of the cluster, found none in Infrastructure cluster (status.platformStatus.aws.region) nor in failureDomain of the machines. Say it there, or opt the machines out of boot image updates`;
+    const message = `expected the region of the cluster, found none in status.platformStatus.aws.region of Infrastructure cluster or in failureDomain of the machines. Set it there, or opt the machines out of boot image updates`;
     return { type: 'failed', image: text, code: 'SLW_BOOT_IMAGES_REGION', message };
   }
-  // eksLookupType excludes id, and what is looked up does not count beside it.
+  // eksLookupType excludes id, and id takes precedence over the lookup fields.
   const change = (id: string): JsonObject => ({ ...spec, ami: { id } });
   return judgeRegionImage({ cloud: 'aws', region, current, text, change }, question);
 }
@@ -63,5 +63,5 @@ function lookupText(spec: JsonObject): string {
   return given.length === 0 ? 'the default of the provider' : given.join(', ');
 }
 
-/** Such as us-east-1 of the zone us-east-1a; '' where it is no zone. */
+/** For example us-east-1 from the zone us-east-1a; '' if it is not a zone. */
 export const regionOfZone = (zone: string): string => /^([a-z]{2}(?:-[a-z]+)+-\d+)[a-z]$/.exec(zone)?.[1] ?? '';

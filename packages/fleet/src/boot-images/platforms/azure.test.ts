@@ -18,15 +18,15 @@ const GALLERY =
 describe('a stream whose OS is not on the marketplace yet', () => {
   const standIn = buildImageQuestion({ name: 'azure' }, rhel10);
 
-  it('lets machines boot the older OS that it has there, and says so', () => {
+  it('lets machines boot its older marketplace OS, and reports it', () => {
     expect(azure.machineApi(azureSpec, standIn)).toMatchObject({ type: 'change', version: rhel10.marketplace.free });
   });
 
-  it('does not take back machines that boot its own OS already', () => {
+  it('does not downgrade machines that already boot its OS', () => {
     const image = { sku: 'aro_500-v2', version: '10.0.20251101' };
     expect(azure.machineApi(withImage(image), standIn)).toMatchObject({
       type: 'theirs',
-      why: expect.stringContaining('of an OS older than that of its stream'),
+      why: expect.stringContaining('has an older OS than its stream'),
     });
   });
 });
@@ -50,12 +50,12 @@ describe('an upload', () => {
   it.each([
     ['of another cluster', { infrastructureName: 'other-1abcd' }],
     ['in a cluster whose name is not known', { infrastructureName: '' }],
-  ])('%s is left alone', (_, more) => {
+  ])('%s is ignored', (_, more) => {
     const spec = withImage({ ...upload, resourceID: GALLERY });
     expect(azure.machineApi(spec, { ...question, ...more })).toMatchObject({ type: 'theirs' });
   });
 
-  it('that is not an image of a resource group is left alone', () => {
+  it('that is not an image of a resource group is ignored', () => {
     const spec = withImage({ ...upload, resourceID: '/communityGalleries/x/images/y' });
     expect(azure.machineApi(spec, question)).toMatchObject({ type: 'theirs' });
   });

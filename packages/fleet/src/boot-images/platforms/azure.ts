@@ -1,4 +1,4 @@
-// Azure: images of its marketplace, and images that were uploaded to a resource group.
+// Azure: marketplace images, and images that were uploaded to a resource group.
 import { fieldAt, isJsonObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import {
   type Architecture,
@@ -27,7 +27,7 @@ export const azure = {
   clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate } },
 } as const satisfies PlatformDef;
 
-/** An image of the marketplace; what the installer uploaded is moved there. */
+/** A marketplace image; machines with an image that the installer uploaded move there. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const value = fieldAt(spec, 'image');
   if (!isJsonObject(value)) return badSpec('image', 'the image to boot', value);
@@ -44,9 +44,10 @@ function ofUpload(spec: JsonObject, id: string, question: ImageQuestion): ImageV
   const isOurs = isInstallersUpload(id, question) || question.isAdopted;
   const importIt = selectImport(spec, question) ?? (hasMarketplace(question.images) ? null : galleryImport);
   const imported = importIt?.(spec, question);
-  // An import leaves an id with a version in it: that it is done can be seen, whoever's the image was before.
+  // The id of an imported image contains its version: this shows that the import is done, also for user-managed images.
   if (imported?.type === 'current') return imported;
-  if (!isOurs) return notOurs(id, `Image ${id} was not uploaded by the installer of this cluster, going by its name.`);
+  if (!isOurs)
+    return notOurs(id, `Image ${id} was not uploaded by the installer of this cluster, judging by its name.`);
   return imported ?? toMarketplace(spec, id, 'no-purchase-plan', generationWord(id), question);
 }
 
@@ -56,24 +57,24 @@ function ofMarketplace(spec: JsonObject, image: MarketplaceImage, question: Imag
   if (importIt !== null) {
     return question.isAdopted
       ? importIt(spec, question)
-      : notOurs(urn, `Its machines need an image that is uploaded for them.`);
+      : notOurs(urn, `These machines need an uploaded image, not one from the marketplace.`);
   }
   const plan = detectPlan(image);
   if (plan !== null) return toMarketplace(spec, urn, plan, image.sku, question);
-  if (!question.isAdopted) return notOurs(urn, `Image ${urn} is of a publisher or an offer that we do not know.`);
+  if (!question.isAdopted) return notOurs(urn, `Image ${urn} has an unknown publisher or offer.`);
   return toMarketplace(spec, urn, 'no-purchase-plan', generationWord(image.sku), question);
 }
 
 /**
- * Azure Stack has no marketplace of ours. Stream metadata does not say which images can do what a security type asks for: a
- * machine with the wrong one is not made. Null: neither concerns these machines.
+ * Azure Stack has no marketplace with our images. Stream metadata does not state which images support a security type,
+ * and Azure cannot create a machine with the wrong one. Null: neither applies to these machines.
  */
 function selectImport(spec: JsonObject, { azureCloud }: ImageQuestion): ImageRule | null {
   if (azureCloud === 'AzureStackCloud') return stackImport;
   return textAt(spec, 'securityProfile', 'settings', 'securityType') === '' ? null : galleryImport;
 }
 
-/** Others say the generation in more than one way. */
+/** Other publishers write the generation in various ways. */
 const generationWord = (name: string): string => (/gen-?2|g2|v2/i.test(name) ? 'v2' : '');
 
 function toMarketplace(spec: JsonObject, from: string, plan: Plan, sku: string, question: ImageQuestion): ImageVerdict {
@@ -89,14 +90,14 @@ function toMarketplace(spec: JsonObject, from: string, plan: Plan, sku: string, 
   if (!question.isAdopted && isStandIn(current, version, images)) {
     return notOurs(
       from,
-      `The release has only image ${to} for the marketplace, of an OS older than that of its stream, which ${from} has.`,
+      `The only marketplace image of the release, ${to}, has an older OS than its stream, and ${from} already has the OS of the stream.`,
     );
   }
   const image = { ...target, resourceID: '', type };
   return { type: 'change', image: from, to, version, spec: { ...spec, image } };
 }
 
-/** A type that is left out is that of a plan that is paid for. */
+/** The type defaults to that of a paid plan. */
 function isSame(spec: JsonObject, target: MarketplaceImage, type: string): boolean {
   const image = fieldAt(spec, 'image');
   return (
@@ -107,16 +108,16 @@ function isSame(spec: JsonObject, target: MarketplaceImage, type: string): boole
 }
 
 /**
- * A stream whose OS is not on the marketplace yet has the images of an older OS there. New machines may boot it, as the
- * installer lets them; one that boots the OS of the stream already is not taken back.
+ * If the OS of a stream is not on the marketplace yet, the stream lists images with an older OS. New machines may boot
+ * them, as the installer allows; a machine that already boots the OS of the stream is not downgraded.
  */
 function isStandIn(current: string, target: string, images: JsonObject): boolean {
   const ofStream = osMajor(textAt(images, 'artifacts', 'azure', 'release'));
   return ofStream !== null && osMajor(target) !== ofStream && osMajor(current) === ofStream;
 }
 
-// Which image of the marketplace of Azure machines shall boot: by the plan they are paid by, and the generation of their
-// virtual hardware. Both can only be told from the image they have.
+// The marketplace image for machines: depends on their billing plan and the generation of their virtual hardware. Both
+// are visible only in their current image.
 
 interface MarketplaceImage {
   readonly publisher: string;
@@ -125,13 +126,13 @@ interface MarketplaceImage {
   readonly version: string;
 }
 
-/** As stream metadata names them: one without a price, and paid ones by what is bought, and where. */
+/** As named in stream metadata: one free plan, and paid plans by product and region. */
 type Plan = 'no-purchase-plan' | `${'ocp' | 'opp' | 'oke'}${'' | '-emea'}`;
 type Generation = 'hyperVGen1' | 'hyperVGen2';
 
 const paid = ['ocp', 'opp', 'oke'] as const;
 
-/** Null: the image is of nobody we know. */
+/** Null: unknown publisher. */
 function detectPlan({ publisher, offer }: Pick<MarketplaceImage, 'publisher' | 'offer'>): Plan | null {
   if (publisher === 'azureopenshift') return 'no-purchase-plan';
   const product = paid.find((name) => offer === `rh-${name}-worker`);
@@ -140,7 +141,7 @@ function detectPlan({ publisher, offer }: Pick<MarketplaceImage, 'publisher' | '
   return publisher === 'redhat-limited' ? `${product}-emea` : null;
 }
 
-/** Machines of aarch64 have only the second generation. */
+/** aarch64 machines have only the second generation. */
 function detectGeneration(plan: Plan, sku: string, architecture: Architecture): Generation {
   if (architecture === 'aarch64') return 'hyperVGen2';
   const isSecond = plan === 'no-purchase-plan' ? sku.includes('v2') : !sku.includes('gen1');
@@ -151,7 +152,7 @@ const place = ['rhel-coreos-extensions', 'marketplace', 'azure'] as const;
 
 const hasMarketplace = (images: JsonObject): boolean => isJsonObject(fieldAt(images, ...place));
 
-/** Where it is in stream metadata, for people. */
+/** Its path in stream metadata, for messages. */
 const marketplacePlace = (plan: Plan, generation: Generation): string => [...place, plan, generation].join('.');
 
 function marketplaceImage(images: JsonObject, plan: Plan, generation: Generation): MarketplaceImage | null {
@@ -166,7 +167,7 @@ const readMarketplaceImage = (value: Parameters<typeof textAt>[0]): MarketplaceI
   version: textAt(value, 'version'),
 });
 
-/** As the command line of Azure writes it. */
+/** In the format of Azure's command line. */
 const formatUrn = ({ publisher, offer, sku, version }: MarketplaceImage): string =>
   [publisher, offer, sku, version].join(':');
 
@@ -174,7 +175,7 @@ const formatUrn = ({ publisher, offer, sku, version }: MarketplaceImage): string
 
 interface Upload {
   readonly group: string;
-  /** Empty: it is an image outside of galleries, as on Azure Stack. */
+  /** Empty: the image is not in a gallery, as on Azure Stack. */
   readonly gallery: string;
   readonly name: string;
 }
@@ -182,13 +183,13 @@ interface Upload {
 const UPLOAD_PATTERN =
   /^(?:\/subscriptions\/[^/]+)?\/resourceGroups\/([^/]+)\/providers\/Microsoft\.Compute\/(?:galleries\/([^/]+)\/)?images\/([^/]+)(?:\/versions\/[^/]+)?$/i;
 
-/** Null: it is no image of a resource group. */
+/** Null: not an image of a resource group. */
 function parseUpload(resourceId: string): Upload | null {
   const [, group, gallery = '', name] = UPLOAD_PATTERN.exec(resourceId) ?? [];
   return group === undefined || name === undefined ? null : { group, gallery, name };
 }
 
-/** The installer names what it uploads after the cluster. */
+/** The installer names its uploads after the cluster. */
 function isInstallersUpload(resourceId: string, { infrastructureName }: ImageQuestion): boolean {
   const upload = parseUpload(resourceId);
   if (upload === null || infrastructureName === '') return false;
@@ -200,13 +201,13 @@ function isInstallersUpload(resourceId: string, { infrastructureName }: ImageQue
 const imageText = (spec: JsonObject): string =>
   textAt(spec, 'image', 'resourceID') || formatUrn(readMarketplaceImage(fieldAt(spec, 'image')));
 
-/** A version of an image in the gallery. Its id names the version, so that one can see that it was done. */
+/** A version of an image in the gallery. Its id contains the version, which shows that the import is done. */
 function galleryImport(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const image = imageText(spec);
   const artifact = readArtifact(question.images, 'azure', 'vhd.gz');
   if (artifact === null) return noImage(image, question, 'artifacts.azure.formats["vhd.gz"]');
   const { group, gallery, name } = parseUpload(image) ?? ownGallery(spec, question);
-  // Versions of images in galleries are three numbers.
+  // Image versions in galleries have three numbers.
   const version = artifact.version.split('-')[0] ?? '';
   const to = `/resourceGroups/${group}/providers/Microsoft.Compute/galleries/${gallery}/images/${name}/versions/${version}`;
   if (image === to) return { type: 'current', image, version: artifact.version };
@@ -226,7 +227,7 @@ function galleryImport(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   };
 }
 
-/** Azure Stack has no galleries, and an image of its own in stream metadata. */
+/** Azure Stack has no galleries, and a separate image in stream metadata. */
 function stackImport(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const image = imageText(spec);
   const artifact = readArtifact(question.images, 'azurestack', 'vhd.gz');
@@ -269,21 +270,21 @@ const uploadedImage = (resourceID: string): JsonObject => ({
 const selectClusterName = ({ infrastructureName, resource }: ImageQuestion): string =>
   infrastructureName || resource.name;
 
-/** Where the installer would have put it. */
+/** Where the installer would upload it. */
 function ownGallery(spec: JsonObject, question: ImageQuestion): Upload {
   const cluster = selectClusterName(question);
   const group = textAt(spec, 'resourceGroup') || `${cluster}-rg`;
   return { group, gallery: `gallery_${cluster.replaceAll('-', '_')}`, name: `${cluster}-gen2` };
 }
 
-// The same in a template of Cluster API.
+// The same for a template of Cluster API.
 
 function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const image = fieldAt(spec, 'image');
   if (image === undefined || image === null)
     return question.isAdopted
       ? judgeMarketplaceTemplate(spec, {}, question)
-      : notOurs('the default of the provider', 'The image is found by the provider, by the version of Kubernetes.');
+      : notOurs('the default of the provider', 'The provider selects the image by the version of Kubernetes.');
   if (!isJsonObject(image)) return badTemplate('image', 'the image to boot', image);
   if (isJsonObject(fieldAt(image, 'marketplace')))
     return judgeMarketplaceTemplate(spec, objectAt(image, 'marketplace'), question);
@@ -294,15 +295,15 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   if (id !== '') return judgeUploadTemplate(spec, id, question);
   const gallery = textAt(image, 'computeGallery', 'gallery');
   if (gallery === '') return badTemplate('image', 'id, marketplace, computeGallery or sharedGallery', image);
-  return notOurs(`gallery ${gallery}`, `Images of the public gallery ${gallery} are the owner's own choice.`);
+  return notOurs(`gallery ${gallery}`, `Images of the public gallery ${gallery} are user-managed.`);
 }
 
-/** The free plan is the one that needs no agreement of a third party. */
+/** The free plan needs no third-party agreement. */
 const types = { true: 'MarketplaceWithPlan', false: 'MarketplaceNoPlan' } as const;
 
 function judgeMarketplaceTemplate(spec: JsonObject, marketplace: JsonObject, question: ImageQuestion): ImageVerdict {
   const isPaid = marketplace['thirdPartyImage'] === true;
-  // Whatever it was, an adopted one goes to the images without a price.
+  // An adopted image always moves to the free plan.
   const given =
     Object.keys(marketplace).length === 0 ? { publisher: 'azureopenshift', offer: 'aro4', sku: 'v2' } : marketplace;
   const image = { ...given, resourceID: '', type: types[`${isPaid}`] };
@@ -314,7 +315,7 @@ function judgeMarketplaceTemplate(spec: JsonObject, marketplace: JsonObject, que
 }
 
 function judgeUploadTemplate(spec: JsonObject, id: string, question: ImageQuestion): ImageVerdict {
-  // The rule has ids without the subscription.
+  // The rule expects ids without the subscription.
   const subscription = /^\/subscriptions\/[^/]+/i.exec(id)?.[0] ?? '';
   const view = {
     ...buildView(spec, { resourceID: id.slice(subscription.length) }),
@@ -336,7 +337,7 @@ const buildView = (spec: JsonObject, image: JsonObject) => ({
   imported: (id: string): JsonObject => ({ image: { id } }),
 });
 
-/** What else the owner has said of an image of the marketplace stays. */
+/** Preserves the other marketplace fields that the user set. */
 function buildMarketplaceImage(image: Parameters<typeof textAt>[0], before: JsonObject): JsonObject {
   const isPaid = textAt(image, 'type') === types.true;
   const [publisher, offer, sku, version] = ['publisher', 'offer', 'sku', 'version'].map((name) => textAt(image, name));
@@ -351,7 +352,7 @@ function buildMarketplaceImage(image: Parameters<typeof textAt>[0], before: Json
   };
 }
 
-/** An image in a gallery of a resource group, by its id; '' where it is in a public one. */
+/** The id of an image in a gallery of a resource group; '' if it is in a public gallery. */
 function formatImageId(gallery: JsonObject): string {
   const [subscription = '', group = '', name = '', image = '', version = ''] = [
     'subscriptionID',

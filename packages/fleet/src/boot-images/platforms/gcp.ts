@@ -12,7 +12,7 @@ export const gcp = {
   clusterApi: { kind: 'GCPMachineTemplate', rules: { v1beta1: judgeTemplate } },
 } as const satisfies PlatformDef;
 
-/** Where images of the OS have always been published. */
+/** The project that has always published the OS images. */
 const OUR_PROJECT = 'rhcos-cloud';
 
 interface GcpImage {
@@ -20,7 +20,7 @@ interface GcpImage {
   readonly version: string;
 }
 
-/** What the stream has; null: nothing for the architecture. */
+/** The image of the stream; null: none for the architecture. */
 function gcpImage(images: JsonObject): GcpImage | null {
   const project = textAt(images, 'images', 'gcp', 'project');
   const name = textAt(images, 'images', 'gcp', 'name');
@@ -31,18 +31,18 @@ function gcpImage(images: JsonObject): GcpImage | null {
   };
 }
 
-/** Of our project, or of the one that the stream has its images in: another one is a copy, or the marketplace. */
+/** In our project, or in the project of the stream's images: any other is a copy, or the marketplace. */
 function isOurGcpImage(reference: string, images: JsonObject): boolean {
   const project = /^projects\/([^/]+)\/global\/images\//.exec(toImagePath(reference))?.[1];
   return project !== undefined && [OUR_PROJECT, textAt(images, 'images', 'gcp', 'project')].includes(project);
 }
 
-/** An image may be given with the address of the API before it. */
+/** A reference may start with the URL of the API. */
 const toImagePath = (reference: string): string => reference.replace(/^https:\/\/[^/]+\/compute\/[^/]+\//, '');
 
 const isSameGcpImage = (one: string, other: string): boolean => toImagePath(one) === toImagePath(other);
 
-/** The image of every disk that machines boot from. */
+/** The image of all boot disks. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const disks = fieldAt(spec, 'disks');
   const boot = isList(disks) ? disks.filter(isBoot) : [];
@@ -69,14 +69,14 @@ function judgeDisks(spec: JsonObject, disks: readonly Json[], question: ImageQue
 
 const whyNotOurs = (image: string): string =>
   image.includes('projects/redhat-marketplace-public/')
-    ? `Image ${image} is of the marketplace, and paid for with each machine.`
-    : `Image ${image} is not of project ${OUR_PROJECT}.`;
+    ? `Image ${image} is a marketplace image that is billed for each machine.`
+    : `Image ${image} is not in project ${OUR_PROJECT}.`;
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
 const isBoot = (disk: Json): disk is JsonObject => isJsonObject(disk) && disk['boot'] === true;
 
-/** A full reference, which counts before a family. */
+/** A full reference, which takes precedence over a family. */
 function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const found = fieldAt(spec, 'image');
   if (found !== undefined && found !== null && typeof found !== 'string')
@@ -100,5 +100,5 @@ function familyText(spec: JsonObject): string {
 
 const explainForeignTemplateImage = (image: string, text: string): string =>
   image === ''
-    ? `The image is found by ${text}, which is the owner's own choice.`
-    : `Image ${image} is not of a project that releases have their images in.`;
+    ? `The image is selected by ${text}, which is user-managed.`
+    : `Image ${image} is not in a project that releases publish images in.`;

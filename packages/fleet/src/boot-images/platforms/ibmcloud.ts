@@ -26,7 +26,7 @@ export const ibmcloud = {
 
 const MAX_NAME_LENGTH = 63;
 
-/** Names of operating systems in VPC; the cloud has none of ours for s390x, and takes the image under that of RHEL. */
+/** Names of operating systems in VPC; the cloud has none of ours for s390x, and accepts the image as RHEL. */
 const osNames: Partial<Record<Architecture, string>> = { s390x: 'red-8-s390x-byol' };
 
 /** A custom image of VPC, by its name, which has no dots. */
@@ -58,13 +58,13 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
   );
 }
 
-/** A custom image of VPC, by its name or, which counts first, its id; or an offering of the catalogue. */
+/** A custom image of VPC by name or, with precedence, by id; or an offering of the catalogue. */
 function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: TemplatePlace): ImageVerdict {
   const name = readImageName(spec);
   const text = name || otherText(spec);
   if (text === '') return badTemplate('image', 'name or id', fieldAt(spec, 'image'));
   if (name === '' && !question.isAdopted)
-    return notOurs(text, `The image is found by ${text}, which tells nothing of it.`);
+    return notOurs(text, `The image is selected by ${text}, which does not identify its version.`);
   const region = parseRegion(textAt(spec, 'zone')) || place.region || 'REGION';
   const view = {
     kind: TEMPLATE_KIND,
@@ -82,8 +82,8 @@ const otherText = (spec: JsonObject): string => {
   return id === '' ? '' : `id ${id}`;
 };
 
-/** '' where something else counts. */
+/** '' if another field takes precedence. */
 const readImageName = (spec: JsonObject): string => (otherText(spec) === '' ? textAt(spec, 'image', 'name') : '');
 
-/** Such as us-south of the zone us-south-1. */
+/** For example us-south from the zone us-south-1. */
 const parseRegion = (zone: string): string => /^([a-z]{2}-[a-z]+)-\d+$/.exec(zone)?.[1] ?? '';

@@ -36,7 +36,7 @@ describe('a word of a command', () => {
   });
 });
 
-describe('what a person is to run', () => {
+describe('the commands for the user', () => {
   it.each<[Platform, JsonObject, Architecture, RegExp[]]>([
     [
       'vsphere',
@@ -178,7 +178,7 @@ describe('what a person is to run', () => {
   });
 });
 
-describe('the name of an image that a person imports', () => {
+describe('the name of an image that a user imports', () => {
   it.each([
     ['demo-rhcos', '9.8.20260428-0', 'demo-rhcos-9.8.20260428-0'],
     ['demo-rhcos-9.6.20250523-0', '9.8.20260428-0', 'demo-rhcos-9.8.20260428-0'],
@@ -221,7 +221,7 @@ describe('a name is the installer’s', () => {
     expect(isNamedByInstaller(name, question)).toBe(expected);
   });
 
-  it('never where the name of the cluster is not known', () => {
+  it('never if the name of the cluster is unknown', () => {
     expect(isNamedByInstaller('-rhcos', { ...question, infrastructureName: '' })).toBe(false);
   });
 });

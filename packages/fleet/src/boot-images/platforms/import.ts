@@ -1,4 +1,4 @@
-// A file of the payload's stream metadata that is brought to a platform by hand.
+// An artifact of the payload's stream metadata that a user imports into a platform by hand.
 import { type JsonObject, textAt } from '../json.ts';
 import {
   type Artifact,
@@ -11,7 +11,7 @@ import {
 
 const MAX_LOCATION_LENGTH = 2048;
 
-/** Null: the stream has none for the architecture, or one that cannot be checked after its download. */
+/** Null: the stream has none for the architecture, or its location, checksum or version is invalid. */
 export function readArtifact(images: JsonObject, platform: string, format: string): Artifact | null {
   const disk = ['artifacts', platform, 'formats', format, 'disk'] as const;
   const location = textAt(images, ...disk, 'location');
@@ -22,27 +22,27 @@ export function readArtifact(images: JsonObject, platform: string, format: strin
   return { location, sha256, uncompressedSha256: isSha256(uncompressed) ? uncompressed : null, version };
 }
 
-/** Name of the file that a download of it makes. */
+/** Name of the downloaded file. */
 export const toFileName = ({ location }: Artifact): string => new URL(location).pathname.split('/').at(-1) ?? '';
 
 const isSha256 = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
-/** Safe to show and to give to a shell in quotes. */
+/** Safe to print, and to pass to a shell in quotes. */
 const isLocation = (text: string): boolean =>
   text.length <= MAX_LOCATION_LENGTH &&
   /^https?:\/\/[\w.:[\]-]+\/[\w./~%+@:-]*[\w~-]$/.test(text) &&
   URL.canParse(text);
 
-// Commands for people, made of what specs and stream metadata say. Names come from outside: what a shell would take for more
-// than a word is quoted.
+// Human-readable commands, built from specs and stream metadata. Their names are untrusted: anything that a shell would
+// not read as one word is quoted.
 
-/** One word of a command, whatever is in it. Characters that would steer a terminal are in no name of any platform. */
+/** One word of a command, whatever it contains. Control characters become `?`: no platform allows them in names. */
 export const word = (text: string): string => {
   const visible = text.replaceAll(/\p{C}/gu, '?');
   return /^[\w./:@%+=,-]+$/.test(visible) ? visible : `'${visible.replaceAll("'", String.raw`'\''`)}'`;
 };
 
-/** Gets an artifact, unpacked, and makes sure that it is the right one. `file`: what is there in the end. */
+/** Downloads an artifact, unpacks it and verifies its checksum. `file`: the resulting file. */
 export function download(artifact: Artifact): { readonly file: string; readonly commands: readonly string[] } {
   const packed = toFileName(artifact);
   const get = [`curl --fail --location --remote-name ${word(artifact.location)}`, check(artifact.sha256, packed)];
@@ -55,27 +55,27 @@ export function download(artifact: Artifact): { readonly file: string; readonly 
 
 const check = (sha256: string, file: string): string => `echo ${word(`${sha256}  ${file}`)} | sha256sum --check`;
 
-/** Lets a MachineSet use what was imported. `value`: what changes of the providerSpec. */
+/** Makes a MachineSet use the imported image. `value`: the changed fields of the providerSpec. */
 export const useImage = ({ namespace, name }: MachineResource, value: JsonObject): string => {
   const patch = { spec: { template: { spec: { providerSpec: { value } } } } };
   return `kubectl --namespace ${word(namespace)} patch machinesets.machine.openshift.io ${word(name)} --type merge --patch ${word(JSON.stringify(patch))}`;
 };
 
-// Where images are brought to the platform by people, under a name of their choice, the name is all that can be seen of
-// them. So what we ask people to import is named after its version: the name tells when it was done.
+// Where users import images under names of their choice, the name is all that we can see of an image. So the commands
+// name it after its version, and the name shows that the import is done.
 
-/** A version at the end of a name, with dots or, where a platform has no dots in names, without. */
+/** A version at the end of a name: with dots, or without on platforms that allow no dots in names. */
 const VERSION_AT_END = /-\d+[.-](?:\d+[.-]\d{8,}|\d{8}[.-]\d+)[.-]\d+$/;
 
 export interface NamedImage {
-  /** Its name in the spec, as it is there. */
+  /** Its name in the spec. */
   readonly current: string;
-  /** The installer made it, under a name that only it gives. */
+  /** Created by the installer, as its name shows. */
   readonly isInstallers: boolean;
-  /** What to bring; null: the release has none. `place`: where it would be, for people. */
+  /** What to import; null: the release has none. `place`: its path in stream metadata, for messages. */
   readonly artifact: Artifact | null;
   readonly place: string;
-  /** The name that the new one gets. */
+  /** The name of the new image. */
   readonly nameOf: (version: string) => string;
   readonly commands: (artifact: Artifact, to: string) => readonly string[];
 }
@@ -85,19 +85,19 @@ export function importedImage(image: NamedImage, question: ImageQuestion): Image
   const to = artifact === null ? '' : nameOf(artifact.version);
   if (artifact !== null && current === to) return { type: 'current', image: current, version: artifact.version };
   if (!isInstallers && !question.isAdopted) {
-    return notOurs(current, `Image ${current} was not made by the installer of this cluster, going by its name.`);
+    return notOurs(current, `Image ${current} was not created by the installer of this cluster, judging by its name.`);
   }
   if (artifact === null) return noImage(current, question, place);
   return { type: 'manual', image: current, to, artifact, commands: commands(artifact, to) };
 }
 
-/** The name as it is, with its version in place of another, or after it. */
+/** The name with its version replaced, or appended if it has none. */
 export function nameWithVersion(name: string, version: string, longest: number): string {
   if (name.endsWith(`-${version}`)) return name;
   return `${name.replace(VERSION_AT_END, '').slice(0, longest - version.length - 1)}-${version}`;
 }
 
-/** The installer names images after the cluster: `<cluster>-rhcos`, and on some platforms something more. */
+/** The installer names images after the cluster: `<cluster>-rhcos`, with a suffix on some platforms. */
 export const isNamedByInstaller = (name: string, { infrastructureName }: ImageQuestion): boolean =>
   infrastructureName !== '' && /^-rhcos(?:-|$)/.test(afterPrefix(name, infrastructureName));
 
@@ -107,8 +107,8 @@ const afterPrefix = (name: string, prefix: string): string =>
 const MAX_BASE_LENGTH = 200;
 
 /**
- * Lets machines use what was imported: a template cannot be changed, so another one is made and referred to. `fields`: what
- * changes of spec.template.spec; null takes a field away.
+ * Makes machines use the imported image. Templates are immutable, so the commands create another one and reference it.
+ * `fields`: what changes in spec.template.spec; null removes a field.
  */
 export function templateCommands(
   { kind, namespace, name }: MachineResource,

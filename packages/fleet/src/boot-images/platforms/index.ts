@@ -1,5 +1,5 @@
-// All platforms whose boot images are managed: the one list that everything about platforms is looked up in. Which there are,
-// the admission policy says (`bootImagePlatforms` of @slipway/api); one that is missing here does not compile.
+// The platforms whose boot images are managed. The admission policy defines which exist (`bootImagePlatforms` of
+// @slipway/api); a platform that is missing here fails to compile.
 import type { ImageRule, Platform } from '../verdict.ts';
 import { alibabacloud } from './alibabacloud.ts';
 import { aws } from './aws.ts';
@@ -42,14 +42,14 @@ export type TemplateKindName = Extract<Def, { readonly clusterApi: object }>['cl
 export interface TemplateKind {
   readonly kind: TemplateKindName;
   readonly platform: Platform;
-  /** Its name in addresses of the API. */
+  /** Its plural in API paths. */
   readonly plural: string;
-  /** Those that we can read, oldest first. */
+  /** The versions that we can read, oldest first. */
   readonly versions: readonly string[];
   readonly rules: Readonly<Record<string, TemplateRule>>;
 }
 
-/** The infrastructure templates of Cluster API that we know. */
+/** The infrastructure templates of Cluster API that we support. */
 export const templateKinds: readonly TemplateKind[] = Object.values(defs).flatMap((def) => {
   if (!('clusterApi' in def)) return [];
   const { kind, rules } = def.clusterApi;
@@ -64,7 +64,7 @@ export const isTemplateKind = (kind: string): kind is TemplateKindName => Object
 
 export const templateKind = (kind: TemplateKindName): TemplateKind => byKind[kind];
 
-/** Null: that version has a form that we do not know. */
+/** Null: that version is not supported. */
 export function templateRule(kind: TemplateKindName, version: string, place: TemplatePlace): ImageRule | null {
   const { rules } = templateKind(kind);
   const rule = Object.hasOwn(rules, version) ? rules[version] : undefined;

@@ -15,7 +15,7 @@ export const libvirt = {
 
 const MAX_NAME_LENGTH = 200;
 
-/** A volume that the disks of machines are made upon. The installer calls it `<cluster>-base`. */
+/** The base volume of the machines' disks. The installer names it `<cluster>-base`. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const current = textAt(spec, 'volume', 'baseVolumeID');
   if (current === '') {

@@ -14,7 +14,7 @@ export const nutanix = {
 
 const MAX_NAME_LENGTH = 64;
 
-/** An image of Prism Central, by its name or, chosen by the owner, by its UUID. */
+/** An image of Prism Central, by name or, if the user chose so, by UUID. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const type = textAt(spec, 'image', 'type');
   const current = textAt(spec, 'image', type === 'uuid' ? 'uuid' : 'name');
@@ -36,7 +36,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
   );
 }
 
-/** Prism Central fetches the image itself, and checks it. */
+/** Prism Central downloads and verifies the image. */
 function importCommand({ location, sha256 }: Artifact, name: string): string {
   const checksum = { checksum_algorithm: 'SHA_256', checksum_value: sha256 };
   const body = {
@@ -46,14 +46,13 @@ function importCommand({ location, sha256 }: Artifact, name: string): string {
   return `curl --fail --user "$PRISM_USER" --header 'Content-Type: application/json' --data ${word(JSON.stringify(body))} "https://$PRISM_CENTRAL:9440/api/nutanix/v3/images"`;
 }
 
-/** An image of Prism Central, by its name or its UUID; or by a pattern, which is somebody's own. */
+/** An image of Prism Central, by name or UUID; or by a pattern, which is user-managed. */
 function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const isLookup = isJsonObject(fieldAt(spec, 'imageLookup'));
   const image = objectAt(spec, 'image');
   const text = isLookup ? 'imageLookup' : textAt(image, textAt(image, 'type') === 'uuid' ? 'uuid' : 'name');
   if (text === '') return badTemplate('image', 'type and name, or type and uuid', fieldAt(spec, 'image'));
-  if (isLookup && !question.isAdopted)
-    return notOurs(text, `The image is found by ${text}, which is the owner's own choice.`);
+  if (isLookup && !question.isAdopted) return notOurs(text, `The image is selected by ${text}, which is user-managed.`);
   const view = {
     kind: TEMPLATE_KIND,
     rule: judgeProviderSpec,

@@ -25,7 +25,7 @@ export const openstack = {
 
 const MAX_NAME_LENGTH = 255;
 
-/** With a root volume, its source alone counts, and is the name of an image too, whatever the field is called. */
+/** With a root volume, only its source counts; despite the field's name, it is the name of an image. */
 const imagePath = (spec: JsonObject): readonly [string, ...string[]] =>
   isJsonObject(fieldAt(spec, 'rootVolume')) ? ['rootVolume', 'sourceUUID'] : ['image'];
 
@@ -55,7 +55,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
   );
 }
 
-/** An image of Glance, which is the source of a root volume too. It can be found by its name, or in ways that tell nothing of it. */
+/** An image of Glance, also as the source of a root volume. Selected by name, or in a way that does not identify it. */
 function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const image = fieldAt(spec, 'image');
   if (!isJsonObject(image)) return badTemplate('image', 'id, filter or imageRef', image);
@@ -63,13 +63,13 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   const text = name || otherText(image);
   if (text === '') return badTemplate('image', 'id, filter or imageRef', image);
   if (name === '' && !question.isAdopted)
-    return notOurs(text, `The image is found by ${text}, which is the owner's own choice.`);
+    return notOurs(text, `The image is selected by ${text}, which is user-managed.`);
   const view = {
     kind: TEMPLATE_KIND,
     rule: judgeProviderSpec,
     providerSpec: { image: name || ownImageName(question), cloudName: textAt(spec, 'identityRef', 'cloudName') },
     image: text,
-    // What the owner's tags are of is not known, and the new image has none.
+    // The meaning of the user's tags is unknown, and the new image has none.
     imported: (to: string) => ({ image: { filter: { name: to } } }),
   };
   return judgeView(spec, view, question);

@@ -22,10 +22,10 @@ export const ovirt = {
 
 const MAX_NAME_LENGTH = 255;
 
-/** A template of virtual machines, by its name. It is made of the image for OpenStack. */
+/** A template of virtual machines, by its name. It is built from the image for OpenStack. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const current = textAt(spec, 'template_name');
-  // Nothing else is allowed in names there; what Ansible would take for an expression is not among it.
+  // The only characters allowed in names there; they rule out Ansible expressions.
   if (!/^[\w.-]+$/.test(current)) {
     return badSpec('template_name', 'the name of a template', fieldAt(spec, 'template_name'));
   }
@@ -42,7 +42,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
   );
 }
 
-/** A template is made of a virtual machine, which goes again. The login is in the environment: OVIRT_URL and so on. */
+/** Creates a template from a temporary virtual machine. The login is in the environment: OVIRT_URL and so on. */
 function buildCommands(artifact: Artifact, name: string, resource: MachineResource): readonly string[] {
   const { file, commands } = download(artifact);
   const vm = `${name}-import`;

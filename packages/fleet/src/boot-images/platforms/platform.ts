@@ -1,4 +1,4 @@
-// What a platform is: where its machines have their boot image, in both machine APIs. And what platforms have in common.
+// The definition of a platform: where its machines specify their boot image, in both machine APIs.
 import type { Infrastructure } from '@slipway/api';
 import { fieldAt, isJsonObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import {
@@ -16,16 +16,16 @@ import { templateCommands } from './import.ts';
 export interface PlatformDef {
   /** As Infrastructure `cluster` names it, in lower case. */
   readonly type: Platform;
-  /** What providerSpec.value of a MachineSet of the Machine API is there. */
+  /** The format of providerSpec.value in a MachineSet of the Machine API. */
   readonly providerSpec: ProviderSpecForm;
   readonly machineApi: ImageRule;
-  /** Its infrastructure template of Cluster API; left out: there is none that we know. */
+  /** Its infrastructure template of Cluster API; omitted if we support none. */
   readonly clusterApi?: TemplateForm;
-  /** Of all its machines; left out: they may be of any. */
+  /** The architecture of all its machines; omitted if there are several. */
   readonly architecture?: Architecture;
-  /** The cloud in stream metadata, where images are named by ids that tell nothing of them. */
+  /** The cloud in stream metadata, if opaque ids identify its images. */
   readonly imageIds?: string;
-  /** Where the machines are, by Infrastructure `cluster`; left out: it does not say, or nobody needs to know. */
+  /** The region of the machines, from Infrastructure `cluster`; omitted if it is not specified there or not needed. */
   readonly regionIn?: (status: PlatformStatus) => string | undefined;
 }
 
@@ -33,40 +33,40 @@ type PlatformStatus = NonNullable<NonNullable<Infrastructure['status']>['platfor
 
 interface ProviderSpecForm {
   readonly kind: string;
-  /** The last is what new clusters have, those before it are of the time when each provider had its own group. */
+  /** The last one is used by new clusters; earlier ones date from when each provider had its own group. */
   readonly apiVersions: readonly string[];
-  /** Where the name of the Secret with user data is; userDataSecret.name by default. */
+  /** Path to the name of the Secret with user data; userDataSecret.name by default. */
   readonly userData?: readonly [string, ...string[]];
 }
 
 interface TemplateForm {
   readonly kind: string;
-  /** By version: what is a form of its own has a rule of its own. */
+  /** By version: each format has its own rule. */
   readonly rules: Readonly<Record<string, TemplateRule>>;
 }
 
 /** `spec`: spec.template.spec of the template. */
 export type TemplateRule = (spec: JsonObject, question: ImageQuestion, place: TemplatePlace) => ImageVerdict;
 
-/** What a template does not say of its machines; '' where it is not known. */
+/** What a template does not specify for its machines; '' if unknown. */
 export interface TemplatePlace {
-  /** By Infrastructure `cluster`. */
+  /** From Infrastructure `cluster`. */
   readonly region: string;
-  /** By the MachineSet or MachineDeployment. */
+  /** From the MachineSet or MachineDeployment. */
   readonly failureDomain: string;
 }
 
-/** The name of a kind of templates in addresses of the API. */
+/** The plural of a template kind in API paths. */
 export const pluralOfTemplate = (kind: string): string => `${kind.toLowerCase()}s`;
 
-// Clouds where an image has an id of its own in every region, and the id says nothing of the image.
+// Clouds where an image has a different, opaque id in every region.
 
 interface RegionImage {
   readonly id: string;
   readonly version: string;
 }
 
-/** `cloud`: as stream metadata names it. */
+/** `cloud`: as named in stream metadata. */
 function regionImage(images: JsonObject, cloud: string, region: string): RegionImage | null {
   const id = textAt(images, 'images', cloud, 'regions', region, 'image');
   return id === '' ? null : { id, version: textAt(images, 'images', cloud, 'regions', region, 'release') };
@@ -78,7 +78,7 @@ export const hasRegions = (images: JsonObject, cloud: string): boolean =>
 interface RegionChoice {
   readonly cloud: string;
   readonly region: string;
-  /** Id in the spec; '': the spec names its image in another way, `text` says it for people. */
+  /** Id in the spec; '' if the spec selects its image in another way: `text` describes it. */
   readonly current: string;
   readonly text: string;
   readonly change: (id: string) => JsonObject;
@@ -97,27 +97,27 @@ export function judgeRegionImage(choice: RegionChoice, question: ImageQuestion):
 }
 
 function whyNotOurs({ current, text }: RegionChoice, { images }: ImageQuestion): string {
-  if (current === '') return `The image is found by ${text}, which is the owner's own choice.`;
+  if (current === '') return `The image is selected by ${text}, which is user-managed.`;
   const licensed = Object.values(objectAt(images, 'rhel-coreos-extensions', 'aws-winli', 'regions'));
   return licensed.some((region) => textAt(region, 'image') === current)
-    ? `Image ${current} carries a licence of Windows.`
-    : `Image ${current} was in no release that this cluster has seen: it may be of the marketplace, or somebody's own.`;
+    ? `Image ${current} includes a Windows licence.`
+    : `Image ${current} is in no release that this cluster has used: it is a marketplace image or a custom one.`;
 }
 
-// The image in an infrastructure template: another form of what a providerSpec says, so the rule of the platform is one, and
-// here is only where the template has what.
+// The image in an infrastructure template: the same data as a providerSpec in another format. So each platform has one
+// rule, and this code only maps the fields.
 
-/** A template seen as a providerSpec. Fields are those of spec.template.spec that change; null takes one away. */
+/** A template mapped to a providerSpec. Fields are the changed ones of spec.template.spec; null removes a field. */
 interface ProviderSpecView {
   /** Of the template. */
   readonly kind: string;
   readonly rule: ImageRule;
   readonly providerSpec: JsonObject;
-  /** The image for people; left out: as the rule has it. */
+  /** The image, human-readable; by default the one from the rule. */
   readonly image?: string;
-  /** After a change: out of the changed providerSpec. Platforms where images are imported know none. */
+  /** The fields after a change, from the changed providerSpec. Omitted on platforms where users import images. */
   readonly changed?: (providerSpec: JsonObject) => JsonObject;
-  /** For what a person has imported under a name. */
+  /** The fields for an image that a user imported under a name. */
   readonly imported: (name: string) => JsonObject;
 }
 
@@ -128,19 +128,19 @@ export function judgeView(spec: JsonObject, view: ProviderSpecView, question: Im
     return { ...verdict, image, spec: withFields(spec, view.changed?.(verdict.spec) ?? {}) };
   }
   if (verdict.type !== 'manual') return { ...verdict, image };
-  // The last command of a rule lets a MachineSet of the Machine API use the image; the others bring it to the platform.
+  // The last command of a rule patches a MachineSet of the Machine API; the others import the image into the platform.
   const toImport = verdict.commands.slice(0, -1);
   const fields = view.imported(verdict.to);
   const toUse = templateCommands(question.resource, pluralOfTemplate(view.kind), verdict.artifact.version, fields);
   return { ...verdict, image, commands: [...toImport, ...toUse] };
 }
 
-/** Nothing else changes, not even the order of fields. */
+/** Changes nothing else, not even the order of fields. */
 function withFields(spec: JsonObject, fields: JsonObject): JsonObject {
   const isGone = (key: string): boolean => Object.hasOwn(fields, key) && fields[key] === null;
   return Object.fromEntries(Object.entries({ ...spec, ...fields }).filter(([key]) => !isGone(key)));
 }
 
-/** The name that the image of the installer would have; for images that are named by something that tells nothing. */
+/** The name that the installer would give the image, where the spec has only an opaque id. */
 export const ownImageName = ({ infrastructureName, resource }: ImageQuestion): string =>
   `${infrastructureName || resource.name}-rhcos`;

@@ -6,7 +6,7 @@ import { olderStream, rhel10, rhel9 } from '../testing/stream-metadata.ts';
 import { type ImageVerdict, type Platform } from '../verdict.ts';
 import { platformDef, platforms } from './index.ts';
 
-/** All that a rule may change. Left out: nothing, since a person must import the image. */
+/** All fields that a rule may change. Omitted: none, since the user must import the image. */
 const imageFields: Partial<Record<Platform, RegExp>> = {
   // The first disk of our specs is what machines boot, the second has data.
   gcp: /^\/disks\/0\/image$/,
@@ -75,7 +75,7 @@ describe.each(platforms)('the image of machines on %s', (platform) => {
     );
   });
 
-  it('is told of in some way when a field of the spec or of the images is of another type', () => {
+  it('gets some verdict if a field of the spec or of the images has another type', () => {
     const broken = (value: JsonObject): fc.Arbitrary<JsonObject> =>
       fc.tuple(fc.constantFrom(...listPaths(value)), anything).map(([path, field]) => replaced(value, path, field));
     const brokenCase = someCase.chain((each) => {
@@ -103,7 +103,7 @@ function doneVersion(verdict: ImageVerdict): Partial<ImageVerdict> | null {
   return verdict.type === 'manual' ? { type: 'current', version: verdict.artifact.version } : null;
 }
 
-/** The patch in a command that lets machines use what was imported. */
+/** The patch in the command that makes machines use the imported image. */
 function parsePatch(command: string): JsonObject {
   const json = /--patch '(.*)'$/s.exec(command)?.[1]?.replaceAll(String.raw`'\''`, "'") ?? '';
   const patch = JSON.parse(json) as { spec: { template: { spec: { providerSpec: { value: JsonObject } } } } };

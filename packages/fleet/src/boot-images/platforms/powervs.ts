@@ -16,13 +16,14 @@ export const powervs = {
 
 const MAX_NAME_LENGTH = 47;
 
-/** An image of the workspace, by its name. The installer calls it `rhcos-<cluster>`. */
+/** An image of the workspace, by its name. The installer names it `rhcos-<cluster>`. */
 function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const type = textAt(spec, 'image', 'type') || 'Name';
   const field = { ID: 'id', Name: 'name', RegEx: 'regex' }[type];
   if (field === undefined) return badSpec('image.type', 'ID, Name or RegEx', fieldAt(spec, 'image', 'type'));
   const current = textAt(spec, 'image', field);
-  if (current === '') return badSpec(`image.${field}`, 'what names the image', fieldAt(spec, 'image', field));
+  if (current === '')
+    return badSpec(`image.${field}`, 'the id, name or regex of the image', fieldAt(spec, 'image', field));
   const own = `rhcos-${question.infrastructureName || question.resource.name}`;
   const base = type === 'Name' ? current : own;
   return importedImage(
@@ -43,14 +44,14 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
 
 const isOwn = (name: string, own: string): boolean => name === own || name.startsWith(`${own}-`);
 
-/** Public buckets have the image already, one in each region: the workspace takes it from the nearest. */
+/** Public buckets already have the image, one in each region: the workspace imports it from the nearest. */
 function importCommands({ images }: ImageQuestion, to: string): string[] {
   const regions = objectAt(images, 'images', 'powervs', 'regions');
   const names = Object.keys(regions).filter((name) => /^[\w-]+$/.test(name));
   return names
     .slice(0, 1)
     .flatMap((nearest) => [
-      `REGION=${nearest} # or what is nearer to the workspace: ${names.join(' ')}`,
+      `REGION=${nearest} # or the region nearest to the workspace: ${names.join(' ')}`,
       `ibmcloud pi image import ${word(to)} --bucket-access public --region "$REGION" --bucket ${inRegion(textAt(regions, nearest, 'bucket'), nearest)} --image-file-name ${word(textAt(regions, nearest, 'object'))}`,
     ]);
 }
@@ -59,17 +60,17 @@ function importCommands({ images }: ImageQuestion, to: string): string[] {
 const inRegion = (bucket: string, region: string): string =>
   bucket.endsWith(`-${region}`) ? `${word(bucket.slice(0, -region.length))}"$REGION"` : word(bucket);
 
-/** v1beta2: an image of the workspace, or an object that the provider has imported one for. */
+/** v1beta2: an image of the workspace, or an object whose image the provider imported. */
 function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const byObject = textAt(spec, 'imageRef', 'name');
   const [id, name, regex] = ['id', 'name', 'regex'].map((field) => textAt(spec, 'image', field));
-  // What it is an object of, its name does not tell, like an id.
+  // Like an id, the name of the object does not identify its image.
   const image = buildImage(id || byObject, name ?? '', regex ?? '');
   if (image === null) return badTemplate('image', 'id, name or regex, or imageRef', fieldAt(spec, 'image'));
   return judgeImage(spec, image, question, (to) => ({ image: { name: to }, imageRef: null }));
 }
 
-/** v1beta3 says which of the two it is. */
+/** In v1beta3 the type states which of the two it is. */
 function judgeTemplateV1beta3(spec: JsonObject, question: ImageQuestion): ImageVerdict {
   const type = textAt(spec, 'image', 'type');
   const reference = buildImage(

@@ -48,7 +48,7 @@ describe.each(templateKindNames)('the image in a %s', (kind) => {
     expect(new Set(cases.map(({ apiVersion }) => apiVersion))).toEqual(new Set(templateKind(kind).versions));
   });
 
-  it('is judged in words of the template, whatever stands in its place', () => {
+  it('gets a verdict in terms of the template, whatever its value', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...cases),
@@ -97,7 +97,7 @@ describe.each(changed)('the image in a %s that is a reference', (kind) => {
     );
   });
 
-  it('goes into a clone, with all else of the template', () => {
+  it('goes into a clone, with the rest of the template', () => {
     for (const each of cases) {
       const verdict = findRule(each)(each.spec, buildTemplateQuestion(each));
       if (verdict.type !== 'change') continue;
@@ -107,13 +107,13 @@ describe.each(changed)('the image in a %s that is a reference', (kind) => {
   });
 });
 
-describe('what a person is told to do', () => {
+describe('the commands for the user', () => {
   const manual = templateCases.flatMap((each) => {
     const verdict = findRule(each)(each.spec, buildTemplateQuestion(each));
     return verdict.type === 'manual' ? [{ ...each, commands: verdict.commands }] : [];
   });
 
-  it.each(manual)('$name: makes another template and refers to it', ({ kind, name, commands }) => {
+  it.each(manual)('$name: create another template and reference it', ({ kind, name, commands }) => {
     const [clone = '', patch = ''] = commands.slice(-2);
     expect(commands.join('\n')).not.toContain('machine.openshift.io');
     expect(clone).toContain(`get ${templateKind(kind).plural}.infrastructure.cluster.x-k8s.io "$TEMPLATE"`);
@@ -136,7 +136,7 @@ describe('what a person is told to do', () => {
 });
 
 describe('a template', () => {
-  it('of aws has no region of its own', () => {
+  it('of aws has no region', () => {
     const each = templateCases.find(({ kind }) => kind === 'AWSMachineTemplate');
     if (each === undefined) throw new Error('no case');
     expect(findRule(each, '')(each.spec, buildTemplateQuestion(each))).toMatchObject({
@@ -160,7 +160,7 @@ describe('a template', () => {
     expect(regionOfZone(zone)).toBe(region);
   });
 
-  it('of a kind or version that we do not know has no rule', () => {
+  it('of an unknown kind or version has no rule', () => {
     const nowhere = { region: '', failureDomain: '' };
     expect(isTemplateKind('OwnMachineTemplate')).toBe(false);
     expect(isTemplateKind('constructor')).toBe(false);

@@ -66,7 +66,7 @@ function buildCommands(spec: JsonObject, artifact: Artifact, to: string, resourc
   ];
 }
 
-/** As the command line of vSphere takes them; what the spec leaves out, its environment says. */
+/** As options of govc; its environment provides what the spec omits. */
 const buildPlacementOptions = (spec: JsonObject): readonly string[] =>
   [
     ['u', 'server'],
@@ -84,7 +84,7 @@ function readNetwork(spec: JsonObject): string {
   return isJsonObject(first) ? textAt(first, 'networkName') : '';
 }
 
-/** Where the Machine API has a workspace, templates have its fields. */
+/** Templates have the fields that the Machine API has in its workspace. */
 const places = ['server', 'datacenter', 'folder', 'datastore', 'resourcePool'] as const;
 
 /** A template of virtual machines, by its name or its path in the inventory. */

@@ -18,7 +18,7 @@ describe('the installer’s stub is known', () => {
     ['of a pool of one’s own', installer3('3.2.0', 'infra-gpu'), 'infra-gpu'],
     ['without a CA', merging({ source: SOURCE }), 'worker'],
     [
-      'with a right to ask',
+      'with an authorization header',
       merging({ source: SOURCE, httpHeaders: [{ name: 'Authorization', value: 'Bearer x' }] }),
       'worker',
     ],
@@ -26,13 +26,13 @@ describe('the installer’s stub is known', () => {
     expect(classify(stub)).toMatchObject({ type: 'plain', role });
   });
 
-  it('from the one that we keep', () => {
+  it('from the managed one', () => {
     expect(classify(managedStub())).toMatchObject({ type: 'managed', role: 'worker' });
     expect(classify(managedStub('infra', undefined, null))).toMatchObject({ type: 'managed', role: 'infra' });
   });
 });
 
-describe('whatever else a stub says makes it customised', () => {
+describe('anything else in a stub makes it customised', () => {
   const { ignition } = installer3();
   const tls = (...sources: object[]) => ({ ...ignition, security: { tls: { certificateAuthorities: sources } } });
   it.each([
@@ -45,7 +45,7 @@ describe('whatever else a stub says makes it customised', () => {
     ['another config', merging({ source: SOURCE }, { source: 'https://files.example.com/more.ign' })],
     ['another header', merging({ source: SOURCE, httpHeaders: [{ name: 'X-Site', value: 'a' }] })],
     ['a hash', merging({ source: SOURCE, verification: { hash: `sha256-${'a'.repeat(64)}` } })],
-    ['something to ask the server', merging({ source: `${SOURCE}?site=a` })],
+    ['a query for the server', merging({ source: `${SOURCE}?site=a` })],
     ['a second CA', { ignition: tls({ source: authorities.installer }, { source: authorities.example }) }],
     ['a CA from afar', { ignition: tls({ source: 'https://files.example.com/ca.pem' }) }],
     [
@@ -57,7 +57,7 @@ describe('whatever else a stub says makes it customised', () => {
   });
 });
 
-describe('a stub that cannot be used says why', () => {
+describe('an unusable stub has a reason', () => {
   it.each([
     ['nothing', '', /is empty/],
     ['a script', '#!/bin/sh\ncurl -H "token: hunter2"', /not valid JSON/],
@@ -65,10 +65,10 @@ describe('a stub that cannot be used says why', () => {
     ['cloud-config', '#cloud-config\npassword: hunter2', /not valid JSON/],
     ['a list', '["hunter2"]', /expected an object/],
     ['no version', '{"ignition":{}}', /ignition\.version: the spec version is missing/],
-    ['an unknown version', '{"ignition":{"version":"4.0.0"}}', /"4\.0\.0" is not known/],
-    ['an experimental one', '{"ignition":{"version":"3.7.0-experimental"}}', /not known/],
+    ['an unknown version', '{"ignition":{"version":"4.0.0"}}', /"4\.0\.0" is not supported/],
+    ['an experimental one', '{"ignition":{"version":"3.7.0-experimental"}}', /not supported/],
     ['spec 1', '{"ignitionVersion":1}', /version is missing/],
-    ['a key twice', '{"ignition":{"version":"3.2.0"},"ignition":{"version":"3.2.0"}}', /stands twice/],
+    ['a key twice', '{"ignition":{"version":"3.2.0"},"ignition":{"version":"3.2.0"}}', /is duplicated/],
     ['a wrong type', '{"ignition":{"version":"3.2.0"},"passwd":{"users":[{"name":"a","uid":"hunter2"}]}}', /passwd/],
     ['a broken rule', JSON.stringify({ ...installer3(), storage: { files: [{ path: 'hunter2' }] } }), /relative/],
     ['no server', JSON.stringify(merging({ source: 'https://files.example.com/hunter2.ign' })), /found none/],
@@ -80,7 +80,7 @@ describe('a stub that cannot be used says why', () => {
       /found none/,
     ],
     ['another port', JSON.stringify(merging({ source: 'https://files.example.com/config/worker' })), /found none/],
-    ['a pool that is none', JSON.stringify(merging({ source: 'https://a:22623/config/..%2Fx' })), /found none/],
+    ['an invalid pool name', JSON.stringify(merging({ source: 'https://a:22623/config/..%2Fx' })), /found none/],
     [
       'two servers',
       JSON.stringify(merging({ source: SOURCE }, { source: 'https://b:22623/config/infra' })),
@@ -100,7 +100,7 @@ describe('a stub that cannot be used says why', () => {
     expect(JSON.stringify(found)).not.toContain('hunter2');
   });
 
-  it('never more than that, whatever it is given', () => {
+  it('never more than that, for any input', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect(classifyStub(text).type).toBe('unusable');
@@ -109,7 +109,7 @@ describe('a stub that cannot be used says why', () => {
   });
 });
 
-describe('a server of ours on another port', () => {
+describe('our server on another port', () => {
   const stub = installer3('3.2.0', 'worker', 'https://boot.example.com');
   it('is known by the managed stub', () => {
     expect(classify(stub)).toMatchObject({ type: 'unusable' });

@@ -1,19 +1,19 @@
-// What somebody starts machines with: only the way to the machine config server, or more.
+// Classifies user data: does it only point to the machine config server, or does it do more?
 import { type AnyConfig, parse, type Report, type ReportEntry, validate } from '@slipway/ignition';
 
-/** User data ends at 16 to 256 KiB on every platform, and a Secret at 1 MiB. */
+/** Platforms limit user data to 16 to 256 KiB, and a Secret to 1 MiB. */
 export const STUB_LIMITS = { size: 256 * 1024, depth: 50, values: 20_000 } as const;
 
 export type StubClass =
-  /** As the installer makes it: the way to the server and its CA, nothing else. */
+  /** As the installer writes it: the reference to the server and its CA, nothing else. */
   | { readonly type: 'plain'; readonly role: string; readonly config: AnyConfig }
-  /** As we make it. */
+  /** As we write it. */
   | { readonly type: 'managed'; readonly role: string; readonly config: AnyConfig }
-  /** Somebody has added something. */
+  /** A user has added something. */
   | { readonly type: 'customised'; readonly role: string; readonly config: AnyConfig }
   | { readonly type: 'unusable'; readonly reason: string };
 
-/** `ours`: where the managed stub's server is; a stub that asks there is one of ours whatever the port. */
+/** `ours`: origin of the managed stub's server; a stub with that origin is recognised, whatever the port. */
 export function classifyStub(text: string, ours: KnownServer = null): StubClass {
   const { config, report } = parse(text, STUB_LIMITS);
   if (config === null) return { type: 'unusable', reason: formatReason(report) };
@@ -33,18 +33,18 @@ function classifyConfig(config: AnyConfig, ours: KnownServer): StubClass {
 }
 
 const NO_REFERENCE =
-  'expected one reference to a machine config server, https://HOST:22623/config/POOL, found none: where such machines get their config from is not known';
+  'expected one reference to a machine config server, https://HOST:22623/config/POOL, found none: the config source of these machines is unknown';
 const MANY_REFERENCES =
-  'expected one reference to a machine config server, found several: which of them is the machines’ own cannot be told';
+  'expected one reference to a machine config server, found several: it is unclear which one the machines use';
 
 const REPLACES =
-  'ignition.config.replace: everything else in it would count for nothing. Write the reference under ignition.config.merge';
+  'ignition.config.replace: it would override everything else in the stub. Move the reference to ignition.config.merge';
 
-/** The first thing that is wrong. What stands in quotes may be anybody's secret; a version is none. */
+/** The first error. Quoted text may be a secret and is masked, except for the version. */
 export function formatReason(report: Report): string {
   const errors = report.filter(({ kind }) => kind === 'error');
   const [first] = errors;
-  if (first === undefined) return 'something in it is wrong';
+  if (first === undefined) return 'it is invalid';
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return `${first.path === '' ? '' : `${first.path}: `}${unquoted(first)}${more}`;
 }
@@ -65,7 +65,7 @@ export function mergedConfigs({ ignition: { config = {} } }: AnyConfig): readonl
   return 'append' in config ? (config.append ?? []) : [];
 }
 
-/** Anything beside one reference with the right to ask, and one CA that came with it. */
+/** Anything in addition to one reference with its authorization header, and one CA. */
 function hasMore(config: AnyConfig): boolean {
   const { ignition, ...sections } = config;
   const { version: _version, config: _configs, security, ...settings } = ignition;
@@ -86,36 +86,36 @@ const hasOwnSettings = ({ verification, httpHeaders = [] }: Reference): boolean 
 
 const isGzip = (config: AnyConfig): boolean => mergedConfigs(config).some(({ compression }) => compression === 'gzip');
 
-/** An installer writes empty sections, lists and texts where it has nothing to say. */
+/** Installers write empty sections, lists and strings for absent values. */
 function holdsAnything(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return false;
   if (typeof value !== 'object') return true;
   return Object.values(value).some(holdsAnything);
 }
 
-// The reference of a stub to the machine config server: what tells for which pool a machine is born.
+// The reference of a stub to the machine config server: it determines the pool that a new machine joins.
 
-/** Where every machine config server of this kind listens. */
+/** The port of every machine config server. */
 const SERVER_PORT = '22623';
 const CONFIG_PATH = /^\/config\/([^/]+)$/;
-/** A pool's name is part of the names of Secrets. */
+/** Pool names are part of Secret names. */
 const POOL_NAME = /^[a-z0-9](?:[-.a-z0-9]{0,200}[a-z0-9])?$/;
 
 interface ServerReference {
-  /** The pool, or its role, whose config is fetched. */
+  /** The pool whose config is fetched, or its role. */
   readonly role: string;
-  /** Such as https://api-int.example.com:22623. */
+  /** For example https://api-int.example.com:22623. */
   readonly origin: string;
-  /** It asks for nothing but the config, or its gzip form. */
+  /** It requests only the config, or its gzip form. */
   readonly plain: boolean;
 }
 
 type KnownServer = string | null;
 
 /**
- * Null where a source is something else. The host is no proof: it is a name on some platforms and a virtual address on
- * others, and both stay right. The port is, and so is the address that the managed stub has: `ours`; `any` where that is
- * not known yet.
+ * Null if the source is something else. The host proves nothing: it is a name on some platforms and a virtual IP on
+ * others, and both stay valid. The port does, and so does the origin of the managed stub: `ours`, or `any` while that
+ * is unknown.
  */
 export function serverReference(source: string | undefined, ours: KnownServer = null): ServerReference | null {
   if (source === undefined || !URL.canParse(source)) return null;

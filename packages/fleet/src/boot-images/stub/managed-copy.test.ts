@@ -18,7 +18,7 @@ function makeCopy(stub: unknown, by = managed): Record<string, unknown> {
 }
 
 describe('a copy of a customised stub', () => {
-  it('asks the server of now, believes its CA and keeps what was added', () => {
+  it('points to the current server, trusts its CA and keeps the additions', () => {
     expect(makeCopy({ ...installer3(), ...additions })).toEqual({
       ignition: {
         version: '3.2.0',
@@ -29,7 +29,7 @@ describe('a copy of a customised stub', () => {
     });
   });
 
-  it('is of spec 3 where the stub was of spec 2', () => {
+  it('has spec 3 if the stub had spec 2', () => {
     const files = [
       { filesystem: 'root', path: '/etc/motd', mode: 420, contents: { source: 'data:,hello', verification: {} } },
     ];
@@ -51,7 +51,7 @@ describe('a copy of a customised stub', () => {
     expect(makeCopy({ ...installer3(version), ...additions })).toMatchObject({ ignition: { version: expected } });
   });
 
-  it('keeps other configs, in their order, and headers that are no right to ask', () => {
+  it('keeps other configs, in their order, and other headers', () => {
     const before = { source: 'https://files.example.com/first.ign' };
     const after = { source: 'https://files.example.com/last.ign', verification: { hash: `sha512-${'0'.repeat(128)}` } };
     const old = {
@@ -67,20 +67,20 @@ describe('a copy of a customised stub', () => {
     expect(JSON.stringify(copy)).not.toContain(OLD_TOKEN);
   });
 
-  it('has no right to ask where none is needed', () => {
+  it('has no authorization header if none is needed', () => {
     const open = JSON.stringify(managedStub('worker', undefined, null));
     const old = { ...managedStub('worker', undefined, OLD_TOKEN), ...additions };
     expect(JSON.stringify(makeCopy(old, open))).not.toContain('Authorization');
   });
 
   it.each([
-    ['the installer’s goes', [authorities.installer], [authorities.ours]],
-    ['an earlier one of ours goes', [authorities.ours], [authorities.ours]],
-    ['somebody’s own stays', [authorities.example], [authorities.ours, authorities.example]],
+    ['the installer’s is removed', [authorities.installer], [authorities.ours]],
+    ['an earlier one of ours is removed', [authorities.ours], [authorities.ours]],
+    ['a user’s stays', [authorities.example], [authorities.ours, authorities.example]],
     ['first or last', [authorities.example, authorities.installer], [authorities.ours, authorities.example]],
-    ['a bundle with somebody’s own stays', [authorities.mixed], [authorities.ours, authorities.mixed]],
-    ['what cannot be read stays', ['data:,hello'], [authorities.ours, 'data:,hello']],
-    ['one from afar stays', ['https://a.example.com/ca.pem'], [authorities.ours, 'https://a.example.com/ca.pem']],
+    ['a bundle with a user’s stays', [authorities.mixed], [authorities.ours, authorities.mixed]],
+    ['an unreadable one stays', ['data:,hello'], [authorities.ours, 'data:,hello']],
+    ['a remote one stays', ['https://a.example.com/ca.pem'], [authorities.ours, 'https://a.example.com/ca.pem']],
     ['none', [], [authorities.ours]],
   ])('of CAs: %s', (_, sources, expected) => {
     const { ignition } = installer3();
@@ -101,7 +101,7 @@ describe('a copy of a customised stub', () => {
   });
 });
 
-describe('a copy that cannot be made says why, and tells no secret', () => {
+describe('a copy that is impossible has a reason, and reveals no secret', () => {
   const disks = [{ device: '/dev/sda', partitions: [{ number: 1, size: 2048 }] }];
   const withFile = (source: string) => ({
     ...installer3(),
@@ -110,7 +110,7 @@ describe('a copy that cannot be made says why, and tells no secret', () => {
   const room = STUB_LIMITS.size - JSON.stringify(withFile('data:,')).length;
   it.each([
     [
-      'what spec 3 cannot say',
+      'what spec 3 cannot express',
       { ...installer22(), networkd: { units: [{ name: 'a.network', contents: 'hunter2' }] } },
       /networkd/,
     ],
@@ -125,7 +125,7 @@ describe('a copy that cannot be made says why, and tells no secret', () => {
           },
         },
       },
-      /Take the hash out/,
+      /Remove the hash/,
     ],
     ['another pool', { ...installer3('3.2.0', 'infra'), ...additions }, /pool infra/],
     ['no stub at all', { ignition: { version: '3.2.0' } }, /found none/],
@@ -139,7 +139,7 @@ describe('a copy that cannot be made says why, and tells no secret', () => {
 
   it('of the managed stub', () => {
     const made = managedCopy(JSON.stringify({ ...installer3(), ...additions }), '{}');
-    expect(made).toMatchObject({ ok: false, reason: expect.stringMatching(/managed stub cannot be used/) });
+    expect(made).toMatchObject({ ok: false, reason: expect.stringMatching(/managed stub is unusable/) });
     expect(serverOrigin('{}')).toBeNull();
   });
 });
@@ -178,7 +178,7 @@ describe('laws', () => {
   );
   const version = fc.constantFrom('3.0.0', '3.1.0', '3.2.0', '3.3.0', '3.4.0', '3.5.0', '3.6.0');
 
-  it('what people added survives, the result is valid, and a second copy changes nothing', () => {
+  it('additions survive, the result is valid, and a second copy changes nothing', () => {
     fc.assert(
       fc.property(version, added, (version, added) => {
         const { ignition: _, ...kept } = makeCopy({ ...installer3(version), ...added });

@@ -1,4 +1,4 @@
-// A customised stub that stays customised, with the way to the server of now.
+// A customised stub that keeps its customisation, with the current address of the server.
 import { readSubject } from '@slipway/base/certificates/subject';
 import {
   type AnyConfig,
@@ -14,13 +14,13 @@ import { classifyStub, mergedConfigs, formatReason, serverReference, STUB_LIMITS
 
 export type CopiedStub = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
-/** From here on a reference can have headers and be compressed. */
+/** The first version whose references can have headers and be compressed. */
 const OLDEST = '3.1.0';
 type Version = Exclude<SpecVersion3, '3.0.0'>;
 type Config = ConfigOf<Version>;
 type Resource = NonNullable<NonNullable<Config['ignition']['config']>['merge']>[number];
 
-/** Where the server of a managed stub is: stubs that ask there are stubs of ours, whatever the port. */
+/** Origin of the server in a managed stub: stubs with this origin are recognised, whatever the port. */
 export function serverOrigin(managedStub: string): string | null {
   const { config } = parse(managedStub, STUB_LIMITS);
   const [source] = config === null ? [] : mergedConfigs(config).map((reference) => reference.source);
@@ -28,17 +28,17 @@ export function serverOrigin(managedStub: string): string | null {
 }
 
 /**
- * The customised stub with the source, CA and token of the managed one, and everything else as it was; of spec 3 where it
- * was of spec 2. A copy of the copy is the copy.
+ * The customised stub with the source, CA and token of the managed one; everything else stays. Spec 2 becomes spec 3.
+ * Idempotent: copying the copy changes nothing.
  */
 export function managedCopy(customised: string, managedStub: string): CopiedStub {
   const ours = serverOrigin(managedStub);
   const managed = classifyStub(managedStub, ours);
-  if (managed.type === 'unusable') return refused(`the managed stub cannot be used: ${managed.reason}`);
+  if (managed.type === 'unusable') return refused(`the managed stub is unusable: ${managed.reason}`);
   const theirs = classifyStub(customised, ours);
   if (theirs.type === 'unusable') return refused(theirs.reason);
   if (theirs.role !== managed.role)
-    return refused(`it is for machines of pool ${theirs.role}, and the managed stub for those of ${managed.role}`);
+    return refused(`it is for pool ${theirs.role}, but the managed stub is for pool ${managed.role}`);
   const version = newest(theirs.config, managed.config);
   const [base, source] = [translate(theirs.config, version), translate(managed.config, version)];
   if (base.config === null) return refused(formatReason(base.report));
@@ -74,9 +74,9 @@ function written(theirs: Config, managed: Config, ours: string | null): CopiedSt
 const mergedIn = ({ ignition }: Config): readonly Resource[] => ignition.config?.merge ?? [];
 
 const PINNED =
-  'ignition.config: its reference to the machine config server has verification.hash, and what the server answers changes. Take the hash out';
+  'ignition.config: the reference to the machine config server has verification.hash, but the response of the server changes over time. Remove the hash';
 
-/** The right to ask is the managed stub's; what else the reference sends was put there by somebody. */
+/** The authorization header comes from the managed stub; all other headers are the user's. */
 function withServerHeaders(before: Resource, server: Resource): Resource {
   const own = (before.httpHeaders ?? []).filter(({ name }) => !isAuthorizationHeader(name));
   const { httpHeaders: given = [], ...rest } = server;
@@ -86,7 +86,7 @@ function withServerHeaders(before: Resource, server: Resource): Resource {
 
 const isAuthorizationHeader = (header: string): boolean => header.toLowerCase() === 'authorization';
 
-/** The server's of now, and every other that is not the server's of some earlier day. */
+/** The current CA of the server, and all others except earlier CAs of the server. */
 function authorities(theirs: Config, managed: Config): Resource[] {
   const now = managed.ignition.security?.tls?.certificateAuthorities ?? [];
   const own = (theirs.ignition.security?.tls?.certificateAuthorities ?? []).filter(
@@ -105,13 +105,13 @@ function checked(config: Config): CopiedStub {
   const text = JSON.stringify(config);
   if (text.length <= STUB_LIMITS.size) return { ok: true, text };
   return refused(
-    `with the CA and the token of now it would have ${text.length} bytes: at most ${STUB_LIMITS.size} are taken`,
+    `with the current CA and token it would have ${text.length} bytes, but at most ${STUB_LIMITS.size} are allowed`,
   );
 }
 
 /**
- * Who signs the certificates of machine config servers: the installer's root, and the CA that rotates, with the number
- * of its key where it is ours. Whatever another name has was put there by somebody, for some other server.
+ * The issuers of machine config server certificates: the installer's root CA, and the rotating CA, with the number of
+ * its key if it is ours. A CA with any other name was added by a user for another server.
  */
 const SERVER_AUTHORITIES = [/^OU=openshift\nCN=root-ca$/, /^CN=machine-config-server-ca(?: [0-9a-f]{16})?$/];
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
@@ -121,7 +121,7 @@ interface AuthoritySource {
   readonly compression?: string;
 }
 
-/** Whether an entry of certificateAuthorities holds the server's CA and nothing else. What cannot be read is not it. */
+/** Whether an entry of certificateAuthorities contains only the server's CA. An unreadable entry does not. */
 function isServerAuthority({ source, compression }: AuthoritySource): boolean {
   if (source === undefined || (compression ?? '') !== '') return false;
   const decoded = decodeDataUrl(source);

@@ -37,12 +37,12 @@ describe('user data of a machine set', () => {
     ['of spec 3', installer3(), false],
     ['of spec 2', installer22(), true],
     ['that is an old managed one', managedStub('worker', undefined, OLD_TOKEN), false],
-  ])('%s that the installer made becomes the managed one', (_, stub, needsNewImage) => {
+  ])('%s from the installer becomes the managed one', (_, stub, needsNewImage) => {
     const step = decideStep('worker-user-data', { ...managed, 'worker-user-data': buildSecret(stub) });
     expect(step).toMatchObject({ type: 'point', wanted: 'worker-user-data-managed', needsNewImage });
   });
 
-  it('is the one of the pool that the stub is of, whatever its name', () => {
+  it('is the one of the stub’s pool, whatever its name', () => {
     const infra = { 'infra-user-data-managed': buildSecret(managedStub('infra')) };
     const step = decideStep('my-data', { ...managed, ...infra, 'my-data': buildSecret(installer3('3.2.0', 'infra')) });
     expect(step).toMatchObject({ type: 'point', wanted: 'infra-user-data-managed' });
@@ -57,7 +57,7 @@ describe('user data of a machine set', () => {
     });
   });
 
-  it('that is managed and was changed stays: whoever keeps it puts it back', () => {
+  it('that is managed and was changed stays: its controller reverts it', () => {
     const changed = { 'worker-user-data-managed': buildSecret({ ...managedStub(), ...additions }) };
     expect(decideStep('worker-user-data-managed', changed)).toMatchObject({
       type: 'keep',
@@ -65,7 +65,7 @@ describe('user data of a machine set', () => {
     });
   });
 
-  it('is nobody’s concern where there is none', () => {
+  it('is ignored if there is none', () => {
     expect(decideStep('', managed)).toMatchObject({ type: 'keep', wanted: '' });
   });
 
@@ -91,11 +91,11 @@ describe('customised user data', () => {
     return step;
   }
 
-  it('gets a copy of ours with everything in it, and the original is not touched', () => {
+  it('gets a complete copy, and the original is not touched', () => {
     const { copy, wanted, why } = copyStep('my-data', secrets);
     expect({ wanted, why }).toEqual({
       wanted: 'my-data-slipway',
-      why: 'user data my-data is customised: my-data-slipway is a copy of it, with the address, CA and token of now',
+      why: 'user data my-data is customised: my-data-slipway is a copy of it with the current address, CA and token',
     });
     const { data, ...rest } = copy;
     expect(rest).toEqual({
@@ -108,7 +108,7 @@ describe('customised user data', () => {
     expect(JSON.parse(data['userData'] ?? '')).toMatchObject({ ...additions, ignition: { version: '3.2.0' } });
   });
 
-  it('of spec 2 may only come with a new image', () => {
+  it('of spec 2 changes only together with the image', () => {
     const old = { ...installer22(), passwd: additions.passwd };
     expect(copyStep('my-data', { ...managed, 'my-data': buildSecret(old) })).toMatchObject({ needsNewImage: true });
   });
@@ -129,7 +129,7 @@ describe('customised user data', () => {
     expect(data['value']).toContain(TOKEN);
   });
 
-  it('takes labels of Cluster API along, and none that make a tool take it for its own', () => {
+  it('copies labels of Cluster API, and none that make a tool adopt it', () => {
     const labels = { 'cluster.x-k8s.io/cluster-name': 'demo', 'app.kubernetes.io/instance': 'argo-app' };
     const secrets = {
       'my-data': buildSecret(customised, CLUSTER_API, { labels, type: 'cluster.x-k8s.io/secret' }),
@@ -149,7 +149,7 @@ describe('customised user data', () => {
   });
   const withCopy = { ...secrets, 'my-data-slipway': current };
 
-  it('points to a copy that a run before has made', () => {
+  it('points to a copy from an earlier run', () => {
     expect(decideStep('my-data', withCopy)).toMatchObject({ type: 'point', wanted: 'my-data-slipway' });
   });
 
@@ -168,7 +168,7 @@ describe('customised user data', () => {
     expect(copy.data['userData']).not.toContain(TOKEN);
   });
 
-  it('follows the original, and is put back where somebody changed the copy', () => {
+  it('follows the original, and changes to the copy are reverted', () => {
     const other = buildSecret({ ...installer3(), passwd: additions.passwd });
     const { copy } = copyStep('my-data-slipway', { ...withCopy, 'my-data': other });
     expect(copy.data['userData']).not.toContain('/etc/motd');
@@ -177,12 +177,12 @@ describe('customised user data', () => {
     ).toEqual(made);
   });
 
-  it('that is customised no more goes to the managed one', () => {
+  it('that is no longer customised moves to the managed one', () => {
     const step = decideStep('my-data-slipway', { ...withCopy, 'my-data': buildSecret(installer3()) });
     expect(step).toMatchObject({ type: 'point', wanted: 'worker-user-data-managed' });
   });
 
-  it('is kept by its copy alone where the original is gone', () => {
+  it('survives in its copy if the original is gone', () => {
     const alone = { ...managed, 'my-data-slipway': current };
     expect(decideStep('my-data-slipway', alone)).toMatchObject({ type: 'keep', wanted: 'my-data-slipway' });
     const renewed = { 'worker-user-data-managed': buildSecret(managedStub('worker', undefined, 'bmV3')) };
@@ -191,17 +191,17 @@ describe('customised user data', () => {
     });
   });
 
-  it('gets its copy again where that is gone', () => {
+  it('gets its copy again if that is gone', () => {
     expect(copyStep('my-data-slipway', secrets).copy).toMatchObject({ name: 'my-data-slipway', data: made });
   });
 
-  it('that only has a name like ours is copied like any other', () => {
+  it('with a name like our copy is copied like any other', () => {
     const own = { ...managed, 'my-slipway': buildSecret(customised) };
     expect(copyStep('my-slipway', own)).toMatchObject({ wanted: 'my-slipway-slipway' });
   });
 });
 
-describe('what cannot be used is left alone, with the Secret, what was found, and no secret', () => {
+describe('unusable user data is ignored; the message names the Secret and the problem, and reveals no secret', () => {
   const name = 'worker-user-data';
   it.each<[string, Record<string, StubSecret>, RegExp]>([
     ['no Secret', managed, /^Secret machines\/worker-user-data: expected user data, found no such Secret/],
@@ -214,7 +214,7 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
     [
       'an unknown version',
       { ...managed, [name]: buildSecret({ ignition: { version: '9.9.9' } }) },
-      /"9\.9\.9" is not known/,
+      /"9\.9\.9" is not supported/,
     ],
     [
       'no managed stub',
@@ -229,12 +229,12 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
     [
       'a broken managed stub',
       { [name]: buildSecret(customised), 'worker-user-data-managed': buildSecret('{"hunter2":') },
-      /managed stub cannot be used/,
+      /managed stub is unusable/,
     ],
     [
-      'a copy of another’s',
+      'another client’s Secret with the name of the copy',
       { ...managed, [name]: buildSecret(customised), [`${name}-slipway`]: buildSecret(customised) },
-      /machines\/worker-user-data-slipway: expected our copy/,
+      /machines\/worker-user-data-slipway: expected Slipway.s copy/,
     ],
     [
       'two different stubs',
@@ -268,7 +268,7 @@ describe('what cannot be used is left alone, with the Secret, what was found, an
   });
 });
 
-describe('a server of ours on a port of its own', () => {
+describe('our server on another port', () => {
   const server = 'https://boot.example.com';
   const here = { 'worker-user-data-managed': buildSecret(managedStub('worker', server)) };
   it('is known by the managed stub', () => {
@@ -279,7 +279,7 @@ describe('a server of ours on a port of its own', () => {
       decideStep('a', { ...here, a: buildSecret({ ...installer3('3.2.0', 'worker', server), ...additions }) }),
     ).toMatchObject({ type: 'copy' });
   });
-  it('and somebody else’s is not', () => {
+  it('and another server is not', () => {
     expect(
       decideStep('a', { ...here, a: buildSecret(installer3('3.2.0', 'worker', 'https://files.example.com')) }),
     ).toMatchObject({ type: 'failed' });

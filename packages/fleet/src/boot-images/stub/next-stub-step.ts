@@ -1,4 +1,4 @@
-// What becomes of the user data of something that makes machines.
+// The next step for the user data of a MachineSet or MachineDeployment.
 import { isEqual } from '@slipway/base/equal';
 import { MANAGED_BY_LABEL } from '../../kube-object.ts';
 import type { StubReading } from '../facts.ts';
@@ -19,17 +19,17 @@ import {
 export interface StubFacts {
   readonly api: MachineResource['api'];
   readonly namespace: string;
-  /** The name that the machines' user data is referred to by; '' where there is none. */
+  /** The referenced name of the machines' user data; '' if there is none. */
   readonly reference: string;
   /** By stubNames. */
   readonly names: StubNames;
-  /** Each null where there is no such Secret. `managed` has the name managedStubName(stubRole(original, else copy)). */
+  /** Null if the Secret does not exist. `managed` has the name managedStubName(stubRole(original, else copy)). */
   readonly original: StubSecret | null;
   readonly copy: StubSecret | null;
   readonly managed: StubSecret | null;
 }
 
-/** Our copy of a customised stub, as it shall be. */
+/** The desired state of our copy of a customised stub. */
 export interface DesiredCopy {
   readonly name: string;
   readonly type: string;
@@ -39,18 +39,18 @@ export interface DesiredCopy {
 }
 
 interface Target {
-  /** The name to refer to. */
+  /** The name to reference. */
   readonly wanted: string;
-  /** For people; '' where there is nothing to say. */
+  /** Human-readable; '' if there is nothing to report. */
   readonly why: string;
-  /** An image that reads the stub of today (spec 2) may not be able to read that one. */
+  /** An image that can read the current stub (spec 2) may be unable to read the new one. */
   readonly needsNewImage: boolean;
 }
 
 export type StubStep =
   | ({ readonly type: 'keep' } & Target)
   | ({ readonly type: 'point' } & Target)
-  /** First the copy is written, then it is referred to, where it is not already. */
+  /** Write the copy first, then reference it if needed. */
   | ({ readonly type: 'copy'; readonly copy: DesiredCopy } & Target)
   | {
       readonly type: 'failed';
@@ -58,29 +58,29 @@ export type StubStep =
       readonly message: string;
     };
 
-/** As the decision about a resource takes it. */
+/** The form that the decision about a resource takes. */
 export const stubReading = (current: string, step: StubStep): StubReading =>
   step.type === 'failed'
     ? { ok: false, current, message: step.message }
     : { ok: true, current, wanted: step.wanted, note: step.why, needsNewImage: step.needsNewImage };
 
-/** The pool that a stub is of, as far as its text says; null where it says none. */
+/** The pool of a stub, from its text; null if it names none. */
 export function stubRole(secret: StubSecret | null, api: MachineResource['api']): string | null {
   const stub = secret === null ? null : stubText(secret, api);
   if (stub?.ok !== true) return null;
-  // With the managed stub of that pool it can be told later whether the server is ours.
+  // Whether the server is ours is checked later, with the managed stub of that pool.
   const known = [classifyStub(stub.text), classifyStub(stub.text, 'any')].find(({ type }) => type !== 'unusable');
   return known === undefined || known.type === 'unusable' ? null : known.role;
 }
 
 export function nextStubStep(facts: StubFacts): StubStep {
   const { reference, api } = facts;
-  // Machines without user data are somebody's own idea.
+  // Machines without user data are user-managed.
   if (reference === '') return { type: 'keep', wanted: '', why: '', needsNewImage: false };
   const source = findSource(facts);
   if (source === null)
     return failed(
-      `Secret ${at(facts, reference)}: expected user data, found no such Secret. Make it, or refer to another`,
+      `Secret ${at(facts, reference)}: expected user data, found no such Secret. Create it, or reference another one`,
     );
   const text = stubText(source.secret, api);
   if (!text.ok) return failed(`Secret ${at(facts, source.name)}: ${text.reason}`);
@@ -99,7 +99,7 @@ function managedText({ managed, api }: StubFacts): string | null {
   return text?.ok === true ? text.text : null;
 }
 
-/** Additions to the managed stub itself do not last: whoever keeps it puts it back. */
+/** Additions to the managed stub do not last: its controller reverts them. */
 const isToCopy = ({ reference }: StubFacts, { type, role }: Exclude<StubClass, { type: 'unusable' }>): boolean =>
   type === 'customised' && reference !== managedStubName(role);
 
@@ -108,7 +108,7 @@ interface Source {
   readonly secret: StubSecret;
 }
 
-/** A copy whose original is gone is its own original: nothing of what it says may be lost. */
+/** A copy whose original is gone becomes its own original, so that no customisation is lost. */
 function findSource({ reference, names, original, copy }: StubFacts): Source | null {
   if (original !== null) return { name: names.original, secret: original };
   const isIt = copy !== null && reference === names.copy && isOurs(copy, names);
@@ -121,7 +121,7 @@ const isOurs = ({ labels, annotations }: StubSecret, { original }: StubNames): b
 function pointed({ reference }: StubFacts, role: string, needsNewImage: boolean): StubStep {
   const wanted = managedStubName(role);
   if (reference === wanted) return { type: 'keep', wanted, why: '', needsNewImage: false };
-  const why = `user data ${reference} holds nothing but the way to the server: ${wanted} does the same and is kept current`;
+  const why = `user data ${reference} only points to the machine config server: ${wanted} does the same and stays up to date`;
   return { type: 'point', wanted, why, needsNewImage };
 }
 
@@ -130,10 +130,10 @@ function copied(facts: StubFacts, source: Source, made: CopiedStub, needsNewImag
   const place = `Secret ${at(facts, source.name)}`;
   if (copy !== null && !isOurs(copy, names)) return failed(notOurs(facts));
   if (isNameTooLong(names.copy))
-    return failed(`${place}: its name is too long for a copy of it: expected at most 245 characters`);
-  if (!made.ok) return failed(`${place} is customised and cannot be kept current: ${made.reason}`);
+    return failed(`${place}: its name is too long to copy it: expected at most 245 characters`);
+  if (!made.ok) return failed(`${place} is customised and cannot be updated: ${made.reason}`);
   const data = withStub(source.secret, made.text);
-  const why = `user data ${names.original} is customised: ${names.copy} is a copy of it, with the address, CA and token of now`;
+  const why = `user data ${names.original} is customised: ${names.copy} is a copy of it with the current address, CA and token`;
   const target = { wanted: names.copy, why, needsNewImage };
   if (copy === null || !isEqual({ ...copy.data }, data))
     return { type: 'copy', ...target, copy: buildDesiredCopy(names, source.secret, data) };
@@ -152,7 +152,7 @@ const buildDesiredCopy = (
   data,
 });
 
-/** Providers of Cluster API look for Secrets by such labels. Others could make a tool take the copy for its own. */
+/** Cluster API providers find Secrets by these labels. Other labels could make a tool adopt the copy. */
 const clusterLabels = ({ labels }: StubSecret): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([name]) => /^([a-z0-9-]+\.)*cluster\.x-k8s\.io\//.test(name)));
 
@@ -161,18 +161,18 @@ const at = ({ namespace }: StubFacts, name: string): string => `${namespace}/${n
 const failed = (message: string): StubStep => ({ type: 'failed', code: 'SLW_BOOT_IMAGES_STUB', message });
 
 const noManaged = (facts: StubFacts, role: string): string =>
-  `Secret ${at(facts, managedStubName(role))}: expected the managed stub of pool ${role}, found ${facts.managed === null ? 'no such Secret' : 'no stub in it'}. It is there when MachineConfigPool ${role} is and the address of the machine config server is known`;
+  `Secret ${at(facts, managedStubName(role))}: expected the managed stub of pool ${role}, found ${facts.managed === null ? 'no such Secret' : 'no stub in it'}. Slipway creates it once MachineConfigPool ${role} exists and the address of the machine config server is known`;
 
 const notOurs = (facts: StubFacts): string =>
-  `Secret ${at(facts, facts.names.copy)}: expected our copy of the customised stub ${facts.names.original}, found somebody else's. Give it another name`;
+  `Secret ${at(facts, facts.names.copy)}: expected Slipway's copy of the customised stub ${facts.names.original}, found another client's Secret. Rename it`;
 
 export interface UserData {
   readonly reading: StubReading;
-  /** Our copy as it shall be; null where there is none, or it is so already. */
+  /** The desired state of our copy; null if there is none, or it is up to date. */
   readonly copy: DesiredCopy | null;
 }
 
-/** All that decides about user data, by whoever can load Secrets; '' is the name of none. `names`: those that were looked at. */
+/** Reads all facts about user data. '' is the name of no Secret. `names`: those that were read. */
 export async function readStubFacts(
   { api, namespace }: Pick<MachineResource, 'api' | 'namespace'>,
   reference: string,

@@ -1,9 +1,9 @@
-// The Secret that holds a stub, in the forms of both machine APIs.
+// The Secret that contains a stub, in the formats of both machine APIs.
 import type { Secret } from '@slipway/api';
 import { MANAGED_BY_LABEL } from '../../kube-object.ts';
 import type { MachineResource } from '../verdict.ts';
 
-/** A Secret as far as it is looked at; `data` in plain text. */
+/** The fields of a Secret that are read; `data` in plain text. */
 export interface StubSecret {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -22,26 +22,26 @@ const decode = (value: string): string => Buffer.from(value, 'base64').toString(
 
 type Api = MachineResource['api'];
 
-/** Under which key the machine controllers of an API look. */
+/** The key that the machine controllers of each API read. */
 const KEYS: Readonly<Record<Api, string>> = { 'machine.openshift.io': 'userData', 'cluster.x-k8s.io': 'value' };
 
 const MANAGED_SUFFIX = '-user-data-managed';
 const COPY_SUFFIX = '-slipway';
 const MAX_NAME_LENGTH = 253;
 
-/** On our copy of a customised stub: the name of the Secret it is a copy of. */
+/** On our copy of a customised stub: the name of the original Secret. */
 export const COPY_OF_ANNOTATION = 'slipway.dev/stub-copy-of';
 
 export const managedStubName = (role: string): string => `${role}${MANAGED_SUFFIX}`;
 
 export interface StubNames {
-  /** What people write. */
+  /** The user's Secret. */
   readonly original: string;
-  /** Where our copy of it is, or would be. */
+  /** The name of our copy, whether or not it exists. */
   readonly copy: string;
 }
 
-/** `referenced`: the Secret that is referred to, null where there is none. A name alone does not make a copy ours. */
+/** `referenced`: the referenced Secret, null if it does not exist. A name alone does not identify our copy. */
 export function stubNames(reference: string, referenced: StubSecret | null): StubNames {
   const original = referenced === null ? withoutSuffix(reference) : referenced.annotations[COPY_OF_ANNOTATION];
   if (original !== undefined && toCopyName(original) === reference) return { original, copy: reference };
@@ -63,15 +63,15 @@ export function stubText({ data }: StubSecret, api: Api): StubText {
   if (text === undefined || text.trim() === '')
     return { ok: false, reason: `expected a stub under the key ${key}, found none` };
   if (api === 'cluster.x-k8s.io' && data['format'] !== undefined && data['format'].trim() !== 'ignition')
-    return { ok: false, reason: 'the key format: expected ignition, found something else' };
+    return { ok: false, reason: 'the key format: expected ignition, found another value' };
   const differs = Object.values(KEYS).some((other) => data[other] !== undefined && data[other] !== text);
-  // Which of the two counts for the copy would depend on who looks first.
+  // Otherwise each reader might pick a different one.
   return differs
-    ? { ok: false, reason: 'the keys userData and value hold different stubs: make them the same' }
+    ? { ok: false, reason: 'the keys userData and value contain different stubs: make them identical' }
     : { ok: true, text };
 }
 
-/** The data of a Secret with another stub in it: in the same forms, with everything else that was there. */
+/** The data of a Secret with another stub, under the same keys; everything else stays. */
 export function withStub({ data }: StubSecret, text: string): Record<string, string> {
   const stubs = Object.values(KEYS).filter((key) => data[key] !== undefined);
   return { ...data, ...Object.fromEntries(stubs.map((key) => [key, text])) };
@@ -85,7 +85,7 @@ interface SecretMetadata {
   readonly deletionTimestamp?: string;
 }
 
-/** Whether it may go once nobody refers to it: a copy that we made, on which nobody else has put a hand. */
+/** Whether it may be deleted once unreferenced: a copy that we created, and that no other client has changed. */
 export function isCollectableCopy({
   name,
   labels,

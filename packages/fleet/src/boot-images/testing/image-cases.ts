@@ -1,5 +1,5 @@
-// What the Machine API rule of every platform must say of a spec, and what the spec must be afterwards. Written by hand, not
-// by the rules.
+// The expected verdict of every platform's Machine API rule about a spec, and the expected spec afterwards. Written by
+// hand, not by the rules.
 import { knownImages, nextKept, parseBootImageConfig } from '../boot-image-config.ts';
 import type { ImageQuestion } from '../verdict.ts';
 import { alibabacloudCases } from './cases/alibabacloud.ts';
@@ -22,7 +22,7 @@ export const imageCases: readonly ImageCase[] = [
   ...importedCases,
 ];
 
-/** What was kept of the release before. */
+/** The remembered images of the previous release. */
 export const keptOfOlderRelease: string = nextKept(parseSampleConfig({ 'rhel-9': olderStream }), undefined);
 
 function parseSampleConfig(streams?: Parameters<typeof bootImagesData>[0]) {

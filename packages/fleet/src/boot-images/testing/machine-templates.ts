@@ -1,5 +1,5 @@
-// Infrastructure templates of Cluster API, for every kind and version, with what a rule must say of each and what must be in
-// the template afterwards. Written by hand, not by the rules.
+// Infrastructure templates of Cluster API, for every kind and version, with the expected verdict and the expected
+// template afterwards. Written by hand, not by the rules.
 import { INFRASTRUCTURE_GROUP, type MachineTemplate } from '../cluster-api.ts';
 import type { ImageQuestion } from '../verdict.ts';
 import { buildImageQuestion } from './image-cases.ts';
@@ -15,7 +15,7 @@ import type { TemplateCase } from './template-cases/template-case.ts';
 export type { TemplateCase } from './template-cases/template-case.ts';
 
 const CLUSTER_API_NAMESPACE = 'openshift-cluster-api';
-/** What templates do not say: of all cases. */
+/** What templates do not specify: the same for all cases. */
 export const TEMPLATE_REGION = 'us-east-1';
 
 /** Against stream rhel-9, with the images of the release before known. */
@@ -35,7 +35,7 @@ export const buildTemplateQuestion = (
   resource: { api: 'cluster.x-k8s.io', kind: 'MachineSet', namespace: CLUSTER_API_NAMESPACE, name },
 });
 
-/** As a provider and Cluster API have left it, with marks of a tool that keeps it. */
+/** As a provider and Cluster API write it, with marks of a tool that manages it. */
 export const buildMachineTemplate = ({ name, kind, apiVersion, spec }: TemplateCase): MachineTemplate => ({
   apiVersion: `${INFRASTRUCTURE_GROUP}/${apiVersion}`,
   kind,

@@ -1,5 +1,5 @@
-// providerSpec.value as installers write them, for every platform: with the image of an older release, and whatever else
-// such a spec has around it, so that a test sees when something is lost.
+// providerSpec.value as installers write it, for every platform: with the image of an older release, and all other
+// fields of such a spec, so that tests notice a lost field.
 import { sampleAliyunImage, sampleAmi, sampleLocation, olderStream, sampleSha256 } from './stream-metadata.ts';
 import type { JsonObject } from '../json.ts';
 

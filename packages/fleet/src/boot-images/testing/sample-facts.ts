@@ -94,7 +94,7 @@ const read = (platform: 'gcp' | 'vsphere', spec: JsonObject, rule: ImageRule): M
   rule,
 });
 export const onGcp = (image: string): MachineReading => read('gcp', gcpSpec(image), gcp.machineApi);
-/** Where somebody must import the image first. */
+/** A platform where the user must import the image first. */
 export const onVsphere: MachineReading = read('vsphere', { template: 'cluster-x-rhcos-zone' }, vsphere.machineApi);
 
 export const sampleStub = {
@@ -148,7 +148,7 @@ function withChange(facts: ResourceFacts, { spec, userData }: Change): ResourceF
   };
 }
 
-/** Somebody puts the image and the user data back, and leaves our annotation where it is. */
+/** Another client reverts the image and the user data, but not our annotation. */
 export const changedBack = (now: ResourceFacts, before: ResourceFacts): ResourceFacts => ({
   ...before,
   annotations: now.annotations,

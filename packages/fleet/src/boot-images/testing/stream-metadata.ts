@@ -1,4 +1,4 @@
-// Stream metadata as releases ship it: the same places and forms, with made-up images and fewer regions, and with its traps.
+// Stream metadata as releases ship it: the same structure, with made-up images, fewer regions, and its pitfalls.
 import { sha256 } from '@slipway/base/hash';
 import type { JsonObject } from '../json.ts';
 import type { Architecture } from '../verdict.ts';
@@ -25,7 +25,7 @@ export const rhel9: StreamVersions = {
   marketplace: { free: '9.8.20260428', paid: '9.6.2026030314', emea: '4.18.2026012111' },
   hasAliyun: true,
 };
-/** Its OS is not on the marketplace yet: what it has there is of the older one. */
+/** Its OS is not on the marketplace yet: its images there have the older OS. */
 export const rhel10: StreamVersions = { ...rhel9, version: '10.2.20260423-0' };
 
 export const sampleAmi = (version: string, architecture: Architecture, region: string): string =>

@@ -1,4 +1,4 @@
-// Stubs as installers of different ages have left them, and what people have made of them.
+// Stubs from installers of different ages, and how users customise them.
 
 const pem = {
   /** Of the installer: OU=openshift, CN=root-ca. */
@@ -28,7 +28,7 @@ R7qj6Pahph1EPQexa7T+NK8q/Hmcm5mOfyb0x45pE6ECIQCnXW71eVCR5el0aTJn
 8z54OmNWQa0dFkJQtn1Num/LPQ==
 -----END CERTIFICATE-----
 `,
-  /** Somebody's own: O=Example, CN=example root. */
+  /** A user's: O=Example, CN=example root. */
   example: `-----BEGIN CERTIFICATE-----
 MIIBqTCCAU+gAwIBAgIUTCmX0bfa8gCIr8GnzQlO40VndpcwCgYIKoZIzj0EAwIw
 KTEQMA4GA1UECgwHRXhhbXBsZTEVMBMGA1UEAwwMZXhhbXBsZSByb290MCAXDTI2
@@ -50,7 +50,7 @@ export const authorities = {
   installer: inBase64(pem.installer),
   ours: inBase64(pem.ours),
   example: inBase64(pem.example),
-  /** Two in one bundle, one of them somebody's own. */
+  /** Two in one bundle, one of them a user's. */
   mixed: inBase64(pem.installer + pem.example),
 } as const;
 
@@ -82,7 +82,7 @@ export const installer3 = (version = '3.2.0', role = 'worker', host = SERVER) =>
   },
 });
 
-/** What we keep, as stubOf makes it. */
+/** The managed stub, as stubOf creates it. */
 export const managedStub = (role = 'worker', host = SERVER, bearer: string | null = TOKEN) => ({
   ignition: {
     version: '3.1.0',
@@ -99,7 +99,7 @@ export const managedStub = (role = 'worker', host = SERVER, bearer: string | nul
   },
 });
 
-/** What people add: a user, a file, a unit. */
+/** What users add: a user, a file, a unit. */
 export const additions = {
   passwd: { users: [{ name: 'core', passwordHash: '$6$salt$verysecret', sshAuthorizedKeys: ['ssh-ed25519 AAAA me'] }] },
   storage: { files: [{ path: '/etc/motd', mode: 420, overwrite: true, contents: { source: 'data:,hello' } }] },

@@ -5,7 +5,7 @@ import { emptyDrive, emptyHostMemory } from '../memory.ts';
 export const NOW = 1_000_000_000;
 export const ISO_A = 'http://iso.example/a.iso';
 export const ISO_B = 'http://iso.example/b.iso';
-/** What Ironic calls its own copy of either. */
+/** Ironic's names for its copies of both. */
 export const PUBLISHED = 'http://ironic.example/cdrom-node-1.iso';
 
 const aHost = (changes: Partial<ObservedHost> = {}): ObservedHost => ({
@@ -68,7 +68,7 @@ export const foreign = { inserted: true, image: 'http://somebody.example/tool.is
 
 export interface FactsInput {
   readonly host?: Partial<ObservedHost>;
-  /** Null: Ironic does not know it. */
+  /** Null: not in Ironic. */
   readonly node?: Partial<IronicNode> | null;
   readonly image?: Partial<ObservedDataImage>;
   readonly drive?: HostFacts['drive'];

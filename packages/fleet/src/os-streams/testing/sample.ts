@@ -1,7 +1,7 @@
-// Streams and pools for tests: each says only what the test is about.
+// Streams and pools for tests: each specifies only what the test is about.
 import type { PoolStreamFacts, Stream, StreamImages, StreamLifecycle, Streams } from '../available.ts';
 
-/** Images that say which build of which stream they are. */
+/** Images whose names contain their build and stream. */
 export const sampleImages = (stream: string, build = 1): StreamImages => ({
   osImage: `registry.example.com/${stream}@sha256:${build}`,
   osExtensionsImage: `registry.example.com/${stream}-extensions@sha256:${build}`,
@@ -25,7 +25,7 @@ export function sampleStreams(
   };
 }
 
-/** A pool that is new and whose owner has said nothing. */
+/** A new pool that requests no stream. */
 export const samplePool = (more: Partial<PoolStreamFacts> = {}): PoolStreamFacts => ({
   pool: 'worker',
   asked: null,

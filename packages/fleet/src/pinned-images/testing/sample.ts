@@ -1,4 +1,4 @@
-// Pools and machines for the tests beside.
+// Pools and machines for the tests of this folder.
 import type { AssignedSet, PinAssignment } from '../assignment.ts';
 import type { PinNode, PinPool, ReportedSet } from '../pin-facts.ts';
 
@@ -18,7 +18,7 @@ export const samplePinPool = (name: string, sets: readonly AssignedSet[], more: 
   ...more,
 });
 
-/** A worker that was told nothing. */
+/** A worker without an assignment. */
 export const samplePinNode = (name: string, more: Partial<PinNode> = {}): PinNode => ({
   name,
   pools: ['worker'],

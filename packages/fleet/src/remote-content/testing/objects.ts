@@ -1,4 +1,4 @@
-// MachineConfigs and index Secrets as the API server gives them.
+// MachineConfigs and index Secrets as the API server returns them.
 import type { MachineConfig, Secret } from '@slipway/api';
 import { indexMetadata, type IndexOutcome } from '../snapshot.ts';
 

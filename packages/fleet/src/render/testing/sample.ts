@@ -1,4 +1,4 @@
-// MachineConfigs and pools for tests: each says only what the test is about.
+// MachineConfigs and pools for tests: each sets only what the test is about.
 import { type MachineConfig, type MachineConfigPool, ROLE_LABEL } from '@slipway/api';
 import { encodeDataUrl } from '@slipway/ignition';
 import { readMachineConfig, type RenderInput } from '../input.ts';

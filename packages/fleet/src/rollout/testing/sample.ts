@@ -1,4 +1,4 @@
-// Pools and machines for the tests beside: all well at one config, unless said otherwise.
+// Pools and machines for the rollout tests: all healthy at one config by default.
 import type { RolloutDecision } from '../facts.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest, RolloutState } from '../facts.ts';
 import { defaultRolloutPolicy } from '../policy.ts';
@@ -81,7 +81,7 @@ export const sampleRequest = (
   ...more,
 });
 
-/** The request as it is once the decision has been carried out. */
+/** The request after the decision has been executed. */
 export function afterwards(request: RolloutRequest, { give, state, held, target }: RolloutDecision): RolloutRequest {
   const given = new Map(give.map(({ node, why }) => [node, why]));
   const isReached = state !== null && state.target === target && state.endedAt !== null;

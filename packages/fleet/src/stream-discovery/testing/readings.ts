@@ -1,7 +1,7 @@
-// Sources as they would be read, in few words.
+// Short constructors for source readings.
 import type { SourceImage, SourceReading } from '../discover-streams.ts';
 
-/** An image by a digest that is made of its name, so that it is told apart in a test. */
+/** An image whose digest is derived from its name, so that tests can distinguish it. */
 export const sampleImageReference = (name: string): string =>
   `quay.io/openshift/os@sha256:${Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64)}`;
 
@@ -13,7 +13,7 @@ interface TagWish {
   readonly image?: string;
 }
 
-/** What a tag of a release is, as its registry says. */
+/** A tag of a release, as its registry reports it. */
 export function tagged(tag: string, { stream = null, labels, annotations = {}, image }: TagWish = {}): SourceImage {
   const isExtensions = tag.includes('-extensions');
   return {

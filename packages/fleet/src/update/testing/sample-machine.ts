@@ -1,4 +1,4 @@
-// A machine in memory for tests: it takes changes as a real one would, and refuses those that a real one could not make.
+// An in-memory machine for tests: it applies changes like a real one, and refuses those that a real one could not make.
 import type { MachineConfig } from '@slipway/api';
 import { buildDiskPlan } from '../../disk/build-disk-plan.ts';
 import type { DiskEntry, DiskPlan } from '../../disk/disk-plan.ts';
@@ -16,10 +16,10 @@ import type {
 
 type Spec = NonNullable<MachineConfig['spec']>;
 
-/** What a config makes of a machine. Also what changes refer to: contents and hashes are taken from it. */
+/** A machine under a config. Changes take contents and hashes from it. */
 export interface SampleMachine {
   readonly entries: Map<string, DiskEntry>;
-  /** `enabled` or `disabled`; the others are as the OS has them. */
+  /** `enabled` or `disabled`; other units have the OS default. */
   readonly enabled: Map<string, string>;
   readonly unmasked: Set<string>;
   sshKeys: string | null;
@@ -61,7 +61,7 @@ function enabledOn({ presets }: DiskPlan): Map<string, string> {
   return enabled;
 }
 
-/** Makes one change. `source` is the machine as the config that the change leads to would have it. */
+/** Applies one change. `source` is the machine under the config that the change leads to. */
 export async function apply(machine: SampleMachine, change: Change, source: SampleMachine): Promise<void> {
   switch (change.kind) {
     case 'path':
@@ -114,9 +114,9 @@ async function applyPath(machine: SampleMachine, { path, after }: PathChange, so
 
 function removePath(machine: SampleMachine, path: string): void {
   const found = machine.entries.get(path);
-  // Undoing what was not done: there is nothing of ours to remove.
+  // Undoes a step that was not executed: there is nothing to remove.
   if (found === undefined) return;
-  // A directory that is no longer asked for stays while there is something in it.
+  // A directory that is no longer in the config stays while it is not empty.
   if (found.kind !== 'directory') refuseParent(machine, path);
   machine.entries.delete(path);
 }
@@ -127,7 +127,7 @@ function refuseParent({ entries }: SampleMachine, path: string): void {
   }
 }
 
-/** All but the contents are taken from the change itself, so that a wrong one shows. */
+/** Everything but the contents is taken from the change, so that a wrong change is noticed. */
 function withoutContents(state: PathState): object {
   return Object.fromEntries(Object.entries(state).filter(([name]) => name !== 'contents'));
 }
@@ -137,7 +137,7 @@ async function check(reference: ContentsReference, bytes: Uint8Array): Promise<v
   if (found.sha256 !== reference.sha256 || found.size !== reference.size) throw new Error('the contents are others');
 }
 
-/** As a host does it that was told to remove one by value, first found first, and to append. */
+/** Like a host: removes the first argument with each value, then appends. */
 function argumentsAfter(found: readonly string[], change: Extract<Change, { kind: 'kernel arguments' }>): string[] {
   if (found.join(' ') === change.after.join(' ')) return [...found];
   if (found.join(' ') !== change.before.join(' ')) throw new Error(`unexpected arguments ${found.join(' ')}`);
@@ -150,7 +150,7 @@ function argumentsAfter(found: readonly string[], change: Extract<Change, { kind
   return [...left, ...change.added];
 }
 
-/** What can be seen on the machine: not from what in the config a path was made, nor what may replace what. */
+/** What is visible on the machine: not the source of a path in the config, nor what may be overwritten. */
 export function seen(machine: SampleMachine): object {
   const entries = [...machine.entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1)).map(seenEntry);
   const sorted = (items: Iterable<unknown>) => [...items].map((item) => JSON.stringify(item)).sort();

@@ -1,4 +1,4 @@
-// Plans for tests, from configs that say only what the test is about.
+// Plans for tests, from configs that set only what the test is about.
 import type { MachineConfig } from '@slipway/api';
 import { file, withFiles } from '../../render/testing/sample.ts';
 import { planUpdate } from '../plan-update.ts';
@@ -12,12 +12,12 @@ export function plan(current: Spec, desired: Spec, policy?: NodeDisruptionPolicy
   return planUpdate({ current: named('a', current), desired: named('b', desired), policy });
 }
 
-/** The file comes to have other contents. */
+/** The contents of the file change. */
 export function rewritten(path: string): [Spec, Spec] {
   return [withFiles(file(path, 'one\n')), withFiles(file(path, 'two\n'))];
 }
 
-/** As a person would write them down: `Restart crio.service`. */
+/** Human-readable: `Restart crio.service`. */
 export function actionsIn({ actions }: Pick<UpdatePlan, 'actions'>): string[] {
   return actions.map((action) => ('unit' in action ? `${action.type} ${action.unit}` : action.type));
 }

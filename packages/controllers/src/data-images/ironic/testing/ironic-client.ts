@@ -6,7 +6,7 @@ import { IronicError } from '../ironic-error.ts';
 import { type MisbehavingIronic, startMisbehavingIronic } from './misbehaving-ironic.ts';
 
 export interface TestClient extends Ironic, AsyncDisposable {
-  /** How long it has waited, without waiting. */
+  /** How long the client would have waited. */
   readonly slept: number[];
 }
 
@@ -26,7 +26,7 @@ export interface Talk extends AsyncDisposable {
   readonly ironic: TestClient;
 }
 
-/** A server with these faults, tried in turn, and a client of it. */
+/** A server with these faults, tried in order, and a client of it. */
 export async function talkTo(faults: readonly Fault[], options: Partial<IronicOptions> = {}): Promise<Talk> {
   const server = await startMisbehavingIronic();
   for (const fault of faults) server.fail(fault);
@@ -41,7 +41,7 @@ export async function talkTo(faults: readonly Fault[], options: Partial<IronicOp
   };
 }
 
-/** The password of the BMC in tests: in no error, whatever goes wrong. */
+/** The BMC's password in tests, which no error may contain. */
 export const BMC_PASSWORD = 'hunter2';
 
 export const wanted = {

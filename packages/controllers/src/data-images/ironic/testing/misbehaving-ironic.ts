@@ -3,17 +3,17 @@ import type { Identity } from '@slipway/testing/certificates';
 import { type RequestHandler, type FakeServer, respondJson, startFakeServer } from '@slipway/testing/fake-http-server';
 
 /**
- * Not an Ironic: a server that answers what one would say of a node that is fine, until a test tells it to fail in a way that
- * a healthy one cannot be brought to. What the client does with a real Ironic is in e2e/data-images.cluster.test.ts.
+ * Not an Ironic: a server that responds as Ironic does for a healthy node, until a test makes it fail in a way that a
+ * real one cannot be made to. The tests against a real Ironic are in e2e/data-images.cluster.test.ts.
  */
 export interface MisbehavingIronic extends Pick<FakeServer, 'url' | 'host' | 'requests' | 'fail'>, AsyncDisposable {
-  /** What was asked for, the versions aside. */
+  /** The requests, except those for versions. */
   readonly calls: string[];
 }
 
 export const UUID = '3c5ed1cf-39f0-4026-961a-4f19baadfa64';
 
-/** As Ironic shows it. */
+/** In Ironic's format. */
 export const nodeAnswer = {
   uuid: UUID,
   provision_state: 'active',
@@ -51,7 +51,7 @@ export async function startMisbehavingIronic(tls?: Identity): Promise<Misbehavin
   };
 }
 
-/** An error in the form that Ironic gives it. */
+/** An error in Ironic's format. */
 export const respondFault =
   (status: number, faultstring: string) =>
   (response: ServerResponse): void => {

@@ -16,7 +16,7 @@ import { createIronic } from '../client.ts';
 const TIMEOUT_MS = 50_000;
 const POLL_MS = 200;
 
-/** A real Ironic with TLS and a password, a BMC for some hosts, somebody's ISOs, and what may stand between. */
+/** A real Ironic with TLS and a password, a BMC for some hosts, a server of ISOs, and optionally a proxy. */
 export interface RealIronic extends AsyncDisposable {
   readonly running: RunningIronic;
   readonly bmc: RunningEmulator;
@@ -25,9 +25,9 @@ export interface RealIronic extends AsyncDisposable {
   readonly ironic: Ironic;
   system(name: string): EmulatedSystem;
   wanted(name: string, digest?: string): DesiredNode;
-  /** The node once nobody works on it and this is so. */
+  /** The node once it is unlocked and meets the condition. */
   nodeWhen(name: string, isSo?: (node: KnownNode) => boolean): Promise<KnownNode>;
-  /** Registers it and follows it until it is active; says its UUID. */
+  /** Registers it, waits until it is active, and returns its UUID. */
   adopted(name: string): Promise<string>;
 }
 

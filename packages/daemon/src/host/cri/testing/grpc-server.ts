@@ -1,5 +1,5 @@
-// A real gRPC server on a socket of its own, that answers with bytes: so that what a client makes of them is not held against the
-// same description of messages, and bytes can be wrong.
+// A real gRPC server on a separate socket that answers with raw bytes, so that the client is not tested against its own
+// schema, and answers can be malformed.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ export type UnaryHandler = (call: ServerUnaryCall<Buffer, Buffer>, respond: send
 
 export interface GrpcServer {
   readonly socket: string;
-  /** By the last part of their path; may be changed while it runs. */
+  /** By the last part of their path. May be changed while it runs. */
   readonly answers: Partial<Record<'Version' | 'ListImages' | 'ImageFsInfo' | 'PullImage', UnaryHandler>>;
-  /** Connections are cut in the middle of whatever they do. */
+  /** Cuts connections during calls. */
   stop(): Promise<void>;
   start(): Promise<void>;
   remove(): Promise<void>;
@@ -62,7 +62,7 @@ export async function startGrpcServer(): Promise<GrpcServer> {
   async function stop(): Promise<void> {
     server?.forceShutdown();
     server = undefined;
-    // As when a runtime is killed, or has ended in order: it makes the socket anew.
+    // A runtime that was killed or stopped recreates the socket.
     await rm(socket, { force: true });
   }
 

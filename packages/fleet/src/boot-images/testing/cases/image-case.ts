@@ -5,7 +5,7 @@ export interface ImageCase {
   /** Also a name for an object. */
   readonly name: string;
   readonly platform: Platform;
-  /** x86_64 where it is not said. */
+  /** x86_64 by default. */
   readonly architecture?: Architecture;
   readonly azureCloud?: string;
   readonly isAdopted?: boolean;
@@ -13,7 +13,7 @@ export interface ImageCase {
   readonly spec: JsonObject;
   readonly verdict: ImageVerdict['type'];
   readonly code?: BootImageCode;
-  /** What it boots afterwards, or what a person is to import. */
+  /** The image afterwards, or the one that the user must import. */
   readonly to?: string;
   readonly version?: string;
   /** providerSpec.value afterwards; left out: as before. The reference to user data is not the rule's. */

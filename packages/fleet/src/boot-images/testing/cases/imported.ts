@@ -14,7 +14,7 @@ import type { Architecture, Platform } from '../../verdict.ts';
 
 const { version } = rhel9;
 
-/** Where people import images: by the name that the installer gave, by ours, by another, and not at all. */
+/** Platforms where users import images: with the installer's name, with ours, with another, and with none. */
 interface Imported {
   readonly platform: Platform;
   readonly architecture?: Architecture;

@@ -1,4 +1,5 @@
-// Where a person must import the image first: by the installer's name, by ours, and by what tells nothing of it.
+// Platforms where the user must import the image first: with the installer's name, with ours, and with an opaque
+// reference.
 import type { JsonObject } from '../../json.ts';
 import { rhel9 } from '../stream-metadata.ts';
 import type { TemplateCase } from './template-case.ts';
@@ -6,16 +7,16 @@ import type { TemplateCase } from './template-case.ts';
 const { version } = rhel9;
 
 type Imported = Pick<TemplateCase, 'kind' | 'apiVersion' | 'architecture'> & {
-  /** What names of cases begin with. */
+  /** The prefix of case names. */
   readonly short: string;
   readonly around: JsonObject;
-  /** The fields that hold an image of this name. */
+  /** The fields for an image with this name. */
   readonly named: (name: string) => JsonObject;
   readonly installers: string;
   readonly imported: string;
-  /** Whose image it is cannot be told from these. */
+  /** These do not identify the owner of the image. */
   readonly untold: readonly JsonObject[];
-  /** What an adopted one is asked to become. */
+  /** The target of an adopted one. */
   readonly adopted: string;
 };
 

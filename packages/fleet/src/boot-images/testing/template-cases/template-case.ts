@@ -7,14 +7,14 @@ export interface TemplateCase {
   readonly name: string;
   readonly kind: TemplateKindName;
   readonly apiVersion: string;
-  /** x86_64 where it is not said. */
+  /** x86_64 by default. */
   readonly architecture?: Architecture;
   readonly isAdopted?: boolean;
   /** spec.template.spec. */
   readonly spec: JsonObject;
   readonly verdict: ImageVerdict['type'];
   readonly code?: BootImageCode;
-  /** What it boots afterwards, or what a person is to import. */
+  /** The image afterwards, or the one that the user must import. */
   readonly to?: string;
   readonly version?: string;
   /** spec.template.spec afterwards; left out: as before. */
