@@ -21,7 +21,7 @@ describe('a web server that misbehaves', () => {
     [
       'sends other contents than the hash says',
       'SLW_RESOLVE_HASH',
-      /hash sha256-.*verification\.hash says/,
+      /hash sha256-.*verification\.hash is/,
       () => {
         stage.web.serve('/bad', 'tampered');
         const hash = `sha256-${createHash('sha256').update('expected').digest('hex')}`;

@@ -7,6 +7,10 @@ const page = `# Title
 
 Some words.
 
+\`\`\`sh
+npm install
+\`\`\`
+
 \`\`\`
 $ one --flag
 first line

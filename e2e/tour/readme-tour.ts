@@ -12,7 +12,9 @@ export function readTour(page: string, section: string): TourStep[] {
   if (start === -1) throw new Error(`the page has no section "${section}"`);
   const end = page.indexOf('\n## ', start + 1);
   const text = page.slice(start, end === -1 ? undefined : end);
-  return [...text.matchAll(/^```\n([^]*?)^```$/gm)].flatMap(([, block = '']) => readBlock(block));
+  return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].flatMap(([, language, block = '']) =>
+    language === '' ? readBlock(block) : [],
+  );
 }
 
 function readBlock(block: string): TourStep[] {

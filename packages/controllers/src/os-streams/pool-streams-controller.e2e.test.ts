@@ -121,7 +121,7 @@ describe('the stream of a pool', () => {
     await cluster.askFor('worker', 'rhel-9');
     await untilPoolCondition('worker', 'RenderDegraded', {
       status: 'True',
-      message: expect.stringMatching(/99-own-os.*spec\.osImageURL.*stream rhel-9.*worker.*\[SLW_RENDER_OS_STREAM\]/),
+      message: expect.stringMatching(/99-own-os.*spec\.osImageURL.*worker.*stream rhel-9.*\[SLW_RENDER_OS_STREAM\]/),
     });
   });
 

@@ -109,7 +109,7 @@ describe('OSImageStream cluster', () => {
     await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
     await untilOs('worker', 'rhel-9', old);
     const both = new RegExp(
-      `osImage is ${findOsImage(old, 'rhel-9')} by the release image, and ${findOsImage(next, 'rhel-9')} by the`,
+      `osImage is ${findOsImage(old, 'rhel-9')} according to the release image, but ${findOsImage(next, 'rhel-9')} according to`,
     );
     await untilEvent('cluster', both);
     expect(log()).toMatch(both);

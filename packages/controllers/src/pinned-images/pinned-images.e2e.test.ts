@@ -93,7 +93,7 @@ describe('the sets of a pool', () => {
     ['with an image by tag', ['registry.example.com/team/app:latest'], /must name the image by digest/],
     ['with an image twice', [imageNamed('a'), imageNamed('a')], /Duplicate value/],
     ['with an image that has a short digest', ['registry.example.com/team/app@sha256:abc'], /must name the image by/],
-    ['with an invalid host', [`app@sha256:${'0'.repeat(64)}`], /must begin with host/],
+    ['with an invalid host', [`app@sha256:${'0'.repeat(64)}`], /must start with host/],
     ['with 501 images', Array.from({ length: 501 }, (_, index) => imageNamed(`i${index}`)), /at most 500 items/],
   ])('%s are refused', async (_, images, why) => {
     const set = { metadata: { name: 'bad' }, spec: { pinnedImages: images.map((name) => ({ name })) } };

@@ -396,7 +396,7 @@ describe('the server', () => {
     expect(await failing({ ca: (await makeSelfSigned('another-ca')).cert })).toMatchObject({
       code: 'SLW_KUBE_TLS',
       message: expect.stringMatching(
-        /^get ConfigMap .*: the certificate of https:\/\/127.0.0.1:\d+ is not trusted \([A-Z_]+\)\. Put the CA/,
+        /^get ConfigMap .*: the certificate of https:\/\/127.0.0.1:\d+ is not trusted \([A-Z_]+\)\. Add the CA/,
       ),
     });
   });
