@@ -9,7 +9,7 @@ import { standInOperator } from './data-images/stand-in-operator.ts';
 
 const missing = await isIronicMissing();
 
-describe.skipIf(missing)('beside an operator that powers the hosts', { timeout: 240_000 }, () => {
+describe.skipIf(missing)('alongside an operator that powers the hosts', { timeout: 240_000 }, () => {
   let scene: DataImageScene;
   beforeAll(async () => {
     scene = await startDataImageScene(['beside']);
@@ -48,7 +48,7 @@ describe.skipIf(missing)('beside an operator that powers the hosts', { timeout: 
   });
 });
 
-describe.skipIf(missing)('with the CRD of DataImages that Metal3 brings', { timeout: 240_000 }, () => {
+describe.skipIf(missing)('with the DataImage CRD that Metal3 ships', { timeout: 240_000 }, () => {
   let scene: DataImageScene;
   beforeAll(async () => {
     scene = await startDataImageScene(['metal3-crd']);

@@ -7,10 +7,9 @@ import type { Client } from '@slipway/kube';
 import { type RunningProcess, startProgram, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
-import { run } from '@slipway/tools/run';
+import { run, tryRun } from '@slipway/tools/run';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isSameOutput, readTour, type TourStep } from './tour/readme-tour.ts';
-import { runInShell } from './tour/shell.ts';
 
 let dataDir: string;
 /** The last started process, for tests that can share it. */
@@ -177,7 +176,7 @@ describe('the README', () => {
       // Reading may be repeated until the rollout is where the page shows it; a change is made once.
       const isReading = /^\.\/slipway (status|why|history)\b/.test(command);
       const check = async (): Promise<void> => {
-        const { text } = await runInShell(command, { cwd: ROOT, env });
+        const { out: text } = await tryRun('sh', ['-c', `${command} 2>&1`], { cwd: ROOT, env });
         if (!isSameOutput(output, text))
           throw new Error(`$ ${command}\nthe README shows:\n${output.join('\n')}\n\nfound:\n${text}`);
       };

@@ -39,7 +39,7 @@ export function measureFunctions(path: string, text: string): FunctionLength[] {
 }
 
 /** Line numbers by position, without counting from the start each time. */
-function findLines(text: string): (position: number) => number {
+export function findLines(text: string): (position: number) => number {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
   return (position) => {
     let [low, high] = [0, starts.length];

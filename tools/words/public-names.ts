@@ -1,6 +1,6 @@
 // What programs of users rely on, and so what no change of wording may touch: error codes, keys of annotations and labels,
 // names of metrics, reasons and other values of the API, fields of `-o json`.
-import { parseSource, type SyntaxNode, visitNodes } from './syntax.ts';
+import { parseSync, Visitor } from 'rolldown/utils';
 
 export interface PublicNames {
   readonly codes: readonly string[];
@@ -27,14 +27,25 @@ export function collectPublicNames(files: readonly SourceFile[]): PublicNames {
   const [values, fields] = [new Set<string>(), new Set<string>()];
   for (const { path, source } of files) {
     for (const [code] of source.matchAll(CODE)) names.codes.add(code);
-    visitNodes(parseSource(path, source).program, (node) => {
-      const text = node['type'] === 'Literal' ? node['value'] : undefined;
-      if (typeof text === 'string' && KEY.test(text)) names.keys.add(text);
-      if (typeof text === 'string' && PASCAL_CASE.test(text)) values.add(text);
-      const metric = readMetric(node);
-      if (metric !== null) names.metrics.add(metric);
-      if (node['type'] === 'TSPropertySignature' && REPORTING.test(path)) fields.add(nameOf(node['key']));
-    });
+    new Visitor({
+      Literal: ({ value }) => {
+        if (typeof value !== 'string') return;
+        if (KEY.test(value)) names.keys.add(value);
+        if (PASCAL_CASE.test(value)) values.add(value);
+      },
+      // `{ name: '…', help: '…' }`, as prom-client takes it.
+      ObjectExpression: ({ properties }) => {
+        const byKey = new Map(
+          properties.flatMap((each) => (each.type === 'Property' ? [[readKey(each.key), each.value]] : [])),
+        );
+        const name = byKey.get('name');
+        if (byKey.has('help') && name?.type === 'Literal' && typeof name.value === 'string')
+          names.metrics.add(name.value);
+      },
+      TSPropertySignature: ({ key }) => {
+        if (REPORTING.test(path)) fields.add(readKey(key));
+      },
+    }).visit(parseSync(path, source).program);
   }
   return {
     codes: [...names.codes].sort(),
@@ -45,18 +56,5 @@ export function collectPublicNames(files: readonly SourceFile[]): PublicNames {
   };
 }
 
-/** `{ name: '…', help: '…' }`, as prom-client takes it. */
-function readMetric(node: SyntaxNode): string | null {
-  if (node['type'] !== 'ObjectExpression' || !Array.isArray(node['properties'])) return null;
-  const properties = new Map(
-    node['properties'].map((property: SyntaxNode) => [nameOf(property['key']), property['value']]),
-  );
-  const name = properties.get('name') as SyntaxNode | undefined;
-  if (!properties.has('help') || typeof name?.['value'] !== 'string') return null;
-  return name['value'];
-}
-
-function nameOf(key: unknown): string {
-  const node = key as SyntaxNode | undefined;
-  return typeof node?.['name'] === 'string' ? node['name'] : '';
-}
+const readKey = (key: { readonly type: string; readonly name?: unknown }): string =>
+  key.type === 'Identifier' && typeof key.name === 'string' ? key.name : '';

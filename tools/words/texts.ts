@@ -1,6 +1,7 @@
-// The prose of a file, by line: of a source its comments and the strings with a blank in them, of a page or manifest all but
-// code in the middle of a line.
-import { parseSource, visitNodes } from './syntax.ts';
+// The prose of a file, by line: for sources the comments and the strings with a blank in them, for pages and manifests all but
+// inline code.
+import { parseSync, Visitor } from 'rolldown/utils';
+import { findLines } from '../house/functions.ts';
 
 export interface ProseLine {
   readonly line: number;
@@ -8,21 +9,13 @@ export interface ProseLine {
 }
 
 export function readProse(path: string, source: string): ProseLine[] {
-  if (path.endsWith('.ts')) return readSource(path, source);
-  return source.split('\n').map((text, index) => ({ line: index + 1, text: text.replaceAll(/`[^`]*`/g, '`…`') }));
+  if (!path.endsWith('.ts')) return splitLines(source, 1);
+  const lineAt = findLines(source);
+  return listSpans(path, source).flatMap(({ start, end }) => splitLines(source.slice(start, end), lineAt(start)));
 }
 
-function readSource(path: string, source: string): ProseLine[] {
-  const { program, comments } = parseSource(path, source);
-  const spans = [...comments, ...findStrings(program)];
-  const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  const lineAt = (offset: number): number => lineStarts.findLastIndex((start) => start <= offset) + 1;
-  return spans.flatMap(({ start, end }) =>
-    source
-      .slice(start, end)
-      .split('\n')
-      .map((text, index) => ({ line: lineAt(start) + index, text: text.replaceAll(/`[^`]*`/g, '`…`') })),
-  );
+function splitLines(text: string, first: number): ProseLine[] {
+  return text.split('\n').map((line, at) => ({ line: first + at, text: line.replaceAll(/`[^`]*`/g, '`…`') }));
 }
 
 interface Span {
@@ -30,16 +23,17 @@ interface Span {
   readonly end: number;
 }
 
-/** With a blank: anything else is a name, a code or a path. */
-function findStrings(program: unknown): Span[] {
-  const spans: Span[] = [];
-  visitNodes(program, (node) => {
-    const isText =
-      (node['type'] === 'Literal' && typeof node['value'] === 'string' && node['value'].trim().includes(' ')) ||
-      node['type'] === 'TemplateElement';
-    if (isText && typeof node['start'] === 'number' && typeof node['end'] === 'number') {
-      spans.push({ start: node['start'], end: node['end'] });
-    }
-  });
+function listSpans(path: string, source: string): Span[] {
+  const { program, comments, errors } = parseSync(path, source);
+  const [error] = errors;
+  if (error !== undefined) throw new Error(`${path} cannot be parsed: ${error.message}`);
+  const spans: Span[] = [...comments];
+  new Visitor({
+    // Without a blank it is a name, a code or a path.
+    Literal: (node) => {
+      if (typeof node.value === 'string' && node.value.trim().includes(' ')) spans.push(node);
+    },
+    TemplateElement: (node) => void spans.push(node),
+  }).visit(program);
   return spans;
 }

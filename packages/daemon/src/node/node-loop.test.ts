@@ -93,6 +93,18 @@ describe('a node', () => {
     expect(node.drift.calls).toEqual(['resume rendered-worker-same']);
   });
 
+  it('reads the config of an update once, also if it drains first', async () => {
+    const node = await nodeAt();
+    node.settings = buildPolicy('Drain');
+    node.read.length = 0;
+    desire(node, b);
+    await node.settle();
+    applyDrain(node);
+    await node.settle();
+    expect(node.local.current()?.name).toBe('rendered-worker-b');
+    expect(node.read).toEqual(['rendered-worker-b']);
+  });
+
   it('reboots, and does nothing more', async () => {
     const node = await nodeAt();
     node.settings = undefined;
