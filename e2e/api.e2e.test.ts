@@ -199,10 +199,11 @@ describe('admission policies', () => {
   it.each([
     [
       'our controllers',
-      'system:serviceaccount:openshift-machine-config-operator:controller',
+      'system:serviceaccount:openshift-machine-config-operator:machine-config-controller',
       'system:serviceaccounts:openshift-machine-config-operator',
     ],
     ['garbage collection', 'system:serviceaccount:kube-system:generic-garbage-collector', 'system:serviceaccounts'],
+    ['garbage collection without its own account', 'system:kube-controller-manager', 'system:authenticated'],
     ['the end of a namespace', 'system:serviceaccount:kube-system:namespace-controller', 'system:serviceaccounts'],
     ['people in an emergency', 'somebody', 'slipway:break-glass'],
   ])('do not stop %s', async (_, user, group) => {

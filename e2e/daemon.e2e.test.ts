@@ -2,13 +2,19 @@
 import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineConfigNodes, machineConfigs, machineConfigurations, nodeAnnotations, poolLabel } from '@slipway/api';
-import { createSimulatedHost } from '@slipway/simulator';
+import { createSimulatedHost, SIMULATED_DETAILS } from '@slipway/simulator';
 import { type MachineConfigSpec, specWithFiles } from '@slipway/testing/builders';
 import { listEvents } from '@slipway/testing/resources';
 import { until } from '@slipway/testing/wait';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DaemonCluster, buildStateAnnotations, type SimulatedNode, startDaemonCluster } from './daemon/cluster.ts';
+import {
+  type DaemonCluster,
+  buildStateAnnotations,
+  goTo,
+  type SimulatedNode,
+  startDaemonCluster,
+} from './daemon/cluster.ts';
 
 const { desiredConfig, desiredDrain, lastAppliedDrain, currentConfig, state, reason } = nodeAnnotations;
 const EMPTY: MachineConfigSpec = { config: { ignition: { version: '3.5.0' } } };
@@ -42,18 +48,6 @@ async function nodeAt(
   await node.says(buildStateAnnotations('Done', born));
   if (config !== born) await goTo(node, config);
   return { node, config };
-}
-
-/** With the drain that it may ask for. */
-async function goTo(node: SimulatedNode, config: string): Promise<void> {
-  await node.annotate({ [desiredConfig]: config });
-  await until(async () => {
-    const now = await node.annotations();
-    const asked = now[desiredDrain] ?? '';
-    if (asked !== (now[lastAppliedDrain] ?? '')) await node.annotate({ [lastAppliedDrain]: asked });
-    expect(now).toMatchObject(buildStateAnnotations('Done', config));
-    expect(asked.startsWith('drain-')).toBe(false);
-  });
 }
 
 describe('a node', () => {
@@ -141,7 +135,8 @@ describe('drift', () => {
     const told = await node.says({ [state]: 'Degraded' });
     expect(performance.now() - began).toBeLessThan(5000);
     expect(told[reason]).toContain('/etc/app.conf');
-    expect(told[reason]).toMatch(/^\+two$/m);
+    expect(told[reason]).not.toContain('two');
+    expect(await read(node, SIMULATED_DETAILS)).toMatch(/^\+two$/m);
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toMatch(/^mcd_config_drift \d{10}/m);
     expect(metrics).toMatch(/^mcd_state\{state="Degraded",reason="SLW_DAEMON_DRIFT"\}/m);
@@ -212,6 +207,23 @@ describe('a cluster restored to an older state than the disk', () => {
   });
 });
 
+describe('a node that moves to another pool', () => {
+  it('takes the config of that pool, also while its record still names the old one', async () => {
+    const { node } = await nodeAt('moved', specWithFiles({ [PULL_SECRET]: 'worker' }));
+    const target = await cluster.render(specWithFiles({ [PULL_SECRET]: 'infra' }), 'infra');
+    const name = { name: node.name };
+    const spec = { node: name, pool: { name: 'worker' }, configVersion: { desired: born } };
+    await cluster.operator.create(machineConfigNodes, { metadata: name, spec });
+    await node.annotate({ [desiredConfig]: target });
+    await node.says({ [state]: 'Working' });
+    const body = { spec: { pool: { name: 'infra' }, configVersion: { desired: target } } };
+    await cluster.operator.patch(machineConfigNodes, name, { type: 'merge', body }, {});
+    await node.says(buildStateAnnotations('Done', target));
+    expect(await read(node, PULL_SECRET)).toBe('infra');
+    await node.stop();
+  });
+});
+
 describe('a config that cannot be applied leaves the machine untouched and says why', () => {
   const spoiled = async (name: string, spec: MachineConfigSpec): Promise<string> => {
     await cluster.operator.create(machineConfigs, { metadata: { name, labels: { [poolLabel]: 'worker' } }, spec });
@@ -255,6 +267,36 @@ describe('a config that cannot be applied leaves the machine untouched and says 
       },
     ],
     ['one with a path below a file', /\/etc\/hostname/, () => cluster.render(badPath('/etc/hostname/below'))],
+    [
+      'a bare piece',
+      /99-worker-motd.*is not a rendered config.*found no such label.*SLW_DAEMON_TARGET/s,
+      async () => {
+        const metadata = { name: '99-worker-motd' };
+        await cluster.operator.create(machineConfigs, { metadata, spec: specWithFiles({ [PULL_SECRET]: 'piece' }) });
+        return metadata.name;
+      },
+    ],
+    [
+      'another pool’s rendered config',
+      /rendered-master-.*was rendered for pool master, and this node is in pool worker.*SLW_DAEMON_TARGET/s,
+      async (node) => {
+        const target = await cluster.render(specWithFiles({ [PULL_SECRET]: 'of the masters' }), 'master');
+        const spec = { node: { name: node.name }, pool: { name: 'worker' }, configVersion: { desired: target } };
+        await cluster.operator.create(machineConfigNodes, { metadata: { name: node.name }, spec });
+        return target;
+      },
+    ],
+    [
+      'a rendered config with compressed contents that was changed',
+      /differs from what was rendered/,
+      async () => {
+        const contents = { source: 'data:;base64,H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA==', compression: 'gzip' };
+        const files = [{ path: '/etc/packed', overwrite: true, contents }];
+        return spoiled(`rendered-worker-${'2'.repeat(32)}`, {
+          config: { ignition: { version: '3.5.0' }, storage: { files } },
+        });
+      },
+    ],
   ])('%s', async (_, why, make) => {
     const before = await read(node, PULL_SECRET);
     const target = await make(node);

@@ -76,6 +76,9 @@ describe('a DataImage', () => {
     ['http://iso.example/a b.iso', 'expected a complete URL'],
     ['http://iso.example/café.iso', 'expected a complete URL'],
     ['http://iso.example/%zz.iso', 'expected a complete URL'],
+    ['http://169.254.169.254/latest/meta-data/', 'expected no link-local address'],
+    ['http://[fe80::1]:8080/a.iso', 'expected no link-local address'],
+    ['http://0.0.0.0/a.iso', 'expected no link-local address'],
     ['https://root:hunter2@iso.example/a.iso', 'expected no user name or password'],
     [`http://iso.example/${'a'.repeat(2048)}`, 'expected at most 2048 characters, found 2067'],
   ])('may not be at %s', async (url, words) => {

@@ -91,7 +91,9 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
       const right = scene.iso('right');
       await scene.addHost(name);
       await scene.attach(name, right.url.replace('right', 'nowhere'));
-      await until(async () => expect((await scene.image(name))?.status?.error?.count).toBeGreaterThan(1));
+      // Ironic fails twice, with a backoff in between.
+      const tried = async () => expect((await scene.image(name))?.status?.error?.count).toBeGreaterThan(1);
+      await until(tried, 'rollout');
       await scene.attachedWhen(name, {
         status: 'False',
         reason: 'AttachFailed',
@@ -105,7 +107,7 @@ describe.skipIf(missing)('with a real Ironic and a BMC that really fetches ISOs'
       expect(await scene.held(name)).toBe(right.sha256);
       expect((await scene.image(name))?.status?.error).toBeUndefined();
       expect((await scene.doneTo(name)).filter((what) => what === 'On' || what === 'insert')).toEqual(['insert', 'On']);
-    });
+    }, 200_000);
 
     it('whose ISO cannot be fetched waits, and boots with it once it can', async ({ expect }) => {
       const name = 'iso-down';

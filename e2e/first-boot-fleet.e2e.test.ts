@@ -109,10 +109,10 @@ describe.skipIf(clients.length === 0).each(clients)('a machine with Ignition $na
     expect(remote?.kind === 'file' && Buffer.from(remote.bytes).toString()).toBe(remoteFile);
   });
 
-  it('gives up at once when its pool does not exist', async () => {
+  it('gives up at once when its pool does not exist, which only a machine with a token of the pool could learn', async () => {
     const booted = await boot(name, change(stub, { pool: 'nope' }));
     expect(booted).toMatchObject({ ok: false, failedIn: 'fetch', timedOut: false });
-    expect(booted.logs.fetch).toContain('GET result: Not Found');
+    expect(booted.logs.fetch).toContain('GET result: Unauthorized');
     expect(booted.logs.fetch).not.toContain('attempt #2');
     expect(booted.ms).toBeLessThan(10_000);
   });

@@ -20,6 +20,7 @@ import {
   annotate,
   requestStream,
   deleteAll,
+  own,
   expectRefused,
   patchPool,
   patchStatus,
@@ -263,6 +264,10 @@ describe('once they are known', () => {
       },
     );
 
+    it('gets no owner, whose absence would have it deleted', async () => {
+      await expectRefused(own(admin, osImageStreams, streamsName), GUARDS, 'only the controllers change the owners');
+    });
+
     it.each([osImageStreams, alpha])('can be given another default through $version', async (resource) => {
       for (const defaultStream of ['hardened', 'rhel-9']) {
         const body = { spec: { defaultStream } };
@@ -279,6 +284,7 @@ describe('once they are known', () => {
     [FORWARD, (client, pool) => requestStream(client, pool, 'rhel-9', dryRun)],
     [RECORD, (client, pool) => annotate(client, pool, { [osStreamAnnotation]: 'x' }, dryRun)],
     [GUARDS, (client) => deleteAll(client, osImageStreams, dryRun)],
+    [GUARDS, (client) => own(client, osImageStreams, streamsName, dryRun)],
   ];
 
   it.each([
@@ -298,7 +304,16 @@ describe('once they are known', () => {
       daemonUser(DEFAULT_NAMESPACE),
       `system:serviceaccounts:${DEFAULT_NAMESPACE}`,
     ],
-    ['a ServiceAccount of another namespace', 'system:serviceaccount:mine:controller', 'system:serviceaccounts:mine'],
+    [
+      'another ServiceAccount of our namespace',
+      `system:serviceaccount:${DEFAULT_NAMESPACE}:machine-config-server`,
+      `system:serviceaccounts:${DEFAULT_NAMESPACE}`,
+    ],
+    [
+      'a ServiceAccount of that name in another namespace',
+      'system:serviceaccount:mine:machine-config-controller',
+      'system:serviceaccounts:mine',
+    ],
     ['who has a name like the break-glass group', 'slipway:break-glass', 'people'],
   ])('%s is stopped', async (_, user, group) => {
     const client = await cluster.clientOf(user, group);

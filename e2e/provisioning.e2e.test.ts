@@ -300,7 +300,7 @@ describe('the kubeconfig of a joining machine', () => {
 describe('on OpenShift', () => {
   afterEach(() => cluster.client.delete(infrastructures, { name: 'cluster' }, {}));
 
-  it('stubs lead to the platform’s address and have no token, and machines join the platform’s way', async () => {
+  it('stubs lead to the platform’s address and have a token, and machines join the platform’s way', async () => {
     await cluster.client.create(infrastructures, { metadata: { name: 'cluster' }, spec: {} });
     const status = {
       apiServerInternalURI: 'https://api-int.fleet.example.com:6443',
@@ -312,9 +312,13 @@ describe('on OpenShift', () => {
     scene.run({ serverUrl: undefined });
     const stub = await until(machineStub);
     expect(stub.source).toBe(`https://192.0.2.5:22623/config/${scene.pool}?compression=gzip`);
-    expect(stub.token).toBeUndefined();
+    expect(stub.token).toBe((await tokens())[0]?.token);
     await until(() => scene.text(scene.ours, serverSecrets.serving, 'tls.crt'));
-    expect(await scene.names(scene.ours)).toEqual([serverSecrets.authority, serverSecrets.serving]);
+    expect(await scene.names(scene.ours)).toEqual([
+      serverSecrets.authority,
+      serverSecrets.serving,
+      serverSecrets.tokens,
+    ]);
     expect(await scene.names('kube-system', `slipway.dev/bootstrap-token-of=${scene.ours}`)).toEqual([]);
   });
 });

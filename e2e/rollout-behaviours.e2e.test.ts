@@ -1,8 +1,18 @@
-import { machineConfigPools, machineConfigs, ROLE_LABEL } from '@slipway/api';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  machineConfigPools,
+  machineConfigs,
+  nodeAnnotations,
+  ROLE_LABEL,
+  rolloutPolicyAnnotations,
+  targetConfigAnnotation,
+} from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
 import { ignitionConfig, specWithFile } from '@slipway/testing/builders';
 import { drawSample } from '@slipway/testing/sample';
-import { until } from '@slipway/testing/wait';
+import { until, untilFound } from '@slipway/testing/wait';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectPolicyActions, policyActions, policyKinds, prepareForPolicies } from './rollout/policies.ts';
 import { countOut, desiredOf, type RolloutScene, startRolloutScene } from './rollout/rollout-scene.ts';
@@ -46,6 +56,64 @@ it('kernel arguments', async () => {
   expect(out.most()).toBe(1);
   out.stop();
 });
+
+it('drift on an updated machine', async () => {
+  const { onFailure } = rolloutPolicyAnnotations;
+  await scene.patchPool('worker', {
+    metadata: { annotations: { [onFailure]: 'return' } },
+    spec: { maxUnavailable: 2 },
+  });
+  const config = await scene.apply('50-drift', 'worker', specWithFile('/etc/drifting', 'as configured'));
+  const readState = async (name: string) => {
+    const { annotations = {} } = (await scene.node(name)).metadata;
+    return { config: annotations[nodeAnnotations.currentConfig], state: annotations[nodeAnnotations.state] };
+  };
+  const isUpdated = async (name: string) => isDeepStrictEqual(await readState(name), { config, state: 'Done' });
+  const updated = await untilFound('an updated canary', async () => {
+    const desired = await Promise.all(workers().map(async (name) => desiredOf(await scene.node(name))));
+    // The second wave has started.
+    if (desired.filter((each) => each === config).length < 2) return undefined;
+    const [first] = workers();
+    return first !== undefined && (await isUpdated(first)) ? first : undefined;
+  });
+  const file = join(scene.machines.rootOf(updated), 'etc/drifting');
+  await writeFile(file, 'by hand');
+  const others = workers().filter((name) => name !== updated);
+  await until(async () => {
+    for (const name of others) expect(await readState(name)).toEqual({ config, state: 'Done' });
+    expect(await readState(updated)).toEqual({ config, state: 'Degraded' });
+    const pool = await scene.pool('worker');
+    expect(pool.metadata.annotations?.[targetConfigAnnotation]).toBeUndefined();
+    expect(pool.status).toMatchObject({ degradedMachineCount: 1, unavailableMachineCount: 1 });
+    expect(condition(pool, 'Updating')?.message).toContain(`drifted: ${updated}`);
+    expect(condition(pool, 'NodeDegraded')).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('/etc/drifting'),
+    });
+  }, 'rollout');
+  expect(await scene.run('why', updated)).toMatch(/drifted[^]*slipway\.dev\/drift-policy=heal/);
+  await writeFile(file, 'as configured');
+  await settled(config);
+  await scene.patchPool('worker', { metadata: { annotations: { [onFailure]: null } }, spec: { maxUnavailable: null } });
+}, 120_000);
+
+it('a machine that boots into a config that was cancelled meanwhile', async () => {
+  const before = target;
+  for (const name of workers()) await scene.machines.setTrouble(name, 'stays down');
+  const config = await scene.apply('50-called-back', 'worker', specWithFile('/etc/called-back', 'too late'));
+  const name = await untilFound('a machine that is down', async () => {
+    const found = await Promise.all(workers().map((each) => scene.node(each)));
+    const down = found.find(({ metadata }) => metadata.annotations?.[nodeAnnotations.state] === 'Rebooting');
+    return down?.metadata.name;
+  });
+  await scene.run('cancel', 'worker');
+  await until(async () => expect(desiredOf(await scene.node(name))).toBe(before));
+  for (const each of workers()) await scene.machines.setTrouble(each, null);
+  await scene.updated('worker', before, WORKERS);
+  expect(await scene.file(name, 'etc/called-back')).toBeUndefined();
+  expect(before).not.toBe(config);
+  await settled(await scene.remove('50-called-back', 'worker'));
+}, 120_000);
 
 it('a paused pool', async () => {
   const before = target;

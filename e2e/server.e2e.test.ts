@@ -9,12 +9,14 @@ import {
   namespaces,
   nodeAnnotations,
   nodes,
+  rolloutStateAnnotation,
   secrets,
+  targetConfigAnnotation,
 } from '@slipway/api';
-import { serverSecrets } from '@slipway/fleet';
+import { canonicalJson, encodeState, renderedName, serverSecrets } from '@slipway/fleet';
 import { issueServing, makeAuthority, servingData } from '@slipway/base/certificates';
 import type { Client } from '@slipway/kube';
-import { operator, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
+import { breakGlass, operator, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
 import { type RunningProcess, runSlipway, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { type ControlPlane, pickFreePort } from '@slipway/tools/controlplane';
@@ -22,8 +24,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const NAMESPACE = 'openshift-machine-config-operator';
 const DAY = 24 * 3_600_000;
-const rendered = (digit: string) => `rendered-worker-${digit.repeat(32)}`;
+const specOf = (digit: string) => ({ config: { ignition: { version: '3.5.0' } }, kernelArguments: [`digit=${digit}`] });
+const rendered = (digit: string, pool = 'worker') => renderedName(pool, canonicalJson(specOf(digit)));
 const tokenText = (letter: string) => letter.repeat(43);
+const started = {
+  from: null,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  endedAt: null,
+  nodes: 2,
+  fromOsMajor: null,
+  healthySince: null,
+  resumedAt: null,
+  halted: null,
+  hold: null,
+  answer: null,
+};
 
 let cluster: TestCluster;
 let controlPlane: ControlPlane;
@@ -78,11 +93,12 @@ const putKubeconfig = (user: string): Promise<void> =>
   putSecret(serverSecrets.kubeconfig, { kubeconfig: `kind: Config # ${user}\n`, 'ca.crt': 'CA\n' });
 
 async function putRendered(digit: string): Promise<void> {
-  const config = { ignition: { version: '3.5.0' } };
-  await client.create(machineConfigs, { metadata: { name: rendered(digit) }, spec: { config } });
-  const body = { spec: { configuration: { name: rendered(digit) } } };
-  await client.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {});
+  await client.create(machineConfigs, { metadata: { name: rendered(digit) }, spec: specOf(digit) });
+  await patchPool({ spec: { configuration: { name: rendered(digit) } } });
 }
+
+const patchPool = (body: object, options: { subresource?: 'status' } = {}) =>
+  client.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {}, options);
 
 interface Reply {
   status: number | undefined;
@@ -90,13 +106,16 @@ interface Reply {
   names: string | undefined;
 }
 
-async function fetchConfig(token = 'a', path = '/config/worker'): Promise<Reply> {
+async function fetchConfig(token = 'a', path = '/config/worker', at = port): Promise<Reply> {
   const headers = {
     accept: 'application/vnd.coreos.ignition+json;version=3.5.0, */*;q=0.1',
     authorization: `Bearer ${tokenText(token)}`,
   };
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  get({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false, agent: false }, resolve).on('error', reject);
+  get({ host: '127.0.0.1', port: at, path, headers, rejectUnauthorized: false, agent: false }, resolve).on(
+    'error',
+    reject,
+  );
   const response = await promise;
   const names = (response.socket as TLSSocket).getPeerCertificate().subjectaltname;
   return { status: response.statusCode, text: decodeURIComponent((await buffer(response)).toString()), names };
@@ -139,24 +158,58 @@ describe('the server on a cluster', () => {
     });
   });
 
-  it('gives new machines the new config when the first node runs it, not before', async () => {
-    const status = { configuration: { name: rendered('1') } };
-    await client.patch(
-      machineConfigPools,
-      { name: 'worker' },
-      { type: 'merge', body: { status } },
-      {},
-      { subresource: 'status' },
-    );
-    const annotate = (digit: string) => ({ annotations: { [nodeAnnotations.currentConfig]: rendered(digit) } });
-    await client.create(nodes, { metadata: { name: 'node-1', ...annotate('1') } });
+  /** What is seen after it is of a later version than all that was written before. */
+  const untilFollowed = async (mark: string): Promise<string> => {
+    await putKubeconfig(mark);
+    return until(async () => {
+      const { text } = await fetchConfig();
+      expect(text).toContain(`kind: Config # ${mark}`);
+      return text;
+    });
+  };
+
+  it('gives new machines the new config when the rollout has passed its first wave, whatever a node reports', async () => {
+    await patchPool({ status: { configuration: { name: rendered('1') } } }, { subresource: 'status' });
     await putRendered('2');
-    // What is seen after it is of a later version than all of that.
-    await putKubeconfig('second');
-    await until(async () => expect((await fetchConfig()).text).toContain('kind: Config # second'));
-    expect((await fetchConfig()).text).toContain(rendered('1'));
-    await client.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { metadata: annotate('2') } }, {});
+    const annotations = { [nodeAnnotations.currentConfig]: rendered('2'), [nodeAnnotations.state]: 'Done' };
+    await client.create(nodes, { metadata: { name: 'liar', annotations } });
+    expect(await untilFollowed('second')).toContain(rendered('1'));
+    const putWave = (wave: number) =>
+      patchPool({
+        metadata: {
+          annotations: { [rolloutStateAnnotation]: encodeState({ ...started, target: rendered('2'), wave }) },
+        },
+      });
+    await putWave(1);
+    expect(await untilFollowed('third')).toContain(rendered('1'));
+    await putWave(2);
     await until(async () => expect((await fetchConfig()).text).toContain(rendered('2')));
+  });
+
+  it('serves neither another pool’s config nor a bare piece that the pool is aimed at with break-glass', async () => {
+    const onCall = await cluster.clientFor(breakGlass);
+    await client.create(machineConfigs, { metadata: { name: rendered('3', 'master') }, spec: specOf('3') });
+    await client.create(machineConfigs, { metadata: { name: '99-worker-motd' }, spec: specOf('4') });
+    for (const config of [rendered('3', 'master'), '99-worker-motd', null]) {
+      const body = { metadata: { annotations: { [targetConfigAnnotation]: config } } };
+      await onCall.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body }, {});
+      expect(await untilFollowed(`aimed at ${config}`)).toContain(rendered(config === null ? '2' : '1'));
+    }
+  });
+
+  it('serves no rendered config that was changed', async () => {
+    await client.create(machineConfigs, { metadata: { name: rendered('5') }, spec: specOf('changed') });
+    await patchPool({
+      metadata: { annotations: { [rolloutStateAnnotation]: null } },
+      spec: { configuration: { name: rendered('5') } },
+    });
+    await patchPool({ status: { configuration: { name: rendered('5') } } }, { subresource: 'status' });
+    await until(() =>
+      expect(server.err()).toContain(`MachineConfig ${rendered('5')} is not what was rendered for pool worker`),
+    );
+    expect((await fetchConfig()).text).toContain(rendered('1'));
+    await patchPool({ spec: { configuration: { name: rendered('2') } } });
+    await patchPool({ status: { configuration: { name: rendered('2') } } }, { subresource: 'status' });
   });
 
   it('follows the rotation of tokens', async () => {
@@ -198,30 +251,22 @@ describe('the server command', () => {
     );
   });
 
-  it('answers machines without a token on OpenShift, and there too not when it is told so', async () => {
+  it('serves machines without a token only if a flag allows it, on OpenShift too', async () => {
     await client.create(infrastructures, { metadata: { name: 'cluster' }, spec: {} });
-    const status = { platformStatus: { type: 'None' as const } };
-    await client.patch(
-      infrastructures,
-      { name: 'cluster' },
-      { type: 'merge', body: { status } },
-      {},
-      { subresource: 'status' },
-    );
+    const body = { status: { platformStatus: { type: 'None' as const } } };
+    await client.patch(infrastructures, { name: 'cluster' }, { type: 'merge', body }, {}, { subresource: 'status' });
     for (const [flag, expected] of [
-      [[], true],
-      [['--no-allow-anonymous'], false],
+      [[], 401],
+      [['--allow-anonymous'], 200],
     ] as const) {
       const own = await pickFreePort([port, probes]);
-      const flags = [
-        '--listen',
-        `127.0.0.1:${own}`,
-        '--probes',
-        `127.0.0.1:${await pickFreePort([port, probes, own])}`,
-      ];
+      const ownProbes = await pickFreePort([port, probes, own]);
+      const flags = ['--listen', `127.0.0.1:${own}`, '--probes', `127.0.0.1:${ownProbes}`];
       const started = startSlipway('server', '--kubeconfig', controlPlane.kubeconfig, ...flags, ...flag);
-      await started.saw(/serving machines/);
-      expect(started.err()).toContain(`"allowAnonymous":${expected}`);
+      await started.saw(/responses prepared/);
+      await until(async () =>
+        expect(await fetchConfig('z', '/config/worker', own)).toMatchObject({ status: expected }),
+      );
       started.child.kill('SIGTERM');
       expect(await started.exit).toBe(0);
     }

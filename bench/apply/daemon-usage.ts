@@ -6,8 +6,9 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { DEFAULT_NAMESPACE, machineConfigs, nodeAnnotations, nodes } from '@slipway/api';
+import { controllerUser, DEFAULT_NAMESPACE, machineConfigs, nodeAnnotations, nodes, poolLabel } from '@slipway/api';
 import { createDisk, writeCurrentConfig } from '@slipway/daemon';
+import { canonicalJson, renderedName } from '@slipway/fleet';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import { makeSimulatedMachine } from '@slipway/simulator';
 import { bundleDaemon, daemonEnvironment, daemonFlags } from '@slipway/tools/bundle';
@@ -17,6 +18,7 @@ import { cpuMs } from '../server/usage.ts';
 import { benchFiles, buildConfig } from './configs.ts';
 
 const NODE = 'bench-1';
+const POOL = 'bench';
 /** About 1.4 MB of config: the largest that a cluster stores. */
 const FILES = 420;
 const IDLE_MS = 60_000;
@@ -48,12 +50,17 @@ export async function measureDaemon(): Promise<DaemonUsage> {
 async function measureOn(controlPlane: ControlPlane, directory: string): Promise<DaemonUsage> {
   await run(process.execPath, [main, 'install', '--kubeconfig', controlPlane.kubeconfig]);
   const groups = [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'];
-  const operator = await controlPlane.kubeconfigFor({ user: 'operator', groups, name: 'operator' });
+  const operator = await controlPlane.kubeconfigFor({
+    user: controllerUser(DEFAULT_NAMESPACE),
+    groups,
+    name: 'operator',
+  });
   const client = createClient(createTransport(await loadKubeconfig([operator])));
-  const configs = [0, 1].map((generation) =>
-    buildConfig(`rendered-bench-${generation}`, benchFiles(FILES, generation)),
-  );
-  for (const { name, spec } of configs) await client.create(machineConfigs, { metadata: { name }, spec });
+  const configs = [0, 1].map((generation) => {
+    const { spec } = buildConfig('', benchFiles(FILES, generation));
+    return { metadata: { name: renderedName(POOL, canonicalJson(spec)), labels: { [poolLabel]: POOL } }, spec };
+  });
+  for (const config of configs) await client.create(machineConfigs, config);
   const root = join(directory, 'root');
   await mkdir(root);
   const files = createDisk({ root });
@@ -69,7 +76,7 @@ async function measureOn(controlPlane: ControlPlane, directory: string): Promise
   const own = ['--node', NODE, '--root', root, '--simulate', '--kubeconfig', kubeconfig, '--probes', '127.0.0.1:0'];
   const machine = startMachine([...daemonFlags, path, 'daemon', ...own]);
   try {
-    for (const { name } of configs) await bring(client, name);
+    for (const { metadata } of configs) await bring(client, metadata.name);
     const idle = await measureIdle(machine.pid());
     return { ...idle, peakMegabytes: await machine.stop() };
   } finally {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  controllerUser,
   DEFAULT_NAMESPACE,
   type MachineConfigNode,
   machineConfigNodes,
@@ -44,7 +45,11 @@ export async function startCluster(): Promise<BenchCluster> {
   const controlPlane = await startControlPlane();
   await run(process.execPath, [main, 'install', '--kubeconfig', controlPlane.kubeconfig]);
   const groups = [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'];
-  const operator = await controlPlane.kubeconfigFor({ user: 'operator', groups, name: 'operator' });
+  const operator = await controlPlane.kubeconfigFor({
+    user: controllerUser(DEFAULT_NAMESPACE),
+    groups,
+    name: 'operator',
+  });
   const client = createClient(createTransport(await loadKubeconfig([operator])));
   const node = promptName();
   await makeNode(client, node);

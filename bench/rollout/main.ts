@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { DEFAULT_NAMESPACE, machineConfigPools } from '@slipway/api';
+import { controllerUser, DEFAULT_NAMESPACE, machineConfigPools } from '@slipway/api';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import { type ControlPlane, startControlPlane } from '@slipway/tools/controlplane';
 import { tryRun } from '@slipway/tools/run';
@@ -34,7 +34,7 @@ const LEAST = {
   'uncordon and lastAppliedDrain, when the machine is back': 1,
 };
 const least = Object.values(LEAST).reduce((sum, count) => sum + count, 0);
-const USER = `system:serviceaccount:${DEFAULT_NAMESPACE}:machine-config-controller`;
+const USER = controllerUser(DEFAULT_NAMESPACE);
 
 interface Rollout {
   readonly nodes: number;

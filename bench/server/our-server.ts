@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { canonicalJson, renderedName } from '@slipway/fleet';
 import { bootstrapPaths } from '@slipway/server';
 import { pickFreePort } from '@slipway/tools/controlplane';
 import { startService } from '@slipway/tools/run';
@@ -8,7 +9,6 @@ const command = resolve(import.meta.dirname, '../../slipway');
 
 export const POOL = 'worker';
 export const token = 'b'.repeat(43);
-const rendered = `rendered-${POOL}-${'0'.repeat(32)}`;
 
 /** Each file has 3 kB of incompressible data, like keys and images: the response contains them twice. */
 const FILES = 128;
@@ -17,6 +17,8 @@ const FILE_BYTES = 3000;
 /** A directory as written by `slipway bootstrap`, with a config whose response has about a megabyte. */
 export async function writeBootstrap(directory: string, certificate: { cert: string; key: string }): Promise<void> {
   const api = { apiVersion: 'machineconfiguration.openshift.io/v1' };
+  const spec = { config: { ignition: { version: '3.5.0' }, storage: { files: makeFiles() } } };
+  const rendered = renderedName(POOL, canonicalJson(spec));
   const contents: Record<string, string> = {
     [bootstrapPaths.pool(POOL)]: JSON.stringify({
       ...api,
@@ -28,7 +30,7 @@ export async function writeBootstrap(directory: string, certificate: { cert: str
       ...api,
       kind: 'MachineConfig',
       metadata: { name: rendered },
-      spec: { config: { ignition: { version: '3.5.0' }, storage: { files: makeFiles() } } },
+      spec,
     }),
     [bootstrapPaths.certificate]: certificate.cert,
     [bootstrapPaths.key]: certificate.key,

@@ -35,8 +35,8 @@ export interface SimulatedNode {
 export interface DaemonCluster {
   readonly controlPlane: ControlPlane;
   readonly operator: Client;
-  /** A rendered config of the pool worker; resolves to its name. */
-  render(spec: MachineConfigSpec): Promise<string>;
+  /** A rendered config, of the pool worker by default; resolves to its name. */
+  render(spec: MachineConfigSpec, pool?: string): Promise<string>;
   /** A machine that was born with this config, and its Node. */
   makeNode(name: string, config: string): Promise<SimulatedNode>;
   stop(): Promise<void>;
@@ -52,7 +52,7 @@ export async function startDaemonCluster(): Promise<DaemonCluster> {
   return {
     controlPlane,
     operator: client,
-    render: (spec) => render(client, spec),
+    render: (spec, pool) => render(client, spec, pool),
     async makeNode(name, config) {
       const made = await makeNode({ controlPlane, client, directory, program }, name, config);
       running.add(made);
@@ -66,10 +66,11 @@ export async function startDaemonCluster(): Promise<DaemonCluster> {
   };
 }
 
-async function render(client: Client, spec: MachineConfigSpec): Promise<string> {
-  const name = renderedName('worker', canonicalJson(spec));
+/** A rendered config of a pool; resolves to its name. */
+export async function render(client: Client, spec: MachineConfigSpec, pool = 'worker'): Promise<string> {
+  const name = renderedName(pool, canonicalJson(spec));
   const found = await client.find(machineConfigs, { name });
-  if (found === undefined) await client.create(machineConfigs, renderedConfig(name, 'worker', spec));
+  if (found === undefined) await client.create(machineConfigs, renderedConfig(name, pool, spec));
   return name;
 }
 
@@ -134,6 +135,26 @@ async function makeDisk(root: string): Promise<FileSystem> {
   const files = createDisk({ root });
   await makeSimulatedMachine(files);
   return files;
+}
+
+const { desiredConfig, desiredDrain, lastAppliedDrain } = nodeAnnotations;
+
+/** Updates a node to a config, with the drain that it may ask for. */
+export async function goTo(node: SimulatedNode, config: string): Promise<void> {
+  await node.annotate({ [desiredConfig]: config });
+  await until(async () => {
+    const asked = await grantDrain(node);
+    expect(await node.annotations()).toMatchObject(buildStateAnnotations('Done', config));
+    expect(asked.startsWith('drain-')).toBe(false);
+  });
+}
+
+/** As the controller does it. Resolves to what the node asks for. */
+export async function grantDrain(node: SimulatedNode): Promise<string> {
+  const now = await node.annotations();
+  const asked = now[desiredDrain] ?? '';
+  if (asked !== (now[lastAppliedDrain] ?? '')) await node.annotate({ [lastAppliedDrain]: asked });
+  return asked;
 }
 
 export const buildStateAnnotations = (state: string, currentConfig: string): object => ({

@@ -116,7 +116,9 @@ export async function startDataImageScene(systems: readonly string[]): Promise<D
         driveTimeoutMs: 10_000,
         conflictRetries: 1,
       };
-      const options = { ironic: () => through(createIronic(connection)), besideOperator, times };
+      // The ISOs of the tests are on this machine.
+      const hosts = { allowAddresses: ['127.0.0.0/8'] };
+      const options = { ironic: () => through(createIronic(connection)), besideOperator, times, hosts };
       const started = runControllers(cluster.operator, [dataImagesController(options)]);
       running.push(started);
       return started;

@@ -14,6 +14,7 @@ const MACHINE_NAMESPACE = 'openshift-machine-api';
 
 /** A whole fleet but for its machines: a control plane of its own, our controllers and our server, each a process. */
 export interface Fleet {
+  controlPlane: ControlPlane;
   client: Client;
   /** Writes a kubeconfig for this user and returns its path. */
   kubeconfigFor: ControlPlane['kubeconfigFor'];
@@ -65,6 +66,7 @@ export async function startFleet(...flags: string[]): Promise<Fleet> {
 
   const stopControllers = (): Promise<void> => controllers.stop();
   return {
+    controlPlane,
     client,
     kubeconfigFor: (who) => controlPlane.kubeconfigFor(who),
     directory,

@@ -1,6 +1,6 @@
 // A cluster with Slipway installed and no controllers running: the test is all of them.
 import { machineConfigPools, osImageStreams, osStreamAnnotation } from '@slipway/api';
-import { type Client, isKubeError, type Resource } from '@slipway/kube';
+import { type Client, isKubeError, type KubeObject, type Resource } from '@slipway/kube';
 import { startTestCluster } from '@slipway/testing/control-plane';
 import { resolveBinaries } from '@slipway/tools/controlplane';
 import { run } from '@slipway/tools/run';
@@ -98,14 +98,30 @@ export const tryNew = (
 ): Promise<unknown> =>
   client.create(machineConfigPools, { metadata: { name, annotations }, spec: specWith(stream) }, { dryRun: true });
 
-export const deleteAll = (client: Client, { group, version, plural }: Resource, { dryRun }: Trial = {}) =>
+export const deleteAll = (
+  client: Client,
+  { group, version, plural }: Resource,
+  { dryRun, labelSelector }: Trial & { labelSelector?: string } = {},
+) =>
   client.transport.json({
     method: 'DELETE',
     path: `/apis/${group}/${version}/${plural}`,
-    ...(dryRun === true && { query: { dryRun: 'All' } }),
+    query: { ...(dryRun === true && { dryRun: 'All' }), ...(labelSelector !== undefined && { labelSelector }) },
     what: `delete all ${plural}`,
     retry: 'never',
   });
+
+/** Gives an object an owner that does not exist: garbage collection would delete it. */
+export function own<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  name: { name: string },
+  { dryRun }: Trial = {},
+): Promise<unknown> {
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'gone', uid: '00000000-0000-4000-8000-000000000000' };
+  const body = { metadata: { ownerReferences: [owner] } };
+  return client.patch(resource, name, { type: 'merge', body }, {}, { dryRun });
+}
 
 /** By this policy, with words that begin so. */
 export async function expectRefused(request: Promise<unknown>, policy: string, words = ''): Promise<void> {

@@ -1,5 +1,6 @@
 // Many machines pull many images: what that costs the API server, and whether the pool tells the truth about it all the while.
 import { machineConfigNodes, machineConfigPools, pinnedImageSets, ROLE_LABEL } from '@slipway/api';
+import { maxPullingAnnotation } from '@slipway/api/names';
 import { parsePinProgress } from '@slipway/fleet';
 import { until } from '@slipway/testing/wait';
 import { expect } from 'vitest';
@@ -21,11 +22,12 @@ const UNKNOWN = formatImage(7);
 /**
  * The bound, for each node and each change of its sets, however many images there are. Its daemon writes its status once when it
  * begins and once when it is through; at most ten times on the way, and never two of these within 10 s; once in two minutes; and
- * once for each thing that goes wrong and once when that is over. The controllers write once what it is to do.
+ * once for each thing that goes wrong and once when that is over. The controllers write once what it is to do, and once that it may.
  */
 const computeMaxDaemonWrites = (seconds: number, problems: number): number =>
   2 + Math.min(10, Math.floor(seconds / 10)) + Math.floor(seconds / 120) + 2 * problems;
-const MAX_CONTROLLER_WRITES = 1;
+/** The sets, and the slot after the first machine has them. */
+const MAX_CONTROLLER_WRITES = 2;
 /** Each of the two that write to a pool, its summary and its status, does so once a second, and at once when a condition turns. */
 const computeMaxPoolWrites = (seconds: number, turns: number): number => 2 * (Math.ceil(seconds) + 1 + turns);
 
@@ -88,6 +90,14 @@ function falls(readings: readonly Reading[]): number {
 /** On a fleet that has pinned nothing yet. */
 export async function expectBoundedWrites(fleet: PinFleet): Promise<void> {
   await untilFreeSpaceIsReported(fleet);
+  // The most writes within the shortest time: after the first machine, all pull concurrently.
+  const annotations = { [maxPullingAnnotation]: '100%' };
+  await fleet.client.patch(
+    machineConfigPools,
+    { name: 'worker' },
+    { type: 'merge', body: { metadata: { annotations } } },
+    {},
+  );
   const history = await watchPins(fleet.client, { pool: 'worker', set: SET, generations: [1, 2] });
   try {
     await pullAndChange(fleet, history);

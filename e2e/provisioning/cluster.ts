@@ -71,7 +71,7 @@ async function createProvisioningScene(
         machineApiNamespace: machineApi,
         clusterApiNamespace: clusterApi,
         serverUrl: 'https://boot.example.com:22623',
-        connection,
+        connection: { server: connection.server, ca: async () => connection.ca },
         ...given,
       };
       const controllers = [certificatesController(settings), ...provisioningControllers(settings)];

@@ -1,3 +1,4 @@
+import { whyRedirectRefused } from '@slipway/ignition';
 import { createRegistry, type Registry, type RegistryOptions } from '@slipway/registry';
 import type { LayerFile, LayerSpec, RegistryAccess } from '@slipway/tools/registry';
 
@@ -8,7 +9,13 @@ export class Clients {
   /** One that trusts this registry, knows its password and tries once, unless told otherwise. */
   of({ host, ca, username, password }: RegistryAccess, options: RegistryOptions = {}): Registry {
     const credentials = new Map([[host, { username, password }]]);
-    const client = createRegistry({ ca: ca === '' ? undefined : ca, credentials, retries: 0, ...options });
+    const client = createRegistry({
+      ca: ca === '' ? undefined : ca,
+      credentials,
+      retries: 0,
+      redirectRule: whyRedirectRefused,
+      ...options,
+    });
     this.#open.push(client);
     return client;
   }

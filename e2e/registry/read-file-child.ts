@@ -1,6 +1,7 @@
 // Reads one file out of an image in a process of its own, and says how much memory that took.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { whyRedirectRefused } from '@slipway/ignition';
 import { createRegistry } from '@slipway/registry';
 import type { ReadFileResult, ReadFileTask } from './read-file-process.ts';
 
@@ -14,7 +15,7 @@ const memory = (field: 'VmRSS' | 'VmHWM'): number => {
 // From here on the peak is that of the reading, not of the start.
 writeFileSync('/proc/self/clear_refs', '5');
 const before = memory('VmRSS');
-const registry = createRegistry({ ...options, credentials: new Map(credentials) });
+const registry = createRegistry({ ...options, redirectRule: whyRedirectRefused, credentials: new Map(credentials) });
 const file = await registry.readFile(reference, path, { maxBytes });
 const peak = memory('VmHWM');
 await registry.close();

@@ -112,7 +112,11 @@ export async function expectCachesToSurvive(changes: number): Promise<void> {
   const watched: Watched[] = [
     { as: 'full', witness: startWitness('streamed', through, { expect: 'few' }) },
     { as: 'full', witness: startWitness('listed', through, { expect: 'many' }) },
-    { as: 'metadata', witness: startWitness('metadata only', through, { as: 'metadata', expect: 'few' }) },
+    { as: 'full', witness: startWitness('multiplexed', through, { expect: 'few', multiplex: true }) },
+    {
+      as: 'metadata',
+      witness: startWitness('metadata only', through, { as: 'metadata', expect: 'few', multiplex: true }),
+    },
   ];
   const all = watched.map(({ witness }) => witness);
   await Promise.all(all.map(({ informer }) => informer.synced));

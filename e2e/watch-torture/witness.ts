@@ -23,8 +23,13 @@ export interface Witness {
   stop(): Promise<void>;
 }
 
-export function startWitness(name: string, access: Access, options: Partial<InformerOptions<ConfigMap>>): Witness {
-  const transport = createTransport(access, { retryForMs: 1000 });
+/** `multiplex`: over HTTP/2, as daemons watch. */
+export function startWitness(
+  name: string,
+  access: Access,
+  { multiplex = false, ...options }: Partial<InformerOptions<ConfigMap>> & { multiplex?: boolean },
+): Witness {
+  const transport = createTransport(access, { retryForMs: 1000, multiplex });
   const history = recordReads(transport);
   const problems = new Map<string, number>();
   const informer = createInformer(history.transport, {

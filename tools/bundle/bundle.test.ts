@@ -48,7 +48,8 @@ describe('the bundle of a program', () => {
       const server = createServer((_, answer) => answer.end('{"is":"there"}')).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const credentials = { source: 'none', current: async () => ({}), refresh: async () => {} };
-      const transport = createTransport({ server: 'http://127.0.0.1:' + server.address().port, credentials });
+      const access = { server: 'http://127.0.0.1:' + server.address().port, ca: async () => undefined, credentials };
+      const transport = createTransport(access);
       console.log(await transport.json({ method: 'GET', path: '/', what: 'get it', retry: 'never' }));
       await transport.close();
       server.close();

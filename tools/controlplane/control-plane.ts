@@ -10,6 +10,7 @@ import { layout, type Layout } from './layout.ts';
 import { rememberObjects, type RememberedObjects } from './objects.ts';
 import {
   preparePki,
+  replaceServingAuthority,
   writeAdminKubeconfig,
   writeControllerManagerKubeconfig,
   writeUserKubeconfig,
@@ -38,6 +39,8 @@ export interface ControlPlaneOptions {
   controllerManager?: boolean;
   /** Record every request, its user and its result in `auditLog`. */
   audit?: boolean;
+  /** Further flags of kube-apiserver. */
+  apiServerFlags?: readonly string[];
   /** Paths of programs; the others are resolved. */
   binaries?: Partial<Record<ProgramName, string>>;
   progress?: Progress;
@@ -66,6 +69,8 @@ export interface ControlPlane {
   killApiServer(): Promise<void>;
   /** Restarts on the same port and data; returns when it is ready. */
   startApiServer(): Promise<void>;
+  /** Restarts it with a certificate of a new authority, and returns the authority's certificate. Clients stay valid. */
+  rotateAuthority(): Promise<string>;
   /** Resolves when a program dies unexpectedly. */
   failed: Promise<ToolsError>;
   /** Stops everything. Idempotent. */
@@ -133,9 +138,17 @@ class Launch {
     await waitUntilServing(client, etcd);
     const audit = options.audit === true;
     if (audit) await prepareAudit(this.#at);
+    let ca = pki.authority.certificate;
     const startApiServer = async () => {
-      await this.#run('kube-apiserver', apiServerArguments(this.#at, port, client, audit));
-      await waitUntilReady(url, pki.authority.certificate, pki.admin, [...this.#running.values()]);
+      const args = apiServerArguments(this.#at, port, client, audit);
+      await this.#run('kube-apiserver', [...args, ...(options.apiServerFlags ?? [])]);
+      await waitUntilReady(url, ca, pki.admin, [...this.#running.values()]);
+    };
+    const rotateAuthority = async () => {
+      await this.#end('kube-apiserver', killProgram);
+      ca = await replaceServingAuthority(this.#at);
+      await startApiServer();
+      return ca;
     };
     await startApiServer();
     if (options.controllerManager === true) {
@@ -146,10 +159,15 @@ class Launch {
       ...this.#describe(url, port, pki),
       rememberObjects: () => rememberObjects(this.#at, client),
       startApiServer,
+      rotateAuthority,
     };
   }
 
-  #describe(url: string, port: number, pki: Pki): Omit<ControlPlane, 'rememberObjects' | 'startApiServer'> {
+  #describe(
+    url: string,
+    port: number,
+    pki: Pki,
+  ): Omit<ControlPlane, 'rememberObjects' | 'startApiServer' | 'rotateAuthority'> {
     return {
       url,
       port,

@@ -15,6 +15,8 @@ export function layout(dataDir: string) {
     controllerManagerKubeconfig: join(pki, 'controller-manager.kubeconfig'),
     authority: join(pki, 'ca.pem'),
     authorityCertificate: join(pki, 'ca.crt'),
+    /** Signs the API server's certificate after a rotation. */
+    nextAuthority: join(pki, 'next-ca.pem'),
     serving: join(pki, 'apiserver.pem'),
     serviceAccountKey: join(pki, 'service-account.key'),
     etcdAuthority: join(pki, 'etcd-ca.pem'),

@@ -51,6 +51,10 @@ function lend(lent: Lent): ControlPlane {
       isSound = false;
       return controlPlane.killApiServer();
     },
+    rotateAuthority() {
+      isSound = false;
+      return controlPlane.rotateAuthority();
+    },
     stop: () => (giving ??= giveBack()),
   };
 }

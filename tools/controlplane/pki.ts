@@ -45,6 +45,13 @@ export async function preparePki(at: Layout): Promise<Pki> {
   return { authority, admin };
 }
 
+/** The API server serves with a certificate of another, new authority from now on. Returns the authority's certificate. */
+export async function replaceServingAuthority(at: Layout): Promise<string> {
+  const authority = await ensureAuthority(at.nextAuthority, 'slipway-control-plane-next');
+  await ensureIdentity(authority, at.serving, { commonName: 'kube-apiserver', hosts: SERVER_HOSTS });
+  return authority.certificate;
+}
+
 export async function writeAdminKubeconfig(at: Layout, pki: Pki, url: string): Promise<void> {
   const ca = pki.authority.certificate;
   await writePrivateFile(at.adminKubeconfig, kubeconfig({ url, ca, user: 'admin', identity: pki.admin }));

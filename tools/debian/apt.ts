@@ -69,6 +69,14 @@ async function checkSum(path: string, { name, sha256 }: Offer): Promise<void> {
   );
 }
 
+/** Settings of the machine for other purposes must not turn off the verification of the index. */
+const onlySigned = [
+  'APT::Get::AllowUnauthenticated=false',
+  'Acquire::AllowInsecureRepositories=false',
+  'Acquire::AllowWeakRepositories=false',
+  'Acquire::AllowDowngradeToInsecureRepositories=false',
+];
+
 interface AptRun {
   options: readonly string[];
   env: NodeJS.ProcessEnv;
@@ -77,7 +85,7 @@ interface AptRun {
 
 async function runApt(program: string, args: readonly string[], { options, env, cwd }: AptRun): Promise<string> {
   // Otherwise root's downloads run as the user _apt, which cannot write to a private directory.
-  const all = ['APT::Sandbox::User=root', 'quiet=2', ...options].flatMap((option) => ['-o', option]);
+  const all = ['APT::Sandbox::User=root', 'quiet=2', ...onlySigned, ...options].flatMap((option) => ['-o', option]);
   try {
     return await run(program, [...all, ...args], {
       env: { ...env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },

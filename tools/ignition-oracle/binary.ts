@@ -4,6 +4,7 @@ import { readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cachedPath, makeOnce } from '../controlplane/cache.ts';
 import { showStep, terminalProgress } from '../controlplane/progress.ts';
+import { goEnvironment } from '../go.ts';
 import { run, RunError } from '../run.ts';
 import { OracleError } from './errors.ts';
 
@@ -35,7 +36,7 @@ async function hashSources(): Promise<string> {
 }
 
 async function build(path: string): Promise<void> {
-  const env = { ...process.env, GOTOOLCHAIN: 'local' };
+  const env = goEnvironment(process.env, '0');
   try {
     await run('nice', ['go', 'build', '-trimpath', '-o', path, '.'], { cwd: SOURCES, env });
   } catch (error) {

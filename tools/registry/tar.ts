@@ -6,6 +6,8 @@ export type LayerFile =
   | { path: string; contents: string | Uint8Array }
   /** This many incompressible bytes; the same for the same path and number. */
   | { path: string; randomBytes: number }
+  /** This many zeros, which compress to a thousandth. */
+  | { path: string; zeroBytes: number }
   | { path: string; symlink: string }
   /** Removes what lower layers have there: a file, or a directory with its contents. */
   | { path: string; whiteout: true }
@@ -54,18 +56,23 @@ function buildContents(file: Exclude<LayerFile, { symlink: string }>): Contents 
     return { path, size: bytes.length, contents: [bytes] };
   }
   if ('randomBytes' in file) return { path, size: file.randomBytes, contents: incompressible(path, file.randomBytes) };
+  if ('zeroBytes' in file) return { path, size: file.zeroBytes, contents: zeros(file.zeroBytes) };
   // The whiteout files of the OCI image specification.
   const mark =
     'opaque' in file ? `${path}/.wh..wh..opq` : posix.join(posix.dirname(path), `.wh.${posix.basename(path)}`);
   return { path: mark, size: 0, contents: [] };
 }
 
+function* zeros(size: number): Generator<Uint8Array> {
+  const chunk = Buffer.alloc(CHUNK);
+  for (let left = size; left > 0; left -= CHUNK) yield chunk.subarray(0, Math.min(left, CHUNK));
+}
+
 /** A key stream: as good as random, and faster than a random source. */
 function* incompressible(seed: string, size: number): Generator<Uint8Array> {
   const key = createHash('sha256').update(seed).digest().subarray(0, 16);
   const cipher = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
-  const zeros = Buffer.alloc(CHUNK);
-  for (let left = size; left > 0; left -= CHUNK) yield cipher.update(zeros.subarray(0, Math.min(left, CHUNK)));
+  for (const chunk of zeros(size)) yield cipher.update(chunk);
 }
 
 function listParents(path: string): string[] {

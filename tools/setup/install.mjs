@@ -6,13 +6,16 @@ import {
   readFileSync,
   readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
+import { fetchNode, pinnedNode } from './node.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const modules = join(root, 'node_modules');
@@ -22,7 +25,10 @@ const installRecord = join(modules, '.package-lock.json');
 
 export const nodePath = join(modules, '.bin', 'node');
 
-/** Installs node_modules as specified by package-lock.json, with the pinned Node. Silent if it is up to date. */
+/**
+ * Installs node_modules exactly as specified by package-lock.json, with the pinned Node. No script of a package is run.
+ * Silent if it is up to date.
+ */
 export async function installPackages() {
   if (isReady()) {
     // Newer than every file it was compared with: ./slipway checks that without running npm.
@@ -33,45 +39,42 @@ export async function installPackages() {
   await withLock(join(root, '.slipway', 'setup.lock'), async () => {
     // Another run may have installed while this one waited.
     if (isReady()) return;
-    if (missingPackages().length > 0) await install();
-    await requirePinnedNode();
-    await completePackages();
+    const node = await fetchNode(runNpm);
+    if (missingPackages().length > 0) await install(node);
+    linkNode(node);
     // Last: an interrupted installation is repeated.
     writeFileSync(marker, fingerprint());
   });
 }
 
-// Not `npm ci`, which refuses a lock file without the optional parts of other platforms; without saving, so
-// that the lock file stays unchanged.
-const installArguments = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-
-async function install() {
+async function install(node) {
   rmSync(marker, { force: true });
-  // An interrupted first installation may have left packages with missing files, which npm would accept.
-  if (!existsSync(installRecord)) rmSync(modules, { recursive: true, force: true });
-  await runNpm(installArguments, { doing: 'installing packages (half a minute, once)', done: 'installed packages' });
-}
-
-/** npm on an old Node omits native parts of tools that require a newer one: the pinned Node installs them. */
-async function completePackages() {
-  if (missingPackages().length === 0) return;
-  const step = {
-    doing: 'installing the packages that the older Node could not',
-    done: 'installed the packages that the older Node could not',
-  };
-  await runNpm(installArguments, step, nodePath);
+  const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--loglevel=error'];
+  const step = { doing: 'installing packages (half a minute, once)', done: 'installed packages' };
+  // On the pinned Node: npm on an old one omits the native parts of tools that require a newer one.
+  await runNpm([...args, '--no-audit', '--no-fund'], step, node);
   const missing = missingPackages();
   if (missing.length > 0)
-    say(`npm did not install ${missing.join(', ')}: if a tool does not start, set up with Node 22 or newer`);
+    throw new Error(`npm did not install ${missing.join(', ')}: update npm, or install Node 22 or newer with npm`);
+}
+
+/** As a package with a command would do it. */
+function linkNode(node) {
+  mkdirSync(dirname(nodePath), { recursive: true });
+  const next = `${nodePath}.next`;
+  rmSync(next, { force: true });
+  symlinkSync(node, next);
+  renameSync(next, nodePath);
 }
 
 function isReady() {
   return existsSync(nodePath) && read(marker) === fingerprint();
 }
 
-/** Everything that determines what is installed: the lock file and the manifest of each package. */
+/** Everything that determines what is installed: the pinned Node, the lock file and the manifest of each package. */
 function fingerprint() {
-  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  const hash = createHash('sha256').update(JSON.stringify(pinnedNode));
+  hash.update(readFileSync(join(root, 'package-lock.json')));
   for (const file of packageFiles()) {
     const { dependencies, devDependencies, workspaces } = JSON.parse(readFileSync(file, 'utf8'));
     hash.update(JSON.stringify([dependencies, devDependencies, workspaces]));
@@ -90,7 +93,7 @@ function packageFiles() {
   return [own, ...folders.map((folder) => join(root, folder, 'package.json')).filter((file) => existsSync(file))];
 }
 
-/** Packages in the lock file that are not installed: none after a complete `npm install`, also a manual one. */
+/** Packages in the lock file that are not installed: none after a complete `npm ci`, also a manual one. */
 function missingPackages() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   if (!existsSync(installRecord)) return Object.keys(packages);
@@ -113,29 +116,6 @@ function currentLibc() {
   return process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
 }
 
-async function requirePinnedNode() {
-  if (await runsPinnedNode()) return;
-  // npm may be configured not to run install scripts, with which the package `node` fetches its program.
-  const step = { doing: 'fetching the pinned Node', done: 'fetched the pinned Node' };
-  await runNpm(['rebuild', 'node', '--loglevel=error'], step);
-  if (await runsPinnedNode()) return;
-  throw new Error(
-    `node_modules/.bin/node is not Node ${pinnedVersion()}: npm did not run the install script of the package \`node\`. Allow it once with: npm rebuild node --ignore-scripts=false`,
-  );
-}
-
-const pinnedVersion = () => JSON.parse(read(join(modules, 'node', 'package.json')) ?? '{}').version;
-
-function runsPinnedNode() {
-  return new Promise((resolve) => {
-    const child = spawn(nodePath, ['--version'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    let output = '';
-    child.stdout.on('data', (chunk) => (output += chunk));
-    child.on('error', () => resolve(false));
-    child.on('close', () => resolve(output.trim() === `v${pinnedVersion()}`));
-  });
-}
-
 function runNpm(args, { doing, done }, node) {
   const started = Date.now();
   const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
@@ -144,8 +124,7 @@ function runNpm(args, { doing, done }, node) {
   return new Promise((resolve, reject) => {
     const [program, ...first] = npmCommand(node);
     // Errors go to standard error, its summary nowhere: standard output belongs to the program that runs afterwards.
-    // The lock file specifies everything by hash, so cached packages need not be revalidated. Set in the environment,
-    // so that it also applies to the npm that the package `node` starts.
+    // Everything is specified by hash, so cached packages need not be revalidated.
     const env = { npm_config_prefer_offline: 'true', ...outerEnvironment() };
     const child = spawn(program, [...first, ...args], { cwd: root, stdio: ['ignore', 'ignore', 2], env });
     child.on('error', () => reject(new Error('npm is not on PATH: install Node 18 or newer with npm')));

@@ -1,5 +1,5 @@
-/** The sender of a request, as kube-apiserver authenticates it: one user, or a group except for some users. */
-export type Identity = { user: string } | { group: string; except?: readonly string[] };
+/** The sender of a request, as kube-apiserver authenticates it: one user, or every member of a group. */
+export type Identity = { user: string } | { group: string };
 
 /** The namespace that our controllers and daemons run in, unless configured otherwise. */
 export const DEFAULT_NAMESPACE = 'openshift-machine-config-operator';
@@ -7,16 +7,21 @@ export const DEFAULT_NAMESPACE = 'openshift-machine-config-operator';
 /** The ServiceAccount that all daemons share. The token of each daemon names its node. */
 export const DAEMON_ACCOUNT = 'machine-config-daemon';
 
-export const daemonUser = (namespace: string): string => `system:serviceaccount:${namespace}:${DAEMON_ACCOUNT}`;
+/** The ServiceAccount of the controllers: the only one of our namespace that the policies exempt. */
+export const CONTROLLER_ACCOUNT = 'machine-config-controller';
 
-/** Our controllers. Daemons are excluded: an attacker who takes over a machine has its token. */
-export const buildControllerIdentity = (namespace: string): Identity => ({
-  group: `system:serviceaccounts:${namespace}`,
-  except: [daemonUser(namespace)],
-});
+const accountUser = (namespace: string, account: string): string => `system:serviceaccount:${namespace}:${account}`;
 
-/** The Kubernetes controllers that delete the dependents of a deleted object or namespace. */
+export const daemonUser = (namespace: string): string => accountUser(namespace, DAEMON_ACCOUNT);
+
+export const controllerUser = (namespace: string): string => accountUser(namespace, CONTROLLER_ACCOUNT);
+
+/**
+ * The Kubernetes controllers that delete the dependents of a deleted object or namespace. Without
+ * `--use-service-account-credentials`, kube-controller-manager runs all of them under its own name.
+ */
 export const garbageCollection: readonly Identity[] = [
+  { user: 'system:kube-controller-manager' },
   { user: 'system:serviceaccount:kube-system:generic-garbage-collector' },
   { user: 'system:serviceaccount:kube-system:namespace-controller' },
 ];
@@ -24,9 +29,12 @@ export const garbageCollection: readonly Identity[] = [
 /** For emergencies: members of this group bypass our policies. */
 export const breakGlass: Identity = { group: 'slipway:break-glass' };
 
-/** Identities that our policies must never refuse, including our controllers in `namespace`. */
+/**
+ * Identities that our policies must never refuse. No other ServiceAccount of our namespace is one: the server writes
+ * nothing, and an attacker who takes over a machine has the token of its daemon.
+ */
 export const exemptIdentities = (namespace: string = DEFAULT_NAMESPACE): readonly Identity[] => [
-  buildControllerIdentity(namespace),
+  { user: controllerUser(namespace) },
   ...garbageCollection,
   breakGlass,
 ];

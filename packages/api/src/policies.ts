@@ -2,6 +2,7 @@ import { daemonUser, DEFAULT_NAMESPACE, exemptIdentities } from './identity.ts';
 import {
   builtInConfigPolicy,
   customPoolPolicy,
+  poolConfigPolicy,
   renderedConfigPolicy,
 } from './machineconfiguration/machine-config-policies.ts';
 import { machineConfigNodePolicy, nodePolicy } from './machineconfiguration/node-policies.ts';
@@ -21,6 +22,7 @@ export function policies(namespace: string = DEFAULT_NAMESPACE): PolicyDefinitio
   return [
     machineConfigurationPolicy(exempt),
     customPoolPolicy(exempt),
+    poolConfigPolicy(exempt),
     renderedConfigPolicy(exempt),
     builtInConfigPolicy(exempt),
     nodePolicy(exempt, daemonUser(namespace)),

@@ -18,8 +18,8 @@ export interface PolicyDefinition {
   description: string;
   resource: ResourceName;
   operations: ('CREATE' | 'UPDATE' | 'DELETE')[];
-  /** Which changes are validated. Default: the spec. Wider if labels or the writer matter. */
-  covers?: 'spec' | 'spec and labels' | 'everything';
+  /** Which changes are validated. Default: the spec. Wider if labels, owners or the writer matter. */
+  covers?: 'spec' | 'spec, labels and owners' | 'everything';
   /** Also validates writes through this subresource. Only for policies that cover everything. */
   subresource?: 'status';
   exempt: readonly Identity[];
@@ -78,26 +78,29 @@ function notExempt(exempt: readonly Identity[]): string {
   const groups = exempt.filter((identity) => 'group' in identity);
   return [
     `!(request.userInfo.username in ${celList(users)})`,
-    ...groups.map((identity) => `!(${inGroup(identity.group)}${exceptFor(identity.except)})`),
+    ...groups.map(({ group }) => `!(${inGroup(group)})`),
   ].join(' && ');
 }
 
 /** CEL: the user who makes the request is in this group. */
 export const inGroup = (group: string): string => `'${group}' in request.userInfo.?groups.orValue([])`;
 
-const exceptFor = (users: readonly string[] = []): string =>
-  users.length === 0 ? '' : ` && !(request.userInfo.username in ${celList(users)})`;
+/**
+ * CEL for an update that leaves alone what decides about deletion: garbage collection deletes an object whose owner
+ * does not exist, and a finalizer keeps one from being deleted.
+ */
+export const KEEPS_OWNERS =
+  'object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences && object.metadata.?finalizers == oldObject.metadata.?finalizers';
 
 // Returns 403 instead of 422: the policies restrict who may do what, not the form of an object.
 const refusing = (validation: PolicyValidation) => ({ ...validation, reason: 'Forbidden' as const });
 
-// Annotations and finalizers of an object that predates the policy can still be changed, and so can its labels unless
-// the policy depends on them.
+// Annotations of an object that predates the policy can still be changed, and so can its labels, owners and finalizers
+// unless the policy depends on them.
 const changes = {
   everything: undefined,
   spec: "request.operation != 'UPDATE' || object.?spec != oldObject.?spec",
-  'spec and labels':
-    "request.operation != 'UPDATE' || object.?spec != oldObject.?spec || object.metadata.?labels != oldObject.metadata.?labels",
+  'spec, labels and owners': `request.operation != 'UPDATE' || object.?spec != oldObject.?spec || object.metadata.?labels != oldObject.metadata.?labels || !(${KEEPS_OWNERS})`,
 } as const;
 
 // kube-apiserver resolves the kind of a parameter before it evaluates the exemptions, and for up to 30 seconds after

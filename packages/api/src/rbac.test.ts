@@ -12,7 +12,7 @@ describe('the permissions of a daemon', () => {
     ['pinnedimagesets', ['get']],
     ['machineconfignodes', ['get', 'list', 'watch']],
     ['machineconfignodes/status', ['patch']],
-    ['machineconfigurations', ['get', 'list', 'watch']],
+    ['machineconfigurations', ['get']],
     ['events', ['create', 'patch']],
   ])('on %s: %j', (resource, verbs) => {
     expect(verbsOn(resource)).toEqual(verbs);

@@ -35,9 +35,9 @@ const ownKinds: Rule[] = [
   { apiGroups: [MACHINE_CONFIGURATION], resources: ['machineconfigs'], verbs: ['get'] },
   { apiGroups: [MACHINE_CONFIGURATION], resources: ['machineconfignodes'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [MACHINE_CONFIGURATION], resources: ['machineconfignodes/status'], verbs: ['patch'] },
-  // By the names in its MachineConfigNode. With a watch, every edit would be sent to thousands of machines.
+  // Read by name. With a watch, every edit would be sent to thousands of machines.
   { apiGroups: [MACHINE_CONFIGURATION], resources: ['pinnedimagesets'], verbs: ['get'] },
-  { apiGroups: ['operator.openshift.io'], resources: ['machineconfigurations'], verbs: ['get', 'list', 'watch'] },
+  { apiGroups: ['operator.openshift.io'], resources: ['machineconfigurations'], verbs: ['get'] },
 ];
 
 /** Access for daemons in pods, and for daemons that use the certificate of their kubelet. */

@@ -46,6 +46,7 @@ export const controllerErrors = {
   SLW_DATA_IMAGE_ATTACH_FAILED: 'an ISO could not be attached',
   SLW_DATA_IMAGE_DETACH_FAILED: 'an ISO could not be detached',
   SLW_DATA_IMAGE_FOREIGN_MEDIUM: 'the drive contains a medium that Slipway did not attach',
+  SLW_DATA_IMAGE_ADDRESS: 'the ISO is at an address that Ironic must not be sent to',
   SLW_DATA_IMAGE_UNSUPPORTED: 'the BMC of a host cannot attach an ISO',
 } as const;
 

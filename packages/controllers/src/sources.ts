@@ -3,6 +3,8 @@ import {
   clusterVersions,
   type ConfigMap,
   configMaps,
+  type Infrastructure,
+  infrastructures,
   type MachineConfig,
   type MachineConfigNode,
   machineConfigNodes,
@@ -141,6 +143,20 @@ export const poolSource = {
     spec: {},
   }),
 } satisfies Source<MachineConfigPool>;
+
+/** On plain Kubernetes there is none. */
+export const infrastructureSource: Source<Infrastructure> = {
+  resource: infrastructures,
+  fieldSelector: `metadata.name=${SINGLETON_NAME}`,
+  project: ({ metadata: { name, uid, resourceVersion }, status }) => ({
+    metadata: { name, uid, resourceVersion },
+    spec: {},
+    ...(status !== undefined && { status }),
+  }),
+};
+
+export const findInfrastructure = (read: StoreReader): Stored<Infrastructure> | undefined =>
+  read(infrastructures).get(SINGLETON_NAME);
 
 export const listPoolNames = (read: StoreReader): string[] =>
   [...read(machineConfigPools).values()].map(({ metadata }) => metadata.name);

@@ -1,13 +1,31 @@
 // The daemon of one machine. Recovery and drift detection run without a cluster; everything else runs as a controller.
 import { driftPolicyAnnotation } from '@slipway/api/names';
-import { truncate } from '@slipway/base/text';
-import { type Client, type ControllerDef, done, type Log, type Metrics, type Next, type Recorder } from '@slipway/kube';
+import { nodes } from '@slipway/api/resources';
+import { systemClock } from '@slipway/base/clock';
+import { DETAILS_COMMAND } from '@slipway/fleet';
+import {
+  again,
+  type Client,
+  type ControllerDef,
+  done,
+  type Log,
+  type Metrics,
+  type Next,
+  type Recorder,
+} from '@slipway/kube';
 import type { UpdateResult, UpdateStep } from './apply/updater.ts';
 import { type DriftPolicy, parseDriftPolicy } from './drift/healing.ts';
 import { type DriftReport, type DriftWatch, watchDrift } from './drift/watch-drift.ts';
 import { createDirectoryWatcher, type DirectoryWatcher } from './drift/watches.ts';
 import type { Host } from './host/host.ts';
-import { daemonSources, type ClusterView, readClusterView } from './node/cluster-view.ts';
+import {
+  type ClusterView,
+  computeSettingsDelayMs,
+  createSettingsReader,
+  daemonSources,
+  readClusterView,
+  type SettingsReader,
+} from './node/cluster-view.ts';
 import { type LocalNode, openLocalNode } from './node/local-node.ts';
 import { createNodeLoop, type NodeLoop } from './node/node-loop.ts';
 import { createPinMetrics, type PinMetrics } from './pinning/pin-metrics.ts';
@@ -15,7 +33,7 @@ import { createPinner, type Pinner, pinningSources, readPinClusterView } from '.
 import { createPinCluster } from './pinning/reporter.ts';
 import { createDaemonMetrics, type DaemonMetrics } from './report/metrics.ts';
 import { createReporter } from './report/reporter.ts';
-import { createConfigReader } from './stored-config.ts';
+import { createConfigReader, createTargetReader } from './stored-config.ts';
 
 export interface DaemonOptions extends Pick<MachineDaemonOptions, 'pinSpreadMs' | 'pinNow'> {
   readonly host: Host;
@@ -44,20 +62,24 @@ export async function startDaemon({ root, metrics, ...options }: DaemonOptions):
   return {
     controllers(client, events) {
       const joined = daemon.join({ client, events });
-      return [configController(options.nodeName, joined), pinningController(options.nodeName, joined.pinner)];
+      const settings = createSettingsReader(client);
+      return [configController(options.nodeName, joined, settings), pinningController(options.nodeName, joined.pinner)];
     },
     stop: () => daemon.stop(),
   };
 }
 
-function configController(nodeName: string, joined: JoinedDaemon): ControllerDef {
+function configController(nodeName: string, joined: JoinedDaemon, settings: SettingsReader): ControllerDef {
   return {
     name: 'daemon',
     ...daemonSources({ node: nodeName }),
     listen: (wake) => joined.listen(() => wake(nodeName)),
     async reconcile(_, { read, signal }) {
-      const view = readClusterView(read, nodeName);
-      return view === null ? done() : joined.step(view, signal);
+      const view = readClusterView(read, nodeName, await settings.read(signal));
+      if (view === null) return done();
+      const next = await joined.step(view, signal);
+      const delayMs = computeSettingsDelayMs(view);
+      return again(next.type === 'again' ? Math.min(next.afterMs, delayMs) : delayMs);
     },
   };
 }
@@ -130,7 +152,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
     log,
     onDrift(report) {
       if (report.drifts.length + report.healed.length > 0 && drifted === '') metrics.drifted();
-      drifted = report.drifts.length > 0 ? withDiffs(report) : '';
+      drifted = report.drifts.length > 0 ? withDetails(report) : '';
       onDrift?.(report);
     },
   });
@@ -140,6 +162,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
     join({ client, events }) {
       const reporter = createReporter({ client, events, nodeName, log, metrics });
       const readConfig = createConfigReader(client);
+      const readTarget = createTargetReader(client, nodeName);
       const drift = {
         found: () => drifted,
         pause: () => watch.pause(),
@@ -148,7 +171,19 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
           watch.resume(config);
         },
       };
-      const joined = createNodeLoop({ host, local, readConfig, reporter, metrics, drift, log, recovered });
+      const readNode = () => client.get(nodes, { name: nodeName });
+      const joined = createNodeLoop({
+        host,
+        local,
+        readConfig,
+        readTarget,
+        readNode,
+        reporter,
+        metrics,
+        drift,
+        log,
+        recovered,
+      });
       loop = joined;
       const setPolicy = createPolicySetter(watch, log);
       pinner = createPinner({
@@ -158,7 +193,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
         log: log.child({ part: 'pinning' }),
         metrics: options.pinMetrics,
         ...(options.pinSpreadMs !== undefined && { spreadMs: options.pinSpreadMs }),
-        ...(options.pinNow !== undefined && { now: options.pinNow }),
+        clock: options.pinNow === undefined ? systemClock : { ...systemClock, now: options.pinNow },
       });
       return {
         pinner,
@@ -184,14 +219,11 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
   };
 }
 
-/** Annotations must stay small. The log has the whole diff. */
-const MAX_DIFF_CHARS = 4000;
-
-function withDiffs({ text, drifts }: DriftReport): string {
-  const diffs = drifts.map(({ diff }) => diff).filter((diff) => diff !== '');
-  const all = diffs.join('\n');
-  if (all === '') return text;
-  return `${text}\n${truncate(all, MAX_DIFF_CHARS)}`;
+/** The cluster gets paths and sizes; the differences stay on the machine. */
+function withDetails({ text, drifts }: DriftReport): string {
+  return drifts.some(({ diff }) => diff !== '')
+    ? `${text}. See the differences on the machine: ${DETAILS_COMMAND}`
+    : text;
 }
 
 /** A machine that is rebooting or stuck between two configs is not watched: it differs from its config anyway. */

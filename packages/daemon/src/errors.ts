@@ -3,8 +3,10 @@ import { CodedError } from '@slipway/base/coded-error';
 /** Every error code of the daemon with its meaning. docs/errors.md explains what to do about each. */
 export const daemonErrors = {
   SLW_DAEMON_PATH: 'a path leads out of the machine’s root, or through something that is not a directory',
+  SLW_DAEMON_LINK: 'a path goes through a symbolic link that a user of the machine controls',
   SLW_DAEMON_FILE_SIZE: 'a file on the machine is larger than the daemon’s read limit',
   SLW_DAEMON_CONFIG: 'a rendered config is missing, incomplete or modified',
+  SLW_DAEMON_TARGET: 'the node is assigned a config that was not rendered for its pool',
   SLW_DAEMON_FIRST_BOOT: 'the first boot of the machine did not complete',
   SLW_DAEMON_UNIT: 'systemd refused a change to a unit, or the unit did not start',
   SLW_DAEMON_SYSTEMD: 'systemd does not respond',
@@ -24,7 +26,7 @@ export const daemonErrors = {
   SLW_PINNING_SET: 'a PinnedImageSet of the node is missing or invalid',
   SLW_PINNING_SIZES: 'the registry did not report the size of an image',
   SLW_PINNING_WOULD_NOT_FIT: 'the images still to be pulled do not fit on the disk',
-  SLW_PINNING_NO_SPACE: 'the disk ran full while images were being pulled',
+  SLW_PINNING_NO_SPACE: 'the free space for images ran out while they were being pulled',
   SLW_PINNING_PULL: 'the container runtime could not pull an image',
   SLW_PINNING_RUNTIME: 'the container runtime does not respond',
   SLW_PINNING_NOT_PINNED: 'the container runtime has not pinned an image that its configuration lists',

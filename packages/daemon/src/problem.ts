@@ -1,5 +1,6 @@
 // What prevents a node from reaching its config, and how an error becomes such a problem.
-import { truncate } from '@slipway/base/text';
+import { maskSecrets } from '@slipway/base/masking';
+import { oneLine, truncate } from '@slipway/base/text';
 import { FleetError } from '@slipway/fleet';
 import { DaemonError } from './errors.ts';
 import { systemErrorCode } from './host/file-system.ts';
@@ -8,7 +9,7 @@ import { systemErrorCode } from './host/file-system.ts';
 export interface Problem {
   /** SLW_… */
   readonly code: string;
-  /** Human-readable, with secrets masked: the object, the field, expected and found, what to do. */
+  /** Human-readable, in one line, with secrets masked: the object, the field, expected and found, what to do. */
   readonly message: string;
 }
 
@@ -32,7 +33,7 @@ const MAX_MESSAGE = 2000;
 /** Converts anything that a step of an update threw. */
 export function toProblem(error: unknown, step: string): Problem {
   const { code, text } = describeError(error);
-  return { code, message: truncate(`${step}: ${text}`, MAX_MESSAGE) };
+  return { code, message: truncate(oneLine(maskSecrets(`${step}: ${text}`)), MAX_MESSAGE) };
 }
 
 export function appendToProblem({ code, message }: Problem, more: string): Problem {

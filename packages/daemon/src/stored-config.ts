@@ -1,9 +1,10 @@
 // Rendered configs on a node: the current one from its well-known file, others by name from the cluster.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MachineConfig } from '@slipway/api';
-import { poolLabel } from '@slipway/api/names';
-import { machineConfigs } from '@slipway/api/resources';
+import { NOT_YET_SET, poolLabel } from '@slipway/api/names';
+import { machineConfigNodes, machineConfigs } from '@slipway/api/resources';
 import { describeKind, isRecord } from '@slipway/base/json';
-import { isRenderedAs } from '@slipway/fleet';
+import { isRenderedAs, isRenderedFor } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { DaemonError } from './errors.ts';
 import type { FileSystem } from './host/file-system.ts';
@@ -102,29 +103,83 @@ function refusal(why: string, cause?: unknown): DaemonError {
 /** Rejects with a DaemonError if the object is not a complete rendered config. */
 export type ConfigReader = (name: string, signal: AbortSignal) => Promise<StoredConfig>;
 
-/** Reads configs from the cluster and checks that each is complete and unmodified. */
+/** For the config that a machine already has. Checks that it is complete and unmodified. */
 export const createConfigReader =
   (client: Client): ConfigReader =>
-  (name, signal) =>
-    readConfig(client, name, signal);
+  async (name, signal) =>
+    checkConfig(await findConfig(client, 'currentConfig', name, signal));
 
-async function readConfig(client: Client, name: string, signal: AbortSignal): Promise<StoredConfig> {
+/** For the config that a node is assigned. Checks that it was rendered for the pool of the node, too. */
+export const createTargetReader =
+  (client: Client, nodeName: string): ConfigReader =>
+  async (name, signal) => {
+    const found = await findConfig(client, 'desiredConfig', name, signal);
+    const pool = found.metadata.labels?.[poolLabel];
+    if (pool === undefined || !isRenderedFor(pool, name)) {
+      const label = pool === undefined ? 'no such label' : `the label ${pool}`;
+      throw wrongTarget(name, `it is not a rendered config: expected rendered-POOL-… and ${poolLabel}, found ${label}`);
+    }
+    await expectPool({ client, nodeName, target: name, pool, signal });
+    return checkConfig(found);
+  };
+
+async function findConfig(
+  client: Client,
+  annotation: 'currentConfig' | 'desiredConfig',
+  name: string,
+  signal: AbortSignal,
+): Promise<MachineConfig> {
   const found = await client.find(machineConfigs, { name }, { signal });
-  if (found === undefined) {
-    throw new DaemonError(
-      'SLW_DAEMON_CONFIG',
-      `MachineConfig ${name}, named by the Node’s annotation desiredConfig, does not exist: it was deleted, or the name is wrong. If its pool still lists it in spec.configuration, the render controller recreates it. Otherwise assign another config to the node`,
-    );
-  }
-  return checkConfig(found);
+  if (found !== undefined) return found;
+  throw new DaemonError(
+    'SLW_DAEMON_CONFIG',
+    `MachineConfig ${name}, named by the Node’s annotation ${annotation}, does not exist: it was deleted, or the name is wrong. If its pool still lists it in spec.configuration, the render controller recreates it. Otherwise assign another config to the node`,
+  );
 }
+
+interface PoolCheck {
+  readonly client: Client;
+  readonly nodeName: string;
+  readonly target: string;
+  /** The pool that the target was rendered for. */
+  readonly pool: string;
+  readonly signal: AbortSignal;
+}
+
+/** How long the MachineConfigNode may lag behind a Node that was moved to another pool. */
+const RECORD_LAG_MS = 10_000;
+const RECORD_POLL_MS = 500;
+
+/** A node without a record, or without a pool, takes a rendered config of any pool. */
+async function expectPool({ client, nodeName, target, pool, signal }: PoolCheck): Promise<void> {
+  const refusedAt = performance.now() + RECORD_LAG_MS;
+  for (;;) {
+    const spec = (await client.find(machineConfigNodes, { name: nodeName }, { signal }))?.spec;
+    const own = spec?.pool.name ?? NOT_YET_SET;
+    if (own === NOT_YET_SET || own === pool) return;
+    // One write of the controller sets both, so a record that names the target names the pool that it was assigned for.
+    if (spec?.configVersion.desired === target || performance.now() >= refusedAt) {
+      throw wrongTarget(
+        target,
+        `it was rendered for pool ${pool}, and this node is in pool ${own} (spec.pool of its MachineConfigNode)`,
+      );
+    }
+    await sleep(RECORD_POLL_MS, undefined, { signal });
+  }
+}
+
+const wrongTarget = (name: string, why: string): DaemonError =>
+  new DaemonError(
+    'SLW_DAEMON_TARGET',
+    `MachineConfig ${name}, named by the Node’s annotation desiredConfig, is refused: ${why}. Nothing was changed. The rollout controller assigns the right config automatically; if this lasts, check that slipway controller is running, and who writes the annotation`,
+  );
 
 async function checkConfig(found: MachineConfig): Promise<StoredConfig> {
   const { name, labels } = found.metadata;
   const { spec } = found;
   if (spec?.config === undefined) throw incomplete(name, 'expected spec.config, found none');
   const pool = labels?.[poolLabel];
-  if (pool !== undefined && !isRenderedAs(name, pool, spec)) {
+  if (pool !== undefined && !(await isRenderedAs(name, pool, spec))) {
     throw incomplete(
       name,
       'its name does not match the digest of its spec: part of the spec is missing or was changed',

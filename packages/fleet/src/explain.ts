@@ -1,6 +1,6 @@
 // The origin of everything in a rendered config: `git blame` for a machine.
 import { decodeDataUrl, type Origin } from '@slipway/ignition';
-import { maskField, type Masking } from './masking.ts';
+import { maskContents, maskField, type Masking } from './masking.ts';
 import type { RenderProvenance, SettingOrigin } from './render/diff.ts';
 import type { RenderResult } from './render/render-pool.ts';
 
@@ -32,7 +32,7 @@ export function explain(
   masking: Masking = {},
 ): Explained[] {
   const { rendered, provenance } = result;
-  const things = [...ignitionThings(rendered.spec.config, provenance, masking), ...settingThings(provenance)];
+  const things = [...ignitionThings(rendered.spec.config, provenance, masking), ...settingThings(provenance, masking)];
   return path === undefined ? things : things.filter((thing) => isAbout(thing, path));
 }
 
@@ -50,9 +50,9 @@ const SETTING_NOUNS: Readonly<Record<SettingOrigin['setting'], string>> = {
   baseOSExtensionsContainerImage: 'OS extensions image',
 };
 
-function settingThings(provenance: RenderProvenance): Explained[] {
+function settingThings(provenance: RenderProvenance, masking: Masking): Explained[] {
   return provenance.settings().map(({ setting, value, from, overrode }) => {
-    return { noun: SETTING_NOUNS[setting], name: value, setBy: from, overrode, fields: [] };
+    return { noun: SETTING_NOUNS[setting], name: maskContents(value, masking), setBy: from, overrode, fields: [] };
   });
 }
 

@@ -33,7 +33,7 @@ export {
   streamErrors,
   updateErrors,
 } from './errors.ts';
-export { canonicalJson, isRenderedAs, renderedName } from './render/rendered-name.ts';
+export { canonicalJson, isRenderedAs, isRenderedFor, renderedName } from './render/rendered-name.ts';
 export { RENDERED_VERSION, type RenderedIgnition } from './render/ignition.ts';
 export { type RenderProblem } from './render/problem.ts';
 export { needsRemoteContent, type RemoteReference, remoteReferences } from './render/remote.ts';
@@ -66,7 +66,8 @@ export {
 } from './first-boot/first-boot-config.ts';
 export { buildDiskPlan } from './disk/build-disk-plan.ts';
 export * from './disk/disk-plan.ts';
-export { HIDDEN, isSecretFile, maskedDiff, maskField, type Masking } from './masking.ts';
+export { DAEMON_SERVICE, DETAILS_COMMAND, DETAILS_IDENTIFIER, formatDetails, readDetails } from './node-details.ts';
+export { isSecretFile, maskContents, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { needsReboot } from './update/actions.ts';
 export { splitArguments } from './update/settings.ts';
@@ -199,6 +200,7 @@ export {
   type SizedImage,
   type SizedLayer,
   spaceFor,
+  reservedBytes,
 } from './pinned-images/space.ts';
 export {
   holds,

@@ -1,4 +1,5 @@
-import { diffConfigs, formatDiff, isOfVersion, parse, type ConfigOf } from '@slipway/ignition';
+import { sampleSecrets } from '@slipway/testing/secret-samples';
+import { diffConfigs, encodeDataUrl, formatDiff, isOfVersion, parse, type ConfigOf } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
 import { isSecretFile, maskedDiff, maskField } from './masking.ts';
 
@@ -39,6 +40,42 @@ describe('masking', () => {
     expect(maskField('contents.httpHeaders[0].value', 'Bearer x')).toBe('(hidden)');
     expect(maskField('shell', '/bin/bash')).toBe('/bin/bash');
     expect(maskField('passwordHash', '$6$x', { showSecrets: true })).toBe('$6$x');
+  });
+
+  it.each(sampleSecrets(130, 11))(
+    'hides by content in a diff of files, units and drop-ins: $kind',
+    async ({ text, secrets }) => {
+      const config = (contents: string) => {
+        const parsed = parse({
+          ignition: { version: '3.5.0' },
+          storage: {
+            files: [{ path: '/etc/shop', mode: 0o644, contents: { source: encodeDataUrl(Buffer.from(contents)) } }],
+          },
+          systemd: { units: [{ name: 'a.service', contents, dropins: [{ name: 'b.conf', contents }] }] },
+        });
+        if (parsed.config === null) throw new Error('not parsed');
+        return parsed.config;
+      };
+      for (const [before, after] of [
+        ['', text],
+        [text, ''],
+        [`${text}\nport = 1\n`, `${text}\nport = 2\n`],
+      ] as const) {
+        const { items } = await diffConfigs(config(before), config(after), maskedDiff());
+        const shown = formatDiff(items ?? []) + JSON.stringify(items);
+        expect(secrets.filter((secret) => shown.includes(secret))).toEqual([]);
+        expect(shown).toContain('/etc/shop');
+      }
+    },
+  );
+
+  it('shows that a secret changed', async () => {
+    const config = (contents: string) =>
+      parse({ ignition: { version: '3.5.0' }, systemd: { units: [{ name: 'a.service', contents }] } }).config;
+    const [a, b] = [config('[Service]\nEnvironment=TOKEN=abc1\n'), config('[Service]\nEnvironment=TOKEN=abc2\n')];
+    if (a === null || b === null) throw new Error('not parsed');
+    const { items } = await diffConfigs(a, b, maskedDiff());
+    expect(formatDiff(items ?? [])).toMatch(/-Environment=TOKEN=\(hidden\)\n +\+Environment=TOKEN=\(hidden\)\n/);
   });
 
   it('keeps secrets out of a diff', async () => {

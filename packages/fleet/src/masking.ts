@@ -1,4 +1,6 @@
-// What to hide from users who may read a config: one place for diffs, explanations, logs and pages.
+// What to hide of a config from readers of diffs, explanations, plans and reports: whole files by path and mode, and
+// secrets in everything else by content.
+import { HIDDEN, maskSecrets } from '@slipway/base/masking';
 import type { DiffOptions } from '@slipway/ignition';
 
 export interface Masking {
@@ -6,15 +8,16 @@ export interface Masking {
   readonly showSecrets?: boolean;
 }
 
-export const HIDDEN = '(hidden)';
-
 /** Files that contain secrets whatever their mode is. */
 const SECRET_PATHS: ReadonlySet<string> = new Set([
+  '/etc/chrony.keys',
   '/etc/gshadow',
   '/etc/ignition-machine-config-encapsulated.json',
   '/etc/ignition-machine-config-encapsulated.json.bak',
   '/etc/machine-config-daemon/currentconfig',
   '/etc/ostree/auth.json',
+  '/etc/ppp/chap-secrets',
+  '/etc/ppp/pap-secrets',
   '/etc/shadow',
   '/var/lib/kubelet/config.json',
 ]);
@@ -39,7 +42,9 @@ const SECRET_NAMES: readonly RegExp[] = [
   /^pull-?secret/,
   /^\.?dockerc(?:onfigjson|fg)$/,
   /^auth\.json$/,
-  /^\.(?:netrc|pgpass)$/,
+  /^\.(?:netrc|pgpass|git-credentials|pypirc|vault-token|my\.cnf)$/,
+  /^\.?htpasswd/,
+  /^wpa_supplicant.*\.conf$/,
 ];
 
 const GROUP_AND_OTHERS = 0o077;
@@ -59,10 +64,14 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set(['passwordHash', 'value']);
 export function maskField(field: string, value: string, masking: Masking = {}): string {
   if (masking.showSecrets === true) return value;
   const name = /\w+$/.exec(field)?.[0] ?? '';
-  return SECRET_FIELDS.has(name) ? HIDDEN : value;
+  return SECRET_FIELDS.has(name) ? HIDDEN : maskSecrets(value);
 }
+
+/** The contents of a file, a unit or a drop-in for a reader. */
+export const maskContents = (text: string, { showSecrets = false }: Masking = {}): string =>
+  showSecrets ? text : maskSecrets(text);
 
 /** For `diffConfigs`. */
 export function maskedDiff(masking: Masking = {}): DiffOptions {
-  return { showSecrets: masking.showSecrets ?? false, isSecretFile };
+  return { showSecrets: masking.showSecrets ?? false, isSecretFile, maskText: maskSecrets };
 }

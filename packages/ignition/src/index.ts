@@ -30,11 +30,13 @@ export {
   isAddressRange,
   whyAddressRefused,
   whyHostRefused,
+  whyRedirectRefused,
 } from './resolve/address.ts';
 export type { Fetched, Fetcher, FetchRequest } from './resolve/fetcher.ts';
 export { resolve, type Resolved, type ResolveOptions } from './resolve/index.ts';
 export { DEFAULT_LIMITS, type ResolveLimits } from './resolve/limits.ts';
 export { maskUrl, type ResolveEntry } from './resolve/problem.ts';
+export { cleanPath } from './posix-path.ts';
 export { type ResolveCode, resolveErrors } from './errors.ts';
 export { proxyFor, type ProxySettings } from './resolve/proxy.ts';
 export { diffConfigs, type ConfigDiff, type DiffOptions, type ItemDiff } from './diff/index.ts';

@@ -36,6 +36,7 @@ export {
   type Writer,
 } from './client/writer.ts';
 export { createInformer, type Informer, type InformerOptions, isSameButVersion } from './watch/informer.ts';
+export { createReconnectSpread } from './watch/reconnect.ts';
 export { type Change, dropManagedFields, type IndexFunction, type Projection, type Store } from './watch/store.ts';
 export { type Condition, setCondition } from './runtime/conditions.ts';
 export { type Controller, type ControllerParts, createController } from './runtime/controller.ts';

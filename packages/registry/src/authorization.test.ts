@@ -330,6 +330,59 @@ describe('a redirect', () => {
   });
 });
 
+describe('an address that a registry must not send clients to', () => {
+  // The rule of the test: this machine is public under its address, and private under its name.
+  const redirectRule = (from: readonly string[], to: string): string | null =>
+    from.includes('127.0.0.1') && ['127.0.0.1', '::1'].includes(to) ? 'it is an address of the test' : null;
+  const local = ({ host }: { host: string }): string => host.replace('127.0.0.1', 'localhost');
+
+  it.each([
+    ['a name', (store: { host: string }) => local(store), '127.0.0.1|::1'],
+    ['an address', () => '127.0.0.2:1', '127.0.0.2'],
+    ['an address of IPv6', () => '[::1]:1', '::1'],
+  ])('is not connected to, as the target of a redirect to %s', async (_, find, address) => {
+    await using server = await startMisbehavingRegistry();
+    await using store = await startMisbehavingRegistry();
+    const host = find(store);
+    const rule = (from: readonly string[], to: string) =>
+      redirectRule(from, to) ?? (to === '127.0.0.2' ? 'it is an address of the test' : null);
+    await using registry = createTestClient([server], { plainHttp: [server.host, host], redirectRule: rule });
+    server.put('1', image);
+    server.fail(
+      always(/blobs/, (response, { path }) => response.writeHead(307, { location: `http://${host}${path}` }).end()),
+    );
+    const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
+    expect(failure.code).toBe('SLW_REGISTRY_REDIRECT');
+    expect(failure.message).toMatch(new RegExp(`may send clients to.*(${address}): it is an address of the test`));
+    expect(store.requests).toEqual([]);
+  });
+
+  it('is not connected to, and does not receive the login, as a token server', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using tokens = await startMisbehavingRegistry();
+    const plainHttp = [server.host, local(tokens)];
+    await using registry = createTestClient([], { plainHttp, redirectRule, credentials: loginFor(server.host) });
+    server.fail(wants('Bearer t1', bearer(server, `http://${local(tokens)}/token`)));
+    const failure = await catchFailure(registry.inspect(`${server.host}/team/app:1`));
+    expect(failure.code).toBe('SLW_REGISTRY_REDIRECT');
+    expect(tokens.requests).toEqual([]);
+  });
+
+  it('is a matter of the rule: another registry may send clients there', async () => {
+    await using server = await startMisbehavingRegistry();
+    await using store = await startMisbehavingRegistry();
+    await using registry = createTestClient([], { plainHttp: [server.host, local(store)], redirectRule: () => null });
+    for (const one of [server, store]) one.put('1', image);
+    server.fail(
+      always(/blobs/, (response, { path }) => {
+        response.writeHead(307, { location: `http://${local(store)}${path}` }).end();
+      }),
+    );
+    expect((await registry.inspect(`${server.host}/team/app:1`)).labels['name']).toBe('app');
+    expect(store.requests).toHaveLength(1);
+  });
+});
+
 describe('TLS', () => {
   it('is used, and the certificate is verified against the given authority', async () => {
     const certificate = await makeSelfSigned('registry');

@@ -53,7 +53,8 @@ export function createAuthorizer({ credentials, transport, clock, signal }: Auth
 
   async function fetchToken(realm: URL, place: PullSource, asked: RegistryRequest): Promise<Token> {
     const authorization = buildBasicHeader(place);
-    const answer = await transport.get({ url: realm, asked, signal: signal(), redirects: 0, authorization });
+    const chosenBy = new URL(formatOrigin(place));
+    const answer = await transport.get({ url: realm, asked, signal: signal(), redirects: 0, authorization, chosenBy });
     if (answer.status !== 200) throw await toRegistryError(answer, asked, describeLogin(place), clock.wallNow());
     return readToken(answer.body, asked, clock.wallNow());
   }

@@ -316,7 +316,7 @@ describe('a client', () => {
     [{ atOnce: 0 }, 'registry option atOnce: expected a number above 0, found 0'],
     [{ silenceMs: Number.NaN }, 'silenceMs'],
   ])('rejects invalid options (%#)', (options, why) => {
-    expect(() => createRegistry(options)).toThrow(
+    expect(() => createRegistry({ redirectRule: () => null, ...options })).toThrow(
       expect.objectContaining({ code: 'SLW_REGISTRY_OPTIONS', message: expect.stringContaining(why) }),
     );
   });

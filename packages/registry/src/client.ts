@@ -6,7 +6,7 @@ import { createFileReader } from './image-file.ts';
 import { createDocuments } from './manifest.ts';
 import { listPullSources } from './pull-sources.ts';
 import { formatReference, formatName, parseReference } from './reference.ts';
-import type { Platform, Registry, RegistryOptions } from './registry.ts';
+import type { Platform, Registry, RegistryOptions, RegistryRules } from './registry.ts';
 import { createTransport } from './transport.ts';
 
 /** The time limit for a small document, as a multiple of silenceMs. */
@@ -20,13 +20,18 @@ const defaults = {
   layerBytes: 20 * 1024 ** 3,
 };
 
-export function createRegistry(options: RegistryOptions = {}, clock: RegistryClock = systemClock): Registry {
+export function createRegistry(options: RegistryOptions & RegistryRules, clock: RegistryClock = systemClock): Registry {
   const { silenceMs, retries, atOnce, layerMs, layerBytes } = withDefaults(options);
   const mirrors = options.mirrors ?? [];
   const plainHttp = new Set((options.plainHttp ?? []).map((host) => host.toLowerCase()));
   const timeoutMs = silenceMs * DOCUMENT_SILENCES;
   const closing = new AbortController();
-  const transport = createTransport({ silenceMs, ca: options.ca, plainHttp: listPlainHttpHosts(options) });
+  const transport = createTransport({
+    silenceMs,
+    ca: options.ca,
+    plainHttp: listPlainHttpHosts(options),
+    redirectRule: options.redirectRule,
+  });
   const authorizer = createAuthorizer({
     credentials: options.credentials ?? new Map(),
     transport,

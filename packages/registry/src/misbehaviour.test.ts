@@ -166,13 +166,25 @@ describe('a registry that fails', () => {
     expect(registry.clock.slept).toEqual([17_000]);
   });
 
-  it('with 503 and a long Retry-After: it is not retried, and the error contains the time', async () => {
+  it('with 503 and a Retry-After of minutes: it is not asked again before, however often callers retry', async () => {
     await using server = await startMisbehavingRegistry();
     await using registry = createTestClient([server]);
-    server.fail(always(/manifests/, (response) => response.writeHead(503, { 'retry-after': '3600' }).end()));
-    const failure = await catchFailure(registry.inspect(`${server.host}/app:1`));
-    expect(failure).toMatchObject({ code: 'SLW_REGISTRY_SERVER', passing: true, retryAfterMs: 3_600_000, status: 503 });
+    server.put('1', await oneFileImage());
+    server.fail(firstTimes(1, /manifests/, (response) => response.writeHead(503, { 'retry-after': '300' }).end()));
+    const image = `${server.host}/app:1`;
+    const failure = await catchFailure(registry.inspect(image));
+    expect(failure).toMatchObject({ code: 'SLW_REGISTRY_SERVER', passing: true, retryAfterMs: 300_000, status: 503 });
     expect(registry.clock.slept).toEqual([]);
+    const asked = server.requests.length;
+    registry.clock.advance(100_000);
+    const resting = await catchFailure(registry.inspect(image));
+    expect(resting).toMatchObject({ code: 'SLW_REGISTRY_THROTTLED', passing: true });
+    expect(resting.message).toContain('the host asked for a pause, of which 200 s are left');
+    expect(server.requests).toHaveLength(asked);
+    // A caller that can wait for the rest does.
+    registry.clock.advance(199_000);
+    await registry.inspect(image);
+    expect(registry.clock.slept).toHaveLength(1);
   });
 
   it('is retried with backoff', async () => {

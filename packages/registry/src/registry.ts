@@ -72,6 +72,15 @@ export interface Credential {
   readonly password: string;
 }
 
+/** Why a host at these addresses must not send clients to this address; null if it may. */
+export type RedirectRule = (from: readonly string[], to: string) => string | null;
+
+/** What every client needs. */
+export interface RegistryRules {
+  /** Applies to redirects and to token servers: a registry must not choose an address in our network. */
+  readonly redirectRule: RedirectRule;
+}
+
 export interface RegistryOptions {
   /** By scope, such as `registry.example.com/team`; the most specific one wins. From `parsePullSecret`. */
   readonly credentials?: ReadonlyMap<string, Credential> | undefined;

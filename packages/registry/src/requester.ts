@@ -1,7 +1,7 @@
 // Requests a part of an image from its sources in order, with logins and retries.
 import { backoffMs, halfJitter } from '@slipway/base/backoff';
 import type { Clock } from '@slipway/base/clock';
-import { createDeadline } from '@slipway/base/http';
+import { createDeadline, createRestingHosts } from '@slipway/base/http';
 import { toRegistryError } from './response.ts';
 import { type Authorizer, parseChallenge } from './authorization.ts';
 import { type RegistryRequest, RegistryError } from './errors.ts';
@@ -56,6 +56,15 @@ interface Attempt {
  */
 export function createRequester({ transport, authorizer, atOnce, clock, retries }: RequesterOptions): Requester {
   const limit = createHostLimit(atOnce);
+  const resting = createRestingHosts(() => clock.wallNow());
+
+  /** A host that asked for minutes gets them, however often callers retry. */
+  function checkRest(asked: RegistryRequest): void {
+    const retryAfterMs = resting.remainingMs(asked.host);
+    if (retryAfterMs === 0) return;
+    const text = `the host asked for a pause, of which ${Math.ceil(retryAfterMs / 1000)} s are left. It is not asked before`;
+    throw new RegistryError('SLW_REGISTRY_THROTTLED', text, { asked, retryAfterMs });
+  }
 
   /** Logs in if the registry requires it. A rejected token is renewed once. */
   async function sendTo<T>(
@@ -79,6 +88,7 @@ export function createRequester({ transport, authorizer, atOnce, clock, retries 
 
   async function requestFrom<T>(place: PullSource, image: Image, question: PartRequest<T>): Promise<T> {
     const asked: RegistryRequest = { reference: image.reference, what: question.what, host: place.host };
+    checkRest(asked);
     const release = await limit.acquire(place.host, image.signal);
     const deadline = createDeadline(question.timeoutMs, image.signal);
     try {
@@ -105,6 +115,7 @@ export function createRequester({ transport, authorizer, atOnce, clock, retries 
     } catch (error) {
       image.signal.throwIfAborted();
       if (!(error instanceof RegistryError)) throw error;
+      if (readRetryAfter(error) > MAX_PATIENCE_MS) resting.rest(attempt.place.host, readRetryAfter(error));
       attempt.failure = error;
       return undefined;
     }
@@ -118,7 +129,7 @@ export function createRequester({ transport, authorizer, atOnce, clock, retries 
         const answer = await tryOnce(attempt, image, question);
         if (answer !== undefined) return answer.got;
       }
-      open = open.filter(({ failure }) => failure?.passing === true && readRetryAfter(failure) <= MAX_WAIT_MS);
+      open = open.filter(({ failure }) => failure?.passing === true && readRetryAfter(failure) <= MAX_PATIENCE_MS);
       if (open.length === 0 || round >= retries) throw combineFailures(attempts, image, question.what);
       const wanted = Math.max(...open.map(({ failure }) => readRetryAfter(failure)));
       await clock.sleep(waitBefore(round, wanted), image.signal);
@@ -126,8 +137,8 @@ export function createRequester({ transport, authorizer, atOnce, clock, retries 
   };
 }
 
-/** The longest Retry-After that is honored. A host that requests more is not retried. */
-const MAX_WAIT_MS = 60_000;
+/** A caller is not kept waiting for longer. It gets the error, and the host is not asked before its time anyway. */
+const MAX_PATIENCE_MS = 60_000;
 
 const backoff = { firstMs: 500, maxMs: 15_000, jitter: halfJitter };
 

@@ -1,6 +1,16 @@
-import { classifyFailure, createAgent, inspectCertificates, throwIfStopped } from '@slipway/base/http';
+import { isIP } from 'node:net';
+import {
+  checkedLookup,
+  classifyFailure,
+  createAgent,
+  inspectCertificates,
+  listCauses,
+  resolveHost,
+  throwIfStopped,
+} from '@slipway/base/http';
 import type { Agent, Dispatcher } from 'undici';
 import { type RegistryRequest, RegistryError } from './errors.ts';
+import type { RedirectRule } from './registry.ts';
 
 export interface RegistryResponse {
   readonly status: number;
@@ -24,6 +34,8 @@ export interface Exchange {
   readonly authorization?: string | undefined;
   /** How many redirects may be followed. */
   readonly redirects: number;
+  /** The host that chose the URL, if it is not the user: then it must be one that this host may send us to. */
+  readonly chosenBy?: URL | undefined;
 }
 
 export interface Transport {
@@ -36,19 +48,43 @@ export interface TransportOptions {
   readonly ca: string | undefined;
   /** In the form of `URL.host`. */
   readonly plainHttp: ReadonlySet<string>;
+  readonly redirectRule: RedirectRule;
 }
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 const MAX_DISCARDED_BYTES = 64 * 1024;
 
 /** Sends requests: always with verified TLS, with plain http only to allowed hosts, and never through a proxy. */
-export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions): Transport {
+export function createTransport({ silenceMs, ca, plainHttp, redirectRule }: TransportOptions): Transport {
   if (ca !== undefined) checkAuthorities(ca);
   const agents = new Map<string, Agent>();
+  /** Each for one request. */
+  const passing = new Set<Agent>();
 
+  /** For hosts that the user chose. */
   function agentFor({ protocol }: URL): Agent {
     const agent = agents.get(protocol) ?? createAgent({ protocol, ca, connectTimeoutMs: silenceMs });
     agents.set(protocol, agent);
+    return agent;
+  }
+
+  /** For a host that another one chose: connects only to addresses that the other one may send us to. */
+  async function openChecked(url: URL, chosenBy: URL, asked: RegistryRequest): Promise<Agent> {
+    const from = await resolveHost(chosenBy.hostname).catch(() => []);
+    const allows = (address: string): boolean => redirectRule(from, address) === null;
+    const refuse = (addresses: readonly string[]): RegistryError => {
+      const why = addresses.map((address) => `${address}: ${redirectRule(from, address)}`).join('; ');
+      const text = `expected an address that ${chosenBy.host} may send clients to, found one that is not allowed (${why}). Check the configuration of the registry, or use a mirror`;
+      return new RegistryError('SLW_REGISTRY_REDIRECT', text, { asked });
+    };
+    const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    if (isIP(literal) !== 0 && !allows(literal)) throw refuse([literal]);
+    const lookup = checkedLookup({
+      allows,
+      refuse: (_, addresses) => refuse(addresses.map(({ address }) => address)),
+    });
+    const agent = createAgent({ protocol: url.protocol, ca, connectTimeoutMs: silenceMs, lookup });
+    passing.add(agent);
     return agent;
   }
 
@@ -56,8 +92,11 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && plainHttp.has(url.host))) {
       throw new RegistryError('SLW_REGISTRY_REDIRECT', plainText(url), { asked });
     }
+    const { chosenBy = exchange.url } = exchange;
+    const isChosen = chosenBy.hostname !== url.hostname;
+    const agent = isChosen ? await openChecked(url, chosenBy, asked) : agentFor(url);
     try {
-      return await agentFor(url).request({
+      return await agent.request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
         method: 'GET',
@@ -74,6 +113,9 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
     } catch (error) {
       throwIfStopped(exchange.signal);
       throw noAnswer(error, asked);
+    } finally {
+      // Waits for the body.
+      if (isChosen) void agent.close().finally(() => passing.delete(agent));
     }
   }
 
@@ -100,7 +142,7 @@ export function createTransport({ silenceMs, ca, plainHttp }: TransportOptions):
   return {
     get,
     async close() {
-      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+      await Promise.all([...agents.values(), ...passing].map((agent) => agent.destroy()));
     },
   };
 }
@@ -161,6 +203,8 @@ const refuse = (found: string): RegistryError =>
 
 /** Converts a failure before the response. */
 function noAnswer(error: unknown, asked: RegistryRequest): RegistryError {
+  const refused = listCauses(error).find((cause) => cause instanceof RegistryError);
+  if (refused !== undefined) return refused;
   const { kind, code } = classifyFailure(error);
   const details = { asked, cause: error };
   switch (kind) {

@@ -29,7 +29,7 @@ export async function createBootstrapSource(directory: string, needsTokens: bool
   const text = (path: string): Promise<string> => readText(join(directory, path));
   const pools = await readPools(directory);
   const inputs: Inputs = {
-    pools: new Map(pools.map((pool) => [pool.metadata.name, servedConfig(pool, [])])),
+    pools: new Map(pools.map((pool) => [pool.metadata.name, servedConfig(pool)])),
     tokens: needsTokens ? await readTokenFile(join(directory, bootstrapPaths.tokens)) : new Map(),
     certificate: { cert: await text(bootstrapPaths.certificate), key: await text(bootstrapPaths.key) },
     node: { kubeconfig: await text(bootstrapPaths.kubeconfig), caBundle: await text(bootstrapPaths.caBundle) },

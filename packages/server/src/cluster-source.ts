@@ -1,33 +1,6 @@
-import {
-  infrastructures,
-  type MachineConfigPool,
-  machineConfigPools,
-  machineConfigs,
-  type Node,
-  nodeAnnotations,
-  nodes,
-  type Secret,
-  secrets,
-  SINGLETON_NAME,
-} from '@slipway/api';
-import {
-  isOpenShift,
-  type JoiningNode,
-  type ProvisioningToken,
-  readTokens,
-  servedConfig,
-  serverSecrets,
-} from '@slipway/fleet';
-import {
-  createClient,
-  createInformer,
-  type Informer,
-  isKubeError,
-  type KubeObject,
-  type Log,
-  type Stored,
-  type Transport,
-} from '@slipway/kube';
+import { type MachineConfigPool, machineConfigPools, machineConfigs, type Secret, secrets } from '@slipway/api';
+import { type JoiningNode, type ProvisioningToken, readTokens, servedConfig, serverSecrets } from '@slipway/fleet';
+import { createClient, createInformer, type Informer, type Log, type Transport } from '@slipway/kube';
 import type { Inputs, ServingCertificate, Source } from './source.ts';
 
 interface ClusterSourceOptions {
@@ -40,8 +13,8 @@ interface ClusterSourceOptions {
 }
 
 /**
- * Follows the cluster: pools, the configs that nodes run, and three Secrets by name. Rendered configs are read on
- * demand and not stored. Resolves when everything has been read once.
+ * Follows the cluster: pools, and three Secrets by name. Rendered configs are read on demand and not stored. Resolves
+ * when everything has been read once.
  */
 export async function createClusterSource(options: ClusterSourceOptions): Promise<Source> {
   const { transport, namespace, signal, log } = options;
@@ -50,13 +23,6 @@ export async function createClusterSource(options: ClusterSourceOptions): Promis
   const onProblem = (error: unknown): void => log.warn({ err: error }, 'watch failed; reopening it');
 
   const pools = createInformer<MachineConfigPool>(transport, { resource: machineConfigPools, onProblem });
-  const fleet = createInformer<Node>(transport, {
-    resource: nodes,
-    as: 'metadata',
-    expect: 'many',
-    project: keepCurrentConfig,
-    onProblem,
-  });
   const secret = (name: string): Informer<Secret> =>
     createInformer<Secret>(transport, {
       resource: secrets,
@@ -67,9 +33,9 @@ export async function createClusterSource(options: ClusterSourceOptions): Promis
   const serving = secret(serverSecrets.serving);
   const tokens = secret(serverSecrets.tokens);
   const kubeconfig = secret(serverSecrets.kubeconfig);
-  const informers = [pools, fleet, serving, tokens, kubeconfig] as const;
+  const informers = [pools, serving, tokens, kubeconfig];
 
-  // Many changes arrive together, and a Node heartbeat changes nothing: listeners are called once per real change.
+  // Many changes arrive together: listeners are called once for all of them.
   let isScheduled = false;
   function notifySoon(): void {
     if (isScheduled) return;
@@ -79,24 +45,18 @@ export async function createClusterSource(options: ClusterSourceOptions): Promis
       for (const listener of listeners) listener();
     });
   }
-  for (const informer of [pools, serving, tokens, kubeconfig]) informer.onChange(notifySoon);
-  fleet.onChange((change) => {
-    const before = 'old' in change ? currentConfigOf(change.old) : undefined;
-    const after = 'object' in change ? currentConfigOf(change.object) : undefined;
-    if (before !== after) notifySoon();
-  });
-  for (const informer of informers) informer.start(signal);
+  for (const informer of informers) {
+    informer.onChange(notifySoon);
+    informer.start(signal);
+  }
   await Promise.all(informers.map(({ synced }) => synced));
 
   const only = (informer: Informer<Secret>): Secret | undefined => [...informer.store.values()][0];
 
   return {
     read(): Inputs {
-      const currentConfigs = new Set([...fleet.store.values()].flatMap((node) => currentConfigOf(node) ?? []));
       return {
-        pools: new Map(
-          [...pools.store.values()].map((pool) => [pool.metadata.name, servedConfig(pool, currentConfigs)]),
-        ),
+        pools: new Map([...pools.store.values()].map((pool) => [pool.metadata.name, servedConfig(pool)])),
         ...readSecrets(
           { serving: only(serving), tokens: only(tokens), kubeconfig: only(kubeconfig) },
           options.needsTokens,
@@ -110,29 +70,6 @@ export async function createClusterSource(options: ClusterSourceOptions): Promis
     },
     isBehind: () => informers.some(({ problem }) => problem !== undefined),
   };
-}
-
-const currentConfigOf = (node: KubeObject): string | undefined =>
-  node.metadata.annotations?.[nodeAnnotations.currentConfig];
-
-/** One annotation of thousands of Nodes. */
-function keepCurrentConfig({ metadata }: Stored<Node>): Stored<Node> {
-  const { name, uid, resourceVersion } = metadata;
-  const currentConfig = metadata.annotations?.[nodeAnnotations.currentConfig];
-  const annotations = currentConfig === undefined ? {} : { [nodeAnnotations.currentConfig]: currentConfig };
-  return { metadata: { name, uid, resourceVersion, annotations } };
-}
-
-/** Whether machines are served without a token. */
-export async function detectOpenShift(transport: Transport): Promise<boolean> {
-  try {
-    const found = await createClient(transport).find(infrastructures, { name: SINGLETON_NAME });
-    return isOpenShift(found);
-  } catch (error) {
-    // Without the CRD there is no setting. Without permission to read it, requiring a token is the safe default.
-    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_FORBIDDEN')) return false;
-    throw error;
-  }
 }
 
 /** The Secrets that the server answers from; undefined if one does not exist. */

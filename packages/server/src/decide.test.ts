@@ -12,6 +12,7 @@ const inputs = {
   tokens: new Map([
     ['worker', [token('new', '2026-01-03T00:00:00Z'), token('old', '2026-01-01T12:00:00Z')]],
     ['infra', [token('infra', '2026-01-03T00:00:00Z')]],
+    ['gone', [token('gone', '2026-01-03T00:00:00Z')]],
   ]),
 };
 const VALID = 'Bearer new';
@@ -69,11 +70,22 @@ describe('a request', () => {
     ],
     [
       'for an unknown pool is refused',
-      { url: '/config/none', headers: { authorization: VALID } },
+      { url: '/config/none' },
+      { allowAnonymous: true },
+      { status: 404, code: 'SLW_SERVER_POOL' },
+    ],
+    [
+      'for a pool we may not know yet comes back',
+      { url: '/config/none' },
+      { behind: true, allowAnonymous: true },
+      { status: 503 },
+    ],
+    [
+      'for a pool that was deleted, with its token, is refused',
+      { url: '/config/gone', headers: { authorization: 'Bearer gone' } },
       {},
       { status: 404, code: 'SLW_SERVER_POOL' },
     ],
-    ['for a pool we may not know yet comes back', { url: '/config/none' }, { behind: true }, { status: 503 }],
     ['for another path is refused', { url: '/' }, {}, { status: 404, code: 'SLW_SERVER_PATH' }],
     [
       'with another method is refused',
@@ -109,6 +121,21 @@ describe('a request', () => {
     ['for health needs no token', { url: '/healthz' }, {}, { to: 'health' }],
   ])('%s', (_, asked, changed, expected) => {
     expect(decide({ ...nothing, ...asked }, inputs, { ...rules, ...changed })).toMatchObject(expected);
+  });
+
+  it.each([
+    ['no token', undefined],
+    ['something else than a token', 'Basic bmV3'],
+    ['an unknown token', 'Bearer newer'],
+    ['the token of another pool', 'Bearer infra'],
+  ])('with %s does not learn whether a pool exists', (_, authorization) => {
+    for (const behind of [false, true]) {
+      const ask = (pool: string): string =>
+        JSON.stringify(
+          decide({ ...nothing, url: `/config/${pool}`, headers: { authorization } }, inputs, { ...rules, behind }),
+        );
+      expect(ask('none')).toBe(ask('worker').replaceAll('worker', 'none'));
+    }
   });
 
   it('never shows a token in its refusal', () => {

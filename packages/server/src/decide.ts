@@ -72,9 +72,10 @@ function decideConfig(
   { pools, tokens }: Pick<Inputs, 'pools' | 'tokens'>,
   rules: Rules,
 ): Refusal | ConfigRequest {
-  if (!pools.has(pool)) return refuseUnknownPool(pool, rules);
   const verdict = checkToken(headers.authorization, tokens.get(pool) ?? [], rules.now);
   if (verdict !== 'valid' && !rules.allowAnonymous) return refuseToken(pool, verdict, rules);
+  // Only now: which pools exist is not for clients without a token.
+  if (!pools.has(pool)) return refuseUnknownPool(pool, rules);
   const version = parseAccept(headers.accept);
   if (!version.ok) return refuse(400, 'SLW_SERVER_VERSION', version.message);
   return { to: 'config', pool, form, version: version.version, access: verdict === 'valid' ? 'token' : 'anonymous' };
@@ -135,8 +136,12 @@ const parseForm = (query: string): Form => (query.split('&').includes('compressi
 /** `missing`: none was sent; `unknown`: not a current token of the pool; `expired`: it was one. */
 type TokenVerdict = 'valid' | 'missing' | 'unknown' | 'expired';
 
+/** Compared with where a pool has fewer tokens than usual, or does not exist. No request contains it. */
+const NO_TOKEN: ProvisioningToken = { token: '', created: '', expires: '' };
+
 /**
- * Compares with every token, by digest: the timing reveals neither how much of a token is correct nor which one.
+ * Compares with every token, by digest: the timing reveals neither how much of a token is correct, nor which one, nor
+ * whether there are any.
  */
 export function checkToken(
   authorization: string | undefined,
@@ -146,7 +151,8 @@ export function checkToken(
   const sent = /^Bearer +([\w.~+/=-]{1,512})$/i.exec(authorization ?? '')?.[1];
   if (sent === undefined) return 'missing';
   const digest = tokenDigest(sent);
-  const equal = tokens.filter(({ token }) => timingSafeEqual(tokenDigest(token), digest));
+  const compared = [...tokens, NO_TOKEN, NO_TOKEN].slice(0, Math.max(2, tokens.length));
+  const equal = compared.filter(({ token }) => timingSafeEqual(tokenDigest(token), digest));
   if (equal.length === 0) return 'unknown';
   return equal.some(({ expires }) => now < Date.parse(expires)) ? 'valid' : 'expired';
 }

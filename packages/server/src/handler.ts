@@ -3,9 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { truncate } from '@slipway/base/text';
 import type { Log } from '@slipway/kube';
 import type { AdmissionQueue } from './admission-queue.ts';
+import { clientOfAddress } from './connections.ts';
 import { comeBack, type ConfigRequest, decide, type Decision, type Refusal, refuse } from './decide.ts';
 import type { ServerMetrics } from './metrics.ts';
 import type { PreparedAnswers } from './prepared-answers.ts';
+import type { RefusalLog } from './refusal-log.ts';
 import type { Inputs } from './source.ts';
 
 export interface SendLimits {
@@ -26,15 +28,19 @@ interface HandlerOptions {
   limits: SendLimits;
   metrics: ServerMetrics;
   log: Log;
+  refusals: RefusalLog;
 }
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+/** Returns whether the request is of an authorized machine. */
+type Handler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** A request in progress, and what is logged about it at the end. */
 interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   decision: Decision;
+  /** The client's address, which its socket no longer has once it is closed. */
+  from: string;
   started: number;
   rendered?: string;
   /** Bytes of the config, once the response has started. */
@@ -44,14 +50,15 @@ interface Exchange {
 export function createHandler(options: HandlerOptions): Handler {
   const { book, gate, limits, log } = options;
 
-  function handle(request: IncomingMessage, response: ServerResponse): void {
+  function handle(request: IncomingMessage, response: ServerResponse): boolean {
     boundSending(response, limits);
     const decision = decide(request, options.inputs(), {
       allowAnonymous: options.allowAnonymous,
       behind: options.isBehind(),
       now: Date.now(),
     });
-    const exchange: Exchange = { request, response, decision, started: performance.now(), bytes: 0 };
+    const from = request.socket.remoteAddress ?? '';
+    const exchange: Exchange = { request, response, decision, from, started: performance.now(), bytes: 0 };
     response.on('close', () => recordFetch(exchange, options));
     if (decision.to === 'health') sendText(exchange, 200, 'ok\n');
     else if (decision.to === 'refuse') sendRefusal(exchange, decision);
@@ -60,6 +67,7 @@ export function createHandler(options: HandlerOptions): Handler {
         log.error({ err: error, pool: decision.pool }, 'request failed');
         response.destroy();
       });
+    return decision.to === 'config';
   }
 
   async function answerConfig(exchange: Exchange, asked: ConfigRequest): Promise<void> {
@@ -157,16 +165,19 @@ function sendInPieces(response: ServerResponse, bytes: Buffer, pieceBytes: numbe
 }
 
 /** Logs the client, the request and its result. Never the token, and of the query only the form. */
-function recordFetch(exchange: Exchange, { metrics, log }: { metrics: ServerMetrics; log: Log }): void {
+function recordFetch(exchange: Exchange, options: HandlerOptions): void {
+  const { metrics, log, refusals } = options;
   const { request, response, decision, rendered, bytes } = exchange;
   const ms = Math.round(performance.now() - exchange.started);
   const status = response.headersSent ? response.statusCode : 0;
   const asked = describeRequest(decision);
   const agent = request.headers['user-agent'];
-  metrics.fetched({ ...asked, pool: knownPool(decision), status, bytes, ms });
+  // Made-up names must not become metric series.
+  const pool = 'pool' in decision ? (decision.pool ?? '') : '';
+  metrics.fetched({ ...asked, pool: options.inputs().pools.has(pool) ? pool : '', status, bytes, ms });
   if (decision.to === 'health') return;
   const fields = {
-    from: request.socket.remoteAddress,
+    from: exchange.from,
     agent: agent === undefined ? undefined : truncate(agent, 100),
     method: request.method,
     pool: decision.pool,
@@ -176,9 +187,10 @@ function recordFetch(exchange: Exchange, { metrics, log }: { metrics: ServerMetr
     bytes,
     ms,
   };
+  const client = clientOfAddress(exchange.from);
   if (!response.writableFinished)
-    log.warn(fields, 'machine disconnected, or was cut off, before it received its config');
-  else if (decision.to === 'refuse') log.warn({ ...fields, code: decision.code }, 'request refused');
+    refusals.warn(client, fields, 'machine disconnected, or was cut off, before it received its config');
+  else if (decision.to === 'refuse') refusals.warn(client, { ...fields, code: decision.code }, 'request refused');
   else log.info(fields, 'sent a machine its config');
 }
 
@@ -187,9 +199,3 @@ const describeRequest = (decision: Decision): { version: string; form: string; a
   const { version, form, access } = decision;
   return { version, form, access };
 };
-
-/** Made-up names must not become metric series. */
-function knownPool(decision: Decision): string {
-  if (decision.to === 'health' || (decision.to === 'refuse' && decision.status === 404)) return '';
-  return decision.pool ?? '';
-}

@@ -1,6 +1,6 @@
 // The machine config server: answers machines at first boot from bytes that were prepared when the pool changed.
 export { bootstrapPaths, createBootstrapSource } from './bootstrap-source.ts';
-export { createClusterSource, detectOpenShift } from './cluster-source.ts';
+export { createClusterSource } from './cluster-source.ts';
 export { ServerError, serverErrors } from './errors.ts';
 export type { Address } from './listener.ts';
 export { startServer } from './server.ts';

@@ -1,15 +1,16 @@
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '@slipway/kube';
+import { clientOfAddress, createConnectionTable, type ConnectionLimits } from './connections.ts';
 import { ServerError } from './errors.ts';
 import type { ServerMetrics } from './metrics.ts';
+import type { RefusalLog } from './refusal-log.ts';
 import type { ServingCertificate } from './source.ts';
 
-export interface ListenLimits {
-  /** Connections beyond this are closed immediately: clients retry, as after 503. */
-  connections: number;
+export interface ListenLimits extends ConnectionLimits {
   /** For the TLS handshake, and again for the whole request head after it. */
   handshakeMs: number;
   headMs: number;
@@ -32,14 +33,45 @@ export interface Listener {
 
 const tls = { minVersion: 'TLSv1.2' } as const;
 
+export interface ListenerOptions {
+  limits: ListenLimits;
+  metrics: ServerMetrics;
+  log: Log;
+  refusals: RefusalLog;
+  /** Returns whether the request is of an authorized machine. */
+  handle(this: void, request: IncomingMessage, response: ServerResponse): boolean;
+}
+
 /** HTTPS with limits on all input. A connection serves one request. */
-export function createListener(
-  limits: ListenLimits,
-  metrics: ServerMetrics,
-  log: Log,
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
-): Listener {
-  let connections = 0;
+export function createListener({ limits, metrics, log, refusals, handle }: ListenerOptions): Listener {
+  const table = createConnectionTable(limits);
+  const sockets = new Map<string, Socket>();
+
+  /** Connections beyond the limit are closed immediately: clients retry, as after 503. */
+  function admit(socket: Socket): void {
+    const [id, from] = [idOf(socket), socket.remoteAddress ?? ''];
+    const admission = table.open(id, clientOfAddress(from), performance.now());
+    if (admission.do === 'refuse') {
+      metrics.dropped();
+      refusals.warn(clientOfAddress(from), { from }, 'closed a new connection, because too many are open');
+      socket.destroy();
+      return;
+    }
+    if (admission.do === 'evict') {
+      metrics.dropped();
+      const fields = { from: admission.client, for: from };
+      refusals.warn(admission.client, fields, 'closed an idle connection, because too many are open');
+      sockets.get(admission.id)?.destroy();
+    }
+    sockets.set(id, socket);
+    socket.on('close', () => {
+      // Otherwise its client already has a new connection from the same port.
+      if (sockets.get(id) !== socket) return;
+      table.close(id);
+      sockets.delete(id);
+    });
+  }
+
   const server: Server = createServer(
     {
       ...tls,
@@ -49,16 +81,15 @@ export function createListener(
       maxHeaderSize: limits.headBytes,
       connectionsCheckingInterval: Math.min(1000, limits.headMs),
     },
-    handle,
+    (request, response) => {
+      const id = idOf(request.socket);
+      if (handle(request, response)) table.serve(id);
+    },
   );
-  server.maxConnections = limits.connections;
   server.maxRequestsPerSocket = 1;
   server.keepAliveTimeout = 1;
-  server.on('connection', (socket) => {
-    connections += 1;
-    socket.on('close', () => (connections -= 1));
-  });
-  server.on('drop', () => metrics.dropped());
+  // Not `maxConnections`, which closes new connections whichever client holds the others.
+  server.on('connection', admit);
   server.on('tlsClientError', (error, socket) => {
     metrics.handshakeFailed();
     log.debug({ err: error, from: socket.remoteAddress }, 'TLS handshake failed');
@@ -81,7 +112,7 @@ export function createListener(
       return promise;
     },
     setCertificate: (certificate) => server.setSecureContext({ ...tls, ...certificate }),
-    connections: () => connections,
+    connections: () => table.size,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -89,6 +120,10 @@ export function createListener(
       }),
   };
 }
+
+/** The socket below TLS and the one above have the same. */
+const idOf = ({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string =>
+  `${remoteAddress} ${remotePort}`;
 
 const brokenStatus: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',

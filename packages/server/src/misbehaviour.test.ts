@@ -92,6 +92,58 @@ describe('a client that misbehaves', () => {
   });
 });
 
+describe('one address that holds every connection without a request', () => {
+  const HOG = '127.0.0.2';
+
+  it('does not keep a machine at another address from its config for 10 s, with 2,048 connections', async () => {
+    await using server = await startTestServer();
+    const held = await Promise.all(Array.from({ length: 2048 }, () => openTcp(server.port, HOG)));
+    await until(
+      async () => expect(await server.metrics.registry.metrics()).toContain('slipway_server_connections 2048'),
+      'process',
+    );
+    const started = performance.now();
+    expect((await sendRequest(server.port, {}, '127.0.0.3')).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    for (const socket of held) socket.destroy();
+  });
+
+  it('loses its oldest one to each machine at another address, after the handshake too', async () => {
+    await using server = await startTestServer({ limits: { listen: { connections: 3 } } });
+    const held = [];
+    for (let number = 0; number < 3; number += 1) held.push(await connectTo(server.port, HOG));
+    const closed = held.map((socket) => once(socket.resume(), 'close'));
+    expect((await sendRequest(server.port, {}, '127.0.0.3')).status).toBe(200);
+    await closed[0];
+    expect(held.map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
+    expect(server.lines.join()).toContain('closed an idle connection, because too many are open');
+    expect(await server.metrics.registry.metrics()).toContain('slipway_server_dropped_connections_total 1');
+    for (const socket of held) socket.destroy();
+  });
+
+  it('is a rack of machines behind one address: all of them are served', async () => {
+    await using server = await startTestServer({ limits: { listen: { connections: 40 } } });
+    const rack = Array.from({ length: 40 }, () => sendRequest(server.port, {}, HOG));
+    expect((await Promise.all(rack)).map(({ status }) => status)).toEqual(Array.from({ length: 40 }, () => 200));
+  });
+
+  it('writes ten lines to the log, and not one for each request', async () => {
+    await using server = await startTestServer();
+    for (let number = 0; number < 30; number += 1) await sendRequest(server.port, { token: '' }, HOG);
+    await until(
+      () => expect(server.lines.filter((line) => line.includes('request refused'))).toHaveLength(10),
+      'process',
+    );
+    expect((await sendRequest(server.port, { token: '' }, '127.0.0.3')).status).toBe(401);
+    await until(
+      () => expect(server.lines.filter((line) => line.includes('request refused'))).toHaveLength(11),
+      'process',
+    );
+    await server.server.stop();
+    expect(server.lines.filter((line) => line.includes('"count":20'))).toHaveLength(1);
+  });
+});
+
 describe('a herd', () => {
   it('is answered in order of arrival', async () => {
     await using server = await startTestServer({ bytes: 300_000, limits: { gate: { active: 1 } } });

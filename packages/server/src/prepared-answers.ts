@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { MachineConfig } from '@slipway/api';
 import { type Backoff, backoffMs } from '@slipway/base/backoff';
-import { firstBootConfig, type JoiningNode } from '@slipway/fleet';
+import { firstBootConfig, isRenderedAs, type JoiningNode } from '@slipway/fleet';
 import { type AnyConfig, parse, type SpecVersion, translate, validate } from '@slipway/ignition';
 import type { Log } from '@slipway/kube';
 import type { Form } from './decide.ts';
@@ -89,7 +89,9 @@ export function createPreparedAnswers(source: Source, metrics: ServerMetrics, lo
 
   async function prepare(pool: string, of: string, rendered: string, node: JoiningNode): Promise<void> {
     const started = performance.now();
-    const answers = await prepareAnswers(await source.load(rendered), node);
+    const config = await source.load(rendered);
+    if (!(await isRenderedAs(rendered, pool, config.spec))) throw notRendered(rendered, pool);
+    const answers = await prepareAnswers(config, node);
     // The pool may be gone by now. If only its inputs have changed, it is stale and will be prepared again.
     if (inputs?.pools.has(pool) !== true) return;
     preparedPools.set(pool, { of, answers });
@@ -147,6 +149,13 @@ export function createPreparedAnswers(source: Source, metrics: ServerMetrics, lo
     },
   };
 }
+
+/** Machines apply what they are sent, so it must be exactly what was rendered for their pool. */
+const notRendered = (name: string, pool: string): ServerError =>
+  new ServerError(
+    'SLW_SERVER_PREPARE',
+    `MachineConfig ${name} is not what was rendered for pool ${pool}: its name does not match the digest of its spec. Delete it, and the render controller recreates it`,
+  );
 
 const computeDigest = ({ kubeconfig, caBundle }: JoiningNode): string =>
   createHash('sha256').update(`${kubeconfig}\0${caBundle}`).digest('hex');

@@ -7,7 +7,7 @@ import {
   sendRequest,
   connectTo,
   machineConfig,
-  rendered,
+  namedBySpec,
   startTestServer,
   buildToken,
   tokenText,
@@ -15,7 +15,9 @@ import {
 
 const accept = (version: string) => ({ accept: `application/vnd.coreos.ignition+json;version=${version}, */*;q=0.1` });
 const text = (reply: { body: Buffer }) => reply.body.toString();
-const servedName = (reply: { body: Buffer }) => /rendered-worker-(.)/.exec(annotationsIn(reply.body))?.[1];
+const servedName = (reply: { body: Buffer }) => /rendered-worker-\w+/.exec(annotationsIn(reply.body))?.[0];
+const first = machineConfig('a');
+const second = machineConfig('b');
 
 function annotationsIn(body: Buffer): string {
   const config = translate(parse(body).config ?? { ignition: { version: '3.5.0' } }, '3.5.0').config;
@@ -58,7 +60,7 @@ describe('the machine config server', () => {
 
   it.each([
     ['another path', { path: '/' }, 404, {}, 'SLW_SERVER_PATH'],
-    ['an unknown pool', { path: '/config/none' }, 404, {}, 'SLW_SERVER_POOL'],
+    ['an unknown pool', { path: '/config/none' }, 401, { 'www-authenticate': 'Bearer' }, 'SLW_SERVER_TOKEN'],
     ['another method', { method: 'DELETE' }, 405, { allow: 'GET, HEAD' }, 'SLW_SERVER_METHOD'],
     ['a body', { method: 'GET', headers: { 'content-length': '5' } }, 413, {}, 'SLW_SERVER_REQUEST'],
     ['no token', { token: '' }, 401, { 'www-authenticate': 'Bearer' }, 'SLW_SERVER_TOKEN'],
@@ -72,7 +74,7 @@ describe('the machine config server', () => {
     ],
   ])('answers %s with a status a client understands, and a reason', async (_, what, status, headers, code) => {
     const pools = new Map([
-      ['worker', rendered('a')],
+      ['worker', first.metadata.name],
       ['infra', undefined],
     ]);
     const tokens = new Map([
@@ -88,8 +90,7 @@ describe('the machine config server', () => {
   it('names the field that an old client cannot read', async () => {
     await using server = await startTestServer();
     const config = { ignition: { version: '3.5.0' }, kernelArguments: { shouldExist: ['quiet'] } };
-    server.machineConfigs.set(rendered('b'), { metadata: { name: rendered('b') }, spec: { config } });
-    await server.change({ pools: new Map([['worker', rendered('b')]]) });
+    await server.serve(namedBySpec({ config }));
     const reply = await sendRequest(server.port, { headers: accept('3.2.0') });
     expect(reply.status).toBe(400);
     expect(text(reply)).toContain('kernelArguments');
@@ -126,14 +127,13 @@ describe('the machine config server', () => {
 
   it('follows the pool, and the credentials of joining nodes', async () => {
     await using server = await startTestServer();
-    expect(servedName(await sendRequest(server.port))).toBe('a');
-    server.machineConfigs.set(rendered('b'), machineConfig(rendered('b')));
-    await server.change({ pools: new Map([['worker', rendered('b')]]) });
+    expect(servedName(await sendRequest(server.port))).toBe(first.metadata.name);
+    await server.serve(second);
     const before = await sendRequest(server.port);
-    expect(servedName(before)).toBe('b');
+    expect(servedName(before)).toBe(second.metadata.name);
     await server.change({ node: { kubeconfig: 'kind: Config # rotated\n', caBundle: 'CA\n' } });
     const after = await sendRequest(server.port);
-    expect(servedName(after)).toBe('b');
+    expect(servedName(after)).toBe(second.metadata.name);
     expect(after.body).not.toEqual(before.body);
     await server.change({ pools: new Map() });
     expect((await sendRequest(server.port)).status).toBe(404);
@@ -141,12 +141,25 @@ describe('the machine config server', () => {
 
   it('keeps serving the previous config while the new one cannot be prepared, then switches', async () => {
     await using server = await startTestServer();
-    await server.change({ pools: new Map([['worker', rendered('b')]]) });
-    expect(servedName(await sendRequest(server.port))).toBe('a');
+    await server.change({ pools: new Map([['worker', second.metadata.name]]) });
+    expect(servedName(await sendRequest(server.port))).toBe(first.metadata.name);
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_outdated{pool="worker"} 1');
-    server.machineConfigs.set(rendered('b'), machineConfig(rendered('b')));
-    await until(async () => expect(servedName(await sendRequest(server.port))).toBe('b'), 'process');
+    server.machineConfigs.set(second.metadata.name, second);
+    await until(async () => expect(servedName(await sendRequest(server.port))).toBe(second.metadata.name), 'process');
     expect(await server.metrics.registry.metrics()).toContain('slipway_server_outdated{pool="worker"} 0');
+  });
+
+  it.each([
+    ['a bare piece', { metadata: { name: '99-worker-motd' }, spec: first.spec ?? {} }],
+    ['another pool’s config', { metadata: { name: `rendered-master-${'0'.repeat(32)}` }, spec: first.spec ?? {} }],
+    ['a rendered config that a client changed', { metadata: second.metadata, spec: { kernelArguments: ['quiet'] } }],
+  ])('never serves %s', async (_, config) => {
+    await using server = await startTestServer();
+    await server.serve(config);
+    expect(servedName(await sendRequest(server.port))).toBe(first.metadata.name);
+    expect(server.lines.join()).toContain(
+      `MachineConfig ${config.metadata.name} is not what was rendered for pool worker`,
+    );
   });
 
   it('switches to a new certificate, and keeps the old one if the new one is broken', async () => {
@@ -184,7 +197,7 @@ describe('the machine config server', () => {
       version: '3.5.0',
       form: 'gzip',
       access: 'token',
-      rendered: rendered('a'),
+      rendered: first.metadata.name,
       status: 200,
       bytes: body.length,
       ms: expect.any(Number),

@@ -1,3 +1,4 @@
+import { systemClock } from '@slipway/base/clock';
 import type { Health, Log, Metrics } from '@slipway/kube';
 import { createAdmissionQueue, type AdmissionLimits } from './admission-queue.ts';
 import { ServerError } from './errors.ts';
@@ -5,6 +6,7 @@ import { createHandler, type SendLimits } from './handler.ts';
 import { type Address, createListener, type ListenLimits } from './listener.ts';
 import { createServerMetrics } from './metrics.ts';
 import { createPreparedAnswers } from './prepared-answers.ts';
+import { createRefusalLog } from './refusal-log.ts';
 import type { ServingCertificate, Source } from './source.ts';
 
 export interface ServerLimits {
@@ -15,7 +17,7 @@ export interface ServerLimits {
 
 /** docs/server.md explains each limit; bench/server measures them. */
 export const defaultLimits: ServerLimits = {
-  listen: { connections: 2048, handshakeMs: 10_000, headMs: 10_000, headBytes: 8192 },
+  listen: { connections: 2048, fullIdleMs: 5000, handshakeMs: 10_000, headMs: 10_000, headBytes: 8192 },
   gate: { active: 32, turnMs: 2000, late: 256, waiting: 2048, patienceMs: 8000 },
   send: { pieceBytes: 256 * 1024, stallMs: 10_000, totalMs: 120_000 },
 };
@@ -44,6 +46,7 @@ export function startServer(options: ServerOptions): MachineConfigServer {
   const metrics = createServerMetrics(options.metrics);
   const gate = createAdmissionQueue(limits.gate);
   const book = createPreparedAnswers(source, metrics, log);
+  const refusals = createRefusalLog(log, systemClock);
   let inputs = source.read();
   const handler = createHandler({
     inputs: () => inputs,
@@ -54,8 +57,9 @@ export function startServer(options: ServerOptions): MachineConfigServer {
     limits: limits.send,
     metrics,
     log,
+    refusals,
   });
-  const listener = createListener(limits.listen, metrics, log, handler);
+  const listener = createListener({ limits: limits.listen, metrics, log, refusals, handle: handler });
   metrics.observe(gate, () => listener.connections());
   const { promise: listening, resolve, reject } = Promise.withResolvers<Address>();
 
@@ -113,6 +117,7 @@ export function startServer(options: ServerOptions): MachineConfigServer {
       unfollow();
       book.stop();
       await listener.close();
+      refusals.stop();
     },
   };
 }

@@ -6,6 +6,7 @@ export {
   bootSimulatedMachine,
   createSimulatedHost,
   makeSimulatedMachine,
+  SIMULATED_DETAILS,
   type SimulatedMachineOptions,
 } from './host/simulated-host.ts';
 export { readImages, setRuntimeBehaviour, writeImages } from './host/runtime-state.ts';

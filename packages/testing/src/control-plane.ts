@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_NAMESPACE, namespaces } from '@slipway/api';
+import { controllerUser, DEFAULT_NAMESPACE, namespaces } from '@slipway/api';
 import { type Client, createClient, createTransport, loadKubeconfig } from '@slipway/kube';
 import {
   borrowControlPlane,
@@ -26,7 +26,7 @@ declare module 'vitest' {
 
 /** The identity of the controllers: a ServiceAccount that the admission policies exempt, here with all permissions. */
 export const operator = {
-  user: `system:serviceaccount:${DEFAULT_NAMESPACE}:machine-config-controller`,
+  user: controllerUser(DEFAULT_NAMESPACE),
   groups: [`system:serviceaccounts:${DEFAULT_NAMESPACE}`, 'system:masters'],
   name: 'operator',
 };

@@ -46,10 +46,10 @@ export interface FakeServer extends AsyncDisposable {
 
 const notFound: RequestHandler = (_, response) => response.writeHead(404).end();
 
-/** `answer` handles every path without `serve`. */
+/** `answer` handles every path without `serve`. On any free port, unless one is given. */
 export async function startFakeServer(
   answer: RequestHandler = notFound,
-  { tls }: { tls?: Identity } = {},
+  { tls, port: wanted = 0 }: { tls?: Identity; port?: number } = {},
 ): Promise<FakeServer> {
   const requests: RecordedRequest[] = [];
   const answers = new Map<string, RequestHandler>();
@@ -82,7 +82,7 @@ export async function startFakeServer(
   // A client that does not trust the certificate hangs up.
   server.on('tlsClientError', () => {});
   const listen = (port: number): Promise<void> => new Promise((done) => server.listen(port, '127.0.0.1', done));
-  await listen(0);
+  await listen(wanted);
   const { port } = server.address() as AddressInfo;
 
   async function stop(): Promise<void> {

@@ -47,6 +47,17 @@ export const clusterRoleBindings: Resource<KubeObject & { roleRef: object; subje
   plural: 'clusterrolebindings',
 };
 
+/** Gives a user these rights on one kind, and no others. */
+export async function grant(client: Client, user: string, { group, plural }: Resource, verbs: string[]): Promise<void> {
+  const rules = [{ apiGroups: [group], resources: [plural], verbs }];
+  await client.create(clusterRoles, { metadata: { name: user }, rules });
+  await client.create(clusterRoleBindings, {
+    metadata: { name: user },
+    roleRef: { apiGroup: rbac.group, kind: 'ClusterRole', name: user },
+    subjects: [{ apiGroup: rbac.group, kind: 'User', name: user }],
+  });
+}
+
 /** Resolves once the API server serves the kind. An existing CRD is not changed. */
 export async function installCrd(client: Client, definition: CustomResourceDefinition): Promise<void> {
   await client.create(customResourceDefinitions, definition).catch((error: unknown) => {

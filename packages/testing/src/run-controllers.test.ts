@@ -43,7 +43,7 @@ beforeEach(async () => {
     createTransport({
       source: 'a test',
       server: server.url,
-      ca: undefined,
+      ca: async () => undefined,
       tlsServerName: undefined,
       proxy: undefined,
       namespace: 'default',

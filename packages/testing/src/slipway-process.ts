@@ -33,9 +33,9 @@ export const startSlipway = (...args: readonly string[]): RunningProcess => star
 
 export const runSlipway = (...args: readonly string[]): Promise<ProcessResult> => waitForExit(startSlipway(...args));
 
-/** The same with another JavaScript file, such as the one that is shipped to machines. */
-export function startProgram(file: string, args: readonly string[]): RunningProcess {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+/** The same with another JavaScript file, such as the one that is shipped to machines. `flags`: of Node. */
+export function startProgram(file: string, args: readonly string[], flags: readonly string[] = []): RunningProcess {
+  const child = spawn(process.execPath, [...flags, file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -51,6 +51,19 @@ describe('a TCP proxy', () => {
     expect(proxy.held).toBe(0);
   });
 
+  it('becomes a black hole for the present connections: nothing passes, none is closed, and new ones work', async () => {
+    const inside = await open();
+    await until(() => expect(server.openSockets).toBe(1), 'process');
+    proxy.blackHole();
+    inside.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    expect(await fetchText()).toBe(BODY);
+    expect(server.requests).toHaveLength(1);
+    await until(() => expect(proxy.open).toBe(1), 'process');
+    expect(inside.closed).toBe(false);
+    expect(proxy.opened).toBe(2);
+    inside.destroy();
+  });
+
   it('while away closes all connections and refuses new ones', async () => {
     const inside = await open();
     await until(() => expect(server.openSockets).toBe(1), 'process');

@@ -12,6 +12,10 @@ export interface TcpFaultProxy extends AsyncDisposable {
   readonly received: number;
   /** Connections ended by a fault. */
   readonly cuts: number;
+  /** All connections so far. */
+  readonly opened: number;
+  /** Connections that are open now. */
+  readonly open: number;
   /** Ends the next connection after this many bytes from the server, once. */
   cutAfter(bytes: number): void;
   /** Ends all connections now. */
@@ -20,6 +24,8 @@ export interface TcpFaultProxy extends AsyncDisposable {
   holdAfter(bytes: number | null): void;
   /** Connections whose other end waits for more. */
   readonly held: number;
+  /** Forwards nothing more on the present connections, in both directions, and closes none. New ones work. */
+  blackHole(): void;
   /** Closes all connections and refuses new ones. */
   setAway(isAway: boolean): void;
   /** Like a firewall: closes all connections; new ones are refused or left hanging, at random. */
@@ -64,6 +70,7 @@ export async function startTcpFaultProxy(target: number, faults?: RandomFaults):
   let isCalm = faults === undefined;
   let received = 0;
   let cuts = 0;
+  let opened = 0;
   let cutBudget: number | null = null;
   let holdBudget: number | null = null;
 
@@ -93,6 +100,7 @@ export async function startTcpFaultProxy(target: number, faults?: RandomFaults):
       },
     };
     pipes.add(pipe);
+    opened += 1;
     for (const socket of [client, upstream]) socket.on('close', pipe.end).on('error', pipe.end);
     client.pipe(upstream);
     upstream.on('data', (chunk: Buffer) => passOn(pipe, chunk));
@@ -155,8 +163,20 @@ export async function startTcpFaultProxy(target: number, faults?: RandomFaults):
     get cuts() {
       return cuts;
     },
+    get opened() {
+      return opened;
+    },
+    get open() {
+      return pipes.size;
+    },
     get held() {
       return held.size;
+    },
+    blackHole() {
+      for (const { client, upstream } of pipes) {
+        client.unpipe(upstream).pause();
+        upstream.pause();
+      }
     },
     cutAfter(bytes) {
       cutBudget = bytes;

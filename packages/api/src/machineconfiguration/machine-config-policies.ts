@@ -2,11 +2,20 @@ import type { Identity } from '../identity.ts';
 import type { PolicyDefinition } from '../policy.ts';
 import { machineConfigPools } from './machine-config-pool.ts';
 import { machineConfigs } from './machine-config.ts';
-import { builtInLabel, inUseLabel, poolLabel, RENDERED_PREFIX, ROLE_LABEL } from './names.ts';
+import {
+  builtInLabel,
+  inUseLabel,
+  poolLabel,
+  RENDERED_PREFIX,
+  ROLE_LABEL,
+  rolloutRequestAnnotation,
+  targetConfigAnnotation,
+} from './names.ts';
 
 const labelled = (object: 'object' | 'oldObject', label: string): string =>
   `('${label}' in ${object}.metadata.?labels.orValue({}))`;
-const isRendered = `request.name.startsWith('${RENDERED_PREFIX}')`;
+// The request that deletes a whole collection names no object.
+const wasRendered = `oldObject.metadata.name.startsWith('${RENDERED_PREFIX}')`;
 const IS_DELETION = "(request.operation == 'DELETE')";
 
 /** Machines apply rendered configs without further checks, so only the render controller may write them. */
@@ -15,7 +24,7 @@ export const renderedConfigPolicy = (exempt: readonly Identity[]): PolicyDefinit
   description: `Only the render controller creates and changes MachineConfigs named ${RENDERED_PREFIX}…, and those in use cannot be deleted.`,
   resource: machineConfigs,
   operations: ['CREATE', 'UPDATE', 'DELETE'],
-  covers: 'spec and labels',
+  covers: 'spec, labels and owners',
   exempt,
   validations: [
     {
@@ -23,11 +32,11 @@ export const renderedConfigPolicy = (exempt: readonly Identity[]): PolicyDefinit
       message: `only the render controller creates and changes MachineConfigs that are named ${RENDERED_PREFIX}… or have the label ${poolLabel}. Create a MachineConfig with another name and with the role of the pool in the label ${ROLE_LABEL}: it becomes part of the next rendered config`,
     },
     {
-      expression: `!${IS_DELETION} || !${isRendered} || !${labelled('oldObject', inUseLabel)}`,
+      expression: `!${IS_DELETION} || !${wasRendered} || !${labelled('oldObject', inUseLabel)}`,
       message:
         'a pool, a node or a MachineSet still uses this rendered MachineConfig. It is deleted automatically when it is no longer in use',
       messageExpression:
-        "'a pool, a node or a MachineSet still uses MachineConfig ' + request.name + '. It is deleted automatically when it is no longer in use'",
+        "'a pool, a node or a MachineSet still uses MachineConfig ' + oldObject.metadata.name + '. It is deleted automatically when it is no longer in use'",
     },
   ],
 });
@@ -39,7 +48,7 @@ export const builtInConfigPolicy = (exempt: readonly Identity[]): PolicyDefiniti
     'The built-in MachineConfigs of the operator cannot be changed or deleted. Users override them with other MachineConfigs.',
   resource: machineConfigs,
   operations: ['CREATE', 'UPDATE', 'DELETE'],
-  covers: 'spec and labels',
+  covers: 'spec, labels and owners',
   exempt,
   validations: [
     {
@@ -75,6 +84,45 @@ export const customPoolPolicy = (exempt: readonly Identity[]): PolicyDefinition 
       expression: `object.metadata.name in ${STANDARD_POOLS} || ${selectsWorker}`,
       message: `a custom pool must select the MachineConfigs of the role worker as well as its own: in spec.machineConfigSelector.matchExpressions, set key ${ROLE_LABEL}, operator In, values worker and the role of the pool`,
       messageExpression: `'pool ' + object.metadata.name + ' must select the MachineConfigs of the role worker as well as its own: in spec.machineConfigSelector.matchExpressions, set key ${ROLE_LABEL}, operator In, values worker and ' + object.metadata.name`,
+    },
+  ],
+});
+
+const targetOf = (object: 'object' | 'oldObject'): string =>
+  `${object}.metadata.?annotations[?'${targetConfigAnnotation}']`;
+const configOf = (object: 'object' | 'oldObject'): string => `${object}.?spec.configuration.name.orValue('')`;
+const ASK_FOR_A_TARGET = `To roll the pool back, run slipway rollback POOL or set the annotation ${rolloutRequestAnnotation}; to release a held pool, run slipway resume POOL`;
+
+/**
+ * A pool's config is applied to all its machines: a user who can edit pools must not be able to give workers the config
+ * of the masters, or a single MachineConfig in place of a rendered one. Rollout, server and daemon check it too.
+ */
+export const poolConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
+  name: 'pool-config-guards',
+  description: `Only the controllers write the annotation ${targetConfigAnnotation} of a pool, and spec.configuration can only name a rendered MachineConfig of the pool.`,
+  resource: machineConfigPools,
+  operations: ['CREATE', 'UPDATE'],
+  covers: 'everything',
+  exempt,
+  variables: [
+    { name: 'prefix', expression: `'${RENDERED_PREFIX}' + object.metadata.name + '-'` },
+    { name: 'config', expression: configOf('object') },
+    { name: 'before', expression: `request.operation == 'CREATE' ? '' : ${configOf('oldObject')}` },
+  ],
+  validations: [
+    {
+      expression: `${targetOf('object')} == (request.operation == 'CREATE' ? optional.none() : ${targetOf('oldObject')})`,
+      message: `only the controllers write the annotation ${targetConfigAnnotation} of a pool. ${ASK_FOR_A_TARGET}`,
+      messageExpression: `'only the controllers write the annotation ${targetConfigAnnotation} of pool ' + object.metadata.name + '. ' + (request.operation == 'CREATE' ? 'Omit it from a new pool' : '${ASK_FOR_A_TARGET}')`,
+    },
+    {
+      // The last dash ends the name of the pool: worker must not get a config of worker-gpu.
+      expression:
+        "variables.config == '' || variables.config == variables.before || (variables.config.startsWith(variables.prefix) && variables.config.substring(size(variables.prefix)).matches('^[^-]+$'))",
+      message:
+        'spec.configuration.name of a pool must be a rendered MachineConfig of that pool. Omit spec.configuration',
+      messageExpression:
+        "'spec.configuration.name of pool ' + object.metadata.name + ': expected a rendered MachineConfig of this pool, ' + variables.prefix + '…, found ' + variables.config + '. Omit spec.configuration: the render controller sets it'",
     },
   ],
 });

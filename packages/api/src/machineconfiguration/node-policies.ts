@@ -2,7 +2,7 @@
 // must not be able to reach other machines with them.
 import { nodes } from '../core/kinds.ts';
 import type { Identity } from '../identity.ts';
-import { celList, inGroup, type PolicyDefinition } from '../policy.ts';
+import { celList, inGroup, KEEPS_OWNERS, type PolicyDefinition } from '../policy.ts';
 import { machineConfigNodes } from './machine-config-node.ts';
 import { daemonAnnotations, ourPrefixes } from './names.ts';
 
@@ -75,8 +75,7 @@ export const nodePolicy = (exempt: readonly Identity[], daemon: string): PolicyD
       messageExpression: `'a machine may not write ' + variables.refused.join(', ') + ' on Node ' + object.metadata.name + '. On its own Node it may write the annotations ${shortNames}; the others are reserved for the controllers'`,
     },
     {
-      expression:
-        "!variables.isDaemon || (request.operation == 'UPDATE' && object.?spec == oldObject.?spec && object.?status == oldObject.?status && object.metadata.?labels == oldObject.metadata.?labels && object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences && object.metadata.?finalizers == oldObject.metadata.?finalizers)",
+      expression: `!variables.isDaemon || (request.operation == 'UPDATE' && object.?spec == oldObject.?spec && object.?status == oldObject.?status && object.metadata.?labels == oldObject.metadata.?labels && ${KEEPS_OWNERS})`,
       message: `a daemon may only change the annotations ${shortNames} of its Node. Labels, taints and all other fields are reserved for controllers, the kubelet and users`,
     },
   ],
@@ -99,15 +98,14 @@ export const machineConfigNodePolicy = (exempt: readonly Identity[], daemon: str
   ],
   validations: [
     {
-      expression: '!variables.isStatus || variables.caller == request.name',
+      expression: '!variables.isStatus || variables.caller == object.metadata.name',
       message: 'only the daemon of the node may write the status of its MachineConfigNode',
       messageExpression:
-        "'only the daemon of the node may write the status of MachineConfigNode ' + request.name + ': found ' + request.userInfo.username + (variables.caller == '' ? '' : ' on node ' + variables.caller)",
+        "'only the daemon of the node may write the status of MachineConfigNode ' + object.metadata.name + ': found ' + request.userInfo.username + (variables.caller == '' ? '' : ' on node ' + variables.caller)",
     },
     {
       // Users may set labels and annotations.
-      expression:
-        "variables.isStatus || (!variables.isMachine && request.operation == 'UPDATE' && object.?spec == oldObject.?spec && object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences)",
+      expression: `variables.isStatus || (!variables.isMachine && request.operation == 'UPDATE' && object.?spec == oldObject.?spec && ${KEEPS_OWNERS})`,
       message:
         'only the controller creates, changes and deletes MachineConfigNodes: each is created, updated and deleted with its Node',
     },

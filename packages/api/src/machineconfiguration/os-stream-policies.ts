@@ -1,7 +1,7 @@
 // Admission checks for OS image streams. The controllers enforce the same rules; a policy refuses immediately, so the
 // user who made the request sees why.
 import type { Identity } from '../identity.ts';
-import { celList, type PolicyDefinition } from '../policy.ts';
+import { celList, KEEPS_OWNERS, type PolicyDefinition } from '../policy.ts';
 import { machineConfigPools } from './machine-config-pool.ts';
 import { osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation, SINGLETON_NAME } from './names.ts';
 import { osImageStreams } from './os-image-stream.ts';
@@ -153,11 +153,17 @@ export const osImageStreamPolicy = (exempt: readonly Identity[]): PolicyDefiniti
   name: 'os-image-stream-guards',
   description: 'The OSImageStream of the cluster cannot be deleted.',
   resource: osImageStreams,
-  operations: ['DELETE'],
+  operations: ['UPDATE', 'DELETE'],
+  covers: 'everything',
   exempt,
   validations: [
     {
-      expression: 'false',
+      expression: `request.operation == 'DELETE' || (${KEEPS_OWNERS})`,
+      message:
+        'only the controllers change the owners and finalizers of OSImageStream cluster: garbage collection would delete it with an owner',
+    },
+    {
+      expression: "request.operation != 'DELETE'",
       message:
         'OSImageStream cluster cannot be deleted: pools take their OS from its streams, and its spec stores the default for new pools. To change the default, set spec.defaultStream. To stop using streams, turn off the feature gate OSStreams; a user in the group slipway:break-glass can then delete the object',
     },

@@ -17,12 +17,21 @@ const NAMED = "'DataImage ' + object.metadata.namespace + '/' + object.metadata.
 export const dataImagePolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'data-image-guards',
   description:
-    'The URL of a DataImage must be one that Ironic can fetch: http or https, complete, and without a password.',
+    'The URL of a DataImage must be one that Ironic can and may fetch: http or https, complete, without a password, and not at a link-local address.',
   resource: dataImages,
   operations: ['CREATE', 'UPDATE'],
   exempt,
-  variables: [{ name: 'url', expression: "object.?spec.url.orValue('')" }],
+  variables: [
+    { name: 'url', expression: "object.?spec.url.orValue('')" },
+    { name: 'host', expression: "isURL(variables.url) ? url(variables.url).getHostname() : ''" },
+  ],
   validations: [
+    {
+      // Only what is never right: the controllers know which addresses are allowed, and what names resolve to.
+      expression: `!isIP(variables.host) || !(ip(variables.host).isLinkLocalUnicast() || ip(variables.host).isLinkLocalMulticast() || ip(variables.host).isUnspecified())`,
+      message: `spec.url of a DataImage: expected no link-local address, where clouds serve instance metadata and credentials`,
+      messageExpression: `${NAMED} + 'expected no link-local address, where clouds serve instance metadata and credentials, found ' + variables.host`,
+    },
     {
       expression: `size(variables.url) <= ${MAX_URL_CHARS}`,
       message: `spec.url of a DataImage: expected at most ${MAX_URL_CHARS} characters`,

@@ -174,6 +174,8 @@ export function nextAuthority(kept: KeptAuthority, now: number, policy: Lifetime
   if (kept.state !== 'usable') return { do: 'make', why: kept.state };
   // No machine trusts an expired CA, so it cannot vouch for a new one.
   if (kept.validity.to <= now) return { do: 'make', why: 'expired' };
+  // Signed while a clock was ahead: no machine accepts it yet. It may already be in stubs, so it is not forgotten.
+  if (kept.validity.from > now) return { do: 'rotate' };
   const due = refreshAt(kept.validity, policy);
   if (due <= now) return { do: 'rotate' };
   if (kept.untidy || kept.ends.some((end) => end <= now)) return { do: 'tidy' };

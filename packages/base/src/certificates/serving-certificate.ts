@@ -93,7 +93,7 @@ export type KeptServing =
     };
 
 export type ServingStep =
-  | { do: 'issue'; why: 'absent' | 'unusable' | 'authority' | 'hosts' | 'age' }
+  | { do: 'issue'; why: 'absent' | 'unusable' | 'authority' | 'hosts' | 'age' | 'clock' }
   | { do: 'rechain'; why: 'intermediates' }
   | { do: 'keep'; until: number };
 
@@ -101,6 +101,8 @@ export function nextServing(kept: KeptServing, now: number, policy: Lifetime): S
   if (kept.state !== 'usable') return { do: 'issue', why: kept.state };
   if (!kept.issuedByAuthority) return { do: 'issue', why: 'authority' };
   if (!kept.namesHosts) return { do: 'issue', why: 'hosts' };
+  // Signed while a clock was ahead: no machine accepts it yet.
+  if (kept.validity.from > now) return { do: 'issue', why: 'clock' };
   const due = refreshAt(kept.validity, policy);
   if (due <= now) return { do: 'issue', why: 'age' };
   return kept.hasIntermediates ? { do: 'keep', until: due } : { do: 'rechain', why: 'intermediates' };

@@ -1,5 +1,6 @@
 // Connection settings that all clients share: trust and protocol.
 import { X509Certificate } from 'node:crypto';
+import type { LookupFunction } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent } from 'undici';
 
@@ -15,16 +16,18 @@ export interface AgentOptions {
   /** PEM certificates to trust in addition to those of Node and of the system. */
   readonly ca?: string | undefined;
   readonly connectTimeoutMs?: number | undefined;
+  /** Resolves names; by default that of the system. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** Verification is set explicitly, so that no environment variable can turn it off. */
-export function createAgent({ protocol, ca, connectTimeoutMs }: AgentOptions): Agent {
+export function createAgent({ protocol, ca, connectTimeoutMs, lookup }: AgentOptions): Agent {
   const timeout = connectTimeoutMs === undefined ? {} : { timeout: connectTimeoutMs };
   const tls =
     protocol === 'https:'
       ? { secureContext: trustAuthorities(ca === undefined ? [] : [ca]), rejectUnauthorized: true }
       : {};
-  return new Agent({ ...agentDefaults, connect: { ...timeout, ...tls } });
+  return new Agent({ ...agentDefaults, connect: { ...timeout, ...tls, ...(lookup !== undefined && { lookup }) } });
 }
 
 let lastTrust: { readonly key: string; readonly context: SecureContext } | undefined;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createDeadline, parseRetryAfter, readBounded, throwIfStopped } from './exchange.ts';
+import { createDeadline, createRestingHosts, parseRetryAfter, readBounded, throwIfStopped } from './exchange.ts';
 
 async function* chunks(...sizes: number[]): AsyncGenerator<Uint8Array> {
   for (const size of sizes) yield new Uint8Array(size).fill(120);
@@ -75,11 +75,36 @@ describe('Retry-After', () => {
     ['7', 7000],
     [['7', '9'], 7000],
     [' 0 ', 0],
+    ['300', 300_000],
+    ['86400', 600_000],
     ['Thu, 01 Jan 2026 00:00:09 GMT', 9000],
+    ['Thu, 01 Jan 2026 01:00:00 GMT', 600_000],
     ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
     ['soon', undefined],
+    ['-1', undefined],
     ['', undefined],
     ['1'.repeat(200), undefined],
     [undefined, undefined],
   ])('%s', (header, expected) => expect(parseRetryAfter(header, now)).toBe(expected));
+});
+
+describe('a host that asked to be left alone', () => {
+  it('is left alone for that time, and the longest request counts', () => {
+    let now = 1000;
+    const hosts = createRestingHosts(() => now);
+    expect(hosts.remainingMs('a')).toBe(0);
+    hosts.rest('a', 90_000);
+    hosts.rest('a', 5000);
+    expect([hosts.remainingMs('a'), hosts.remainingMs('b')]).toEqual([90_000, 0]);
+    now += 60_000;
+    expect(hosts.remainingMs('a')).toBe(30_000);
+    now += 30_000;
+    expect(hosts.remainingMs('a')).toBe(0);
+  });
+
+  it('is asked again after ten minutes, whatever it asked for', () => {
+    const hosts = createRestingHosts(() => 0);
+    hosts.rest('a', Infinity);
+    expect(hosts.remainingMs('a')).toBe(600_000);
+  });
 });

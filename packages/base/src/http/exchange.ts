@@ -40,11 +40,38 @@ export function throwIfStopped(signal: AbortSignal): void {
 
 const MAX_HEADER = 100;
 
-/** A Retry-After header, seconds or a date, as milliseconds from `wallNow`. */
+/** A host that asks for more is asked again after this time: its clock or its answer is probably wrong. */
+export const MAX_RETRY_AFTER_MS = 10 * 60_000;
+
+/** A Retry-After header, seconds or a date, as milliseconds from `wallNow`: as sent, up to ten minutes. */
 export function parseRetryAfter(header: string | readonly string[] | undefined, wallNow: number): number | undefined {
   const text = (typeof header === 'string' ? header : header?.[0])?.trim();
   if (text === undefined || text === '' || text.length > MAX_HEADER) return undefined;
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - wallNow);
+  // A date starts with a weekday. Date.parse would also accept "-1".
+  const isDate = /^[a-z]/i.test(text);
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : isDate ? Date.parse(text) - wallNow : Number.NaN;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+}
+
+/** Hosts that asked for a pause. All callers share it. */
+export interface RestingHosts {
+  /** Notes what the host asked for. */
+  rest(host: string, ms: number): void;
+  /** How long the host is not to be asked; 0: it may be asked now. */
+  remainingMs(host: string): number;
+}
+
+export function createRestingHosts(now: () => number): RestingHosts {
+  const until = new Map<string, number>();
+  return {
+    rest(host, ms) {
+      until.set(host, Math.max(until.get(host) ?? 0, now() + Math.min(ms, MAX_RETRY_AFTER_MS)));
+    },
+    remainingMs(host) {
+      const rest = (until.get(host) ?? 0) - now();
+      if (rest > 0) return rest;
+      until.delete(host);
+      return 0;
+    },
+  };
 }

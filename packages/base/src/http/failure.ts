@@ -19,7 +19,7 @@ export type FailureKind =
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** Code of the system, of TLS or of undici. '' if there is none. */
+  /** Code of the system, of TLS, of HTTP/2 or of undici. '' if there is none. */
   readonly code: string;
 }
 
@@ -38,12 +38,14 @@ const kindByCode: ReadonlyMap<string, FailureKind> = new Map<string, FailureKind
   ['UND_ERR_SOCKET', 'closed'],
   ['ECONNRESET', 'closed'],
   ['EPIPE', 'closed'],
+  ['ERR_STREAM_PREMATURE_CLOSE', 'closed'],
   ['UND_ERR_HEADERS_OVERFLOW', 'large-headers'],
 ]);
 
 const UNTRUSTED =
   /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 const NO_TLS = /^(ERR_SSL_|EPROTO$)/;
+const HTTP2 = /^ERR_HTTP2_/;
 
 export function classifyFailure(error: unknown): Failure {
   const code = systemCode(error);
@@ -53,6 +55,7 @@ export function classifyFailure(error: unknown): Failure {
 function kindByPattern(error: unknown, code: string): FailureKind {
   if (UNTRUSTED.test(code)) return 'untrusted';
   if (NO_TLS.test(code)) return 'tls';
+  if (HTTP2.test(code)) return 'closed';
   return listCauses(error).some(({ name }) => name === 'HTTPParserError') ? 'not-http' : 'unknown';
 }
 

@@ -12,7 +12,6 @@ import {
   type ConfigMap,
   configMaps,
   customResourceDefinitions,
-  type Infrastructure,
   infrastructures,
   type MachineConfigPool,
   machineConfigPools,
@@ -30,6 +29,7 @@ import {
 import type { ClusterObjects } from '@slipway/fleet/boot-images';
 import type { Gates, KubeObject, Metrics, StoreReader, Source, Stored } from '@slipway/kube';
 import type { PoolOsOptions } from '../pool-os.ts';
+import { infrastructureSource } from '../sources.ts';
 import type { VerdictBoard } from './report-controller.ts';
 
 /** Includes the options for rendering: they decide whether a release has arrived. */
@@ -160,18 +160,6 @@ const optInSource: Source<MachineConfiguration> = {
   resource: machineConfigurations,
   fieldSelector: `metadata.name=${SINGLETON_NAME}`,
   project: keepOptIn,
-};
-
-const keepInfrastructure = ({ metadata, status }: Stored<Infrastructure>): Stored<Infrastructure> => ({
-  metadata: keepMetadata(metadata),
-  spec: {},
-  ...(status !== undefined && { status }),
-});
-
-const infrastructureSource: Source<Infrastructure> = {
-  resource: infrastructures,
-  fieldSelector: `metadata.name=${SINGLETON_NAME}`,
-  project: keepInfrastructure,
 };
 
 const WORKER = 'worker';

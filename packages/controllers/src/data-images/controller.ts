@@ -29,6 +29,7 @@ import {
   stepWithoutHost,
   DEFAULT_STEP_OPTIONS,
 } from '@slipway/fleet/hosts';
+import type { HostPolicy } from '@slipway/ignition';
 import {
   again,
   type Context,
@@ -43,6 +44,7 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { executeStep, type StepContext } from './execute-step.ts';
+import { whyIsoRefused } from './iso-address.ts';
 import { isIronicError } from './ironic/ironic-error.ts';
 import { createHostMetrics, type HostMetrics, recordStepEvents, warning } from './report.ts';
 import { createDroppedFields, type DroppedFields, writeHostStatus, writeImageStatus } from './write-status.ts';
@@ -53,6 +55,8 @@ export interface DataImagesOptions {
   /** Another operator registers the hosts and controls their power; Slipway manages only their drives. */
   readonly besideOperator?: boolean | undefined;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
+  /** Where ISOs may be, besides the addresses that are allowed by default. */
+  readonly hosts?: HostPolicy | undefined;
   /** Shorter in tests. */
   readonly times?: Partial<Times> | undefined;
 }
@@ -73,7 +77,7 @@ const TIME_LIMIT_MS = 10 * 60_000;
 const CREDENTIALS = 'credentials';
 
 export function dataImagesController(options: DataImagesOptions): ControllerDef {
-  const { besideOperator = false } = options;
+  const { besideOperator = false, hosts = {} } = options;
   const times: Times = { ...DEFAULT_STEP_OPTIONS, ...DEFAULT_REST_TIMES, ...options.times };
   const metrics = options.metrics === undefined ? undefined : createHostMetrics(options.metrics);
   const dropped = createDroppedFields();
@@ -92,7 +96,7 @@ export function dataImagesController(options: DataImagesOptions): ControllerDef 
     },
     async reconcile(key, context) {
       ironic ??= options.ironic();
-      return reconcile(key, { ironic, dropped, metrics, times, besideOperator, context });
+      return reconcile(key, { ironic, dropped, metrics, times, besideOperator, hosts, context });
     },
   };
 }
@@ -126,6 +130,7 @@ interface HostDeps {
   readonly metrics: HostMetrics | undefined;
   readonly times: Times;
   readonly besideOperator: boolean;
+  readonly hosts: HostPolicy;
   readonly context: Context;
 }
 
@@ -223,13 +228,14 @@ interface HostReading {
 async function readHostFacts(
   host: Stored<BareMetalHost>,
   image: Stored<DataImage> | undefined,
-  { ironic, besideOperator, context }: HostDeps,
+  { ironic, besideOperator, hosts, context }: HostDeps,
 ): Promise<HostReading> {
   const { namespace = '', name } = host.metadata;
   const isAsked = besideOperator ? image !== undefined : mayBeOurs(host);
   const node = isAsked ? await ironic.node(formatNodeName(namespace, name), context.signal) : null;
   const secret = besideOperator || !isAsked ? undefined : await findCredentials(host, context);
   const bmc = besideOperator ? { reading: observeBmcAlongside(host), driverInfo: null } : observeBmc(host, secret);
+  const refusal = image === undefined || isInDrive(image) ? null : await whyIsoRefused(image.spec?.url ?? '', hosts);
   // Taken after the responses: an earlier time would make them look more recent than they are.
   const now = context.now().getTime();
   const facts: HostFacts = {
@@ -237,11 +243,15 @@ async function readHostFacts(
     node: observeNode(node, host),
     drive: null,
     driveProblem: null,
-    dataImage: image === undefined ? null : observeDataImage(image, host, now),
+    dataImage: image === undefined ? null : observeDataImage(image, host, now, refusal),
     now,
   };
   return { facts, bmc, secret };
 }
+
+/** Nothing is fetched for an ISO that is already attached. */
+const isInDrive = ({ spec, status }: Stored<DataImage>): boolean =>
+  spec?.url !== undefined && spec.url === status?.attachedImage?.url;
 
 /** Other hosts are not looked up in Ironic: another operator manages them, or none does. */
 const mayBeOurs = ({ metadata, spec }: Stored<BareMetalHost>): boolean =>

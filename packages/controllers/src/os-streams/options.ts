@@ -12,7 +12,11 @@ export interface OsStreamsOptions extends SourceOptions {
   /** The same gates as the manager's: whether the cluster may be upgraded depends on more than streams. */
   readonly gates: Gates;
   readonly retry?: RetryTimes | undefined;
+  /** How often images that are specified by tag are compared with their registry. */
+  readonly tagIntervalMs?: number | undefined;
 }
+
+export const DEFAULT_TAG_INTERVAL_MS = 10 * 60_000;
 
 export const DEFAULT_PULL_SECRET = { namespace: 'openshift-config', name: 'pull-secret' } as const;
 

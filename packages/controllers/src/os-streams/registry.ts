@@ -1,6 +1,7 @@
 // The registry client of the controllers: recreated when the cluster's pull secret changes.
 import type { Secret } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
+import { whyRedirectRefused } from '@slipway/ignition';
 import { createRegistry, parsePullSecret, type Registry, type RegistryOptions } from '@slipway/registry';
 
 /** Takes the text of a pull secret, or null if the cluster has none. Throws coded errors if it is not readable. */
@@ -9,7 +10,11 @@ export type MakeRegistry = (pullSecret: string | null) => Registry;
 export const registryWith =
   (options: Omit<RegistryOptions, 'credentials'>): MakeRegistry =>
   (pullSecret) =>
-    createRegistry({ ...options, ...(pullSecret !== null && { credentials: parsePullSecret(pullSecret) }) });
+    createRegistry({
+      ...options,
+      redirectRule: whyRedirectRefused,
+      ...(pullSecret !== null && { credentials: parsePullSecret(pullSecret) }),
+    });
 
 export interface KeptRegistry {
   of(secret: Secret | undefined): Registry;

@@ -1,4 +1,4 @@
-import { osImageStreams } from '@slipway/api';
+import { osImageStreams, releasePayloadImageAnnotation } from '@slipway/api';
 import { until } from '@slipway/testing/wait';
 import { pushPayload } from '@slipway/tools/registry';
 import { describe, expect, it } from 'vitest';
@@ -65,6 +65,19 @@ describe('OSImageStream cluster', () => {
     await untilOs('master', 'rhel-9', next);
     await cluster.addPool('standalone');
     await untilOs('standalone', 'rhel-10', next);
+  });
+
+  it('follows the tag of a release image that is specified by tag', async () => {
+    // The tag of a release is its version.
+    const push = (version: string) =>
+      pushPayload(cluster.registry, { version: '4.22.7', streams: [{ ...rhel9, version }] });
+    const first = await push('9.6.20260101-0');
+    const byTag = first.releaseImage.replace(/@.*$/, ':4.22.7');
+    await start({ ...first, releaseImage: byTag });
+    await untilOs('worker', 'rhel-9', first);
+    const second = await push('9.6.20260202-0');
+    await untilOs('worker', 'rhel-9', second);
+    expect((await cluster.streams())?.metadata.annotations).toMatchObject({ [releasePayloadImageAnnotation]: byTag });
   });
 
   it('stays unchanged while the registry fails, and the cluster reports it until it succeeds', async () => {

@@ -1,5 +1,5 @@
 // Keeps OSImageStream `cluster` in line with the release payload. While its sources are unchanged, it calls no registry
-// and writes nothing.
+// (except every ten minutes for images that are specified by tag) and writes nothing.
 import { clusterOperators, type OSImageStream, osImageStreams, secrets, SINGLETON_NAME } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import { type CodedProblem, formatProblem } from '@slipway/fleet';
@@ -11,7 +11,9 @@ import {
   isMadeFrom,
   type NextStreamObject,
   nextStreamObject,
+  listTagged,
   readSources,
+  resolveTags,
   type StreamSources,
   type DesiredStreamObject,
 } from '@slipway/fleet/stream-discovery';
@@ -36,7 +38,13 @@ import {
   readStreamSources,
   findStreamObject,
 } from '../sources.ts';
-import { createRetryBackoff, type OsStreamsOptions, type RetryBackoff, DEFAULT_PULL_SECRET } from './options.ts';
+import {
+  createRetryBackoff,
+  DEFAULT_PULL_SECRET,
+  DEFAULT_TAG_INTERVAL_MS,
+  type OsStreamsOptions,
+  type RetryBackoff,
+} from './options.ts';
 import { poolStreamsController } from './pool-streams-controller.ts';
 import { computePullSecretDigest, keepRegistry, type KeptRegistry } from './registry.ts';
 import {
@@ -64,6 +72,7 @@ const REQUEUE_MS = 1000;
 function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
   const { namespace, pullSecret = DEFAULT_PULL_SECRET } = options;
   const pace = createRetryBackoff(options.retry);
+  const tags = createTagReader(options.tagIntervalMs);
   const once = (): string[] => [SINGLETON_NAME];
   return {
     name: 'os-streams',
@@ -95,6 +104,7 @@ function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry
         options,
         registries,
         pace,
+        tags,
         secret: `${pullSecret.namespace}/${pullSecret.name}`,
       });
     },
@@ -122,15 +132,46 @@ interface StreamDeps {
   readonly options: OsStreamsOptions;
   readonly registries: KeptRegistry;
   readonly pace: RetryBackoff;
+  readonly tags: TagReader;
   readonly secret: string;
+}
+
+/** What the tags of sources stand for. Only a cache, so a restart may lose it. */
+interface TagReader {
+  /** Milliseconds until the registries must be asked again; null: nothing is specified by tag. */
+  waitFor(named: StreamSources, now: number): number | null;
+  /** The sources by digest: asks the registries if it is time. If one fails, its last answer holds. */
+  read(named: StreamSources, now: number, ask: () => Promise<StreamSources | null>): Promise<StreamSources>;
+}
+
+function createTagReader(intervalMs = DEFAULT_TAG_INTERVAL_MS): TagReader {
+  let last: { readonly named: string; readonly sources: StreamSources; readonly at: number } | undefined;
+  const findLast = (named: StreamSources) => (last?.named === digestSources(named, '') ? last : undefined);
+  const waitFor: TagReader['waitFor'] = (named, now) => {
+    if (listTagged(named).length === 0) return null;
+    const known = findLast(named);
+    return known === undefined ? 0 : Math.max(0, known.at + intervalMs - now);
+  };
+  return {
+    waitFor,
+    async read(named, now, ask) {
+      const known = findLast(named);
+      if (waitFor(named, now) !== 0) return known?.sources ?? named;
+      const sources = (await ask()) ?? known?.sources;
+      if (sources === undefined) return named;
+      last = { named: digestSources(named, ''), sources, at: now };
+      return sources;
+    },
+  };
 }
 
 async function reconcileStreams(
   current: Stored<OSImageStream> | undefined,
-  sources: StreamSources,
+  named: StreamSources,
   parts: StreamDeps,
 ): Promise<Next> {
-  const { context, options, pace } = parts;
+  const { context, options, pace, tags } = parts;
+  const sources = await tags.read(named, context.now().getTime(), () => askForTags(named, parts));
   const sourcesDigest = digestSources(sources, options.controllerVersion);
   const isStatic = isMadeFrom(current, sourcesDigest);
   // A failure may succeed with another pull secret.
@@ -138,7 +179,7 @@ async function reconcileStreams(
   const wait = isStatic ? 0 : pace.waitFor(attempt, context.now().getTime());
   if (wait > 0) return again(wait);
   const discovery = isStatic ? null : await discover(sources, parts);
-  const next = nextStreamObject({ current, discovery, sourcesDigest, releaseImage: findReleaseImage(sources) });
+  const next = nextStreamObject({ current, discovery, sourcesDigest, releaseImage: findReleaseImage(named) });
   const written = await write(next, current, context);
   if (written === 'behind') return again(REQUEUE_MS);
   recordEvents(discovery, next, written ?? current, context);
@@ -146,7 +187,24 @@ async function reconcileStreams(
   const isWhole = isStatic || isMadeFrom(written ?? current, sourcesDigest);
   if (!isWhole) return again(pace.failed(attempt, context.now().getTime()));
   pace.succeeded();
-  return done();
+  const untilTags = tags.waitFor(named, context.now().getTime());
+  return untilTags === null ? done() : again(untilTags);
+}
+
+/** Null if a registry fails: discovery then reports it, unless the last answer still holds. */
+async function askForTags(
+  named: StreamSources,
+  { context, registries, secret }: StreamDeps,
+): Promise<StreamSources | null> {
+  const { signal, log, read } = context;
+  try {
+    return await resolveTags(named, { registry: registries.of(read(secrets).get(secret)), signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isRegistryError(error)) throw error;
+    log.warn({ code: error.code }, `tags of OS images cannot be compared with their registry: ${error.message}`);
+    return null;
+  }
 }
 
 async function discover(sources: StreamSources, { context, registries, secret }: StreamDeps): Promise<Discovery> {

@@ -213,6 +213,30 @@ describe('a machine', () => {
     await cluster.obeys('n3');
     await turns('n1', 'n2', 'n3');
   });
+
+  it('starts with one machine of a control plane, and stops there if that one runs out of space', async () => {
+    await cluster.addPool('master');
+    for (const name of ['n1', 'n2', 'n3']) await cluster.addNode(name, 'master');
+    run();
+    for (const name of ['n1', 'n2', 'n3']) await untilAssigned(name);
+    await cluster.addSet('release', 'master');
+    const turns = (...names: string[]) =>
+      until(async () => {
+        const told = await Promise.all(['n1', 'n2', 'n3'].map((name) => cluster.told(name)));
+        expect(told.map((each) => each?.sets.length)).toEqual([1, 1, 1]);
+        expect(['n1', 'n2', 'n3'].filter((_, index) => told[index]?.mayPull === true)).toEqual(names);
+      });
+    await turns('n1');
+    const failure = 'SLW_PINNING_NO_SPACE: PinnedImageSet release: the free space fell to 2 GB';
+    await cluster.says('n1', { sets: { release: null }, failing: ['release'], failure });
+    await untilCondition('master', 'Degraded', { status: 'True', reason: 'PinnedImagesDiskFull' });
+    await turns('n1');
+    // The image that is too large is removed from the set.
+    await cluster.obeys('n1');
+    await turns('n1', 'n2');
+    await cluster.obeys('n2');
+    await turns('n1', 'n2', 'n3');
+  });
 });
 
 describe('the status of a pool', () => {
@@ -238,7 +262,8 @@ describe('the status of a pool', () => {
     await untilCondition('worker', 'Degraded', {
       status: 'True',
       reason: 'PinnedImagesDiskFull',
-      message: 'Node n3 is reporting: "SLW_PINNING_NO_SPACE: image app: no space left on device"',
+      message:
+        'Node n3 is reporting: "SLW_PINNING_NO_SPACE: image app: no space left on device". Until it has space, no other machine of the pool starts to pull',
     });
     await untilCounts('worker', counts(3, 1, 2));
     expect(await metrics()).toContain('slipway_pinned_image_nodes{pool="worker",state="degraded"} 2');

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type BootstrapToken, nextBootstrapTokens } from './bootstrap-kubeconfig-controller.ts';
 
 const NOW = 1_000_000;
+const DAY = 86_400_000;
 const token = (id: string, left: number): BootstrapToken => ({ id, secret: 's', expires: NOW + left });
 
 const table: [string, BootstrapToken[], string | undefined, string[], number][] = [
@@ -13,6 +14,8 @@ const table: [string, BootstrapToken[], string | undefined, string[], number][] 
   ['an old and a new one', [token('a', 40), token('b', 90)], 'b', [], 40],
   ['an expired and a valid one', [token('a', 0), token('b', 90)], 'b', ['a'], 40],
   ['an expired one', [token('a', -1)], undefined, ['a'], 50],
+  ['one of a clock that was ahead', [token('a', 41 * DAY)], undefined, [], 50],
+  ['one of a clock that was ahead, and the next', [token('a', 41 * DAY), token('b', 90)], 'b', [], 40],
 ];
 
 describe('nextBootstrapTokens', () => {

@@ -12,7 +12,7 @@ import {
   type Writer,
 } from '@slipway/kube';
 import { putSecret, textsIn, type DesiredSecret } from '../managed-secret.ts';
-import { readInfrastructure } from './infrastructure.ts';
+import { findInfrastructure, infrastructureSource } from '../sources.ts';
 import { resolveApiServer, type ApiServerResult, formatJoiningKubeconfig } from './joining-kubeconfig.ts';
 
 const KUBECONFIG_KEY = 'bootstrap-kubeconfig';
@@ -32,8 +32,8 @@ export function bootstrapKubeconfigController(options: FirstBootOptions): Contro
     owns: [{ resource: secrets }],
     startsWith: [KUBECONFIG_KEY],
     async reconcile(_, context) {
-      const { client, write, now } = context;
-      if (isOpenShift(await readInfrastructure(client))) return done();
+      const { client, write, now, read } = context;
+      if (isOpenShift(findInfrastructure(read))) return done();
       const name = { namespace, name: serverSecrets.kubeconfig };
       const stored = await client.find(secrets, name);
       const found = await findTokens(client, namespace);
@@ -57,6 +57,7 @@ export function bootstrapKubeconfigController(options: FirstBootOptions): Contro
 function listSources(namespace: string): Source[] {
   const wake = { as: 'metadata', keysOf: () => [KUBECONFIG_KEY] } as const;
   return [
+    { ...infrastructureSource, keysOf: () => [KUBECONFIG_KEY] },
     { ...wake, resource: secrets, namespace, fieldSelector: `metadata.name=${serverSecrets.kubeconfig}` },
     {
       ...wake,
@@ -80,7 +81,7 @@ async function findApiServer(client: Client, options: FirstBootOptions): Promise
   const { apiServerUrl, connection } = options;
   return resolveApiServer({
     apiServerUrl,
-    connection,
+    connection: connection && { server: connection.server, ca: await connection.ca() },
     clusterInfo: info?.data?.['kubeconfig'],
     rootCa: root?.data?.['ca.crt'],
   });
@@ -149,10 +150,14 @@ export interface BootstrapStep {
   due: number;
 }
 
+/** The clocks of controllers may differ. */
+const MAX_SKEW_MS = 3_600_000;
+
 /** Creates a token at half its lifetime, so that every machine gets one that is valid for at least that long. */
 export function nextBootstrapTokens(kept: readonly BootstrapToken[], now: number, lifetime: number): BootstrapStep {
   const valid = kept.filter(({ expires }) => expires > now).toSorted((a, b) => b.expires - a.expires);
-  const [newest] = valid;
+  // A later expiry is from a clock that was ahead: for new machines, it would live for longer than its lifetime.
+  const newest = valid.find(({ expires }) => expires <= now + lifetime + MAX_SKEW_MS);
   const use = newest !== undefined && newest.expires - lifetime / 2 > now ? newest : undefined;
   return {
     use,

@@ -1,5 +1,13 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
-import { namespaces, type Secret, secrets } from '@slipway/api';
+import {
+  buildCrd,
+  infrastructureKind,
+  infrastructures,
+  namespaces,
+  type Secret,
+  secrets,
+  SINGLETON_NAME,
+} from '@slipway/api';
 import { type FirstBootSettings, serverSecrets } from '@slipway/fleet';
 import {
   type Authority,
@@ -14,9 +22,9 @@ import {
   readServing,
   servingData,
 } from '@slipway/base/certificates';
-import { type Client, createWriter, type Stored } from '@slipway/kube';
+import { type Client, type ControllerDef, createWriter, type Stored } from '@slipway/kube';
 import { connectToShared } from '@slipway/testing/control-plane';
-import { type ApiEvent, listEvents } from '@slipway/testing/resources';
+import { type ApiEvent, installCrd, listEvents } from '@slipway/testing/resources';
 import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
 import { readGreeting, startTlsServer } from '@slipway/testing/tls-greeting';
 import { until } from '@slipway/testing/wait';
@@ -34,6 +42,7 @@ let running: RunningControllers[] = [];
 
 beforeAll(async () => {
   client = await connectToShared();
+  await installCrd(client, buildCrd(infrastructureKind));
 });
 afterAll(() => client.transport.close());
 
@@ -46,10 +55,20 @@ afterEach(async () => {
 });
 
 function run(settings: FirstBootSettings = {}, killAtWrite?: number): RunningControllers {
-  const controller = certificatesController({ namespace, serverUrl: `https://${HOST}:22623`, ...settings });
+  return start(certificatesController({ namespace, serverUrl: `https://${HOST}:22623`, ...settings }), killAtWrite);
+}
+
+function start(controller: ControllerDef, killAtWrite?: number): RunningControllers {
   const started = runControllers(client, [controller], { killAtWrite });
   running.push(started);
   return started;
+}
+
+/** A leader whose clock is ahead by this much. */
+function runAhead(ms: number, settings: FirstBootSettings = {}): RunningControllers {
+  const controller = certificatesController({ namespace, serverUrl: `https://${HOST}:22623`, ...settings });
+  const now = (): Date => new Date(Date.now() + ms);
+  return start({ ...controller, reconcile: (key, context) => controller.reconcile(key, { ...context, now }) });
 }
 
 const find = (name: string): Promise<Stored<Secret> | undefined> => client.find(secrets, { namespace, name });
@@ -195,6 +214,49 @@ describe('the certificates of the server', () => {
   });
 });
 
+describe('a leader whose clock was 41 days ahead', () => {
+  const DAY = 24 * 3600 * SECOND;
+  const AHEAD = 41 * DAY;
+  const monthly = { servingValidity: 60 * DAY, servingRefresh: 40 * DAY };
+
+  const untilUsable = (ca: string): Promise<void> =>
+    until(async () => expect(await greeting(await storedServing(), ca)).toBe('hello'));
+
+  it('leaves a certificate that the next reconcile replaces, under the same CA', async () => {
+    const first = run(monthly);
+    const { certificate } = await untilInStep();
+    await first.stop();
+    const leaf = (await storedServing())['tls.crt'];
+    const ahead = runAhead(AHEAD, monthly);
+    await until(async () => expect((await storedServing())['tls.crt']).not.toBe(leaf));
+    await ahead.stop();
+    expect(await greeting(await storedServing(), certificate)).toBe('CERT_NOT_YET_VALID');
+
+    const back = run(monthly);
+    await untilUsable(certificate);
+    expect(back.writes).toEqual([`patch Secret ${namespace}/${serverSecrets.serving}`]);
+    expect((await storedAuthority()).certificate).toBe(certificate);
+    const event = await untilEvent(serverSecrets.serving, 'ServingCertificateRenewed');
+    expect(event.message).toMatch(/renewed/);
+    expect(back.log()).toContain('it was not valid yet');
+  });
+
+  it('leaves a CA that the next reconcile rotates, and machines with the stub of that time are not forgotten', async () => {
+    const ahead = runAhead(AHEAD);
+    const early = await untilInStep();
+    await ahead.stop();
+    expect(await greeting(await storedServing(), early.certificate)).toBe('CERT_NOT_YET_VALID');
+
+    const back = run();
+    await until(async () => expect((await storedAuthority()).certificate).not.toBe(early.certificate));
+    const authority = await untilInStep();
+    await untilUsable(authority.certificate);
+    await untilUsable(buildCaBundle(authority));
+    expect(authority.older).toEqual([early.certificate]);
+    expect(back.writes).toHaveLength(2);
+  });
+});
+
 describe('a damaged Secret', () => {
   it('is recreated if the CA’s key is lost, with a warning about machines with old stubs', async () => {
     run();
@@ -229,6 +291,33 @@ describe('a damaged Secret', () => {
       expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(/tls\.crt: expected a certificate/)]);
     });
     expect((await untilInStep()).certificate).toBe(before.certificate);
+  });
+});
+
+describe('the address of the platform', () => {
+  const name = SINGLETON_NAME;
+  const setAddress = async (host: string): Promise<void> => {
+    const status = { apiServerInternalURI: `https://${host}:6443` };
+    await client.patch(infrastructures, { name }, { type: 'merge', body: { status } }, {}, { subresource: 'status' });
+  };
+  const untilNames = (host: string): Promise<void> =>
+    until(async () => {
+      const read = readServing(await storedServing());
+      expect(read.ok && new X509Certificate(read.serving.leaf).subjectAltName).toBe(`DNS:${host}`);
+    });
+
+  it('is followed as soon as it is known or changes, without a restart and before the next hour', async () => {
+    const started = run({ serverUrl: undefined });
+    await until(() => expect(started.log()).toMatch(/gets no certificate/));
+    await client.create(infrastructures, { metadata: { name }, spec: {} });
+    try {
+      await setAddress('api-int.one.example.com');
+      await untilNames('api-int.one.example.com');
+      await setAddress('api-int.two.example.com');
+      await untilNames('api-int.two.example.com');
+    } finally {
+      await client.delete(infrastructures, { name }, {});
+    }
   });
 });
 

@@ -35,7 +35,7 @@ import {
 } from '@slipway/base/certificates';
 import { again, type Context, type ControllerDef, type EventInput, type Source, type Stored } from '@slipway/kube';
 import { putSecret, textsIn } from '../managed-secret.ts';
-import { readInfrastructure } from './infrastructure.ts';
+import { findInfrastructure, infrastructureSource } from '../sources.ts';
 
 const CERTIFICATES = 'certificates';
 
@@ -59,12 +59,16 @@ export function certificatesController(settings: FirstBootSettings): ControllerD
   });
   return {
     name: CERTIFICATES,
-    reads: [watch(serverSecrets.authority), watch(serverSecrets.serving)],
+    reads: [
+      watch(serverSecrets.authority),
+      watch(serverSecrets.serving),
+      { ...infrastructureSource, keysOf: () => [CERTIFICATES] },
+    ],
     owns: [{ resource: secrets }],
     startsWith: [CERTIFICATES],
     async reconcile(_, context) {
       const authority = await keepAuthority(context, namespace, options.authority);
-      const address = serverAddress(options, await readInfrastructure(context.client));
+      const address = serverAddress(options, findInfrastructure(context.read));
       let due = authorityDue(authority, context.now().getTime(), options.authority);
       if (address === undefined) {
         context.log.warn(
@@ -229,5 +233,6 @@ const reasons = {
   authority: 'the CA changed',
   hosts: 'the names of the server changed',
   age: 'it was due for renewal',
+  clock: 'it was not valid yet: it was signed while the clock of a controller was ahead',
   intermediates: 'its chain of CAs changed',
 } as const;

@@ -23,10 +23,9 @@ import {
   type Writer,
 } from '@slipway/kube';
 import { putSecret, textIn } from '../managed-secret.ts';
-import { listPoolNames, poolSource } from '../sources.ts';
+import { findInfrastructure, infrastructureSource, listPoolNames, poolSource } from '../sources.ts';
 import { bootstrapKubeconfigController } from './bootstrap-kubeconfig-controller.ts';
-import { readInfrastructure } from './infrastructure.ts';
-import { tokensController, wantsTokens } from './tokens-controller.ts';
+import { tokensController } from './tokens-controller.ts';
 
 /** Everything that a new machine needs to find and trust the machine config server, to be admitted, and to join. */
 export function provisioningControllers(settings: FirstBootSettings): ControllerDef[] {
@@ -83,23 +82,23 @@ function listSources(namespace: string, machineNamespaces: readonly string[]): S
       keysOf: ({ metadata }) => (metadata.name.endsWith(SUFFIX) ? [metadata.name.slice(0, -SUFFIX.length)] : []),
     },
   ]);
-  return [...ingredients, ...places];
+  return [...ingredients, ...places, { ...infrastructureSource, keysOf: everyPool }];
 }
 
 /** The stub's text; `waiting` for the CA or the token, whose arrival triggers the next reconcile. */
 async function buildDesiredStub(
   pool: string,
   options: FirstBootOptions,
-  { client }: Context,
+  { client, read }: Context,
 ): Promise<{ text: string } | 'no address' | 'waiting'> {
-  const address = serverAddress(options, await readInfrastructure(client));
+  const address = serverAddress(options, findInfrastructure(read));
   if (address === undefined) return 'no address';
   const { namespace } = options;
   const authority = await client.find(secrets, { namespace, name: serverSecrets.authority });
   const caBundle = authority === undefined ? '' : (textIn(authority, 'ca-bundle.crt') ?? '');
   if (caBundle === '') return 'waiting';
   const request = { server: address.url, pool, caBundle };
-  if (!(await wantsTokens(options, client))) return { text: JSON.stringify(buildStub(request)) };
+  if (!options.tokens) return { text: JSON.stringify(buildStub(request)) };
   const token = await findNewestToken(client, namespace, pool);
   return token === undefined ? 'waiting' : { text: JSON.stringify(buildStub({ ...request, token })) };
 }

@@ -1,18 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { secrets } from '@slipway/api';
-import { type FirstBootOptions, isOpenShift, nextTokens, readTokens, serverSecrets, untilDue } from '@slipway/fleet';
+import { type FirstBootOptions, nextTokens, readTokens, serverSecrets, untilDue } from '@slipway/fleet';
 import { again, type ControllerDef, done } from '@slipway/kube';
 import { putSecret, textIn } from '../managed-secret.ts';
 import { listPoolNames, poolSource } from '../sources.ts';
-import { readInfrastructure } from './infrastructure.ts';
 
 const ALL_TOKENS = 'tokens';
 const name = serverSecrets.tokens;
-
-/** Whether machines need a token in this cluster. */
-export async function wantsTokens(options: FirstBootOptions, client: Parameters<typeof readInfrastructure>[0]) {
-  return options.tokens ?? !isOpenShift(await readInfrastructure(client));
-}
 
 /** Maintains the provisioning tokens of every pool in one Secret, which the server and the stubs read. */
 export function tokensController(options: FirstBootOptions): ControllerDef {
@@ -32,7 +26,7 @@ export function tokensController(options: FirstBootOptions): ControllerDef {
     owns: [{ resource: secrets }],
     startsWith: [ALL_TOKENS],
     async reconcile(_, { read, client, write, events, log, now }) {
-      if (!(await wantsTokens(options, client))) return done();
+      if (!options.tokens) return done();
       const stored = await client.find(secrets, { namespace, name });
       const data: Record<string, string> = {};
       const damaged: string[] = [];

@@ -25,20 +25,20 @@ async function serve(answer: RequestHandler, options?: { tls: Identity }): Promi
 
 const serveTls = (answer: RequestHandler): Promise<string> => serve(answer, { tls });
 
-function fetchFrom(url: string, changes: Partial<FetchRequest> = {}, options: NodeFetcherOptions = {}) {
-  return createFetcher({ backoffMs: 1, ...options })({
-    url,
-    headers: [],
-    proxy: {},
-    certificateAuthorities: [],
-    timeouts: { responseHeadersMs: 5000, totalMs: 5000 },
-    maxBytes: 1000,
-    maxRedirects: 3,
-    hosts: LOCAL,
-    signal: new AbortController().signal,
-    ...changes,
-  });
-}
+const requestFor = (url: string): FetchRequest => ({
+  url,
+  headers: [],
+  proxy: {},
+  certificateAuthorities: [],
+  timeouts: { responseHeadersMs: 5000, totalMs: 5000 },
+  maxBytes: 1000,
+  maxRedirects: 3,
+  hosts: LOCAL,
+  signal: new AbortController().signal,
+});
+
+const fetchFrom = (url: string, changes: Partial<FetchRequest> = {}, options: NodeFetcherOptions = {}) =>
+  createFetcher({ backoffMs: 1, ...options })({ ...requestFor(url), ...changes });
 
 const text = (fetched: Fetched) => (fetched.ok ? Buffer.from(fetched.bytes).toString() : `failed: ${fetched.problem}`);
 const answer =
@@ -156,6 +156,19 @@ describe('the fetcher', () => {
     expect(asked).toBe(1);
     const broken = await serve((_, response) => response.writeHead(500).end());
     expect(await fetchFrom(broken)).toEqual(failed(/returned 500 \(tried 4 times\)/));
+  });
+
+  it.each([429, 503])('is not asked again before the time that it asked for with %i', async (status) => {
+    let asked = 0;
+    const url = await serve((_, response) => {
+      asked += 1;
+      response.writeHead(status, { 'retry-after': '300' }).end();
+    });
+    const fetch = createFetcher();
+    const request = requestFor(url);
+    expect(await fetch(request)).toEqual(failed(/the server asked for a pause, of which 300 s are left/));
+    expect(await fetch(request)).toEqual(failed(/the server asked for a pause, of which 300 s are left/));
+    expect(asked).toBe(1);
   });
 
   it('stops retrying when the time is up', async () => {

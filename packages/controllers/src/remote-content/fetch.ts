@@ -1,15 +1,19 @@
 // The real fetcher behind `resolve`: http and https through undici. Checks every hop and every address before it
 // connects, and connects to the address that it checked, so that a DNS answer cannot change in between.
-import { lookup } from 'node:dns/promises';
-import type { LookupFunction } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { backoffMs } from '@slipway/base/backoff';
 import {
+  checkedLookup,
   createDeadline,
+  createRestingHosts,
   inspectCertificates,
   listCauses,
+  type LookupAll,
+  parseRetryAfter,
   readBounded,
+  type ResolvedAddress,
   systemCodes,
+  systemLookup,
   trustAuthorities,
 } from '@slipway/base/http';
 import {
@@ -23,14 +27,6 @@ import {
 } from '@slipway/ignition';
 import { Agent, type Dispatcher, ProxyAgent, request as send } from 'undici';
 import type { ControllerErrorCode } from '../errors.ts';
-
-export interface ResolvedAddress {
-  address: string;
-  family: number;
-}
-
-/** All addresses that a name resolves to. */
-export type LookupAll = (hostname: string) => Promise<ResolvedAddress[]>;
 
 export interface NodeFetcherOptions {
   /** Tries per resource, including the first. */
@@ -51,19 +47,26 @@ const OWN_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** A result, or a reason to retry. */
-type Attempt = Fetched & { retry?: boolean };
+type Attempt = Fetched & { retry?: boolean; retryAfterMs?: number };
 
 export function createFetcher(options: NodeFetcherOptions = {}): Fetcher {
   const { attempts = 4, backoffMs: firstMs = 200, lookup = systemLookup } = options;
+  const resting = createRestingHosts(() => performance.now());
   return async (request) => {
+    const { host } = new URL(request.url);
     const deadline = createDeadline(Math.ceil(request.timeouts.totalMs), request.signal);
     const bounded: FetchRequest = { ...request, signal: deadline.signal };
     try {
       for (let attempt = 1; ; attempt++) {
-        const { retry = false, ...answer } = await follow(bounded, lookup);
+        const rest = resting.remainingMs(host);
+        if (rest > request.timeouts.totalMs) return { ok: false, problem: formatRest(rest) };
+        if (rest > 0 && !(await waited(rest, bounded.signal))) return { ok: false, problem: tooSlow(request) };
+        const { retry = false, retryAfterMs = 0, ...answer } = await follow(bounded, lookup);
+        resting.rest(host, retryAfterMs);
         if (answer.ok || !retry) return answer;
         if (attempt >= attempts) return { ok: false, problem: `${answer.problem} (tried ${attempt} times)` };
-        const ms = backoffMs({ firstMs, maxMs: MAX_BACKOFF_MS }, attempt);
+        const ms = Math.max(backoffMs({ firstMs, maxMs: MAX_BACKOFF_MS }, attempt), retryAfterMs);
+        if (ms > request.timeouts.totalMs) return { ok: false, problem: `${answer.problem}. ${formatRest(ms)}` };
         if (!(await waited(ms, bounded.signal))) return { ok: false, problem: tooSlow(request) };
       }
     } finally {
@@ -153,14 +156,20 @@ async function get(
 }
 
 async function readAnswer(response: Dispatcher.ResponseData, maxBytes: number): Promise<Attempt> {
-  const { statusCode, body } = response;
-  if (statusCode >= 500) return { ok: false, problem: `the server returned ${statusCode}`, retry: true };
+  const { statusCode, body, headers } = response;
+  if (statusCode >= 500 || statusCode === 429) {
+    const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now()) ?? 0;
+    return { ok: false, problem: `the server returned ${statusCode}`, retry: true, retryAfterMs };
+  }
   if (statusCode === 404) return { ok: false, problem: 'the server returned 404: there is no such file' };
   if (statusCode !== 200 && statusCode !== 204) return { ok: false, problem: `the server returned ${statusCode}` };
   const bytes = await readBounded(body, maxBytes);
   if (bytes === null) return { ok: false, problem: `it is larger than the limit of ${maxBytes} bytes` };
   return { ok: true, bytes: new Uint8Array(bytes) };
 }
+
+const formatRest = (ms: number): string =>
+  `the server asked for a pause, of which ${Math.ceil(ms / 1000)} s are left, and is not asked before`;
 
 function tooSlow(request: FetchRequest): string {
   return `no complete response within ${request.timeouts.totalMs / 1000} s`;
@@ -172,8 +181,6 @@ async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
 }
 
 // A connection that only reaches allowed addresses, and trusts the CAs of the system and the config.
-
-const systemLookup: LookupAll = (hostname) => lookup(hostname, { all: true });
 
 /** Thrown during a connect if a name resolves to no allowed address. */
 class AddressRefused extends Error {
@@ -208,7 +215,13 @@ function connectionTo(
   // Explicit, so that no environment variable turns verification off.
   const tls = { secureContext: trustAuthorities(certificateAuthorities), rejectUnauthorized: true };
   const connect = {
-    lookup: checkedLookup(request.hosts, lookupAll),
+    lookup: checkedLookup(
+      {
+        allows: (address) => whyAddressRefused(address, request.hosts) === null,
+        refuse: (hostname, addresses) => new AddressRefused(hostname, addresses, request.hosts),
+      },
+      lookupAll,
+    ),
     ...tls,
     timeout: Math.min(CONNECT_TIMEOUT_MS, request.timeouts.totalMs),
   };
@@ -232,33 +245,6 @@ function whyProxyRefused(proxy: string, hosts: HostPolicy): string | null {
   }
   const refused = whyHostRefused(url.hostname, hosts);
   return refused === null ? null : `the proxy ${url.hostname} is not allowed: ${refused}`;
-}
-
-/** Passes only allowed addresses to a connect. Node calls it for names; literal addresses are checked before. */
-function checkedLookup(hosts: HostPolicy, lookupAll: LookupAll): LookupFunction {
-  return (hostname, options, callback) => {
-    const answer = async () => {
-      const found = await allowedAddresses(hostname, hosts, lookupAll);
-      if (found instanceof Error) callback(found, '');
-      else if (options.all === true) callback(null, found);
-      else callback(null, found[0].address, found[0].family);
-    };
-    void answer();
-  };
-}
-
-async function allowedAddresses(
-  hostname: string,
-  hosts: HostPolicy,
-  lookupAll: LookupAll,
-): Promise<[ResolvedAddress, ...ResolvedAddress[]] | Error> {
-  try {
-    const found = await lookupAll(hostname);
-    const [first, ...rest] = found.filter(({ address }) => whyAddressRefused(address, hosts) === null);
-    return first === undefined ? new AddressRefused(hostname, found, hosts) : [first, ...rest];
-  } catch (failure) {
-    return failure instanceof Error ? failure : new Error('the DNS lookup failed');
-  }
 }
 
 // Network errors as sentences, and whether a retry may help.

@@ -10,6 +10,7 @@ import {
   type Move,
   syncDirectories,
   getTemporaryPath,
+  unlessRedirected,
 } from './moves.ts';
 
 /** A journal under this name no longer counts, so a single rename ends an update. */
@@ -61,13 +62,15 @@ function listLeftovers(move: Move): string[] {
     : [getSiblingBackupPath(move)];
 }
 
-/** Removes a file, a link, or a tree of empty directories. A missing path is fine. */
+/** Removes a file, a link, or a tree of empty directories. A path that is missing or out of reach is fine. */
 async function discard(files: FileSystem, path: string, touched: Set<string>): Promise<void> {
-  const kind = await readKind(files, path);
-  if (kind === undefined) return;
-  if (kind === 'directory') await removeEmpty(files, path);
-  else await files.remove(path);
-  touched.add(posix.dirname(path));
+  await unlessRedirected(async () => {
+    const kind = await readKind(files, path);
+    if (kind === undefined) return;
+    if (kind === 'directory') await removeEmpty(files, path);
+    else await files.remove(path);
+    touched.add(posix.dirname(path));
+  });
 }
 
 async function removeEmpty(files: FileSystem, directory: string): Promise<void> {
@@ -84,10 +87,13 @@ async function removeEmpty(files: FileSystem, directory: string): Promise<void> 
 
 /** A removed directory is restored if another process wrote into it at the same moment. */
 async function restoreIfInUse(files: FileSystem, move: Move, touched: Set<string>): Promise<void> {
-  if (move.held !== 'directory' || (await readKind(files, getSiblingBackupPath(move))) === undefined) return;
-  if ((await readKind(files, move.path)) !== undefined) return;
-  await files.rename(getSiblingBackupPath(move), move.path);
-  touched.add(posix.dirname(move.path));
+  if (move.held !== 'directory') return;
+  await unlessRedirected(async () => {
+    if ((await readKind(files, getSiblingBackupPath(move))) === undefined) return;
+    if ((await readKind(files, move.path)) !== undefined) return;
+    await files.rename(getSiblingBackupPath(move), move.path);
+    touched.add(posix.dirname(move.path));
+  });
 }
 
 /** Nearly all entries are files, so removing first and checking later halves the number of calls. */

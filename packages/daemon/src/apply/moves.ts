@@ -51,8 +51,21 @@ export async function applyMove(files: FileSystem, move: Move): Promise<void> {
   return move.kind === 'put' ? applyPut(files, move) : applyDrop(files, move);
 }
 
+/**
+ * What a user has moved behind a link is left alone: it must not keep the rest of the machine between two configs, and
+ * the next check for drift reports it.
+ */
 export async function revertMove(files: FileSystem, move: Move): Promise<void> {
-  return move.kind === 'put' ? revertPut(files, move) : revertDrop(files, move);
+  await unlessRedirected(() => (move.kind === 'put' ? revertPut(files, move) : revertDrop(files, move)));
+}
+
+/** Stops without an error at a path that goes through a link that the daemon does not follow. */
+export async function unlessRedirected(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof DaemonError) || error.code !== 'SLW_DAEMON_LINK') throw error;
+  }
 }
 
 async function applyPut(files: FileSystem, move: Put): Promise<void> {
@@ -149,7 +162,7 @@ export const SYNCS_AT_ONCE = 16;
 export async function syncDirectories(files: FileSystem, directories: Iterable<string>): Promise<void> {
   await forEachLimit(new Set(directories), SYNCS_AT_ONCE, async (directory) => {
     try {
-      await files.syncDirectory(directory);
+      await unlessRedirected(() => files.syncDirectory(directory));
     } catch (error) {
       // The directory was removed, which the sync of its parent covers.
       if (!isNoDirectory(error)) throw error;

@@ -6,6 +6,7 @@ import type { DesiredEntry, DesiredFile, DesiredMachine } from '../desired-machi
 import { DaemonError } from '../errors.ts';
 import type { FileSystem, FileInfo, Owners } from '../host/file-system.ts';
 import type { Accounts, Host } from '../host/host.ts';
+import { isTrustedUser } from '../host/link-rule.ts';
 import { type Problem, toProblem } from '../problem.ts';
 import { CURRENT_CONFIG, NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../state-file.ts';
 import { type Drop, findOriginal, noOriginalPath, originalPath, type Put, getTemporaryPath } from './moves.ts';
@@ -341,7 +342,10 @@ function createParents({ files, isDropped, replace }: ParentsOptions): Parents {
     if (found.kind !== 'link') throw notDirectory(directory);
     if (links >= MAX_LINKS)
       throw new DaemonError('SLW_DAEMON_PATH', `${directory} is part of a loop of symbolic links: break the loop`);
-    await placeFor(posix.resolve(above, found.target), making, links + 1);
+    // A link in a directory of a user may be another one by now: nothing is created where it leads.
+    const behind = await files.lookAt(`${directory}/`);
+    const isOfUser = behind?.kind === 'directory' && !isTrustedUser(behind.uid);
+    if (!isOfUser) await placeFor(posix.resolve(above, found.target), making, links + 1);
     return place;
   }
 

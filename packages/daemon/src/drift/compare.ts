@@ -1,4 +1,5 @@
 // Compares a machine with its config: paths, units, the running OS. What the host cannot report is not compared.
+import { maskSecrets } from '@slipway/base/masking';
 import { truncate } from '@slipway/base/text';
 import type { DesiredDirectory, DesiredEntry, DesiredFile, DesiredOS, DesiredUnit } from '../desired-machine.ts';
 import type { FileInfo, Owners } from '../host/file-system.ts';
@@ -208,6 +209,8 @@ const MAX_VALUE_CHARS = 500;
 
 /** The OS changes only with a reboot, so the daemon cannot heal these. */
 function osDifference(kind: DriftKind, field: string, expected: string, found: string): Difference {
-  const message = `spec.${field}: expected ${truncate(expected, MAX_VALUE_CHARS)}, the machine runs with ${truncate(found, MAX_VALUE_CHARS)}`;
+  // Kernel arguments may contain passwords, for example of iSCSI.
+  const show = (value: string) => truncate(maskSecrets(value), MAX_VALUE_CHARS);
+  const message = `spec.${field}: expected ${show(expected)}, the machine runs with ${show(found)}`;
   return { kind, name: field, message, canHeal: false };
 }

@@ -25,7 +25,7 @@ export interface Drift {
   readonly name: string;
   /** Human-readable: the item, what was expected, what was observed. No secrets. */
   readonly message: string;
-  /** Unified, bounded, masked: `-` is the config, `+` the machine. '' if nothing can be shown. */
+  /** Unified, bounded, masked: `-` is the config, `+` the machine. '' if nothing can be shown. It stays on the machine. */
   readonly diff: string;
   /** Whether writing to the disk repairs it, without a reboot and without guessing. */
   readonly canHeal: boolean;

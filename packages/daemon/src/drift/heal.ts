@@ -68,8 +68,10 @@ async function healDrift(
   if (entry === undefined) return removeExtra(host.files, name);
   const kinds = all.filter((drift) => drift.name === name).map(({ kind }) => kind);
   const onlyRights = kinds.every((kind) => kind === 'permission' || kind === 'owner');
-  // Contents that belong to the OS are not rewritten; mode and owner are.
-  return onlyRights ? healRights(host, entry) : healEntry(host, entry);
+  // Contents that belong to the OS are not rewritten; mode and owner are. Files of the config are rewritten: a user may
+  // have replaced one since it was read, and would get the config's mode and owner for other contents.
+  const isRewritten = entry.kind === 'file' && !entry.keepsExisting;
+  return onlyRights && !isRewritten ? healRights(host, entry) : healEntry(host, entry);
 }
 
 async function healEntry(host: Host, entry: DesiredEntry): Promise<void> {

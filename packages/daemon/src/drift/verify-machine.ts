@@ -1,6 +1,6 @@
 // Compares the machine with a config: reads what the pure comparisons need.
 import { truncate } from '@slipway/base/text';
-import { isSecretFile, type Owner, UNIT_DIRECTORY } from '@slipway/fleet';
+import { isSecretFile, maskedDiff, type Owner, UNIT_DIRECTORY } from '@slipway/fleet';
 import { type AnyConfig, diffConfigs, encodeDataUrl, formatDiff } from '@slipway/ignition';
 import {
   CORE,
@@ -246,9 +246,8 @@ const INDENT = '    ';
 /** Unified, masked, bounded. `expected` null: the config has no such file. '' if nothing can be shown. */
 async function diffContents(path: string, expected: DiffSide | null, found: DiffSide): Promise<string> {
   const secret = [expected, found].some((side) => side !== null && isSecretFile(path, side.mode));
-  const { items } = await diffConfigs(configWith(path, expected), configWith(path, found), {
-    isSecretFile: () => secret,
-  });
+  const masking = { ...maskedDiff(), isSecretFile: () => secret };
+  const { items } = await diffConfigs(configWith(path, expected), configWith(path, found), masking);
   if (items === null || items.length === 0) return '';
   const lines = formatDiff(items)
     .split('\n')

@@ -329,6 +329,19 @@ describe('without events from the operating system', () => {
     expect((await told).drifts.map(({ name }) => name)).toEqual(['/etc/chrony.conf', 'sample.service']);
   });
 
+  it('differences stay on the machine: the report and the log have paths and sizes, also of a proxy with a password', async () => {
+    const lines: string[] = [];
+    const log = createLog({ pretty: false, write: (line) => lines.push(line) });
+    const { at, next } = await watchedQuietly({ log });
+    writeFileSync(at('/etc/chrony.conf'), 'server c\nproxy http://shop:abc12@proxy.example.com:3128\n');
+    const { text } = await next(({ drifts }) => drifts.length > 0);
+    expect(text).toContain('file /etc/chrony.conf: expected contents of 18 bytes, found other contents of 56 bytes');
+    expect(text + lines.join('')).not.toMatch(/server c|abc12/);
+    const kept = readFileSync(at('/run/slipway-simulated/details'), 'utf8');
+    expect(kept).toContain('Differences from rendered-worker-1:\n--- /etc/chrony.conf (config)\n');
+    expect(kept).toContain('+server c\n+proxy http://shop:(hidden)@proxy.example.com:3128\n');
+  });
+
   it('the machine is checked every two seconds if no watches are available, with a warning that explains what to do', async () => {
     const clock = fakeClock();
     const lines: string[] = [];

@@ -196,8 +196,11 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
     const { drifts, healed } = report;
     const now = JSON.stringify([report.config, drifts, report.givenUp, report.problems]);
     if (now === lastReported && healed.length === 0) return;
-    if (report.text !== '')
-      log.warn({ config: report.config, diffs: selectDiffs([...drifts, ...healed]) }, report.text);
+    if (report.text !== '') {
+      log.warn({ config: report.config }, report.text);
+      const diffs = selectDiffs([...drifts, ...healed]);
+      if (diffs.length > 0) await host.details.keep(`Differences from ${report.config}:`, diffs.join('\n'));
+    }
     await onDrift(report);
     lastReported = now;
   }
@@ -241,12 +244,11 @@ async function listAccountFiles({ accounts }: Host): Promise<string[]> {
   return ['/etc/shadow', ...keys];
 }
 
-/** Log lines must stay short. */
-const MAX_LOGGED_DIFFS = 5;
+const MAX_KEPT_DIFFS = 5;
 
 function selectDiffs(drifts: readonly Drift[]): string[] {
   const diffs = drifts.map(({ diff }) => diff).filter((diff) => diff !== '');
-  return diffs.slice(0, MAX_LOGGED_DIFFS);
+  return diffs.slice(0, MAX_KEPT_DIFFS);
 }
 
 const MAX_REPORT_CHARS = 1000;

@@ -1,23 +1,33 @@
 // Watches on all directories that matter for drift, kept in sync with the existing ones, and what their events mean.
 import { watch } from 'node:fs';
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import { UNIT_DIRECTORY } from '@slipway/fleet';
 import type { DesiredMachine } from '../desired-machine.ts';
+import { DaemonError } from '../errors.ts';
 import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
+import { createMachinePaths } from '../host/machine-path.ts';
 import type { Baseline } from './baseline.ts';
 
 export interface DirectoryWatcher {
-  /** Reports changes of names in a directory, which must not be a link. Throws the error of the operating system. */
+  /**
+   * Reports changes of names in a directory. Follows links as the file system does. Throws a DaemonError, or the error
+   * of the operating system.
+   */
   watch(directory: string, onEvent: (event: DirectoryEvent) => void): { close(): void };
 }
 
+const OWN_NAME = '.';
+
 /** Uses inotify, with one watch per directory. */
 export function createDirectoryWatcher({ root }: { readonly root: string }): DirectoryWatcher {
+  const { atDirectory } = createMachinePaths(root);
   return {
     watch(directory, onEvent) {
-      const watcher = watch(join(root, directory), { persistent: false, encoding: 'utf8' });
+      const watcher = atDirectory(directory, (place) => watch(place, { persistent: false, encoding: 'utf8' }));
       watcher.on('change', (type, name) => {
-        onEvent({ type: type === 'rename' ? 'rename' : 'change', name: typeof name === 'string' ? name : null });
+        // Events of the directory itself have the last name of its path, which is that of an open handle here.
+        const named = name === OWN_NAME ? posix.basename(directory) : name;
+        onEvent({ type: type === 'rename' ? 'rename' : 'change', name: typeof named === 'string' ? named : null });
       });
       // The watch is dead: trigger a full check, which also renews the watches.
       watcher.on('error', () => onEvent({ type: 'rename', name: null }));
@@ -32,8 +42,6 @@ export interface Watches {
   close(): void;
 }
 
-const MAX_LINKS = 40;
-
 export function createWatches(
   files: FileSystem,
   watcher: DirectoryWatcher,
@@ -46,13 +54,14 @@ export function createWatches(
     open.delete(directory);
   }
 
-  function add(scope: WatchScope, directory: string, real: string): void {
+  function add(scope: WatchScope, directory: string): void {
     try {
-      const watch = watcher.watch(real, (event) => onImpact(interpretEvent(scope, directory, event)));
+      const watch = watcher.watch(directory, (event) => onImpact(interpretEvent(scope, directory, event)));
       open.set(directory, watch);
     } catch (error) {
-      // It was just removed. The watch on its parent reports when it returns.
-      if (!['ENOENT', 'ENOTDIR'].includes(systemErrorCode(error) ?? '')) throw error;
+      // It does not exist, or a link there is not followed. The watch on its parent reports when that changes.
+      if (error instanceof DaemonError || systemErrorCode(error) === 'ENOENT') return;
+      throw error;
     }
   }
 
@@ -60,11 +69,8 @@ export function createWatches(
     async renew(scope, at) {
       const isBelow = (directory: string) => at === '/' || directory === at || directory.startsWith(`${at}/`);
       for (const directory of [...open.keys()].filter(isBelow)) drop(directory);
-      const real = new Map<string, string | null>([['/', '/']]);
       for (const directory of await listWatchedDirectories(files, scope)) {
-        if (!isBelow(directory)) continue;
-        const place = await resolveDirectory(files, directory, real);
-        if (place !== null) add(scope, directory, place);
+        if (isBelow(directory)) add(scope, directory);
       }
     },
 
@@ -78,34 +84,6 @@ async function listWatchedDirectories(files: FileSystem, { directories, units }:
   if (units.size === 0) return [...directories];
   const wants = (await files.list(UNIT_DIRECTORY)).filter(isWantsDirectory);
   return [...directories, ...wants.map((name) => `${UNIT_DIRECTORY}/${name}`)];
-}
-
-/** Resolves links relative to the machine's root, not to where it is mounted. Null: there is no such directory. */
-async function resolveDirectory(
-  files: FileSystem,
-  path: string,
-  known: Map<string, string | null>,
-  links = 0,
-): Promise<string | null> {
-  const before = known.get(path);
-  if (before !== undefined) return before;
-  const parent = await resolveDirectory(files, posix.dirname(path), known, links);
-  const place =
-    parent === null ? null : await followLink(files, posix.join(parent, posix.basename(path)), known, links);
-  known.set(path, place);
-  return place;
-}
-
-async function followLink(
-  files: FileSystem,
-  place: string,
-  known: Map<string, string | null>,
-  links: number,
-): Promise<string | null> {
-  const found = await files.lookAt(place);
-  if (found?.kind === 'directory') return place;
-  if (found?.kind !== 'link' || links >= MAX_LINKS) return null;
-  return resolveDirectory(files, posix.resolve(posix.dirname(place), found.target), known, links + 1);
 }
 
 /** The paths of a machine that matter for drift. */

@@ -3,7 +3,7 @@ import type { Owner } from '@slipway/fleet';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type Owners, readText } from './file-system.ts';
 import type { Accounts } from './host.ts';
-import { type Run, shorten } from './run-command.ts';
+import { type Run, summarize } from './run-command.ts';
 
 export const SHADOW = '/etc/shadow';
 const PASSWD = ['/etc/passwd', '/usr/lib/passwd'];
@@ -101,8 +101,7 @@ export function createRealAccounts(files: FileSystem, run: Run): Accounts {
       // Not as an argument: all users can see the arguments of every process.
       const set = await run({ program: 'chpasswd', args: ['-e'], input: `${user}:${hash}\n`, timeoutMs: SHORT_MS });
       if (set.status !== 0) {
-        const said =
-          set.status === null ? 'this machine has no chpasswd' : shorten(set.stderr.replaceAll(hash, '…'), 500);
+        const said = set.status === null ? 'this machine has no chpasswd' : summarize(set.stderr.replaceAll(hash, '…'));
         throw new DaemonError('SLW_DAEMON_ACCOUNT', `The password of ${user} could not be set: ${said}.`);
       }
       await files.syncFile(SHADOW);

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   closeSync,
   constants,
   existsSync,
@@ -47,7 +48,9 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
   const findLabel = (path: string | undefined) => (labels && path !== undefined ? atPath(path, readLabel) : undefined);
   return {
     lookAt: (path) =>
-      withMachineErrors('inspect', path, () => orNothing(null, () => atPath(path, (place) => readFileInfo(place)))),
+      withMachineErrors('inspect', path, () =>
+        orNothing(null, () => (path.endsWith('/') ? atDirectory : atPath)(path, (place) => readFileInfo(place))),
+      ),
     read: (path, limit) =>
       withMachineErrors('read', path, () => atPath(path, (place) => readWhole(place, path, limit))),
     list: (path) =>
@@ -79,6 +82,8 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
           const isOwn = uid === process.geteuid?.() && gid === process.getegid?.();
           mkdirSync(place, mode & (isOwn ? ALL_BITS : 0o700));
           withHandle(place, O_RDONLY | O_DIRECTORY, (handle) => {
+            // The owner of the parent can move another directory here, which must not be given away with its contents.
+            if (readdirSync(`/proc/self/fd/${handle}/.`).length > 0) throw wasReplaced(path);
             fchownSync(handle, uid, gid);
             fchmodSync(handle, mode & ALL_BITS);
           });
@@ -88,7 +93,10 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
       withMachineErrors('create the link', path, () =>
         atPath(path, (place) => {
           symlinkSync(target, place);
-          lchownSync(place, uid, gid);
+          withHandle(place, O_PATH, (handle) => {
+            if (!fstatSync(handle).isSymbolicLink()) throw wasReplaced(path);
+            chownSync(`/proc/self/fd/${handle}`, uid, gid);
+          });
         }),
       ),
     makeHardLink: (path, existing) =>
@@ -193,6 +201,13 @@ function readWhole(place: string, path: string, limit: number): Uint8Array {
       if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * length, limit) + 1);
     }
   });
+}
+
+function wasReplaced(path: string): DaemonError {
+  return new DaemonError(
+    'SLW_DAEMON_PATH',
+    `${path} was replaced by another process while the daemon created it: stop that process, or choose another path`,
+  );
 }
 
 function tooLarge(path: string, limit: number): DaemonError {

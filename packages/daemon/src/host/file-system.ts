@@ -1,5 +1,6 @@
 // The only access to the machine's disk. Paths are those of the machine ('/etc/hosts'), wherever its root is mounted,
-// and no path leads out of it, even through symbolic links. Every method that changes something is a single operation,
+// and no path leads out of it, even through symbolic links. A link among the parents of a path is followed only if no
+// user can aim it at something of others; otherwise methods reject with SLW_DAEMON_LINK. Every method that changes something is a single operation,
 // so that tests can count operations, make each one fail, and drop what was not synced. Functions of several operations
 // follow the contract.
 import { posix } from 'node:path';
@@ -43,7 +44,10 @@ export interface NewFile extends Owners {
 
 /** Rejects with a DaemonError if a path is not allowed, otherwise with the error of the operating system. */
 export interface FileSystem {
-  /** Does not follow a symbolic link at the path itself. Null: nothing is there, or the directory does not exist. */
+  /**
+   * Does not follow a symbolic link at the path itself, unless the path ends in “/” and the link leads to a directory.
+   * Null: nothing is there, or the directory does not exist.
+   */
   lookAt(path: string): Promise<FileInfo | null>;
   /** Does not follow a link at the path itself. Rejects if the file is larger than the limit. */
   read(path: string, limit: number): Promise<Uint8Array>;

@@ -11,10 +11,17 @@ export interface Host {
   readonly os: OperatingSystem;
   readonly accounts: Accounts;
   readonly containers: ContainerRuntime;
+  /** What stays on the machine. */
+  readonly details: Details;
   /** Changes with every boot. */
   bootId(): Promise<string>;
   /** Resolves when the request is accepted; the machine then goes down at any moment. A second request is harmless. */
   reboot(why: string): Promise<void>;
+}
+
+export interface Details {
+  /** Keeps a text that must not leave the machine. Never rejects: a machine without a journal only lacks the text. */
+  keep(title: string, text: string): Promise<void>;
 }
 
 /** Every method rejects with a DaemonError that names the unit and quotes systemd. */
@@ -30,7 +37,7 @@ export interface Systemd {
   preset(units: readonly string[]): Promise<void>;
   daemonReload(): Promise<void>;
   reload(unit: string): Promise<void>;
-  /** Resolves when the unit is active, or a oneshot has succeeded. Rejects with the last lines of its log. */
+  /** Resolves when the unit is active, or a oneshot has succeeded. Its log stays on the machine. */
   restart(unit: string): Promise<void>;
 }
 

@@ -15,6 +15,7 @@ export {
   removeUnfinished,
   replaceFile,
 } from './file-system.ts';
-export type { Accounts, Deployment, Host, OperatingSystem, OSChange, OSState, Systemd } from './host.ts';
+export type { Accounts, Deployment, Details, Host, OperatingSystem, OSChange, OSState, Systemd } from './host.ts';
 export { changeKernelArguments, changePackages, parseDigest } from './os/deployment.ts';
 export { describeOS } from './os/os-release.ts';
+export { buildUnitError } from './real-systemd.ts';

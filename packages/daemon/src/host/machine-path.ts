@@ -2,13 +2,17 @@
 //
 // Every directory is opened separately, without following links, through the handle of the previous one
 // (/proc/self/fd/N/name: Node has no openat). So no process can replace a directory with a link between check and use.
-// Links among the parents are read and followed as on the machine: absolute ones start at its root.
-import { closeSync, constants, fstatSync, openSync, readlinkSync, statSync } from 'node:fs';
+// Links among the parents are read and followed as on the machine: absolute ones start at its root. Those that a user
+// could aim at something of others are refused; link-rule.ts decides.
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, statSync } from 'node:fs';
+import { printableLine } from '@slipway/base/text';
 import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from './file-system.ts';
+import { describeLinkControl, findLinkControl, type LinkControl, mayFollowLink } from './link-rule.ts';
 
 /** The limit of the kernel. */
 const MAX_LINKS = 40;
+const MAX_TARGET_CHARS = 200;
 /**
  * Node has no constant for it; Linux uses this value on every architecture. The handle cannot be read, only traversed.
  */
@@ -28,9 +32,19 @@ interface Walk {
   readonly trail: OpenDirectory[];
   /** The remaining names, the next one last. */
   readonly ahead: string[];
+  /** The links whose targets are not reached yet, the innermost last. */
+  readonly following: FollowedLink[];
   /** The last link that was followed, for messages. */
   link: string;
   links: number;
+}
+
+interface FollowedLink {
+  /** For messages. */
+  readonly link: string;
+  readonly control: LinkControl;
+  /** Its target is reached when only this many names remain. */
+  readonly remaining: number;
 }
 
 export interface MachinePaths {
@@ -49,7 +63,7 @@ export function createMachinePaths(root: string): MachinePaths {
     if (known !== undefined) return act(toHandlePath(known));
     const trail = [{ handle: openSync(root, DIRECTORY), path: '' }];
     try {
-      const state: Walk = { path, trail, ahead: names.toReversed(), link: '', links: 0 };
+      const state: Walk = { path, trail, ahead: names.toReversed(), following: [], link: '', links: 0 };
       for (let name = state.ahead.pop(); name !== undefined; name = state.ahead.pop()) step(state, name);
       const handle = getLastHandle(trail);
       if (open.keep(key, handle)) trail.pop();
@@ -71,12 +85,20 @@ export function createMachinePaths(root: string): MachinePaths {
 }
 
 function step(state: Walk, name: string): void {
-  if (name === '..') return climb(state);
+  if (name === '..') climb(state);
+  else enter(state, name);
+  for (let link = state.following.at(-1); link?.remaining === state.ahead.length; link = state.following.at(-1)) {
+    state.following.pop();
+    checkFollowed(state, link, fstatSync(getLastHandle(state.trail)).uid);
+  }
+}
+
+function enter(state: Walk, name: string): void {
   const place = `${toHandlePath(getLastHandle(state.trail))}/${name}`;
   const path = `${state.trail.at(-1)?.path ?? ''}/${name}`;
-  const handle = openDirectory(place);
-  if (handle === undefined) return follow(state, path, linkTarget(state, place, path));
-  state.trail.push({ handle, path });
+  const handle = openDirectory(state, place);
+  if (handle === undefined) follow(state, place, path);
+  else state.trail.push({ handle, path });
 }
 
 function climb({ trail, path, link }: Walk): void {
@@ -84,26 +106,45 @@ function climb({ trail, path, link }: Walk): void {
   close(trail, trail.length - 1);
 }
 
-function follow(state: Walk, link: string, target: string): void {
+function follow(state: Walk, place: string, path: string): void {
+  const owner = lstatSync(place).uid;
+  const target = readLinkTarget(state, place, path);
+  const directories = state.trail.map(({ handle }) => fstatSync(handle));
+  const link = `the link ${path} → ${printableLine(target, MAX_TARGET_CHARS)}`;
+  state.following.push({ link, control: findLinkControl(directories, owner), remaining: state.ahead.length });
   state.links += 1;
-  state.link = ` via the link ${link} → ${target}`;
+  state.link = ` via ${link}`;
   if (state.links > MAX_LINKS)
     throw refusal(state.path, `follows more than ${MAX_LINKS} links, most recently${state.link}`, 'break the loop');
   if (target.startsWith('/')) close(state.trail, 1);
   state.ahead.push(...splitPath(target).toReversed());
 }
 
+/** The directory is open, so what was checked is what is used. */
+function checkFollowed({ path }: Walk, { link, control }: FollowedLink, targetOwner: number | undefined): void {
+  if (mayFollowLink(control, targetOwner)) return;
+  const target = targetOwner === undefined ? 'does not exist' : `belongs to user ${targetOwner}`;
+  throw new DaemonError(
+    'SLW_DAEMON_LINK',
+    `the path ${JSON.stringify(path)} goes through ${link}, which ${describeLinkControl(control)}, and its target ${target}. ` +
+      'The daemon does not follow it: replace the link with a directory, or have root create it in a directory that only root can change',
+  );
+}
+
 /** Undefined: it is something else, perhaps a link. */
-function openDirectory(place: string): number | undefined {
+function openDirectory(state: Walk, place: string): number | undefined {
   try {
     return openSync(place, DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
-    if (systemErrorCode(error) === 'ENOTDIR') return undefined;
+    const code = systemErrorCode(error);
+    if (code === 'ENOTDIR') return undefined;
+    // Otherwise a caller would create what is missing where a user asked for it.
+    if (code === 'ENOENT') for (const link of state.following) checkFollowed(state, link, undefined);
     throw error;
   }
 }
 
-function linkTarget({ path, link }: Walk, place: string, at: string): string {
+function readLinkTarget({ path, link }: Walk, place: string, at: string): string {
   try {
     return readlinkSync(place);
   } catch (error) {

@@ -2,11 +2,10 @@
 // every version, even for a unit whose file is gone, and needs no D-Bus.
 import { posix } from 'node:path';
 import { systemClock } from '@slipway/base/clock';
-import { truncate } from '@slipway/base/text';
 import { DaemonError } from '../errors.ts';
 import type { FileSystem } from './file-system.ts';
-import type { Systemd } from './host.ts';
-import { type CommandResult, type Run, shorten } from './run-command.ts';
+import type { Details, Systemd } from './host.ts';
+import { type CommandResult, type Run, summarize } from './run-command.ts';
 
 const UNIT_DIRECTORY = '/etc/systemd/system';
 const DEPENDENCIES = /\.(wants|requires|upholds)$/;
@@ -15,14 +14,13 @@ const SHORT_MS = 60_000;
 const START_MS = 10 * 60_000;
 const NOT_THERE = /does not exist|No such file or directory|not found|is masked|not-found/i;
 const LOG_LINES = 20;
-const MAX_LOG_CHARS = 2000;
-const MAX_LINE_CHARS = 200;
 /** Units that some hosts lack, with an equivalent program. */
 const INSTEAD: Readonly<Record<string, string>> = { 'coreos-update-ca-trust.service': 'update-ca-trust' };
 
 export interface RealSystemdOptions {
   readonly files: FileSystem;
   readonly run: Run;
+  readonly details: Details;
   /** How long and how often to check a unit that systemd reports as started immediately. */
   readonly settle?: { readonly forMs: number; readonly everyMs: number };
 }
@@ -44,7 +42,7 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
     if (parseProperties(stdout)['NeedDaemonReload'] === 'yes')
       expectDone(await systemctl(['daemon-reload']), 'reload', '');
     const result = await systemctl([verb, '--', unit], START_MS);
-    if (result.status !== 0) throw await buildUnitError(run, verb, unit, result.stderr);
+    if (result.status !== 0) throw await buildUnitError(options, verb, unit, result.stderr);
   }
 
   async function watchStarted(unit: string): Promise<void> {
@@ -52,7 +50,7 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
     for (let watched = 0; ; watched += settle.everyMs) {
       const { stdout } = await systemctl(['show', `--property=${names}`, '--', unit]);
       const verdict = judgeRestart(parseProperties(stdout));
-      if (verdict.kind === 'failed') throw await buildUnitError(run, 'restart', unit, verdict.why);
+      if (verdict.kind === 'failed') throw await buildUnitError(options, 'restart', unit, verdict.why);
       if (verdict.kind === 'done' || watched >= settle.forMs) return;
       await systemClock.sleep(settle.everyMs);
     }
@@ -65,10 +63,7 @@ export function createRealSystemd(options: RealSystemdOptions): Systemd {
       if (state !== '') return state;
       // Before systemd 253, stdout is empty.
       if (NOT_THERE.test(stderr)) return 'not-found';
-      throw new DaemonError(
-        'SLW_DAEMON_UNIT',
-        `Cannot determine whether ${unit} is enabled: ${shorten(stderr, MAX_LOG_CHARS)}`,
-      );
+      throw new DaemonError('SLW_DAEMON_UNIT', `Cannot determine whether ${unit} is enabled: ${summarize(stderr)}`);
     },
 
     async enable(units) {
@@ -120,7 +115,7 @@ function mustAnswer(result: CommandResult): CommandResult {
   if (result.status === 0 || !NO_ANSWER.test(result.stderr)) return result;
   throw new DaemonError(
     'SLW_DAEMON_SYSTEMD',
-    `systemd does not respond; the machine may be shutting down: ${shorten(result.stderr, MAX_LOG_CHARS)}`,
+    `systemd does not respond; the machine may be shutting down: ${summarize(result.stderr)}`,
   );
 }
 
@@ -128,22 +123,23 @@ function expectDone({ status, stderr }: CommandResult, verb: string, units: stri
   if (status === 0 || unless?.test(stderr) === true) return;
   throw new DaemonError(
     'SLW_DAEMON_UNIT',
-    `systemd did not ${verb} ${units}: ${shorten(stderr, MAX_LOG_CHARS) || `no output, status ${status}`}`,
+    `systemd did not ${verb} ${units}: ${summarize(stderr) || `no output, status ${status}`}`,
   );
 }
 
-/** Logs of units may contain anything, so only a few short lines are quoted. */
-async function buildUnitError(run: Run, verb: string, unit: string, why: string): Promise<DaemonError> {
+/** The log of a unit may contain anything, so it stays on the machine. */
+export async function buildUnitError(
+  { run, details }: Pick<RealSystemdOptions, 'run' | 'details'>,
+  verb: string,
+  unit: string,
+  why: string,
+): Promise<DaemonError> {
   const args = ['--no-pager', '--output=cat', `--lines=${LOG_LINES}`, `--unit=${unit}`];
   const log = await run({ program: 'journalctl', args, timeoutMs: SHORT_MS }).catch(() => undefined);
-  const lines = (log?.stdout ?? '')
-    .trim()
-    .split('\n')
-    .map((line) => truncate(line, MAX_LINE_CHARS));
+  await details.keep(`Cannot ${verb} ${unit}. The last lines of its log:`, log?.stdout ?? '');
   return new DaemonError(
     'SLW_DAEMON_UNIT',
-    `Cannot ${verb} ${unit}: ${shorten(why, 500)} The last lines of its log follow; for all of it, run \`journalctl -u ${unit}\` on the ` +
-      `machine:\n${shorten(lines.join('\n'), MAX_LOG_CHARS) || '(none)'}`,
+    `Cannot ${verb} ${unit}: ${summarize(why)} See its log on the machine: journalctl -u ${unit}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRunner, shorten } from './run-command.ts';
+import { createRunner, summarize } from './run-command.ts';
 
 const run = createRunner({ root: '/', graceMs: 100 });
 const TIMEOUT_MS = 20_000;
@@ -68,9 +68,12 @@ describe('a program of the machine', () => {
   });
 });
 
-describe('a text that is too long', () => {
-  it('is truncated at its start', () => {
-    expect(shorten(' abc \n', 10)).toBe('abc');
-    expect(shorten('0123456789', 4)).toBe('…789');
+describe('what a program printed', () => {
+  it('is summarized in one line, truncated at its start, without secrets', () => {
+    expect(summarize(' abc \n', 10)).toBe('abc');
+    expect(summarize('0123456789', 4)).toBe('…789');
+    expect(summarize('pulling\nerror: http://shop:abc12@proxy:3128 refused\n')).toBe(
+      'pulling error: http://shop:(hidden)@proxy:3128 refused',
+    );
   });
 });

@@ -2,7 +2,8 @@
 // locale.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { truncateStart } from '@slipway/base/text';
+import { maskSecrets } from '@slipway/base/masking';
+import { printableLine, truncateStart } from '@slipway/base/text';
 import { DaemonError } from '../errors.ts';
 
 export interface Command {
@@ -108,7 +109,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 function notEnded(command: Command, why: string, stderr: string): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_HOST',
-    `${command.program} ${command.args[0] ?? ''} was stopped because ${why}. Its output: ${shorten(stderr, 1000) || 'none'}`,
+    `${command.program} ${command.args[0] ?? ''} was stopped because ${why}. Its output: ${summarize(stderr) || 'none'}`,
   );
 }
 
@@ -117,7 +118,7 @@ function mustEnter({ status, stderr }: CommandResult, root: string): void {
   if (root === '/' || status !== 125 || !stderr.startsWith('chroot: cannot change root directory')) return;
   throw new DaemonError(
     'SLW_DAEMON_HOST',
-    `Cannot run programs of the machine: expected its root directory at ${root}, and permission to enter it. ${shorten(stderr, 300)}`,
+    `Cannot run programs of the machine: expected its root directory at ${root}, and permission to enter it. ${summarize(stderr)}`,
   );
 }
 
@@ -125,5 +126,8 @@ function isMissing({ status, stderr }: CommandResult, program: string): boolean 
   return status === 127 && stderr.includes('chroot: failed to run command') && stderr.includes(program);
 }
 
-/** The end of the text, where the reason is. */
-export const shorten = (text: string, maxChars: number): string => truncateStart(text.trim(), maxChars);
+const MAX_SUMMARY_CHARS = 300;
+
+/** One line for the cluster, without secrets: the end of the text, where the reason is. */
+export const summarize = (text: string, maxChars = MAX_SUMMARY_CHARS): string =>
+  truncateStart(printableLine(maskSecrets(text)), maxChars);

@@ -2,7 +2,9 @@
 import type { MachineConfigNode, MachineConfiguration, Node } from '@slipway/api';
 import { drainBlockedAnnotation, nodeAnnotations } from '@slipway/api/names';
 import { machineConfigNodes, machineConfigurations, nodes } from '@slipway/api/resources';
-import type { ControllerDef, Key, StoreReader } from '@slipway/kube';
+import { jitterMs, quarterJitter } from '@slipway/base/backoff';
+import { type Client, type ControllerDef, isKubeError, type Key, type StoreReader } from '@slipway/kube';
+import { watchNodes } from '../watched-nodes.ts';
 
 export interface ClusterView {
   readonly node: Pick<Node, 'metadata'>;
@@ -48,30 +50,65 @@ const CLUSTER = 'cluster';
 /** Downloads and OS changes take long. A step that hangs is visible in its condition. */
 const STEP_LIMIT_MS = 3 * 3_600_000;
 
-/** For one node, or for all that `nodeNames` currently returns. */
+/**
+ * For one node, or for all that `nodeNames` currently returns. A daemon has two watches, its Node and its
+ * MachineConfigNode, which its pinning shares. It reads the MachineConfiguration instead: with a watch, a fleet of
+ * 10,000 would keep 10,000 more open for an object that changes a few times a year.
+ */
 export function daemonSources(
   of: { readonly node: string } | { readonly nodeNames: () => readonly string[] },
 ): Pick<ControllerDef, 'reads' | 'owns' | 'timeLimitMs'> {
-  const one = 'node' in of ? { fieldSelector: `metadata.name=${of.node}` } : { expect: 'many' as const };
-  const names = (): readonly Key[] => ('node' in of ? [of.node] : of.nodeNames());
-  return {
-    reads: [
-      { resource: nodes, as: 'metadata', ...one },
-      { resource: machineConfigNodes, as: 'metadata', ...one },
-      { resource: machineConfigurations, fieldSelector: `metadata.name=${CLUSTER}`, keysOf: names },
-    ],
-    owns: [{ resource: nodes }, { resource: machineConfigNodes, subresource: 'status' }],
-    timeLimitMs: STEP_LIMIT_MS,
-  };
+  const owns = [{ resource: nodes }, { resource: machineConfigNodes, subresource: 'status' }];
+  if ('node' in of) return { reads: watchNodes(of), owns, timeLimitMs: STEP_LIMIT_MS };
+  const keysOf = (): readonly Key[] => of.nodeNames();
+  const settings = { resource: machineConfigurations, fieldSelector: `metadata.name=${CLUSTER}`, keysOf };
+  return { reads: [...watchNodes('all'), settings], owns, timeLimitMs: STEP_LIMIT_MS };
 }
 
-/** Null: the kubelet has not registered the machine yet. */
-export function readClusterView(read: StoreReader, nodeName: string): ClusterView | null {
-  const node = read(nodes, { as: 'metadata' }).get(nodeName);
+/** Null: the kubelet has not registered the machine yet. `settings`: omitted if they are watched. */
+export function readClusterView(
+  read: StoreReader,
+  nodeName: string,
+  settings?: Pick<ClusterView, 'machineConfiguration'>,
+): ClusterView | null {
+  const node = read(nodes).get(nodeName);
   if (node === undefined) return null;
   return {
     node,
     machineConfigNode: read(machineConfigNodes, { as: 'metadata' }).get(nodeName),
-    machineConfiguration: read(machineConfigurations).get(CLUSTER),
+    ...(settings ?? { machineConfiguration: read(machineConfigurations).get(CLUSTER) }),
   };
+}
+
+export interface SettingsReader {
+  read(signal: AbortSignal): Promise<Pick<ClusterView, 'machineConfiguration'>>;
+}
+
+/** A machine that knows its settings does not wait longer for newer ones. */
+const READ_LIMIT_MS = 5000;
+
+/** The MachineConfiguration, read at every step. While it cannot be read, the last one counts. */
+export function createSettingsReader(client: Client): SettingsReader {
+  let last: Pick<ClusterView, 'machineConfiguration'> | null = null;
+  return {
+    async read(signal) {
+      const limit = last === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(READ_LIMIT_MS)]);
+      try {
+        last = { machineConfiguration: await client.find(machineConfigurations, { name: CLUSTER }, { signal: limit }) };
+      } catch (error) {
+        signal.throwIfAborted();
+        if (last === null || !(isKubeError(error) || limit.aborted)) throw error;
+      }
+      return last;
+    },
+  };
+}
+
+const SETTINGS_EVERY_MS = 120_000;
+const AWAITED_SETTINGS_EVERY_MS = 10_000;
+
+/** When the settings are read again. Soon if the machine is not at its config: they may be what it waits for. */
+export function computeSettingsDelayMs({ node }: Pick<ClusterView, 'node'>, random?: () => number): number {
+  const isDone = node.metadata.annotations?.[nodeAnnotations.state] === 'Done';
+  return jitterMs(isDone ? SETTINGS_EVERY_MS : AWAITED_SETTINGS_EVERY_MS, quarterJitter, random);
 }

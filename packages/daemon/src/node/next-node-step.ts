@@ -205,7 +205,7 @@ export function decideConfig({ current, said, memory, isForced }: NodeFacts): Co
  * backup, or a user edited the annotation. A machine that has just updated may not have reported it yet, so that is not
  * a sign.
  */
-function isClusterOutdated(current: string, said: string | null, { reported = current }: NodeMemory): boolean {
+export function isClusterOutdated(current: string, said: string | null, { reported = current }: NodeMemory): boolean {
   return said !== null && said !== current && said !== reported;
 }
 

@@ -153,6 +153,31 @@ describe('a node that is assigned a config', () => {
     expect(await node.files.lookAt(FORCE_FILE)).toBeNull();
   });
 
+  it('after a reboot, before it could report its own, is followed', async () => {
+    const node = await nodeAt();
+    desire(node, b);
+    await node.settle();
+    // As on a machine that has just booted: the cluster knows only what it reported before.
+    node.annotations[nodeAnnotations.currentConfig] = a.name;
+    await node.local.remember({ reported: a.name });
+    desire(node, c);
+    expect(await node.settle()).toEqual(done);
+    expect(node.told.at(-1)).toBe('rendered-worker-c: idle');
+  });
+
+  it('is followed also if the watch does not show the report of its own config yet', async () => {
+    const node = await nodeAt();
+    desire(node, b);
+    await node.settle();
+    desire(node, a);
+    const stale = { ...node.annotations, [nodeAnnotations.currentConfig]: a.name };
+    node.behind = stale;
+    await node.step();
+    node.behind = null;
+    expect(await node.settle()).toEqual(done);
+    expect(node.told.at(-1)).toBe('rendered-worker-a: idle');
+  });
+
   it('by a cluster that does not know its current one stays unchanged', async () => {
     const node = await nodeAt(b);
     desire(node, a);

@@ -15,9 +15,16 @@ import type { Reporter } from '../report/reporter.ts';
 import { type NodeSnapshot, type Phase, buildUpdateScope } from '../report/snapshot.ts';
 import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from '../state-file.ts';
 import type { ConfigReader, StoredConfig } from '../stored-config.ts';
-import { readNodeAnnotations, type ClusterView } from './cluster-view.ts';
+import { type ClusterView, type NodeAnnotations, readNodeAnnotations } from './cluster-view.ts';
 import { isForced, type LocalNode, takeForceFile } from './local-node.ts';
-import { nextNodeStep, createStepState, type StepAction, type StepState, buildUnknownScope } from './next-node-step.ts';
+import {
+  buildUnknownScope,
+  createStepState,
+  isClusterOutdated,
+  nextNodeStep,
+  type StepAction,
+  type StepState,
+} from './next-node-step.ts';
 import { type PrepareResult, prepareUpdate } from './prepare-update.ts';
 
 /** The part of the drift watch that the loop uses. */
@@ -29,7 +36,12 @@ export interface WatchedDrift extends Pick<DriftWatch, 'pause' | 'resume'> {
 export interface NodeLoopOptions {
   readonly host: Host;
   readonly local: LocalNode;
+  /** For the config that the machine already has. */
   readonly readConfig: ConfigReader;
+  /** For the config that the node is assigned. */
+  readonly readTarget: ConfigReader;
+  /** Reads the Node from the API server, because a watch can be behind. */
+  readonly readNode: () => Promise<ClusterView['node']>;
   readonly reporter: Reporter;
   readonly metrics: DaemonMetrics;
   readonly drift: WatchedDrift;
@@ -62,7 +74,7 @@ const PHASES: Readonly<Record<UpdateStep['step'], Phase>> = {
 type ActionResult = Partial<Pick<StepState, 'ended' | 'noConfig' | 'prepared'>>;
 
 export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
-  const { host, local, readConfig, reporter, metrics, drift, log } = options;
+  const { host, local, readConfig, readTarget, readNode, reporter, metrics, drift, log } = options;
   const { tell } = createSnapshotReporter(local, reporter);
   let state = createStepState(options.recovered);
   /** For an update that is about to start. */
@@ -89,11 +101,22 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     now: performance.now(),
     current: local.current()?.name ?? null,
     memory: local.memory(),
-    said: readNodeAnnotations(view),
+    said: await readAnnotations(view),
     settings: view.machineConfiguration?.spec,
     isForced: await isForced(host.files),
     drift: drift.found(),
   });
+
+  /**
+   * A view that does not show this node's own report yet looks like a cluster that was restored from a backup, which
+   * would hold the update. So the Node is read again first.
+   */
+  async function readAnnotations(view: ClusterView): Promise<NodeAnnotations> {
+    const said = readNodeAnnotations(view);
+    const current = local.current()?.name ?? null;
+    const isSuspect = current !== null && isClusterOutdated(current, said.currentConfig, local.memory());
+    return isSuspect ? readNodeAnnotations({ ...view, node: await readNode() }) : said;
+  }
 
   async function executeAction(action: StepAction, view: ClusterView, signal: AbortSignal): Promise<ActionResult> {
     if (action.isOSFailure === true) metrics.osUpdateFailed();
@@ -173,7 +196,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
         host,
         local,
         readConfig: async (name, aborted) =>
-          isPrepared && waiting?.name === name ? waiting : readConfig(name, aborted),
+          isPrepared && waiting?.name === name ? waiting : readTarget(name, aborted),
         log,
         signal,
         async pauseDrift() {

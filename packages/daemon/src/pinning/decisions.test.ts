@@ -182,14 +182,23 @@ describe('whether the missing images fit', () => {
     ['layers of present images do not count', ['app', 'tool'], ['base'], 6 * GB],
     ['nor do images of unknown size', ['app', 'riddle'], ['other'], 6 * GB],
   ])('%s', (_, missing, present, needed) => {
-    const why = (free: number) => findSpaceProblem({ missing, present, sizes, store: store(free) });
+    const why = (free: number) => findSpaceProblem({ missing, present, sizes, store: store(free), learned: null });
     expect(why(needed + RESERVE)).toBeNull();
     expect(why(needed + RESERVE - 1)).toMatchObject({ code: 'SLW_PINNING_WOULD_NOT_FIT' });
   });
 
   it('both sizes are reported, with the path', () => {
-    const why = findSpaceProblem({ missing: ['app'], present: [], sizes, store: store(5 * GB) });
+    const why = findSpaceProblem({ missing: ['app'], present: [], sizes, store: store(5 * GB), learned: null });
     expect(why?.message).toMatch(/1 image\) need 6 GB in \/var\/lib\/containers.*Only 3 GB can be used: 5 GB are free/);
+  });
+
+  it('a pull that was cancelled for lack of space is not repeated before there is more', () => {
+    const learned = { images: ['app'], bytes: 20 * GB };
+    const why = (missing: string[], free: number) =>
+      findSpaceProblem({ missing, present: [], sizes, store: store(free), learned });
+    expect(why(['app'], 20 * GB + RESERVE)?.message).toMatch(/^app took 20 GB in .*Only 20 GB can be used/);
+    expect(why(['app'], 20 * GB + RESERVE + 1)).toBeNull();
+    expect(why(['base'], 15 * GB)).toBeNull();
   });
 });
 

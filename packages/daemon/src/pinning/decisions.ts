@@ -1,8 +1,8 @@
 // Decisions about pinned images: which sets are pinned, what is pulled next, and whether it fits on the disk.
 import { createHash } from 'node:crypto';
 import type { Node } from '@slipway/api';
-import { count, formatBytes } from '@slipway/base/text';
-import { computePullAmount, type SizedImage, spaceFor } from '@slipway/fleet';
+import { count, formatBytes, listNames } from '@slipway/base/text';
+import { computePullAmount, reservedBytes, type SizedImage, spaceFor } from '@slipway/fleet';
 import type { ImageStore } from '../host/container-runtime.ts';
 import type { Problem } from '../problem.ts';
 import type { DesiredSet } from './assigned-sets.ts';
@@ -139,20 +139,29 @@ export function computeStartDelayMs(nodeName: string, maxMs: number): number {
   return Math.floor(share * maxMs);
 }
 
-// Whether all missing images fit on the disk, checked before any is pulled.
+// Whether missing images fit on the disk: all of them before the first pull, and each before its own.
 
 export interface SpaceInput {
   readonly missing: readonly string[];
   readonly present: Iterable<string>;
   readonly sizes: KnownSizes;
   readonly store: ImageStore;
+  readonly learned: LearnedNeed | null;
+}
+
+/** Pulls that were cancelled for lack of space: their images need more than these bytes. */
+export interface LearnedNeed {
+  readonly images: readonly string[];
+  readonly bytes: number;
 }
 
 /** Null: they fit. Images of unknown size are ignored, because they are not pulled. */
-export function findSpaceProblem({ missing, present, sizes, store }: SpaceInput): Problem | null {
+export function findSpaceProblem({ missing, present, sizes, store, learned }: SpaceInput): Problem | null {
   const known = (images: Iterable<string>): SizedImage[] => [...images].flatMap((image) => sizes.get(image) ?? []);
   const { done, total } = computePullAmount(known(missing), known(present));
   const { fits, needed, usable } = spaceFor(total - done, { free: store.freeBytes, size: store.sizeBytes });
+  if (learned !== null && learned.images.some((image) => missing.includes(image)) && usable <= learned.bytes)
+    return stillTooLarge(learned, usable, store);
   if (fits) return null;
   return {
     code: 'SLW_PINNING_WOULD_NOT_FIT',
@@ -161,5 +170,24 @@ export function findSpaceProblem({ missing, present, sizes, store }: SpaceInput)
       `size. Only ${formatBytes(usable)} can be used: ${formatBytes(store.freeBytes)} are free, and a tenth of the file system, ` +
       'at most 2 GiB, is reserved. Nothing is pulled. Free space there, enlarge the file system, or remove images ' +
       'or sets',
+  };
+}
+
+const stillTooLarge = (learned: LearnedNeed, usable: number, { path }: ImageStore): Problem => ({
+  code: 'SLW_PINNING_WOULD_NOT_FIT',
+  message:
+    `${listNames(learned.images, { max: 3 })} took ${formatBytes(learned.bytes, 'up')} in ${path} before the pull was cancelled, and more is ` +
+    `needed. Only ${formatBytes(usable)} can be used. Nothing is pulled. Remove the image from its set, or enlarge the file system`,
+});
+
+/** The pulls of these images were cancelled. */
+export function describeLowSpace({ images, bytes }: LearnedNeed, { path, freeBytes, sizeBytes }: ImageStore): Problem {
+  return {
+    code: 'SLW_PINNING_NO_SPACE',
+    message:
+      `the free space in ${path} fell to ${formatBytes(freeBytes)} while ${listNames(images, { max: 3 })} ` +
+      `${images.length === 1 ? 'was' : 'were'} being pulled and had taken ${formatBytes(bytes)}. A reserve of ` +
+      `${formatBytes(reservedBytes(sizeBytes))} is not used for images, so all pulls were cancelled. Remove images that are larger than ` +
+      'expected from their sets, or free space there',
   };
 }

@@ -3,6 +3,7 @@ import { makeSimulatedMachine, readImages, setRuntimeBehaviour, writeImages } fr
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DROP_IN } from '../host/cri/cri-o.ts';
 import { type FileSystem, ownOwners, readText } from '../host/file-system.ts';
+import type { Host } from '../host/host.ts';
 import { emptyImage } from '../host/testing/disk-image.ts';
 import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { assign, findPinCondition, createPinWorld, type PinWorld, startPinMachine } from './testing/pin-machine.ts';
@@ -263,6 +264,97 @@ describe('a node that cannot pull now', () => {
     await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'False');
     await machine.settle();
     expect(await readImages(files)).toHaveLength(6);
+  });
+
+  /** A disk with an image that takes a gigabyte for every check of the space, as long as the runtime unpacks it. */
+  function createBomb({ endsWithPull }: { readonly endsWithPull: boolean }) {
+    const disk = { sizeBytes: 100e9, freeBytes: 20e9, lowest: 20e9, isUnpacking: false, pulls: 0, abandoned: 0 };
+    const giveBack = () => {
+      disk.isUnpacking = false;
+      disk.freeBytes = disk.sizeBytes / 5;
+    };
+    const store = () => ({ path: '/var/lib/containers', sizeBytes: disk.sizeBytes, freeBytes: disk.freeBytes });
+    const containers = (given: Host['containers']): Host['containers'] => ({
+      ...given,
+      store: async () => store(),
+      async measure() {
+        if (disk.isUnpacking) disk.freeBytes = Math.max(0, disk.freeBytes - 0.5e9);
+        disk.lowest = Math.min(disk.lowest, disk.freeBytes);
+        return store();
+      },
+      async pull(_, __, signal) {
+        disk.pulls += 1;
+        disk.isUnpacking = true;
+        await new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            if (endsWithPull) giveBack();
+            reject(new Error('cancelled'));
+          });
+        });
+      },
+      async abandonPulls() {
+        disk.abandoned += 1;
+        giveBack();
+      },
+    });
+    return { disk, containers };
+  }
+
+  const RESERVE = 2 * 1024 ** 3;
+
+  it('cancels the pull of an image that takes more than its size when the free space reaches the reserve', async () => {
+    const { disk, containers } = createBomb({ endsWithPull: true });
+    assign(world, [buildSet('s', ['a'])]);
+    const machine = startPinMachine(files, world, containers);
+    await machine.step();
+    await machine.step();
+    expect(disk.pulls).toBe(1);
+    for (let checks = 0; checks < 100 && disk.isUnpacking; checks += 1) await machine.tick(250);
+    expect(disk).toMatchObject({ isUnpacking: false, abandoned: 0 });
+    expect(disk.lowest).toBeGreaterThan(RESERVE - 1e9);
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
+    expect(findPinCondition(world, 'Degraded')?.message).toMatch(
+      /SLW_PINNING_NO_SPACE: PinnedImageSet s: the free space in \/var\/lib\/containers fell to 2 GB while .* was being pulled and had taken 18 GB/,
+    );
+
+    // It is not pulled again while it is known not to fit, however long that lasts.
+    const began = world.now;
+    await machine.until(() => world.now - began > 3_600_000);
+    expect(disk.pulls).toBe(1);
+    Object.assign(disk, { sizeBytes: 500e9, freeBytes: 100e9 });
+    await machine.until(() => disk.pulls === 2);
+  });
+
+  it('restarts a runtime that continues to unpack a cancelled pull, once, with half of the reserve left', async () => {
+    const { disk, containers } = createBomb({ endsWithPull: false });
+    assign(world, [buildSet('s', ['a'])]);
+    const machine = startPinMachine(files, world, containers);
+    await machine.step();
+    await machine.step();
+    for (let checks = 0; checks < 100 && disk.isUnpacking; checks += 1) await machine.tick(250);
+    expect(disk).toMatchObject({ isUnpacking: false, pulls: 1, abandoned: 1 });
+    expect(disk.lowest).toBeGreaterThan(RESERVE / 2 - 1e9);
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
+    expect(findPinCondition(world, 'Degraded')?.message).toContain('SLW_PINNING_NO_SPACE');
+  });
+
+  it('checks the space before every image: what else writes to the disk stops the next one', async () => {
+    const disk = { path: '/var/lib/containers', sizeBytes: 100e9, freeBytes: 50e9 };
+    assign(world, [buildSet('s', ['a', 'b', 'c'])], { parallel: 1 });
+    const machine = startPinMachine(files, world, (given) => ({
+      ...given,
+      store: async () => ({ ...disk }),
+      measure: async () => ({ ...disk }),
+      async pull(image, credential, signal) {
+        await given.pull(image, credential, signal);
+        disk.freeBytes = RESERVE + 1000;
+      },
+    }));
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
+    expect(machine.pulls()).toHaveLength(1);
+    expect(findPinCondition(world, 'Degraded')?.message).toMatch(/SLW_PINNING_WOULD_NOT_FIT: .*Only 1 kB can be used/);
+    disk.freeBytes = 50e9;
+    await machine.until(() => machine.pulls().length === 2);
   });
 
   it('waits for a runtime that restarts, and is degraded only after two minutes', async () => {

@@ -3,11 +3,13 @@
 // wait.
 import type { MachineConfigNode } from '@slipway/api';
 import { pinAssignmentAnnotation } from '@slipway/api/names';
-import { machineConfigNodes, type Node, nodes } from '@slipway/api/resources';
+import { machineConfigNodes, nodes } from '@slipway/api/resources';
+import { type Clock, systemClock } from '@slipway/base/clock';
 import { decodeAssignment, type PinAssignment } from '@slipway/fleet';
-import { again, type ControllerDef, done, type Log, type Next, type StoreReader, type Stored } from '@slipway/kube';
+import { again, type ControllerDef, done, type Log, type Next, type StoreReader } from '@slipway/kube';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
+import { watchNodes } from '../watched-nodes.ts';
 import { type AssignedSets, createSetReader } from './assigned-sets.ts';
 import { isHealthy, listMissingImages, type NodeHealth, readNodeHealth, computeStartDelayMs } from './decisions.ts';
 import { createLocalImages, CHECK_EVERY_MS, MEASURE_EVERY_MS } from './local-images.ts';
@@ -36,8 +38,7 @@ export interface PinnerOptions {
   readonly metrics: PinMetrics;
   /** Machines start within this time, each after a different delay. */
   readonly spreadMs?: number;
-  /** Monotonic, in milliseconds. */
-  readonly now?: () => number;
+  readonly clock?: Pick<Clock, 'now' | 'setTimer'>;
   readonly random?: () => number;
 }
 
@@ -64,7 +65,8 @@ const NO_PROGRESS: PullProgress = { waitsFor: '', wakeAt: null, problems: [], la
 
 export function createPinner(options: PinnerOptions): Pinner {
   const { host, cluster, nodeName, log, metrics, spreadMs = SPREAD_MS } = options;
-  const { now = () => performance.now(), random = Math.random } = options;
+  const { clock = systemClock, random = Math.random } = options;
+  const { now } = clock;
   const images = createLocalImages(host.containers, now);
   const runtime = watchRuntime(now, random);
   const sets = createSetReader({ cluster, now, random });
@@ -90,7 +92,7 @@ export function createPinner(options: PinnerOptions): Pinner {
       runtime,
       metrics,
       log,
-      now,
+      clock,
       random,
       onNews: wakeSignal.tell,
     });
@@ -255,7 +257,7 @@ export function createPinner(options: PinnerOptions): Pinner {
     listen: (wake) => wakeSignal.listen(wake),
     async stop() {
       const deps = await opening?.catch(() => null);
-      await deps?.pulling.stop();
+      await deps?.pulling.close();
     },
   };
 }
@@ -263,30 +265,10 @@ export function createPinner(options: PinnerOptions): Pinner {
 // The objects that pinning watches: the node's MachineConfigNode and the conditions of its Node.
 
 /** For one node, or for all. */
-export function pinningSources(of: { readonly node: string } | 'all'): Pick<ControllerDef, 'reads' | 'owns'> {
-  const one = of === 'all' ? { expect: 'many' as const } : { fieldSelector: `metadata.name=${of.node}` };
-  return {
-    reads: [
-      { resource: nodes, project: keepConditions, ...one },
-      { resource: machineConfigNodes, as: 'metadata', ...one },
-    ],
-    owns: [{ resource: machineConfigNodes, subresource: 'status' }],
-  };
-}
-
-const NEEDED: ReadonlySet<string> = new Set(['Ready', 'DiskPressure']);
-
-/**
- * A Node changes every few minutes in ways that do not matter here. The reduced object then stays equal and triggers no
- * step.
- */
-function keepConditions({ metadata, status }: Stored<Node>): Stored<Node> {
-  const { name, uid, resourceVersion } = metadata;
-  const conditions = (status?.conditions ?? [])
-    .filter(({ type }) => NEEDED.has(type))
-    .map((condition) => ({ type: condition.type, status: condition.status }));
-  return { metadata: { name, uid, resourceVersion }, status: { conditions } };
-}
+export const pinningSources = (of: { readonly node: string } | 'all'): Pick<ControllerDef, 'reads' | 'owns'> => ({
+  reads: watchNodes(of),
+  owns: [{ resource: machineConfigNodes, subresource: 'status' }],
+});
 
 export const readPinClusterView = (read: StoreReader, nodeName: string): PinClusterView => ({
   machineConfigNode: read(machineConfigNodes, { as: 'metadata' }).get(nodeName),

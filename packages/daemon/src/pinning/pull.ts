@@ -1,5 +1,6 @@
-// Pulls images: queries their sizes, checks that they fit, and pulls a limited number concurrently. Steps only pass
-// what is desired now. Pulls continue between steps.
+// Pulls images: queries their sizes, checks that they fit, and pulls a limited number concurrently while there is space.
+// Steps only pass what is desired now. Pulls continue between steps.
+import type { Clock } from '@slipway/base/clock';
 import type { PinAssignment } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import type { Host } from '../host/host.ts';
@@ -18,6 +19,7 @@ import type { PinMetrics } from './pin-metrics.ts';
 import { listImageProblems, type PinProblem, toPinProblem } from './report.ts';
 import { addAttempt, type Attempts, toExpectedProblem, type RuntimeWatch, findEarliest } from './retry.ts';
 import { findCredential, type Credentials, type ImageSizes, readCredentials, type SizeSource } from './sizes.ts';
+import { createSpaceGuard } from './space-guard.ts';
 import { createWorkers, type WorkerResult } from './workers.ts';
 
 export interface ImagePullerOptions {
@@ -28,7 +30,7 @@ export interface ImagePullerOptions {
   readonly runtime: RuntimeWatch;
   readonly metrics: PinMetrics;
   readonly log: Log;
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now' | 'setTimer'>;
   readonly random: () => number;
   /** A pull or query has ended. `isUrgent`: the next step must act on it. */
   readonly onNews: (isUrgent: boolean) => void;
@@ -55,8 +57,9 @@ export interface ImagePuller {
   /** The desired images changed: failed ones are retried immediately, and count as failed until they succeed. */
   startAnew(): void;
   isPulling(): boolean;
-  /** Resolves when nothing is in progress. */
+  /** Resolves when nothing is in progress. The runtime may still be unpacking, so the space is still watched. */
   stop(): Promise<void>;
+  close(): Promise<void>;
 }
 
 const SIZES_AT_ONCE = 8;
@@ -65,9 +68,10 @@ const SPACE_CHECK_MS = 60_000;
 const CREDENTIALS_MS = 120_000;
 
 export function createImagePuller(options: ImagePullerOptions): ImagePuller {
-  const { host, images, sizes, source, runtime, metrics, log, now, random, onNews } = options;
+  const { host, images, sizes, source, runtime, metrics, log, clock, random, onNews } = options;
+  const { now } = clock;
   const attempts = new Map<string, Attempts>();
-  /** The disk ran full: nothing is pulled before `notBefore`. */
+  /** The space ran out: nothing is pulled before `notBefore`. */
   let full: Attempts | null = null;
   let misfit: { readonly problem: Problem; readonly until: number } | null = null;
   let isChecked = false;
@@ -77,7 +81,7 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
   const pulls = createWorkers({
     async work(image, signal) {
       const credential = await findCredential(image, await readCachedCredentials());
-      await host.containers.pull(image, credential, signal);
+      await space.pull(image, signal, () => host.containers.pull(image, credential, signal));
     },
     onEnd(image, outcome) {
       metrics.pulled(outcome.ok ? 'ok' : 'error');
@@ -101,6 +105,25 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
     },
   });
 
+  const space = createSpaceGuard({
+    containers: host.containers,
+    images,
+    sizes,
+    clock,
+    log,
+    onLowSpace(problem) {
+      stopForSpace(problem);
+      onNews(true);
+    },
+  });
+
+  function stopForSpace(problem: Problem): void {
+    lastError = `${problem.code}: ${problem.message}`;
+    full = addFullDisk(full, problem, now(), random());
+    pulls.give([], 0);
+    pulls.endAllBut(NONE);
+  }
+
   async function readCachedCredentials(): Promise<Credentials> {
     if (login === null || login.until <= now()) {
       login = { credentials: await readCredentials(host.files), until: now() + CREDENTIALS_MS };
@@ -113,21 +136,13 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
     log.warn({ image, code: problem.code, problem: problem.message }, 'could not pull an image or get its size');
     login = null;
     if (problem.code === 'SLW_PINNING_RUNTIME') return runtime.note(problem);
+    if (problem.code === 'SLW_PINNING_NO_SPACE') return stopForSpace(problem);
     lastError = `${problem.code}: ${problem.message}`;
-    if (problem.code !== 'SLW_PINNING_NO_SPACE') {
-      attempts.set(image, addAttempt(attempts.get(image) ?? null, problem, now(), random()));
-      return;
+    if (problem.code === 'SLW_PINNING_WOULD_NOT_FIT') {
+      misfit = { problem, until: now() + SPACE_CHECK_MS };
+      return pulls.give([], 0);
     }
-    full = recordFull(full, problem);
-    pulls.give([], 0);
-    pulls.endAllBut(NONE);
-  }
-
-  /** Concurrent pulls fail for the same reason and count once. A full disk counts as failed from the first time. */
-  function recordFull(before: Attempts | null, problem: Problem): Attempts {
-    if (before !== null && now() < before.notBefore) return before;
-    const since = before ?? { tries: 4, firstAt: now() - SPACE_CHECK_MS, lastAt: now(), notBefore: 0, problem };
-    return addAttempt(since, problem, now(), random());
+    attempts.set(image, addAttempt(attempts.get(image) ?? null, problem, now(), random()));
   }
 
   function logUnexpected(image: string, error: unknown): Problem {
@@ -147,12 +162,12 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
   /** When to check for free space again. */
   const computeSpaceRetryAt = (): number => Math.max(full?.notBefore ?? 0, misfit?.until ?? 0);
 
-  /** Checked before the first pull and after each pause. Pulls in progress were checked before. */
+  /** All images together: before the first pull and after each pause. Pulls in progress were checked before. */
   async function checkSpace({ wanted }: PullRequest, signal: AbortSignal): Promise<void> {
     const store = await images.measure(signal);
     const present = images.present();
     const missing = listMissingImages(wanted, present);
-    const problem = findSpaceProblem({ missing, present, sizes, store });
+    const problem = findSpaceProblem({ missing, present, sizes, store, learned: space.learned() });
     if (problem === null)
       log.info({ images: missing.length, freeBytes: store.freeBytes }, 'pulling images: they fit on the disk');
     misfit = problem && { problem, until: now() + SPACE_CHECK_MS };
@@ -174,6 +189,11 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
     return [...ofAll.map((problem) => toPinProblem(problem, lacking)), ...listImageProblems(wanted, present, attempts)];
   }
 
+  async function stop(): Promise<void> {
+    await Promise.all([pulls.stop(), sizers.stop()]);
+    await source.rest();
+  }
+
   return {
     async advance(request, signal) {
       const { wanted, parallel } = request;
@@ -182,6 +202,7 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
       sizers.endAllBut(missing);
       forgetOthers(attempts, missing);
       if (missing.size === 0) [full, misfit, lastError] = [null, null, ''];
+      space.forgetOthers(missing);
       const input: PullPlanInput = { ...request, present: images.present(), sizes, attempts, now: now() };
       const work = planPulls(input);
       if (work.stop) pulls.endAllBut(NONE);
@@ -208,14 +229,22 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
       isChecked = false;
     },
     isPulling: () => pulls.busy() || sizers.busy(),
-    async stop() {
-      await Promise.all([pulls.stop(), sizers.stop()]);
-      await source.rest();
+    stop,
+    async close() {
+      await stop();
+      space.stop();
     },
   };
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** Concurrent pulls fail for the same reason and count once. A full disk counts as failed from the first time. */
+function addFullDisk(before: Attempts | null, problem: Problem, now: number, random: number): Attempts {
+  if (before !== null && now < before.notBefore) return before;
+  const since = before ?? { tries: 4, firstAt: now - SPACE_CHECK_MS, lastAt: now, notBefore: 0, problem };
+  return addAttempt(since, problem, now, random);
+}
 
 function forgetOthers(attempts: Map<string, Attempts>, missing: ReadonlySet<string>): void {
   for (const image of attempts.keys()) if (!missing.has(image)) attempts.delete(image);

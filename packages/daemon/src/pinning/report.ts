@@ -11,6 +11,7 @@ import {
 import { type Condition, setCondition } from '@slipway/kube';
 import type { Space } from '../host/file-system.ts';
 import type { Problem } from '../problem.ts';
+import { toClusterText } from '../report/snapshot.ts';
 import type { DesiredSet } from './assigned-sets.ts';
 import { isComplete, listMissingImages, type SetsOnNode } from './decisions.ts';
 import { type Attempts, isFailed } from './retry.ts';
@@ -168,7 +169,7 @@ const MAX_PROBLEM_CHARS = 1200;
 export function describeProblems(problems: readonly PinProblem[]): string {
   const listed = problems
     .slice(0, MAX_REPORTED_PROBLEMS)
-    .map(({ code, message }) => truncate(`${code}: ${message}`, MAX_PROBLEM_CHARS));
+    .map(({ code, message }) => truncate(toClusterText(`${code}: ${message}`), MAX_PROBLEM_CHARS));
   const rest = problems.length - listed.length;
   if (rest > 0) listed.push(`${count(rest, 'more image')} failed`);
   return listed.join('\n');
@@ -177,7 +178,7 @@ export function describeProblems(problems: readonly PinProblem[]): string {
 /** The first problem that affects the set. Null: none. */
 export function findSetProblem(problems: readonly PinProblem[], set: string): string | null {
   const found = problems.find(({ sets }) => sets.includes(set));
-  return found === undefined ? null : truncate(`${found.code}: ${found.message}`, MAX_PROBLEM_CHARS);
+  return found === undefined ? null : truncate(toClusterText(`${found.code}: ${found.message}`), MAX_PROBLEM_CHARS);
 }
 
 // The part of a MachineConfigNode's status for pinned images.

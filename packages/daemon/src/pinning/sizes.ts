@@ -11,6 +11,7 @@ import {
   tuple,
 } from '@slipway/base/codec';
 import type { SizedImage, SizedLayer } from '@slipway/fleet';
+import { whyRedirectRefused } from '@slipway/ignition';
 import type { RegistriesConf, RegistryOptions } from '@slipway/registry';
 import { DaemonError } from '../errors.ts';
 import type { RegistryCredential } from '../host/container-runtime.ts';
@@ -102,7 +103,12 @@ export function openSizeSource({ files, containers }: Pick<Host, 'files' | 'cont
 
   async function open() {
     const { createRegistry } = await import('@slipway/registry');
-    return createRegistry({ ...(await readRegistryOptions(files)), atOnce: AT_ONCE, retries: RETRIES });
+    return createRegistry({
+      ...(await readRegistryOptions(files)),
+      redirectRule: whyRedirectRefused,
+      atOnce: AT_ONCE,
+      retries: RETRIES,
+    });
   }
 
   return {

@@ -72,6 +72,12 @@ describe('the annotations of a node', () => {
     expect(reason).toMatch(/^ü+… \[SLW_DAEMON_X\]$/);
   });
 
+  it('have the reason in one line and without secrets', () => {
+    const message = 'cannot pull:\n  TOKEN=abc123';
+    const reason = buildAnnotations({ ...snapshot, problem: { ...problem, message } })[`${PREFIX}reason`];
+    expect(reason).toBe('cannot pull: TOKEN=(hidden) [SLW_DAEMON_X]');
+  });
+
   it('are written only if they differ', () => {
     const wanted = buildAnnotations(snapshot);
     expect(diffAnnotations({ ...wanted, other: 'x' }, wanted)).toEqual({});

@@ -2,7 +2,7 @@
 import { truncateBytes } from '@slipway/base/text';
 import { nodeAnnotations } from '@slipway/api/names';
 import type { EventInput } from '@slipway/kube';
-import type { NodeSnapshot, SnapshotProblem } from './snapshot.ts';
+import { maskSnapshot, type NodeSnapshot, type SnapshotProblem } from './snapshot.ts';
 
 export type DaemonState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable';
 type Annotations = Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export function computeDaemonState({ phase, problem }: NodeSnapshot): DaemonStat
 }
 
 export function buildAnnotations(snapshot: NodeSnapshot): Annotations {
-  const { currentConfig, currentImage = null, desiredDrain, problem } = snapshot;
+  const { currentConfig, currentImage = null, desiredDrain, problem } = maskSnapshot(snapshot);
   return {
     ...(currentConfig !== null && { [nodeAnnotations.currentConfig]: currentConfig }),
     ...(currentImage !== null && { [nodeAnnotations.currentImage]: currentImage }),

@@ -1,4 +1,6 @@
 // The state of a node at one moment, as reported to the cluster.
+import { maskSecrets } from '@slipway/base/masking';
+import { oneLine } from '@slipway/base/text';
 import { type Change, type Irreconcilable, needsReboot, type NodeAction, type UpdatePlan } from '@slipway/fleet';
 
 /** In the order of an update. Phases that an update does not need are skipped. */
@@ -63,6 +65,27 @@ export interface NodeSnapshot {
   readonly download?: string;
   readonly irreconcilable: readonly Irreconcilable[];
 }
+
+/**
+ * The snapshot as it may leave the node: texts are masked and of one line. Every object and event of the cluster is
+ * built from this.
+ */
+export function maskSnapshot(snapshot: NodeSnapshot): NodeSnapshot {
+  const { problem, drainBlocked, download, irreconcilable } = snapshot;
+  const mask = (value: string | null): string | null => (value === null ? null : maskSecrets(value));
+  return {
+    ...snapshot,
+    problem: problem === null ? null : { ...problem, message: toClusterText(problem.message) },
+    ...(drainBlocked !== undefined && { drainBlocked: toClusterText(drainBlocked) }),
+    ...(download !== undefined && { download: toClusterText(download) }),
+    irreconcilable: irreconcilable.map((change) =>
+      Object.assign({}, change, { before: mask(change.before), after: mask(change.after) }),
+    ),
+  };
+}
+
+/** A text for an annotation, a condition or an event. */
+export const toClusterText = (text: string): string => oneLine(maskSecrets(text));
 
 export function buildUpdateScope(plan: UpdatePlan): UpdateScope {
   const reboot = needsReboot(plan.actions);

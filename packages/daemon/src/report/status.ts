@@ -4,7 +4,14 @@ import type { MachineConfigNode } from '@slipway/api';
 import { NOT_YET_SET } from '@slipway/api/names';
 import type { Irreconcilable } from '@slipway/fleet';
 import { type Condition, setCondition } from '@slipway/kube';
-import { type NodeSnapshot, type Phase, phases, type SnapshotProblem, type UpdateScope } from './snapshot.ts';
+import {
+  maskSnapshot,
+  type NodeSnapshot,
+  type Phase,
+  phases,
+  type SnapshotProblem,
+  type UpdateScope,
+} from './snapshot.ts';
 
 export interface StatusPatch {
   readonly observedGeneration: number;
@@ -16,9 +23,10 @@ export interface StatusPatch {
 
 export function computeStatus(
   { metadata, status }: Pick<MachineConfigNode, 'metadata' | 'status'>,
-  snapshot: NodeSnapshot,
+  reported: NodeSnapshot,
   now: Date,
 ): StatusPatch {
+  const snapshot = maskSnapshot(reported);
   const { currentConfig, desiredConfig } = snapshot;
   const changes = toIrreconcilableChanges(snapshot.irreconcilable);
   const current = currentConfig ?? status?.configVersion?.current;

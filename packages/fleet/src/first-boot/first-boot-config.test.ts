@@ -1,11 +1,8 @@
-import {
-  generatedByAnnotation,
-  type MachineConfig,
-  type MachineConfigPool,
-  targetConfigAnnotation,
-} from '@slipway/api';
+import { generatedByAnnotation, type MachineConfig, type MachineConfigPool } from '@slipway/api';
 import { type ConfigOf, decodeDataUrl, gunzip, hasErrors, parse, validate } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
+import type { RolloutState } from '../rollout/facts.ts';
+import { samplePool } from '../testing/sample-pool.ts';
 import { firstBootConfig, servedConfig, buildStub } from './first-boot-config.ts';
 
 const node = { kubeconfig: 'kind: Config\n', caBundle: '-----BEGIN CERTIFICATE-----\n' };
@@ -116,45 +113,77 @@ describe('the config of a first boot', () => {
 const rendered = (digit: string, pool = 'worker') => `rendered-${pool}-${digit.repeat(32)}`;
 const [old, next, held] = [rendered('a'), rendered('b'), rendered('c')];
 
-function pool({ spec, status, target }: { spec?: string; status?: string; target?: string }): MachineConfigPool {
+interface PoolFields {
+  spec?: string;
+  status?: string;
+  target?: string;
+  state?: Partial<RolloutState>;
+}
+
+function pool({ spec, status, target, state }: PoolFields): MachineConfigPool {
+  const { metadata } = samplePool({
+    ...(target !== undefined && { held: target }),
+    ...(state !== undefined && { state: { from: null, ...state } }),
+  });
   return {
-    metadata: {
-      name: 'worker',
-      ...(target === undefined ? {} : { annotations: { [targetConfigAnnotation]: target } }),
-    },
+    metadata,
     spec: spec === undefined ? {} : { configuration: { name: spec } },
     status: status === undefined ? {} : { configuration: { name: status } },
   };
 }
 
+const hold = { instead: next, at: '2026-01-01T00:00:00.000Z', why: 'x' };
+const rolledBack = { target: held, hold: { ...hold, kind: 'rollback' } } as const;
+const cancelled = { target: held, hold: { ...hold, kind: 'cancel' } } as const;
+const ended = '2026-01-01T00:00:00.000Z';
+
 describe('the config for new machines', () => {
-  it.each([
-    ['none, while nothing is rendered', {}, [], undefined],
-    ['the first one, in a new pool', { spec: next }, [], next],
-    ['the current one, while no machine runs the new one', { spec: next, status: old }, [old, old], old],
-    ['the new one, once a machine runs it', { spec: next, status: old }, [old, next], next],
-    ['the new one, in a pool without machines', { spec: next, status: old }, [], next],
-    ['the new one, where only other pools have machines', { spec: next, status: old }, [rendered('a', 'master')], next],
+  it.each<[string, PoolFields, string | undefined]>([
+    ['none, while nothing is rendered', {}, undefined],
+    ['the first one, in a new pool', { spec: next }, next],
+    ['the current one, before the rollout of the new one starts', { spec: next, status: old }, old],
+    ['the current one, in the first wave', { spec: next, status: old, state: { target: next } }, old],
+    ['the new one, in the second wave', { spec: next, status: old, state: { target: next, wave: 2 } }, next],
+    ['the new one, once the rollout ended', { spec: next, status: old, state: { target: next, endedAt: ended } }, next],
     [
-      'the new one, though a pool of a longer name has machines',
-      { spec: next, status: old },
-      [rendered('a', 'worker-gpu')],
-      next,
+      'the current one, in a later wave of another rollout',
+      { spec: next, status: old, state: { target: held, wave: 2 } },
+      old,
+    ],
+    ['the new one, where the pool has no current one', { spec: next }, next],
+    ['the current one, while the new one is being rendered', { status: old }, old],
+    ['the held one, in a new pool', { spec: next, target: held }, held],
+    [
+      'the held one, in the second wave',
+      { spec: next, status: old, target: held, state: { ...rolledBack, wave: 2 } },
+      held,
     ],
     [
-      'the new one, where a name only looks rendered',
-      { spec: next, status: old },
-      [`rendered-worker-${'g'.repeat(32)}`],
-      next,
+      'the current one, in the first wave to the held one',
+      { spec: next, status: old, target: held, state: rolledBack },
+      old,
     ],
-    ['the new one, where the pool has no current one', { spec: next }, [old], next],
-    ['the current one, while the new one is being rendered', { status: old }, [old], old],
-    ['the held one, in a pool without machines', { spec: next, status: old, target: held }, [], held],
-    ['the held one, once a machine runs it', { spec: next, status: old, target: held }, [held, next], held],
-    ['the current one, while no machine runs the held one', { spec: next, status: old, target: held }, [next], old],
-    ['the new one, where the hold is empty', { spec: next, target: '' }, [], next],
-  ])('is %s', (_, given, currentConfigs, expected) => {
-    expect(servedConfig(pool(given), currentConfigs)).toBe(expected);
+    [
+      'the last good one that a cancelled rollout returns to',
+      { spec: next, status: old, target: held, state: cancelled },
+      held,
+    ],
+    ['the new one, where the hold is empty', { spec: next, target: '' }, next],
+    [
+      'the current one, where the target is another pool’s',
+      { spec: next, status: old, target: rendered('a', 'master') },
+      old,
+    ],
+    ['the current one, where the target is a bare piece', { spec: next, status: old, target: '99-worker-motd' }, old],
+    ['the current one, where spec.configuration is a bare piece', { spec: '99-worker-motd', status: old }, old],
+    [
+      'none, where the status is a config of a pool with a longer name',
+      { status: rendered('a', 'worker-gpu') },
+      undefined,
+    ],
+    ['none, where the only target is refused', { target: '99-worker-motd' }, undefined],
+  ])('is %s', (_, given, expected) => {
+    expect(servedConfig(pool(given))).toBe(expected);
   });
 });
 

@@ -4,10 +4,13 @@ import {
   type MachineConfigPool,
   machineConfigs,
   nodeAnnotations,
-  targetConfigAnnotation,
 } from '@slipway/api';
 import { type ConfigOf, encodeContents, encodeDataUrl, parse, type Report, translate } from '@slipway/ignition';
 import { FirstBootError } from '../errors.ts';
+import { serverPaths } from '../render/ignition.ts';
+import { isRenderedFor } from '../render/rendered-name.ts';
+import { isKnownGood, resolveTarget } from '../rollout/lifecycle.ts';
+import { readPoolFacts } from '../rollout/read-facts.ts';
 
 /** What a machine needs to become a node of the cluster. */
 export interface JoiningNode {
@@ -22,17 +25,17 @@ type File = NonNullable<Storage['files']>[number];
 
 /**
  * The config of a machine at its first boot: its rendered config, and the files that make it join as a node with a
- * known config. These files replace those of the rendered config at the same paths: a machine with another kubeconfig
- * would never join, and no controller could change it.
+ * known config. Render refuses MachineConfigs with these paths; where a rendered config has one anyway, the file here
+ * wins: a machine with another kubeconfig would never join, and no controller could change it.
  */
 export async function firstBootConfig(rendered: MachineConfig, node: JoiningNode): Promise<ConfigOf<'3.5.0'>> {
   const config = parseRenderedIgnition(rendered);
   const ours = await Promise.all([
-    buildFile('/etc/machine-config-daemon/node-annotations.json', 0o644, annotationsFor(rendered.metadata.name)),
-    buildFile('/etc/kubernetes/kubeconfig', 0o600, node.kubeconfig),
-    buildFile('/etc/kubernetes/ca.crt', 0o644, node.caBundle),
+    buildFile(serverPaths.nodeAnnotations, 0o644, annotationsFor(rendered.metadata.name)),
+    buildFile(serverPaths.kubeconfig, 0o600, node.kubeconfig),
+    buildFile(serverPaths.caBundle, 0o644, node.caBundle),
     // It repeats every file of the config, including those that only root may read.
-    buildFile('/etc/ignition-machine-config-encapsulated.json', 0o600, encapsulate(rendered)),
+    buildFile(serverPaths.encapsulated, 0o600, encapsulate(rendered)),
   ]);
   return { ...config, storage: placeFiles(config.storage ?? {}, ours) };
 }
@@ -94,27 +97,18 @@ function placeFiles(storage: Storage, ours: readonly File[]): Storage {
 }
 
 /**
- * The rendered config for new machines of a pool. A config that no machine runs yet may not boot: while the pool has
- * machines, new ones get the config that those run, and the target only once a machine runs it. An empty pool serves
- * its target.
+ * The rendered config for new machines of a pool. A config that no machine runs yet may not boot: new machines get the
+ * last one that every machine had, and the target only once the rollout has passed its first wave. The record of the
+ * rollout controller decides, not the reports of nodes: a machine can report any config as its own.
  */
-export function servedConfig(pool: MachineConfigPool, currentConfigs: Iterable<string>): string | undefined {
-  const target = readTarget(pool);
-  const proven = pool.status?.configuration?.name || undefined;
-  if (target === undefined || proven === undefined) return target ?? proven;
-  const ofPool = [...currentConfigs].filter((name) => isRenderedFor(pool.metadata.name, name));
-  return ofPool.length === 0 || ofPool.includes(target) ? target : proven;
-}
-
-/** A held target overrides newer rendered configs. */
-const readTarget = ({ metadata, spec }: MachineConfigPool): string | undefined =>
-  metadata.annotations?.[targetConfigAnnotation] || spec.configuration?.name || undefined;
-
-const HASH_LENGTH = 32;
-
-/** `rendered-<pool>-<32 hex>`: a pool name may contain dashes, so the hash is cut off first. */
-function isRenderedFor(pool: string, name: string): boolean {
-  return name.slice(0, -HASH_LENGTH) === `rendered-${pool}-` && /^[0-9a-f]+$/.test(name.slice(-HASH_LENGTH));
+export function servedConfig(pool: MachineConfigPool): string | undefined {
+  const { pool: facts } = readPoolFacts(pool);
+  const { name, state } = facts;
+  const { target } = resolveTarget(facts, 0);
+  const proven = facts.proven !== null && isRenderedFor(name, facts.proven) ? facts.proven : null;
+  if (target === null || proven === null) return target ?? proven ?? undefined;
+  const isProven = state?.target === target && (state.wave > 1 || isKnownGood(state, facts));
+  return isProven ? target : proven;
 }
 
 export interface StubRequest {

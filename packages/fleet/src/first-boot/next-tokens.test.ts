@@ -22,6 +22,9 @@ const table: [string, ProvisioningToken[], string[], number][] = [
   ['two, the older one expired', [token('b', 6 * HOUR), token('a', 24 * HOUR)], ['b'], 6 * HOUR],
   ['two, both expired', [token('b', 25 * HOUR), token('a', 37 * HOUR)], ['new'], 12 * HOUR],
   ['three, put there by hand', [token('c', 0), token('b', 0), token('a', 0)], ['c', 'b'], 12 * HOUR],
+  ['one of a controller whose clock is slightly ahead', [token('a', -HOUR)], ['a'], 13 * HOUR],
+  ['one of a controller whose clock was ahead', [token('a', -41 * DAY)], ['new', 'a'], 12 * HOUR],
+  ['two, the older one of a clock ahead', [token('b', 12 * HOUR), token('a', -41 * DAY)], ['new', 'b'], 12 * HOUR],
   ['one of a longer lifetime than now', [token('a', 13 * HOUR, 10 * DAY)], ['new', 'a'], 12 * HOUR],
   ['one of a shorter lifetime than now', [token('a', 0, 2 * HOUR)], ['new', 'a'], 2 * HOUR],
 ];

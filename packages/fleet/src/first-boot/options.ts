@@ -8,6 +8,12 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
+export interface ApiConnection {
+  readonly server: string;
+  /** The current CA: it may be replaced while this process runs. */
+  ca(this: void): Promise<string | undefined>;
+}
+
 /** The settings for how machines join. Times are in milliseconds. */
 export interface FirstBootSettings {
   /** Slipway's namespace, with the Secrets of the server. */
@@ -21,8 +27,8 @@ export interface FirstBootSettings {
   /** The API server address for new machines. Omitted: from ConfigMap kube-public/cluster-info, otherwise `connection`. */
   apiServerUrl?: string | undefined;
   /** How this process reaches the API server. */
-  connection?: { server: string; ca: string | undefined } | undefined;
-  /** Whether stubs have tokens. Omitted: true, except on OpenShift, where the server answers every client. */
+  connection?: ApiConnection | undefined;
+  /** Whether stubs have tokens. Without them the server must answer every client. */
   tokens?: boolean | undefined;
   caValidity?: number | undefined;
   caRefresh?: number | undefined;
@@ -40,8 +46,8 @@ export interface FirstBootOptions {
   serverUrl: string | undefined;
   serverHosts: readonly string[];
   apiServerUrl: string | undefined;
-  connection: { server: string; ca: string | undefined } | undefined;
-  tokens: boolean | undefined;
+  connection: ApiConnection | undefined;
+  tokens: boolean;
   authority: Lifetime;
   serving: Lifetime;
   tokenLifetime: number;
@@ -58,6 +64,7 @@ const firstBootDefaults = {
   servingRefresh: 240 * DAY,
   tokenLifetime: DAY,
   bootstrapTokenLifetime: DAY,
+  tokens: true,
 } as const;
 
 /** The only place that validates settings; all other code trusts them. */
@@ -72,7 +79,7 @@ export function firstBootOptions(settings: FirstBootSettings): FirstBootOptions 
     serverHosts: (settings.serverHosts ?? []).map(parseHost),
     apiServerUrl: settings.apiServerUrl === undefined ? undefined : parseOrigin('apiServerUrl', settings.apiServerUrl),
     connection: settings.connection,
-    tokens: settings.tokens,
+    tokens: given.tokens,
     authority: parseLifetime('ca', given.caValidity, given.caRefresh),
     serving: parseLifetime('serving', given.servingValidity, given.servingRefresh),
     tokenLifetime: positive('tokenLifetime', tokenLifetime),

@@ -40,7 +40,7 @@ export function nextTokens(
 ): NextTokens {
   const valid = kept.filter(({ expires }) => Date.parse(expires) > now).slice(0, 2);
   const [newest] = valid;
-  const needed = newest === undefined || halfLife(newest, lifetime) <= now;
+  const needed = newest === undefined || halfLife(newest, lifetime) <= now || isAhead(newest, now);
   const tokens = needed ? [newToken(mint(), now, lifetime), ...valid].slice(0, 2) : valid;
   return { tokens, due: Math.min(...tokens.map((token, age) => (age === 0 ? halfLife(token, lifetime) : end(token)))) };
 }
@@ -48,6 +48,11 @@ export function nextTokens(
 /** The earlier of two times, which are equal for a token with this lifetime. */
 const halfLife = (token: ProvisioningToken, lifetime: number): number =>
   Math.min(Date.parse(token.created) + lifetime / 2, end(token) - lifetime / 2);
+
+const MAX_SKEW_MS = 3_600_000;
+
+/** Created while a clock was ahead: it would be in stubs for longer than its lifetime. Controllers' clocks may differ. */
+const isAhead = ({ created }: ProvisioningToken, now: number): boolean => Date.parse(created) > now + MAX_SKEW_MS;
 
 const end = ({ expires }: ProvisioningToken): number => Date.parse(expires);
 
@@ -79,6 +84,6 @@ export const serverSecrets = {
   kubeconfig: 'machine-config-server-kubeconfig',
 } as const;
 
-/** On OpenShift, stubs have no tokens, and machines join in another way. The platform status identifies such a cluster. */
+/** On OpenShift, machines join in another way. The platform status identifies such a cluster. */
 export const isOpenShift = (infrastructure: Infrastructure | undefined): boolean =>
   infrastructure?.status?.platformStatus !== undefined;

@@ -111,6 +111,13 @@ describe('status of a DataImage', () => {
       ['SLW_BMC_DRIVER', 'SLW_DATA_IMAGE_UNSUPPORTED', 'may boot without the ISO'],
     ],
     [
+      'at an address that Ironic must not be sent to',
+      { image: { refusal: 'the host localhost resolves to 127.0.0.1' }, node: off },
+      'False',
+      'AddressRefused',
+      ['localhost resolves', 'SLW_DATA_IMAGE_ADDRESS', '--allow-address', 'may boot without the ISO'],
+    ],
+    [
       'of a detached host',
       { image: {}, host: { isDetached: true }, node: null },
       'False',

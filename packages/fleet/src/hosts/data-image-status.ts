@@ -127,6 +127,7 @@ function findingOfAttached({ host }: HostFacts, image: ObservedDataImage): Findi
 }
 
 function findingOfEmpty(facts: HostFacts, image: ObservedDataImage, step: HostStep): Finding {
+  if (image.refusal !== null) return no('AddressRefused', refusedMessage(facts, image.refusal));
   if (!canAttach(facts)) return no('Unsupported', unsupportedMessage(facts));
   return findingWhileChanging(facts, image, step, no('Pending', `${image.url} is about to be attached`));
 }
@@ -188,6 +189,9 @@ const heldMessage = (host: ObservedHost): string =>
 
 const bootedMessage = (image: ObservedDataImage): string =>
   `${image.memory?.message ?? ''}. Failed ${countFailures(image)} times. The host boots without it, as ${BOOT_ANYWAY_ANNOTATION}=${image.bootAnywayAfter} allows; Slipway tries again at a later power-off.`;
+
+const refusedMessage = ({ host }: HostFacts, refusal: string): string =>
+  `nothing is attached to ${hostName(host)}, and it may boot without the ISO: ${refusal}. Serve the ISO from another address, or start the controller with --allow-address [SLW_DATA_IMAGE_ADDRESS]`;
 
 function unsupportedMessage({ host }: HostFacts): string {
   const why = host.bmc.ok ? `the driver ${host.bmc.driver} cannot attach an ISO` : formatProblem(host.bmc);

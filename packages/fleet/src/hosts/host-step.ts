@@ -115,6 +115,8 @@ export interface ObservedDataImage {
   readonly memory: DriveMemory | null;
   /** Boot anyway after this many failures; null: never. Annotation slipway.dev/data-image-boot-anyway-after. */
   readonly bootAnywayAfter: number | null;
+  /** Why Ironic must not fetch from the URL; null: it may. */
+  readonly refusal: string | null;
 }
 
 export interface DriveMemory {

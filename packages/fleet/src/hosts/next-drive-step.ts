@@ -92,7 +92,8 @@ function beginAttach(question: DriveQuestion, before: DriveMemory): DriveStep {
   });
 }
 
-export const canAttach = ({ host }: HostFacts): boolean => host.bmc.ok && host.bmc.nonBootableISOImage;
+export const canAttach = ({ host, dataImage }: HostFacts): boolean =>
+  host.bmc.ok && host.bmc.nonBootableISOImage && (dataImage?.refusal ?? null) === null;
 
 /**
  * Ironic has accepted the attach. It is complete once Ironic has finished without an error and the drive, empty before,
@@ -121,7 +122,7 @@ function repeatAttach(question: DriveQuestion, memory: DriveMemory): DriveStep {
     // The medium may be incomplete.
     if (isOurs(drive, memory)) return remember(detachBegins(memory, facts.now));
     if (drive.inserted) return foreign(question, memory, 'expected no medium', drive);
-    if (wanted === memory.url && mayChange) {
+    if (wanted === memory.url && mayChange && canAttach(facts)) {
       return { type: 'attach', url: wanted, remember: attachBegins(memory, node, facts.now) };
     }
     return remember(emptied(memory, facts.now, options));

@@ -130,6 +130,7 @@ describe('a DataImage', () => {
       errorCount: 2,
       memory: null,
       bootAnywayAfter: 3,
+      refusal: null,
     });
     expect(observeDataImage(image, undefined, NOW).hasOwner).toBe(false);
   });

@@ -115,6 +115,7 @@ export function observeDataImage(
   { metadata, spec, status }: Stored<DataImage>,
   host: Stored<BareMetalHost> | undefined,
   now: number,
+  refusal: string | null = null,
 ): ObservedDataImage {
   const { annotations = {} } = metadata;
   return {
@@ -124,6 +125,7 @@ export function observeDataImage(
     ...readDataImageStatus(status),
     memory: readDriveMemory(annotations[DRIVE_MEMORY_ANNOTATION], now),
     bootAnywayAfter: readBootAnywayAfter(annotations[BOOT_ANYWAY_ANNOTATION]),
+    refusal,
   };
 }
 

@@ -19,7 +19,7 @@ export function assignSets(nodes: readonly PinNode[], pools: ReadonlyMap<string,
   const { turns, lookAgainAt } = chooseTurns(
     wanted.map(({ node, sets }) => ({
       ...node,
-      isDone: sets.every((set) => holds(node, set)),
+      lacks: new Set(sets.filter((set) => !holds(node, set)).map(({ name }) => name)),
       hasTurn: node.told?.mayPull === true && isSame(node.told.sets, sets),
     })),
     pools,

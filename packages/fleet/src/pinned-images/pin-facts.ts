@@ -12,7 +12,7 @@ export interface PinPool {
   readonly sets: readonly AssignedSet[];
   /** The missing ones. */
   readonly missing: readonly string[];
-  /** As the user wrote it; undefined: no limit. */
+  /** As the user wrote it; undefined: the default applies. */
   readonly maxPulling: string | undefined;
 }
 
@@ -91,6 +91,12 @@ export function holds({ told, reported }: PinNode, { name, uid, generation }: As
   const current = reported.get(name)?.current ?? null;
   return current !== null && current >= generation && isSetAssigned(told, { name, uid });
 }
+
+/** The code with which a daemon reports it. */
+const DISK_FULL = /\bSLW_PINNING_NO_SPACE\b/;
+
+export const isDiskFull = ({ failure }: Pick<PinNode, 'failure'>): boolean =>
+  failure !== null && DISK_FULL.test(failure);
 
 export const isSetAssigned = (told: PinAssignment | null, { name, uid }: Pick<AssignedSet, 'name' | 'uid'>): boolean =>
   told?.sets.some((set) => set.name === name && set.uid === uid) === true;

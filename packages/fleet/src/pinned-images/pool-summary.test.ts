@@ -170,7 +170,8 @@ describe('the status of a pool reports', () => {
     expect(degraded.message).toContain('Node c');
     expect(full).toEqual({
       reason: 'PinnedImagesDiskFull',
-      message: 'Node b is reporting: "image x: disk full (SLW_PINNING_NO_SPACE)"',
+      message:
+        'Node b is reporting: "image x: disk full (SLW_PINNING_NO_SPACE)". Until it has space, no other machine of the pool starts to pull',
     });
     expect(synchronizers[0]).toMatchObject({ availableMachineCount: 1, unavailableMachineCount: 2 });
   });

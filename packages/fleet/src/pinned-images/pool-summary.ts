@@ -4,7 +4,7 @@ import { pinErrors } from '../errors.ts';
 import { formatProblem } from '../problems.ts';
 import { collectSets } from './assign-sets.ts';
 import { MAX_SETS } from './assignment.ts';
-import { holds, type PinNode, type PinPool } from './pin-facts.ts';
+import { holds, isDiskFull, type PinNode, type PinPool } from './pin-facts.ts';
 import { maxPullingProblem } from './turns.ts';
 
 /** A problem of a pool that keeps images from its machines. The message names it and what to do. */
@@ -76,16 +76,14 @@ export function fails({ failure, reported }: PinNode, { sets }: PinPool): boolea
   return failing.length === 0 || sets.some(({ name }) => failing.includes(name));
 }
 
-const toDegradedNode = ({ name, failure }: PinNode): DegradedNode => ({
-  name,
-  message: oneLine(failure ?? '')
+const toDegradedNode = (node: PinNode): DegradedNode => ({
+  name: node.name,
+  message: oneLine(node.failure ?? '')
     .slice(0, MAX_MESSAGE_LENGTH)
     .toWellFormed(),
-  isDiskFull: failure !== null && DISK_FULL.test(failure),
+  isDiskFull: isDiskFull(node),
 });
 
-/** The code with which a daemon reports it. */
-const DISK_FULL = /\bSLW_PINNING_NO_SPACE\b/;
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 const fullFirst = (a: DegradedNode, b: DegradedNode): number =>
   Number(b.isDiskFull) - Number(a.isDiskFull) || (a.name < b.name ? -1 : 1);
@@ -166,6 +164,8 @@ export interface PoolPins {
   readonly full: PinFinding;
 }
 
+const OTHERS_WAIT = 'Until it has space, no other machine of the pool starts to pull';
+
 const fine: PinFinding = { reason: 'AsExpected', message: '' };
 
 /** Null: no summary exists yet, or the pool has no sets. */
@@ -190,7 +190,10 @@ export function buildPoolPins(summary: PinSummary | null): PoolPins {
       reason: selectReason(degraded, problems.length),
       message: said.filter((text) => text !== '').join('\n'),
     },
-    full: fullDisks === 0 ? fine : { reason: 'PinnedImagesDiskFull', message: nodesText(full, fullDisks) },
+    full:
+      fullDisks === 0
+        ? fine
+        : { reason: 'PinnedImagesDiskFull', message: `${nodesText(full, fullDisks)}. ${OTHERS_WAIT}` },
   };
 }
 

@@ -50,10 +50,12 @@ export interface SpaceVerdict {
 const UNPACKED = 2;
 const GiB = 1024 ** 3;
 
-/** Reserves a tenth of the file system, at most 2 GiB: the kubelet and others write there too. */
+/** A tenth of the file system, at most 2 GiB, is never used for images: the kubelet, etcd and others write there too. */
+export const reservedBytes = (size: number): number => Math.min(Math.ceil(size / 10), 2 * GiB);
+
 export function spaceFor(missingBytes: number, store: { readonly free: number; readonly size: number }): SpaceVerdict {
   const needed = UNPACKED * missingBytes;
-  const usable = Math.max(0, store.free - Math.min(Math.ceil(store.size / 10), 2 * GiB));
+  const usable = Math.max(0, store.free - reservedBytes(store.size));
   return { fits: needed === 0 || needed <= usable, needed, usable };
 }
 

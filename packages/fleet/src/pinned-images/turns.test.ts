@@ -1,35 +1,52 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { byName, samplePinPool, sampleSet } from './testing/sample.ts';
+import type { PinPool } from './pin-facts.ts';
 import { chooseTurns, maxPullingProblem, type Waiting } from './turns.ts';
 
 const set = sampleSet('release');
 const limited = (maxPulling: string | undefined) => byName(samplePinPool('worker', [set], { maxPulling }));
+const NOTHING: ReadonlySet<string> = new Set();
 const waiting = (name: string, more: Partial<Waiting> = {}): Waiting => ({
   name,
   pools: ['worker'],
   isReady: true,
   failure: null,
-  isDone: false,
+  lacks: new Set([set.name]),
   hasTurn: false,
   ...more,
 });
+/** One machine of each pool has pulled the set. */
+const proof = waiting('proof', { pools: ['worker', 'infra', 'master'], lacks: NOTHING });
 const listTurns = (nodes: readonly Waiting[], maxPulling: string | undefined, now = 0): string[] =>
-  [...chooseTurns(nodes, limited(maxPulling), now).turns].sort();
+  [...chooseTurns([...nodes, proof], limited(maxPulling), now).turns].filter((name) => name !== proof.name).sort();
 
 const four = ['a', 'b', 'c', 'd'].map((name) => waiting(name));
 const where = (name: string, more: Partial<Waiting>): Waiting[] =>
   four.map((node) => (node.name === name ? { ...node, ...more } : node));
 
 describe('the machines that may pull', () => {
-  it('are all if the pool has no limit', () => {
-    expect(listTurns(four, undefined)).toEqual(['a', 'b', 'c', 'd']);
+  it('are a fifth of the pool by default, at least five', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => waiting(`n${index}`));
+    expect([4, 5, 6, 30, 100].map((count) => listTurns(many(count), undefined).length)).toEqual([4, 5, 5, 6, 20]);
+  });
+
+  it('are one at a time in a control plane by default', () => {
+    const pools = byName(samplePinPool('master', [set], { isControlPlane: true }));
+    const masters = ['a', 'b', 'c'].map((name) => waiting(name, { pools: ['master'] }));
+    expect([...chooseTurns([...masters, proof], pools, 0).turns]).toEqual(['proof', 'a']);
+  });
+
+  it('do not need a slot in a pool whose sets they have', () => {
+    const pools = byName(samplePinPool('worker', [set], { maxPulling: '1' }), samplePinPool('infra', [sampleSet('x')]));
+    const both = waiting('a', { pools: ['worker', 'infra'], lacks: new Set(['x']) });
+    expect([...chooseTurns([both, waiting('b'), waiting('c'), proof], pools, 0).turns]).toEqual(['proof', 'a', 'b']);
   });
 
   it.each([
     ['2', ['a', 'b']],
     ['50%', ['a', 'b']],
-    ['10%', ['a']],
+    ['20%', ['a']],
     ['100', ['a', 'b', 'c', 'd']],
     ['many', ['a']],
     ['0', ['a']],
@@ -42,7 +59,7 @@ describe('the machines that may pull', () => {
   });
 
   it('include the next one when one is finished, and the finished one may repair its images', () => {
-    expect(listTurns(where('a', { isDone: true, hasTurn: true }), '1')).toEqual(['a', 'b']);
+    expect(listTurns(where('a', { lacks: NOTHING, hasTurn: true }), '1')).toEqual(['a', 'b']);
   });
 
   it.each<[string, Partial<Waiting>]>([
@@ -50,11 +67,11 @@ describe('the machines that may pull', () => {
     ['is out of service', { isReady: false, hasTurn: true }],
   ])('include the next one when one %s, which comes last', (_, trouble) => {
     expect(listTurns(where('a', trouble), '1')).toEqual(['b']);
-    expect(listTurns([waiting('a', trouble), waiting('b', { isDone: true })], '1')).toEqual(['a', 'b']);
+    expect(listTurns([waiting('a', trouble), waiting('b', { lacks: NOTHING })], '1')).toEqual(['a', 'b']);
   });
 
   it('rotate among those that fail, so that one that could finish gets its chance', () => {
-    const failing = ['a', 'b', 'c'].map((name) => waiting(name, { failure: 'disk full' }));
+    const failing = ['a', 'b', 'c'].map((name) => waiting(name, { failure: 'no such image' }));
     const minute = 60_000;
     const seen = [0, 5, 10, 15].map((at) => listTurns(failing, '1', at * minute).join());
     expect(seen).toEqual(['a', 'b', 'c', 'a']);
@@ -69,7 +86,7 @@ describe('the machines that may pull', () => {
       samplePinPool('infra', [set], { maxPulling: '1' }),
     );
     const both = (name: string): Waiting => waiting(name, { pools: ['worker', 'infra'] });
-    expect([...chooseTurns([both('a'), both('b'), waiting('c')], pools, 0).turns]).toEqual(['a', 'c']);
+    expect([...chooseTurns([both('a'), both('b'), waiting('c'), proof], pools, 0).turns]).toEqual(['proof', 'a', 'c']);
   });
 
   it('never exceed a limit, are never none while one waits, and end with all finished', () => {
@@ -80,23 +97,85 @@ describe('the machines that may pull', () => {
           samplePinPool('infra', [set], { maxPulling: String(infra) }),
         );
         let now: readonly Waiting[] = nodes;
-        for (let round = 0; now.some(({ isDone }) => !isDone); round += 1) {
+        for (let round = 0; now.some(({ lacks }) => lacks.size > 0); round += 1) {
           expect(round).toBeLessThanOrEqual(nodes.length);
           const { turns } = chooseTurns(now, pools, round * 300_000);
-          const pulling = now.filter(({ name, isDone }) => !isDone && turns.has(name));
+          const pulling = now.filter(({ name, lacks }) => lacks.size > 0 && turns.has(name));
           expect(pulling.length).toBeGreaterThan(0);
           expect(pulling.filter((node) => node.pools.includes('worker')).length).toBeLessThanOrEqual(worker);
           expect(pulling.filter((node) => node.pools.includes('infra')).length).toBeLessThanOrEqual(infra);
           // A machine that has started continues.
-          const healthy = now.filter((node) => node.hasTurn && node.isReady && node.failure === null && !node.isDone);
+          const healthy = now.filter(
+            (node) => node.hasTurn && node.isReady && node.failure === null && node.lacks.size > 0,
+          );
           expect(round === 0 || healthy.every(({ name }) => turns.has(name))).toBe(true);
           const [first] = pulling;
           now = now.map((node) =>
             Object.assign({}, node, {
               hasTurn: turns.has(node.name),
-              isDone: node.isDone || node.name === first?.name,
+              lacks: node.name === first?.name ? NOTHING : node.lacks,
             }),
           );
+        }
+      }),
+    );
+  });
+});
+
+const FULL = 'SLW_PINNING_NO_SPACE: PinnedImageSet release: the free space fell to 2 GB';
+const isPulling = ({ lacks }: Waiting): boolean => lacks.size > 0;
+
+describe('a set that no machine of the pool has yet', () => {
+  const turnsOf = (nodes: readonly Waiting[], more: Partial<PinPool> = {}): string[] =>
+    [...chooseTurns(nodes, byName(samplePinPool('worker', [set], more)), 0).turns].sort();
+
+  it('is pulled by one machine first, whatever the limit', () => {
+    expect(turnsOf(four)).toEqual(['a']);
+    expect(turnsOf(four, { maxPulling: '100%' })).toEqual(['a']);
+    expect(turnsOf(where('a', { lacks: NOTHING }))).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('is pulled by the others too if the first one fails for another reason than space', () => {
+    expect(turnsOf(where('a', { failure: 'SLW_PINNING_PULL: manifest unknown' }))).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it.each([false, true])(
+    'is pulled by no other machine if the first one runs out of space, control plane: %s',
+    (is) => {
+      const failed = where('a', { failure: FULL, hasTurn: true });
+      expect(turnsOf(failed, { isControlPlane: is })).toEqual(['a']);
+      expect(turnsOf(failed, { isControlPlane: is, maxPulling: '100%' })).toEqual(['a']);
+    },
+  );
+});
+
+describe('a machine that runs out of space', () => {
+  const turnsOf = (nodes: readonly Waiting[]): string[] =>
+    [...chooseTurns([...nodes, proof], limited(undefined), 0).turns].sort();
+
+  it('tries again, those that pull continue, and no other machine starts', () => {
+    const nodes = [waiting('a', { failure: FULL }), waiting('b'), waiting('c', { hasTurn: true }), waiting('d')];
+    expect(turnsOf(nodes)).toEqual(['a', 'c', 'proof']);
+  });
+
+  it('holds up nothing when it is out of service, or has the sets of the pool', () => {
+    expect(turnsOf(where('a', { failure: FULL, isReady: false }))).toEqual(['a', 'b', 'c', 'd', 'proof']);
+    expect(turnsOf(where('a', { failure: FULL, lacks: NOTHING }))).toEqual(['a', 'b', 'c', 'd', 'proof']);
+  });
+
+  it('never lets another machine of its pools start', () => {
+    fc.assert(
+      fc.property(fleet, ({ nodes }) => {
+        const pools = byName(samplePinPool('worker', [set]), samplePinPool('infra', [set]));
+        const { turns } = chooseTurns(nodes, pools, 0);
+        const held = new Set(
+          nodes
+            .filter((node) => node.isReady && node.failure === FULL && isPulling(node))
+            .flatMap((node) => node.pools),
+        );
+        for (const node of nodes.filter(isPulling)) {
+          if (node.hasTurn || node.failure === FULL || !node.pools.some((pool) => held.has(pool))) continue;
+          expect(turns.has(node.name)).toBe(false);
         }
       }),
     );
@@ -111,8 +190,8 @@ const fleet: fc.Arbitrary<{ worker: number; infra: number; nodes: Waiting[] }> =
       fc.record({
         pools: fc.constantFrom<string[][]>(['worker'], ['infra'], ['worker', 'infra']),
         isReady: fc.boolean(),
-        failure: fc.constantFrom(null, 'no such image'),
-        isDone: fc.boolean(),
+        failure: fc.constantFrom(null, 'no such image', FULL),
+        lacks: fc.constantFrom(NOTHING, new Set([set.name])),
         hasTurn: fc.boolean(),
       }),
       { maxLength: 8 },

@@ -45,8 +45,9 @@ class Origins {
 
   constructor(side: Explainable | null) {
     this.#isKnown = side !== null;
-    // Only compared, never shown, so secrets are not hidden here.
-    const things = side === null ? [] : explain(side, undefined, { showSecrets: true });
+    // Only compared, never shown: with both forms of a value, because the diff has one of them.
+    const things =
+      side === null ? [] : [true, false].flatMap((showSecrets) => explain(side, undefined, { showSecrets }));
     this.#things = Map.groupBy(things, ({ noun, name }) => `${noun} ${name}`);
   }
 

@@ -1,5 +1,5 @@
 // The effect of manifests on one pool.
-import { HIDDEN } from '../masking.ts';
+import { HIDDEN } from '@slipway/base/masking';
 import { diffRendered } from '../render/diff.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import type { NodeVerdict } from '../rollout/facts.ts';

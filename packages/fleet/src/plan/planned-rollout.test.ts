@@ -10,6 +10,7 @@ const [OLD, OTHER, TARGET] = ['rendered-worker-old', 'rendered-worker-other', 'r
 
 const node = (name: string, more: Partial<NodeFacts> = {}): NodeFacts => ({
   wasFailing: false,
+  hadItBefore: false,
   name,
   createdAt: NOW - 1000,
   zone: '',
@@ -17,11 +18,13 @@ const node = (name: string, more: Partial<NodeFacts> = {}): NodeFacts => ({
   desired: OLD,
   state: 'Done',
   reason: '',
+  hasDrifted: false,
   isReady: true,
   notReady: '',
   readyChangedAt: NOW - 1000,
   isCordoned: false,
   isCordonedByUs: false,
+  awaitsDrain: false,
   drainBlocked: '',
   osImage: '',
   givenAt: null,
@@ -108,6 +111,12 @@ describe('a simulated rollout', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('starts with one machine, whatever the machines reported before an earlier assignment', () => {
+    const nodes = ['a', 'b', 'c'].map((name) => node(name, { hadItBefore: true }));
+    const { waves } = simulateRollout(request(nodes), []).plan;
+    expect(waves.map(({ nodes: { length } }) => length)).toEqual([1, 2]);
   });
 
   it('has no waves while a failed machine halts it', () => {

@@ -62,7 +62,7 @@ function estimate(waves: readonly PlannedWave[], capacity: number, history: read
 function placesTaken({ otherControlPlaneOut, nodes }: RolloutRequest, decision: RolloutDecision): string[] {
   const stuck = nodes.filter(({ name }) => {
     const verdict = decision.nodes.get(name);
-    return verdict?.isUnavailable === true && (verdict.phase === 'skipped' || verdict.phase === 'failed');
+    return verdict?.isUnavailable === true && ['skipped', 'failed', 'drifted'].includes(verdict.phase);
   });
   return [...stuck.map(({ name }) => name), ...otherControlPlaneOut];
 }
@@ -133,6 +133,7 @@ function finish(node: NodeFacts, given: string | null, decision: RolloutDecision
 const finished = (node: NodeFacts, config: string | null): NodeFacts => ({
   ...node,
   desired: config,
+  hadItBefore: node.current === config,
   current: config,
   state: 'Done',
   reason: '',

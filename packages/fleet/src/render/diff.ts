@@ -10,7 +10,7 @@ import {
   type Provenance,
   type Report,
 } from '@slipway/ignition';
-import { maskedDiff, type Masking } from '../masking.ts';
+import { maskContents, maskedDiff, type Masking } from '../masking.ts';
 import { RENDERED_VERSION } from './ignition.ts';
 import type { RenderInput } from './input.ts';
 import { hasOwnKernel, OS_IMAGE_FIELDS } from './machine-settings.ts';
@@ -23,7 +23,7 @@ export async function diffRendered(a: Spec, b: Spec, masking: Masking = {}): Pro
   const report = [...before.report, ...after.report];
   if (before.config === null || after.config === null) return { items: null, report };
   const diff = await diffConfigs(before.config, after.config, maskedDiff(masking));
-  const items = diff.items === null ? null : [...diff.items, ...settingDiffs(a, b)];
+  const items = diff.items === null ? null : [...diff.items, ...settingDiffs(a, b, masking)];
   return { items, report: [...report, ...diff.report] };
 }
 
@@ -43,14 +43,17 @@ const SINGLE: readonly {
 ];
 
 /** All settings outside the Ignition config, as one item with fields. */
-function settingDiffs(a: Spec, b: Spec): ItemDiff[] {
+function settingDiffs(a: Spec, b: Spec, masking: Masking): ItemDiff[] {
   const fields = LISTS.flatMap((name) => listChanges(name, a[name] ?? [], b[name] ?? []));
   for (const { name, default: none } of SINGLE) {
     const before = String(a[name] ?? '') || none;
     const after = String(b[name] ?? '') || none;
     if (before !== after) fields.push({ name, before: before || null, after: after || null });
   }
-  return fields.length === 0 ? [] : [{ noun: 'machine settings', name: '', change: 'changed', fields, contents: [] }];
+  if (fields.length === 0) return [];
+  const show = (value: string | null) => (value === null ? null : maskContents(value, masking));
+  const shown = fields.map(({ name, before, after }) => ({ name, before: show(before), after: show(after) }));
+  return [{ noun: 'machine settings', name: '', change: 'changed', fields: shown, contents: [] }];
 }
 
 /** Added and removed values; if there are none, the new order, because the kernel reads its arguments in order. */

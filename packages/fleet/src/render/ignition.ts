@@ -1,5 +1,14 @@
 import { isRecord } from '@slipway/base/json';
-import { type AnyConfig, type ConfigOf, isOfVersion, maskUrl, parse, translate, validate } from '@slipway/ignition';
+import {
+  type AnyConfig,
+  cleanPath,
+  type ConfigOf,
+  isOfVersion,
+  maskUrl,
+  parse,
+  translate,
+  validate,
+} from '@slipway/ignition';
 import { fieldOfConfig, firstProblems, problemAt, problemsIn, type RenderProblem } from './problem.ts';
 import { remoteReferences } from './remote.ts';
 
@@ -29,6 +38,19 @@ function octal(mode: number): string {
   return `0${mode.toString(8)}`;
 }
 
+/**
+ * The files that the machine config server adds for a machine that joins. In a MachineConfig they would have no effect at
+ * first boot, and the machine would differ from its config from the start.
+ */
+export const serverPaths = {
+  nodeAnnotations: '/etc/machine-config-daemon/node-annotations.json',
+  kubeconfig: '/etc/kubernetes/kubeconfig',
+  caBundle: '/etc/kubernetes/ca.crt',
+  encapsulated: '/etc/ignition-machine-config-encapsulated.json',
+} as const;
+
+const reservedPaths: ReadonlySet<string> = new Set(Object.values(serverPaths));
+
 // Reads the Ignition config of one MachineConfig of any spec version, validates it and translates it to the rendered
 // version.
 
@@ -50,7 +72,11 @@ export function readIgnition(object: string, raw: unknown): IgnitionRead {
   if (parsed.config === null) {
     return refuse(problemsIn(parsed.report, 'error', { code: 'SLW_RENDER_PARSE', object, wayOut: CORRECT }));
   }
-  const problems = [...modeProblems(object, parsed.config), ...remoteProblems(object, parsed.config)];
+  const problems = [
+    ...modeProblems(object, parsed.config),
+    ...reservedProblems(object, parsed.config),
+    ...remoteProblems(object, parsed.config),
+  ];
   const validation = validate(parsed.config);
   const known = new Set(problems.map((problem) => problem.field));
   for (const problem of problemsIn(validation, 'error', { code: 'SLW_RENDER_INVALID', object, wayOut: CORRECT })) {
@@ -81,6 +107,17 @@ function modeProblems(object: string, config: AnyConfig): RenderProblem[] {
     problems.push(problemAt('SLW_RENDER_MODE', object, field, `file ${path.slice(0, 200)}: ${refusal}`));
   }
   return problems;
+}
+
+function reservedProblems(object: string, { storage = {} }: AnyConfig): RenderProblem[] {
+  return (['files', 'directories', 'links'] as const).flatMap((list) =>
+    [...(storage[list] ?? []).entries()].flatMap(([index, { path }]): RenderProblem[] => {
+      const found = cleanPath(path);
+      if (!reservedPaths.has(found)) return [];
+      const text = `the machine config server writes ${found} when a machine joins, so a MachineConfig cannot set it. Remove this entry`;
+      return [problemAt('SLW_RENDER_RESERVED', object, fieldOfConfig(`storage.${list}[${index}].path`), text)];
+    }),
+  );
 }
 
 function remoteProblems(object: string, config: AnyConfig): RenderProblem[] {

@@ -88,6 +88,27 @@ describe('a MachineConfig is refused', () => {
     ]);
   });
 
+  it.each([
+    ['files', '/etc/kubernetes/kubeconfig'],
+    ['files', '/etc/kubernetes//./ca.crt'],
+    ['files', '/etc/machine-config-daemon/node-annotations.json'],
+    ['directories', '/etc/ignition-machine-config-encapsulated.json'],
+    ['links', '/etc/kubernetes/ca.crt'],
+  ] as const)('with %s at a path that the server writes: %s', (list, path) => {
+    const entry = { path, ...(list === 'links' && { target: '/a' }) };
+    const field = `spec.config.storage.${list}[1].path`;
+    const other = { path: '/etc/kubernetes/kubelet-ca.crt', ...(list === 'links' && { target: '/a' }) };
+    const found = listProblems({ config: ignition({ storage: { [list]: [other, entry] } }) });
+    expect(found.filter(({ code }) => code === 'SLW_RENDER_RESERVED')).toMatchObject([
+      {
+        field,
+        message: expect.stringMatching(
+          /the machine config server writes \/etc\/[^ ]+ when a machine joins.*Remove this entry/,
+        ),
+      },
+    ]);
+  });
+
   it('with an unknown kernel type', () => {
     expect(listProblems({ kernelType: 'rt' })).toMatchObject([
       {

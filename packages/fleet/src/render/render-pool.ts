@@ -16,7 +16,7 @@ import {
   type OSStream,
   streamProblems,
 } from './machine-settings.ts';
-import { canonicalJson, renderedName } from './rendered-name.ts';
+import { canonicalJson, nameByDigests, renderedName } from './rendered-name.ts';
 import { compressContents, MAX_SPEC_BYTES, storedSize, computeStoredSize } from './size.ts';
 
 /** The normalised spec of a rendered config, which is an ordinary MachineConfig spec. */
@@ -64,12 +64,13 @@ export async function renderPool(request: RenderRequest): Promise<RenderResult> 
   const plain: RenderedSpec = { config, ...mergeSettings(inputs, osImages) };
   const json = canonicalJson(plain);
   const bytes = new TextEncoder().encode(json);
-  const fitted = await fit(plain, storedSize(json, bytes.length));
+  const size = storedSize(json, bytes.length);
+  const fitted = await fit(plain, size);
   if (fitted.bytes > MAX_SPEC_BYTES) return refuse([sizeProblem(pool, fitted, merged.provenance)]);
   return {
     ok: true,
     rendered: {
-      name: renderedName(pool, bytes),
+      name: size > MAX_SPEC_BYTES ? await nameByDigests(pool, { ...plain }) : renderedName(pool, bytes),
       spec: fitted.spec,
       sources: inputs.map((input) => input.reference),
       bytes: fitted.bytes,

@@ -1,6 +1,7 @@
+import { encodeDataUrl, gzip } from '@slipway/ignition';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, isRenderedAs, renderedName } from './rendered-name.ts';
+import { canonicalJson, isRenderedAs, isRenderedFor, nameByDigests, renderedName } from './rendered-name.ts';
 
 const spec = { kernelArguments: ['nosmt'], config: { ignition: { version: '3.5.0' } } };
 const name = renderedName('worker', canonicalJson(spec));
@@ -8,7 +9,7 @@ const name = renderedName('worker', canonicalJson(spec));
 describe('the name of a rendered config', () => {
   it('is that of its spec, whatever the order of the fields', async () => {
     const { config, kernelArguments } = spec;
-    expect(isRenderedAs(name, 'worker', { config, kernelArguments })).toBe(true);
+    expect(await isRenderedAs(name, 'worker', { config, kernelArguments })).toBe(true);
   });
 
   it.each([
@@ -16,15 +17,60 @@ describe('the name of a rendered config', () => {
     ['all of it is missing', 'worker', undefined],
     ['it was rendered for another pool', 'infra', spec],
   ])('differs if %s', async (_, pool, other) => {
-    expect(isRenderedAs(name, pool, other)).toBe(false);
+    expect(await isRenderedAs(name, pool, other)).toBe(false);
   });
 
-  it('is not checked for compressed contents', async () => {
-    const contents = { source: 'data:;base64,H4sI', compression: 'gzip' };
-    const packed = { config: { ...spec.config, storage: { files: [{ path: '/a', contents }] } } };
-    expect(isRenderedAs(name, 'worker', packed)).toBe(true);
+  it('is compared with contents that a user compressed', async () => {
+    const packed = withFile('data:;base64,H4sI', 'gzip');
+    const named = renderedName('worker', canonicalJson(packed));
+    expect(await isRenderedAs(named, 'worker', packed)).toBe(true);
+    expect(await isRenderedAs(named, 'worker', { ...packed, kernelArguments: ['mitigations=off'] })).toBe(false);
+    expect(await isRenderedAs(name, 'worker', packed)).toBe(false);
+  });
+
+  describe('that is too large to be stored without compression', () => {
+    const text = 'contents of a large file\n'.repeat(100);
+    const plain = withFile(`data:,${encodeURIComponent(text)}`);
+    const compressed = async (contents: string) =>
+      withFile(encodeDataUrl(await gzip(new TextEncoder().encode(contents))), 'gzip');
+
+    it('covers the contents, whatever form they are stored in', async () => {
+      const named = await nameByDigests('worker', plain);
+      expect(await nameByDigests('worker', await compressed(text))).toBe(named);
+      expect(await isRenderedAs(named, 'worker', await compressed(text))).toBe(true);
+    });
+
+    it.each([
+      ['the contents of the file', async () => compressed(`${text}x`)],
+      ['another field', async () => ({ ...(await compressed(text)), kernelArguments: ['mitigations=off'] })],
+      ['the rest, with contents that are not gzip', async () => withFile('data:;base64,AAAA', 'gzip')],
+    ])('differs if a client changes %s', async (_, change) => {
+      expect(await isRenderedAs(await nameByDigests('worker', plain), 'worker', await change())).toBe(false);
+    });
   });
 });
+
+describe('a name', () => {
+  it.each([
+    ['worker', 'rendered-worker-a', true],
+    ['worker-gpu', 'rendered-worker-gpu-a', true],
+    ['worker', 'rendered-worker-gpu-a', false],
+    ['worker', 'rendered-master-a', false],
+    ['worker', '99-worker-ssh', false],
+    ['worker', 'rendered-worker-', false],
+    ['worker', 'rendered-worker', false],
+    ['worker', 'x-rendered-worker-a', false],
+    ['worker', 'rendered-worker-a/b', false],
+    ['worker', '', false],
+  ])('is one of pool %s or not: %s', (pool, config, expected) => {
+    expect(isRenderedFor(pool, config)).toBe(expected);
+  });
+});
+
+function withFile(source: string, compression?: string) {
+  const contents = { source, ...(compression !== undefined && { compression }) };
+  return { config: { ignition: { version: '3.5.0' }, storage: { files: [{ path: '/a', contents }] } } };
+}
 
 describe('canonical JSON', () => {
   // RFC 8785, section 3.2.2 and 3.2.4: numbers, escapes and literals.

@@ -3,6 +3,7 @@
 import { type MachineConfig, RENDERED_PREFIX } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { isRecord, type JsonRecord } from '@slipway/base/json';
+import { decodeDataUrl, gunzip } from '@slipway/ignition';
 
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return writeList(value);
@@ -36,17 +37,53 @@ function writeList(items: readonly unknown[]): string {
 
 const NAME_DIGITS = 32;
 
-/** `rendered-<pool>-<32 hex digits>`, of the spec before compression: gzip output depends on the engine. */
+/** `rendered-<pool>-<32 hex digits>` */
 export function renderedName(pool: string, canonicalSpec: string | Uint8Array): string {
   return `${RENDERED_PREFIX}${pool}-${sha256(canonicalSpec).slice(0, NAME_DIGITS)}`;
 }
 
 /**
- * Whether a spec is what was rendered for a pool under this name. A spec with compressed contents cannot be checked,
- * because the hash covers the uncompressed ones: it is accepted.
+ * The name of a spec that is too large to be stored without compression. It covers a digest of each file's contents
+ * instead of the contents, because gzip output depends on the engine.
  */
-export function isRenderedAs(name: string, pool: string, spec: MachineConfig['spec']): boolean {
+export const nameByDigests = async (pool: string, spec: JsonRecord): Promise<string> =>
+  renderedName(pool, canonicalJson(await digestContents(spec)));
+
+/** Far above what a machine needs in one file. Larger contents are covered in the form in which they are stored. */
+const MAX_CONTENTS_BYTES = 64 * 1024 * 1024;
+
+/** The same value, with a digest for each `source` that is a data URL, whether it is compressed or not. */
+async function digestContents(value: unknown): Promise<unknown> {
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    // One after the other, so that only one file is in memory.
+    for (const item of value) items.push(await digestContents(item));
+    return items;
+  }
+  if (!isRecord(value)) return value;
+  const digest = await digestSource(value);
+  if (digest !== null) return digest;
+  const fields: JsonRecord = {};
+  for (const [name, field] of Object.entries(value)) fields[name] = await digestContents(field);
+  return fields;
+}
+
+async function digestSource({ source, compression, ...rest }: JsonRecord): Promise<JsonRecord | null> {
+  const decoded = typeof source === 'string' && source.startsWith('data:') ? decodeDataUrl(source) : null;
+  if (decoded === null || !decoded.ok) return null;
+  const plain = compression === 'gzip' ? await gunzip(decoded.bytes, { maxBytes: MAX_CONTENTS_BYTES }) : decoded;
+  return plain.ok ? { ...rest, source: `sha256:${sha256(plain.bytes)}` } : null;
+}
+
+/** Whether a spec is what was rendered for a pool under this name. */
+export async function isRenderedAs(name: string, pool: string, spec: MachineConfig['spec']): Promise<boolean> {
   const json = canonicalJson(spec ?? {});
-  if (json.includes('"compression":"gzip"')) return true;
-  return name === renderedName(pool, json);
+  if (name === renderedName(pool, json)) return true;
+  return json.includes('"compression":"gzip"') && name === (await nameByDigests(pool, { ...spec }));
+}
+
+/** Whether a config is named as one of this pool. Pool worker must not get a config of pool worker-gpu. */
+export function isRenderedFor(pool: string, name: string): boolean {
+  const prefix = `${RENDERED_PREFIX}${pool}-`;
+  return name.startsWith(prefix) && /^[^-/\s]+$/.test(name.slice(prefix.length));
 }

@@ -34,7 +34,7 @@ export interface PoolPins {
   readonly bytesPerSecond: number | null;
   /** Until the last machine that reports a rate is done. */
   readonly secondsLeft: number | null;
-  /** How many machines may pull concurrently, from the pool's annotation; null: all. */
+  /** How many machines may pull concurrently, from the pool's annotation; null: the default. */
   readonly maxPulling: string | null;
   readonly problems: readonly string[];
   readonly sets: readonly SetPins[];

@@ -1,4 +1,5 @@
 // What a user can do about a node in its current state.
+import { driftPolicyAnnotation } from '@slipway/api/names';
 import type { NodePhase, RolloutDecision } from '../rollout/facts.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
 
@@ -42,13 +43,18 @@ const remediations: readonly Remediation[] = [
       `Fix the problem that node ${node.name} reports: the rollout continues automatically once the node is healthy. Or apply a corrected MachineConfig, roll back (slipway cancel ${pool}), or continue with the other nodes (slipway resume ${pool}).`,
   },
   {
-    when: (situation) => situation.phase !== 'failed' && isFailing(situation),
+    when: (situation) => situation.phase === 'drifted',
+    say: ({ pool, node }) =>
+      `Revert the change on node ${node.name}, add it to a MachineConfig, or have the daemon revert it (kubectl annotate machineconfiguration cluster ${driftPolicyAnnotation}=heal). Until then the node counts as unavailable and the next wave does not start. To start that wave anyway: slipway resume ${pool}.`,
+  },
+  {
+    when: (situation) => !['failed', 'drifted'].includes(situation.phase) && isFailing(situation),
     say: ({ node }) => `Fix the problem that node ${node.name} reports: it is updated once its state is Done.`,
   },
   {
     when: (situation) => situation.poolPhase === 'halted' && situation.phase !== 'failed' && !isHealthy(situation),
     say: ({ pool }) =>
-      `The rollout is halted because of another node, which slipway status ${pool} names. Roll back (slipway cancel ${pool}) or continue anyway (slipway resume ${pool}).`,
+      `The rollout is halted because of another node, or because of the pool’s target: slipway status ${pool} shows which. Roll back (slipway cancel ${pool}) or continue anyway (slipway resume ${pool}).`,
   },
   {
     when: ({ node }) => node.isCordoned && !node.isCordonedByUs,

@@ -189,12 +189,15 @@ function countMachines(nodes: readonly NodeReport[], target: string | null): Mac
   };
 }
 
+/** Machines that are updated, or that no progress of the rollout updates. */
+const settledPhases: ReadonlySet<NodePhase> = new Set(['updated', 'skipped', 'drifted']);
+
 /** Only while machines are updated: the end of a halted or paused rollout cannot be estimated. */
 function secondsLeft({ facts, decision, history }: DecidedPool, nodes: readonly NodeReport[]): number | null {
   if (decision.phase !== 'updating') return null;
   const hasWaves = decision.wave !== null && decision.wave.of > 1;
   return estimateSeconds(history, {
-    nodes: nodes.filter(({ phase }) => phase !== 'updated' && phase !== 'skipped').length,
+    nodes: nodes.filter(({ phase }) => !settledPhases.has(phase)).length,
     updated: nodes.filter(({ phase }) => phase === 'updated').length,
     capacity: decision.maxUnavailable,
     waves: hasWaves ? waveSizes(facts.policy, nodes.length) : [],

@@ -195,6 +195,14 @@ describe('resume', () => {
     expect(decideRollout(sampleRequest({ state, maxUnavailable: 2 }, nodes)).wave).toMatchObject({ number: 2 });
   });
 
+  it('continues without a machine that has drifted', () => {
+    const drifted = { ...failed, current: NEW, hasDrifted: true };
+    const nodes = [sampleNode('worker-9', drifted), ...sampleNodes(2)];
+    const { state, answer } = answerWith('resume', underWay, { nodes });
+    expect(answer.text).toContain('without waiting for worker-9');
+    expect(decideRollout(sampleRequest({ state, maxUnavailable: 2 }, nodes)).wave).toMatchObject({ number: 2 });
+  });
+
   it('ends a hold', () => {
     const hold = { kind: 'return', instead: NEW, at: at(-5), why: 'it broke' } as const;
     const policy = { ...defaultRolloutPolicy, hold: 'until-resume' } as const;
@@ -228,5 +236,29 @@ describe('any other request', () => {
 
   it('is refused before anything was rendered, and there is no state to store it in', () => {
     expect(refusal('cancel', { newest: null, state: null })).toContain('nothing has been rendered');
+  });
+});
+
+describe('a pool with a target that was not rendered for it', () => {
+  const aimed: Partial<PoolFacts> = { held: 'rendered-master-a', proven: OLD };
+
+  it('is released by resume', () => {
+    const { held, state, answer } = answerWith('resume', aimed);
+    expect(held).toBeNull();
+    expect(state).toMatchObject({ target: NEW, hold: null });
+    expect(answer).toMatchObject({
+      ok: true,
+      text: expect.stringContaining('rendered-master-a was not rendered for it'),
+    });
+  });
+
+  it('can be rolled back to a config of its own', () => {
+    expect(answerWith(`rollback=${OLD}`, aimed)).toMatchObject({ held: OLD, answer: { ok: true } });
+  });
+
+  it('answers why nothing can be requested while spec.configuration names it', () => {
+    expect(refusal('resume', { newest: '99-worker-motd' })).toMatch(
+      /spec\.configuration\.name: expected.*SLW_ROLLOUT_TARGET/,
+    );
   });
 });

@@ -1,9 +1,10 @@
 // Answers a user's request about a rollout.
-import { RENDERED_PREFIX } from '@slipway/api/names';
-import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
+import { isRenderedFor } from '../render/rendered-name.ts';
+import type { NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isReverting } from './node-state.ts';
 import {
   type RolloutTarget,
+  describeRefusal,
   resolveTarget,
   startRollout,
   advanceRollout,
@@ -62,6 +63,7 @@ export function answerRequest(request: string, input: RequestInput): RequestAnsw
 
 function decideOutcome(request: string, input: RequestInput): RequestOutcome {
   const aim = resolveTarget(input.pool, input.now);
+  if (aim.refused !== null) return replaceRefused(request, aim.refused, input);
   if (aim.target === null) return refused(`nothing has been rendered for pool ${input.pool.name} yet`);
   const aimed = { ...aim, target: aim.target };
   if (request === 'cancel') return cancel(aimed, input);
@@ -70,6 +72,15 @@ function decideOutcome(request: string, input: RequestInput): RequestOutcome {
   if (request.startsWith('rollback=')) return rollback(request.slice('rollback='.length), aimed, input);
   const expected = 'cancel, resume, rollback or rollback=<rendered MachineConfig>';
   return refused(`expected ${expected}, found "${request.slice(0, MAX_REQUEST)}"`);
+}
+
+/** A refused target counts as none: `resume` removes it, and any other request sets a target in its place. */
+function replaceRefused(request: string, target: string, input: RequestInput): RequestOutcome {
+  const { pool } = input;
+  if (target !== pool.held) return refused(describeRefusal(pool, target));
+  const free = { ...input, pool: { ...pool, held: null } };
+  if (request !== 'resume') return decideOutcome(request, free);
+  return releaseHold(`${target} was not rendered for it`, free);
 }
 
 const refused = (text: string): RequestOutcome => ({ ok: false, text: `${text} (SLW_ROLLOUT_REQUEST)` });
@@ -109,12 +120,6 @@ function rollback(to: string | null, aim: ActiveTarget, input: RequestInput): Re
   if (to === aim.target) return refused(`${to} is already the target of pool ${pool.name}`);
   return goTo(to, { kind: 'rollback', now, why: `rolled back from ${aim.target} at a user's request` }, input);
 }
-
-/** Pool worker must not get a config of pool worker-gpu. */
-const isRenderedFor = (pool: string, config: string): boolean => {
-  const prefix = `${RENDERED_PREFIX}${pool}-`;
-  return config.startsWith(prefix) && /^[^-/\s]+$/.test(config.slice(prefix.length));
-};
 
 /** The last config that every machine had before the current one. */
 function before(target: string, { pool, history }: RequestInput): string | null {
@@ -161,26 +166,26 @@ function resume(aim: ActiveTarget, input: RequestInput): RequestOutcome {
     return { ok: true, text, state, held: aim.held, ended: course.ended };
   }
   if (aim.hold === null) return refused(`pool ${pool.name} is neither halted nor held: there is nothing to resume`);
-  return releaseHold(aim.hold, input);
+  return releaseHold(aim.hold.why, input);
 }
 
-function releaseHold(hold: Hold, input: RequestInput): RequestOutcome {
+function releaseHold(why: string, input: RequestInput): RequestOutcome {
   const { pool } = input;
   if (pool.newest === null) return refused(`nothing has been rendered for pool ${pool.name} to continue to`);
-  const free = { target: pool.newest, held: null, hold: null };
+  const free = { target: pool.newest, refused: null, held: null, hold: null };
   const { state, ended } = advanceRollout(free, input);
   return {
     ok: true,
-    text: `pool ${pool.name} is no longer held (${hold.why}) and now targets ${pool.newest}`,
+    text: `pool ${pool.name} is no longer held (${why}) and now targets ${pool.newest}`,
     state,
     held: null,
     ended,
   };
 }
 
-/** Machines that were assigned the target and failed, or are not ready. */
+/** Machines that were assigned the target and failed, drifted, or are not ready. */
 const listUnhealthy = (target: string, { pool, nodes, now }: RequestInput): NodeFacts[] =>
   nodes.filter((node) => {
     const { standing } = computeNodeState(node, { target, now, proven: pool.proven, hold: null });
-    return standing === 'failed' || (standing === 'moving' && !node.isReady);
+    return standing === 'failed' || standing === 'drifted' || (standing === 'moving' && !node.isReady);
   });

@@ -1,7 +1,9 @@
 // Which nodes are assigned the target now, and in which order.
+import { isRenderedFor } from '../render/rendered-name.ts';
 import type { Assignment, NodeFacts, RolloutDecision, RolloutRecord, RolloutRequest, RolloutState } from './facts.ts';
 import {
   type RolloutTarget,
+  describeRefusal,
   resolveTarget,
   startRollout,
   advanceRollout,
@@ -12,7 +14,7 @@ import {
 } from './lifecycle.ts';
 import { isFailing, isUnavailable, type NodeState, computeNodeState } from './node-state.ts';
 import { computeMaxUnavailable } from './policy.ts';
-import { AFTER_FAILURE } from './read-facts.ts';
+import { AFTER_FAILURE, ALREADY_RUNS } from './read-facts.ts';
 import { computePhase, type Situation, formatSummary } from './summary.ts';
 import { buildVerdicts } from './verdicts.ts';
 import { computeWave } from './waves.ts';
@@ -30,7 +32,8 @@ export function selectAssignments(stands: readonly NodeState[], limits: Limits):
   const { target, wave } = limits;
   const same = stands.filter(({ standing }) => standing === 'same').sort(byTurn);
   const give = same.map((stand) => ({ node: stand.node.name, config: target, why: explainAssignment(stand, target) }));
-  let free = wave.size - wave.given - same.length;
+  // In the first wave they do not take the place of the canary.
+  let free = wave.size - wave.given - (wave.number === 1 ? 0 : same.length);
   const slots = countSlots(stands, limits);
   if (free <= 0) return give;
   for (const stand of inOrder(stands, slots, limits)) {
@@ -123,7 +126,7 @@ function explainSelection({ zone }: NodeFacts, { unavailable }: Slots, { wave, m
 }
 
 function explainAssignment({ node, standing }: NodeState, target: string): string {
-  if (standing === 'same') return `${isFailing(node) ? AFTER_FAILURE : ''}already runs ${target}`;
+  if (standing === 'same') return `${isFailing(node) ? AFTER_FAILURE : ''}${ALREADY_RUNS}${target}`;
   if (isFailing(node)) return `${AFTER_FAILURE}${describeFailedConfig(node)}; failed nodes go first`;
   if (standing === 'broken') return `not ready at ${node.current}, which may be the cause`;
   return `was already moving to ${node.desired}, so redirecting it makes no other node unavailable`;
@@ -136,7 +139,7 @@ const describeFailedConfig = ({ current, desired }: NodeFacts): string =>
 
 export function decideRollout(request: RolloutRequest): RolloutDecision {
   const aim = resolveTarget(request.pool, request.now);
-  if (!hasTarget(aim)) return nothingToDo(request);
+  if (!hasTarget(aim)) return aim.refused === null ? nothingToDo(request) : refuseTarget(request, aim.refused);
   const stands = computeNodeStates(request, aim, request.nodes);
   const course = computeProgress(request, aim, stands);
   const back = course.state === null ? null : findReversal(course.state, request);
@@ -187,6 +190,8 @@ interface Reversal {
 function findReversal(state: RolloutState, { pool, nodes }: RolloutRequest): Reversal | null {
   const { halted, from, fromOsMajor } = state;
   if (halted === null || from === null || pool.policy.onFailure !== 'return') return null;
+  // The state is an annotation, which users can edit.
+  if (!isRenderedFor(pool.name, from)) return null;
   if (downgrade({ config: from, osMajor: fromOsMajor }, nodes) !== null) return null;
   return { to: from, state, why: `node ${halted.node} failed: ${halted.reason}` };
 }
@@ -249,8 +254,27 @@ function computeNextCheck({ stands, state, wave, request }: Situation, phase: Ro
   return next;
 }
 
-function nothingToDo({ pool, nodes }: RolloutRequest): RolloutDecision {
-  const why = `nothing has been rendered for pool ${pool.name} yet`;
+function nothingToDo(request: RolloutRequest): RolloutDecision {
+  const { name } = request.pool;
+  return withoutTarget(request, {
+    why: `nothing has been rendered for pool ${name} yet`,
+    summary: `Nothing has been rendered for pool ${name} yet. If this lasts, check the pool's condition RenderDegraded`,
+    phase: 'nothing',
+  });
+}
+
+function refuseTarget(request: RolloutRequest, refused: string): RolloutDecision {
+  return withoutTarget(request, {
+    why: `the target ${refused} of pool ${request.pool.name} was not rendered for this pool`,
+    summary: describeRefusal(request.pool, refused),
+    phase: 'halted',
+  });
+}
+
+function withoutTarget(
+  { pool, nodes }: RolloutRequest,
+  { why, summary, phase }: Pick<RolloutDecision, 'summary' | 'phase'> & { readonly why: string },
+): RolloutDecision {
   return {
     target: null,
     maxUnavailable: computeMaxUnavailable(pool.maxUnavailable, nodes.length),
@@ -261,7 +285,7 @@ function nothingToDo({ pool, nodes }: RolloutRequest): RolloutDecision {
     held: pool.held,
     ended: null,
     lookAgainAt: null,
-    summary: `Nothing has been rendered for pool ${pool.name} yet. If this lasts, check the pool's condition RenderDegraded`,
-    phase: 'nothing',
+    summary,
+    phase,
   };
 }

@@ -17,6 +17,8 @@ export interface NodeFacts {
   readonly state: DaemonState;
   /** The daemon's message; '' if there is none. */
   readonly reason: string;
+  /** It is degraded because something on the machine changed what its current config wrote. */
+  readonly hasDrifted: boolean;
   /** Ready, without network or disk problems. */
   readonly isReady: boolean;
   /** Human-readable: what is not ready; '' if it is ready. */
@@ -26,6 +28,8 @@ export interface NodeFacts {
   readonly isCordoned: boolean;
   /** Slipway cordoned it for an update. */
   readonly isCordonedByUs: boolean;
+  /** It has requested a drain that is not complete. */
+  readonly awaitsDrain: boolean;
   /** What its drain waits for; '' for nothing. */
   readonly drainBlocked: string;
   /** As the kubelet reports it, such as `Red Hat Enterprise Linux CoreOS 9.6.20260101-0`; ''. */
@@ -34,6 +38,8 @@ export interface NodeFacts {
   readonly givenAt: number | null;
   /** It had failed at another config when it was assigned this one: the daemon's report may still be about that. */
   readonly wasFailing: boolean;
+  /** It reported this config as its own before it was assigned: it does not prove that a machine can be updated to it. */
+  readonly hadItBefore: boolean;
   readonly isBeingDeleted: boolean;
 }
 
@@ -145,6 +151,8 @@ export type NodePhase =
   | 'updating'
   /** Was assigned the target and failed to apply it. */
   | 'failed'
+  /** Was assigned the target and drifted from its config, before the update or after it. */
+  | 'drifted'
   /** Is being assigned the target. */
   | 'next'
   /** Waits for a slot. */

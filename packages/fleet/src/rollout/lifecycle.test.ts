@@ -54,6 +54,34 @@ describe('the target of a pool', () => {
     expect(resolveTarget(samplePool(pool), NOW)).toMatchObject(aim);
   });
 
+  it.each<[string, Partial<PoolFacts>, string]>([
+    ['a bare piece in the annotation', { held: '99-worker-motd' }, '99-worker-motd'],
+    ['another pool’s config in the annotation', { held: 'rendered-master-a' }, 'rendered-master-a'],
+    ['a config of a pool with a longer name', { held: 'rendered-worker-gpu-a' }, 'rendered-worker-gpu-a'],
+    ['a bare piece in spec.configuration', { newest: '99-worker-motd' }, '99-worker-motd'],
+  ])('is not %s: nothing is assigned, and the pool reports why', (_, pool, refused) => {
+    expect(resolveTarget(samplePool(pool), NOW)).toEqual({
+      target: null,
+      refused,
+      held: pool.held ?? null,
+      hold: null,
+    });
+    const decision = decideRollout(sampleRequest(pool, sampleNodes(3)));
+    expect(decision).toMatchObject({ give: [], target: null, held: pool.held ?? null, state: null, phase: 'halted' });
+    expect(decision.summary).toMatch(
+      /expected a rendered MachineConfig of this pool.*No machine gets it.*SLW_ROLLOUT_TARGET/,
+    );
+    expect(decision.summary).toContain(`found ${refused}`);
+  });
+
+  it('is not a config of another pool that the stored state names as the last good one', () => {
+    const failing = sampleNode('canary', { desired: NEW, state: 'Degraded', givenAt: NOW - MINUTE });
+    const state = sampleState({ from: 'rendered-master-a', halted: { at: at(-5), node: 'canary', reason: 'x' } });
+    const policy = { ...defaultRolloutPolicy, onFailure: 'return' } as const;
+    const decision = decideRollout(sampleRequest({ state, policy }, [failing, ...sampleNodes(2)]));
+    expect(decision).toMatchObject({ target: NEW, held: null, phase: 'halted', give: [] });
+  });
+
   it('a hold that a user set by hand does not end with a new render', () => {
     const state = sampleState({ target: OLD, hold: { ...hold, kind: 'rollback', instead: null } });
     expect(resolveTarget(samplePool({ held: OLD, state, newest: NEXT }), NOW)).toMatchObject({ target: OLD });
@@ -76,7 +104,6 @@ describe('a halt', () => {
   it.each<[string, Partial<NodeFacts>]>([
     ['is degraded', failed],
     ['cannot apply it', { ...failed, state: 'Unreconcilable' }],
-    ['is degraded after it applied it', { ...failed, current: NEW }],
     [
       'is away for half an hour',
       { ...failed, state: 'Rebooting', isReady: false, readyChangedAt: NOW - 31 * MINUTE, givenAt: NOW - 40 * MINUTE },
@@ -125,6 +152,22 @@ describe('a halt', () => {
     expect(choose({}, [canary(facts), ...sampleNodes(3)])).toMatchObject({ phase: 'updating', lookAgainAt: null });
   });
 
+  it.each<[string, Partial<NodeFacts>]>([
+    ['its daemon started the update', { state: 'Done' }],
+    ['its drain was complete', { state: 'Working', awaitsDrain: true }],
+  ])('does not follow for a node that went down before %s', (_, more) => {
+    const facts = {
+      ...failed,
+      isReady: false,
+      readyChangedAt: NOW - 99 * MINUTE,
+      givenAt: NOW - 100 * MINUTE,
+      ...more,
+    };
+    const decision = choose({}, [canary(facts), ...sampleNodes(3)], { policy: returning });
+    expect(decision).toMatchObject({ phase: 'updating', target: NEW, lookAgainAt: null });
+    expect(decision.nodes.get('canary')?.why).toContain('not ready: Kubelet stopped posting node status.');
+  });
+
   it('does not follow immediately for a node that had failed before: its report may be stale', () => {
     const facts = { ...failed, wasFailing: true } as const;
     expect(choose({}, [canary(facts)])).toMatchObject({ phase: 'updating', lookAgainAt: NOW + MINUTE });
@@ -170,6 +213,62 @@ describe('a halt', () => {
   });
 });
 
+describe('drift on a machine that was assigned the target', () => {
+  const drift: Partial<NodeFacts> = {
+    ...failed,
+    current: NEW,
+    reason: '1 item on this machine differs from rendered-worker-b: file /etc/motd [SLW_DAEMON_DRIFT]',
+    hasDrifted: true,
+  };
+  const before = { ...drift, current: OLD };
+
+  it.each<[string, Partial<NodeFacts>, typeof defaultRolloutPolicy]>([
+    ['after its update, with halt', drift, defaultRolloutPolicy],
+    ['after its update, with return', drift, returning],
+    ['before its update, with halt', before, defaultRolloutPolicy],
+    ['before its update, with return', before, returning],
+  ])('%s: the rollout continues, and the machine counts as unavailable', (_, facts, policy) => {
+    const decision = choose({ wave: 2 }, [canary(facts), ...sampleNodes(6)], { policy });
+    expect(decision).toMatchObject({ phase: 'updating', target: NEW, held: null, state: { halted: null } });
+    expect(decision.give).toHaveLength(4);
+    expect(decision.summary).toContain('drifted: canary');
+    expect(decision.nodes.get('canary')).toMatchObject({ phase: 'drifted', isUnavailable: true });
+    expect(decision.nodes.get('canary')?.why).toContain('file /etc/motd');
+  });
+
+  it('leaves no slot to others once maxUnavailable machines have drifted', () => {
+    const drifted = sampleNodes(5, drift);
+    const decision = choose({ wave: 2 }, [...drifted, sampleNode('worker-9')]);
+    expect(decision).toMatchObject({ phase: 'updating', give: [] });
+    expect(decision.summary).toContain('drifted: worker-1, worker-2, worker-3 and 2 more');
+    expect(decision.nodes.get('worker-9')?.why).toContain('at most 5 machines may be unavailable');
+  });
+
+  it('keeps the next wave waiting, until it is gone or a user resumes', () => {
+    const others = sampleNodes(3);
+    const waiting = choose({}, [canary(drift), ...others]);
+    expect(waiting).toMatchObject({ phase: 'updating', give: [], wave: { number: 1 }, state: { halted: null } });
+    expect(waiting.summary).toContain('the next wave starts when canary is healthy');
+    expect(choose({}, [canary({ current: NEW }), ...others]).give).toHaveLength(3);
+    expect(choose({ resumedAt: at(0) }, [canary(drift), ...others]).give).toHaveLength(3);
+  });
+
+  it('does not end the halt that this machine caused before', () => {
+    expect(choose({ halted }, [canary(drift), ...sampleNodes(2)])).toMatchObject({
+      phase: 'halted',
+      state: { halted },
+    });
+  });
+
+  it('of a rollback is no reason to give up: the others roll back', () => {
+    const pool = { held: OLD, state: sampleState({ target: OLD, from: null, hold }), proven: OLD };
+    const nodes = [canary({ ...drift, desired: OLD }), ...sampleNodes(2, { current: NEW })];
+    const decision = decideRollout(sampleRequest({ maxUnavailable: 5, ...pool }, nodes));
+    expect(decision).toMatchObject({ phase: 'updating', target: OLD });
+    expect(decision.give.map(({ node }) => node)).toEqual(['worker-1', 'worker-2']);
+  });
+});
+
 describe('an automatic rollback', () => {
   it('returns to the last good config if the policy is return', () => {
     const request = sampleRequest({ maxUnavailable: 5, policy: returning, state: sampleState({ wave: 2 }) }, [
@@ -198,11 +297,16 @@ describe('an automatic rollback', () => {
     });
   });
 
-  it('includes a node that degraded after it applied the new config, and one that is not ready', () => {
-    const nodes = [canary({ ...failed, current: NEW }), sampleNode('worker-9', { current: NEW, isReady: false })];
+  it('includes a node that drifted after it applied the new config, and one that is not ready', () => {
+    const nodes = [
+      canary(),
+      sampleNode('worker-8', { ...failed, current: NEW, hasDrifted: true }),
+      sampleNode('worker-9', { current: NEW, isReady: false }),
+    ];
     const decision = choose({ wave: 2 }, [...nodes, ...sampleNodes(2)], { policy: returning });
     expect(decision.give).toEqual([
-      { node: 'canary', config: OLD, why: `it failed before: degraded at ${NEW}; failed nodes go first` },
+      { node: 'canary', config: OLD, why: 'it failed before: already runs rendered-worker-a' },
+      { node: 'worker-8', config: OLD, why: `it failed before: degraded at ${NEW}; failed nodes go first` },
       { node: 'worker-9', config: OLD, why: `not ready at ${NEW}, which may be the cause` },
     ]);
   });

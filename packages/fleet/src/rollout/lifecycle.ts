@@ -1,5 +1,7 @@
 // The target config of a pool: the newest, or one that the pool is held at.
+import { targetConfigAnnotation } from '@slipway/api/names';
 import { parseOsMajor } from '../os-streams/os-major.ts';
+import { isRenderedFor } from '../render/rendered-name.ts';
 import type { Hold, NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isFailing, isReverting, type NodeState } from './node-state.ts';
 import { computeMaxUnavailable } from './policy.ts';
@@ -7,8 +9,10 @@ import { highestMajor } from './read-facts.ts';
 import { formatNames } from './node-state.ts';
 
 export interface RolloutTarget {
-  /** Null: nothing was rendered yet. */
+  /** Null: nothing was rendered yet, or the target was refused. */
   readonly target: string | null;
+  /** The config that the pool names and that was not rendered for it; null: there is none. */
+  readonly refused: string | null;
   /** The desired value of the annotation. */
   readonly held: string | null;
   readonly hold: Hold | null;
@@ -17,8 +21,29 @@ export interface RolloutTarget {
 export function resolveTarget(pool: PoolFacts, now: number): RolloutTarget {
   const { held, newest } = pool;
   const hold = held === null ? null : resolveHold(pool, held, now);
-  if (held === null || hold === null || endsByRender(pool, hold)) return { target: newest, held: null, hold: null };
-  return { target: held, held, hold };
+  if (held === null || hold === null || endsByRender(pool, hold)) return acceptTarget(pool, newest, null);
+  return acceptTarget(pool, held, hold);
+}
+
+/**
+ * Only a config that was rendered for the pool. A refused one is not replaced by another: the pool may be held because
+ * the newest one fails.
+ */
+function acceptTarget(pool: PoolFacts, target: string | null, hold: Hold | null): RolloutTarget {
+  if (target !== null && !isRenderedFor(pool.name, target)) {
+    return { target: null, refused: target, held: pool.held, hold: null };
+  }
+  return { target, refused: null, held: hold === null ? null : target, hold };
+}
+
+/** Why the target of a pool is refused, and what to do. */
+export function describeRefusal({ name, held }: PoolFacts, refused: string): string {
+  const field = held === refused ? `annotation ${targetConfigAnnotation}` : 'spec.configuration.name';
+  const remediation =
+    held === refused
+      ? `Remove it with: slipway resume ${name}`
+      : 'The render controller corrects it: check that slipway controller is running';
+  return `MachineConfigPool ${name}, ${field}: expected a rendered MachineConfig of this pool, such as rendered-${name}-…, found ${refused}. No machine gets it. ${remediation} (SLW_ROLLOUT_TARGET)`;
 }
 
 /** Only `resume` ends a hold that a user set by hand: `instead: null` marks it. */
@@ -133,7 +158,7 @@ function buildRecord(
 }
 
 /** Every machine had this config before, or is rolling back to it: it needs no canary, and a failure is not the config's fault. */
-export const isKnownGood = (state: RolloutState, { proven }: PoolFacts): boolean =>
+export const isKnownGood = (state: RolloutState, { proven }: Pick<PoolFacts, 'proven'>): boolean =>
   state.endedAt !== null || proven === state.target || isReverting(state.hold);
 
 // When a rollout halts, continues or rolls back.

@@ -8,6 +8,8 @@ export type NodeStateKind =
   | 'moving'
   /** Was assigned the target and failed. */
   | 'failed'
+  /** Was assigned the target and drifted from its config, before the update or after it: the target did not fail. */
+  | 'drifted'
   /** Runs the target, but another config or none is assigned: assigning the target changes nothing on it. */
   | 'same'
   /** Failed at another config, and still serves pods. */
@@ -68,11 +70,17 @@ export function computeNodeState(node: NodeFacts, measure: StateContext): NodeSt
 }
 
 interface AssignedState {
-  readonly standing: 'well' | 'moving' | 'failed';
+  readonly standing: 'well' | 'moving' | 'failed' | 'drifted';
   readonly changesAt?: number | null;
 }
 
+/**
+ * Drift is no failure of the target: what a config itself changes is found when the update is verified, and
+ * what happens later is done by users and programs on the machine. Going back would not help either, because the
+ * daemon updates no machine that has drifted.
+ */
 function computeAssignedState(node: NodeFacts, { target, now }: StateContext): AssignedState {
+  if (node.hasDrifted) return { standing: 'drifted' };
   if (isFailing(node)) return computeFailingState(node, now);
   const isThere = node.current === target && node.state === 'Done';
   if (isThere && node.isReady && !node.isCordonedByUs) return { standing: 'well' };
@@ -85,12 +93,16 @@ function computeFailingState({ wasFailing, givenAt }: NodeFacts, now: number): A
   return now < believedFrom ? { standing: 'moving', changesAt: believedFrom } : { standing: 'failed' };
 }
 
-/** A machine that was down before it was assigned the target is down for another reason. */
-function computeAwayState({ readyChangedAt, givenAt }: NodeFacts, now: number): AssignedState {
-  if (givenAt !== null && readyChangedAt < givenAt) return { standing: 'moving' };
+/** A machine that went down before its update changed anything on it is down for another reason. */
+function computeAwayState(node: NodeFacts, now: number): AssignedState {
+  const { readyChangedAt, givenAt } = node;
+  if ((givenAt !== null && readyChangedAt < givenAt) || isUntouched(node)) return { standing: 'moving' };
   const failsAt = readyChangedAt + AWAY_MS;
   return now < failsAt ? { standing: 'moving', changesAt: failsAt } : { standing: 'failed' };
 }
+
+/** The daemon reports `Working` before it prepares an update, and changes nothing before the drain. */
+const isUntouched = ({ state, awaitsDrain }: NodeFacts): boolean => state === 'Done' || state === null || awaitsDrain;
 
 function classifyUnassigned(node: NodeFacts, measure: StateContext): NodeStateKind {
   const { current, desired } = node;

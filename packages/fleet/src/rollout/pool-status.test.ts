@@ -295,7 +295,8 @@ describe('the status of a pool with pinned images', () => {
       type: 'Degraded',
       status: 'True',
       reason: 'PinnedImagesDiskFull',
-      message: 'Node worker-1 is reporting: "image x: SLW_PINNING_NO_SPACE"',
+      message:
+        'Node worker-1 is reporting: "image x: SLW_PINNING_NO_SPACE". Until it has space, no other machine of the pool starts to pull',
     });
   });
 

@@ -13,6 +13,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeState } from './memory.ts';
 import {
   AFTER_FAILURE,
+  ALREADY_RUNS,
   highestMajor,
   readNodeFacts,
   parseTargetReason,
@@ -46,6 +47,8 @@ describe('readNodeFacts', () => {
           [nodeAnnotations.reason]: 'it broke',
           [targetReasonAnnotation]: targetReason(NOW, `${AFTER_FAILURE}again`),
           [cordonedAnnotation]: at(-1),
+          [nodeAnnotations.desiredDrain]: `drain-${NEW}`,
+          [nodeAnnotations.lastAppliedDrain]: `drain-${OLD}`,
           [drainBlockedAnnotation]: 'pod a/b, budget c',
         },
       },
@@ -60,17 +63,45 @@ describe('readNodeFacts', () => {
       desired: NEW,
       state: 'Degraded',
       reason: 'it broke',
+      hasDrifted: false,
       isReady: true,
       notReady: '',
       readyChangedAt: NOW - 30 * 60_000,
       isCordoned: true,
       isCordonedByUs: true,
+      awaitsDrain: true,
       drainBlocked: 'pod a/b, budget c',
       osImage: 'CoreOS 9.6.1',
       givenAt: NOW,
       wasFailing: true,
+      hadItBefore: false,
       isBeingDeleted: true,
     });
+  });
+
+  it.each([
+    ['Degraded', 'file /etc/motd differs [SLW_DAEMON_DRIFT]', true],
+    ['Degraded', `${'x'.repeat(8000)} [SLW_DAEMON_DRIFT]`, true],
+    ['Degraded', 'file /etc/motd differs from the config [SLW_DAEMON_VERIFY]', false],
+    ['Degraded', 'a unit logged [SLW_DAEMON_DRIFT] and failed [SLW_DAEMON_UNIT]', false],
+    ['Working', 'file /etc/motd differs [SLW_DAEMON_DRIFT]', false],
+  ])('%s for %s: drift is %s', (state, reason, hasDrifted) => {
+    const annotations = { [nodeAnnotations.state]: state, [nodeAnnotations.reason]: reason };
+    expect(readNodeFacts({ metadata: { name: 'worker-1', annotations } }).hasDrifted).toBe(hasDrifted);
+  });
+
+  it.each([
+    ['drain-x', undefined, true],
+    ['drain-x', 'uncordon-y', true],
+    ['drain-x', 'drain-x', false],
+    ['uncordon-x', 'drain-x', false],
+    [undefined, undefined, false],
+  ])('requested %s, done %s: it waits for its drain: %s', (requested, done, awaitsDrain) => {
+    const annotations = {
+      ...(requested !== undefined && { [nodeAnnotations.desiredDrain]: requested }),
+      ...(done !== undefined && { [nodeAnnotations.lastAppliedDrain]: done }),
+    };
+    expect(readNodeFacts({ metadata: { name: 'worker-1', annotations } }).awaitsDrain).toBe(awaitsDrain);
   });
 
   it('a new Node has reported nothing', () => {
@@ -209,14 +240,24 @@ describe('the reason for an assignment', () => {
       givenAt: NOW,
       why: 'oldest remaining node',
       wasFailing: false,
+      hadItBefore: false,
     });
     expect(parseTargetReason(targetReason(NOW, `${AFTER_FAILURE}another chance`))).toMatchObject({ wasFailing: true });
+    for (const prefix of ['', AFTER_FAILURE]) {
+      const reason = targetReason(NOW, `${prefix}${ALREADY_RUNS}rendered-worker-b`);
+      expect(parseTargetReason(reason)).toMatchObject({ hadItBefore: true, wasFailing: prefix !== '' });
+    }
   });
 
   it.each([undefined, '', 'because', '2026-03-01', 'not-a-time-but-long-enough because'])(
     'that nobody of ours wrote (%s) has no time',
     (text) => {
-      expect(parseTargetReason(text)).toEqual({ givenAt: null, why: text ?? '', wasFailing: false });
+      expect(parseTargetReason(text)).toEqual({
+        givenAt: null,
+        why: text ?? '',
+        wasFailing: false,
+        hadItBefore: false,
+      });
     },
   );
 

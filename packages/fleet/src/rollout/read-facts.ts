@@ -1,3 +1,4 @@
+import { maskSecrets } from '@slipway/base/masking';
 import { parseOsMajor } from '../os-streams/os-major.ts';
 import { isControlPlanePool } from '../pool-membership.ts';
 import type { MachineConfigPool, Node } from '@slipway/api';
@@ -20,6 +21,9 @@ import { maxUnavailableProblem, parseRolloutPolicy } from './policy.ts';
 /** Prefix of the reason if the node had failed at another config: see NodeFacts.wasFailing. */
 export const AFTER_FAILURE = 'it failed before: ';
 
+/** Prefix of the reason if the node reported the config before it was assigned: see NodeFacts.hadItBefore. */
+export const ALREADY_RUNS = 'already runs ';
+
 const MAX_REASON = 500;
 
 export const targetReason = (at: number, why: string): string =>
@@ -30,42 +34,64 @@ export interface TargetReason {
   readonly givenAt: number | null;
   readonly why: string;
   readonly wasFailing: boolean;
+  readonly hadItBefore: boolean;
 }
 
 /** Any client may have written the annotation: a text without a time is returned as the reason. */
 export function parseTargetReason(annotation: string | undefined): TargetReason {
   const [, time = '', why = ''] = /^(\S{20,30}) (.*)$/s.exec(annotation ?? '') ?? [];
   const givenAt = Date.parse(time);
-  if (Number.isNaN(givenAt)) return { givenAt: null, why: (annotation ?? '').slice(0, MAX_REASON), wasFailing: false };
-  return { givenAt, why, wasFailing: why.startsWith(AFTER_FAILURE) };
+  if (Number.isNaN(givenAt)) {
+    return { givenAt: null, why: (annotation ?? '').slice(0, MAX_REASON), wasFailing: false, hadItBefore: false };
+  }
+  return { givenAt, why, ...readReason(why) };
+}
+
+/** What the reason of an assignment records about the node at that time. */
+export function readReason(why: string): Pick<TargetReason, 'wasFailing' | 'hadItBefore'> {
+  const wasFailing = why.startsWith(AFTER_FAILURE);
+  return { wasFailing, hadItBefore: why.startsWith(ALREADY_RUNS, wasFailing ? AFTER_FAILURE.length : 0) };
 }
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const states = ['Working', 'Done', 'Degraded', 'Rebooting', 'Unreconcilable'] as const;
 const MAX_TEXT = 2000;
+/** The daemon ends its reason with a code. */
+const DRIFT_ENDING = ' [SLW_DAEMON_DRIFT]';
 
 export function readNodeFacts({ metadata, spec, status }: Node): NodeFacts {
   const { annotations = {}, labels = {} } = metadata;
   const createdAt = parseTime(metadata.creationTimestamp);
-  const { givenAt, wasFailing } = parseTargetReason(annotations[targetReasonAnnotation]);
+  const { givenAt, wasFailing, hadItBefore } = parseTargetReason(annotations[targetReasonAnnotation]);
   const isCordoned = spec?.unschedulable === true;
+  const state = stateIn(annotations[nodeAnnotations.state]);
+  const reason = annotations[nodeAnnotations.reason];
   return {
     name: metadata.name,
     createdAt,
     zone: textIn(labels[ZONE_LABEL]),
     current: configIn(annotations[nodeAnnotations.currentConfig]),
     desired: configIn(annotations[nodeAnnotations.desiredConfig]),
-    state: stateIn(annotations[nodeAnnotations.state]),
-    reason: textIn(annotations[nodeAnnotations.reason]),
+    state,
+    // Another daemon may have written it. Conditions of the pool quote it.
+    reason: maskSecrets(textIn(reason)),
+    hasDrifted: state === 'Degraded' && reason?.endsWith(DRIFT_ENDING) === true,
     ...readReadiness(status?.conditions ?? [], createdAt),
     isCordoned,
     isCordonedByUs: isCordoned && annotations[cordonedAnnotation] !== undefined,
+    awaitsDrain: awaitsDrain(annotations),
     drainBlocked: textIn(annotations[drainBlockedAnnotation]),
     osImage: textIn(status?.nodeInfo?.osImage),
     givenAt,
     wasFailing,
+    hadItBefore,
     isBeingDeleted: metadata.deletionTimestamp !== undefined,
   };
+}
+
+function awaitsDrain(annotations: Readonly<Record<string, string>>): boolean {
+  const requested = annotations[nodeAnnotations.desiredDrain];
+  return requested?.startsWith('drain-') === true && requested !== annotations[nodeAnnotations.lastAppliedDrain];
 }
 
 const textIn = (text: string | undefined): string => (text === undefined ? '' : text.slice(0, MAX_TEXT));

@@ -75,11 +75,13 @@ function steps(situation: Situation, give: readonly Assignment[]): string {
   // Machines that are being assigned the target count as updating: they are by the time anything reads this.
   const moving = [...selectNodes(stands, 'moving'), ...give.map(({ node }) => ({ name: node }))];
   const failed = selectNodes(stands, 'failed');
+  const drifted = selectNodes(stands, 'drifted');
   const isLeft = stands.some(({ standing }) => standing === 'available' || standing === 'resting');
   const texts = [
     wave !== null && wave.of > 1 ? `wave ${wave.number} of ${wave.of}` : '',
     moving.length > 0 ? `updating: ${formatNames(moving)}` : '',
     failed.length > 0 ? `failed: ${formatNames(failed)}` : '',
+    drifted.length > 0 ? `drifted: ${formatNames(drifted)}` : '',
     blockedDrains(situation.request.nodes),
     skippedOnes(stands),
     give.length === 0 && isLeft ? waitReason(situation, 'updating', give) : '',

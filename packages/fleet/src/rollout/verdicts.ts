@@ -29,6 +29,8 @@ function buildVerdict({ node, standing, isUnavailable }: NodeState, target: stri
       return { phase: 'updating', why: describeProgress(node, target), isUnavailable };
     case 'failed':
       return { phase: 'failed', why: describeFailure(node), isUnavailable };
+    case 'drifted':
+      return { phase: 'drifted', why: describeDrift(node, target), isUnavailable };
     case 'skipped':
       return { phase: 'skipped', why: skippedFor(node), isUnavailable };
     case 'busy':
@@ -42,6 +44,11 @@ const hasIt = (node: NodeFacts, target: string): string =>
   `has ${target}${isCordonedByPerson(node) ? '; cordoned by a user' : ''}`;
 
 function describeProgress(node: NodeFacts, target: string): string {
+  const trouble = node.isReady || node.current === target ? '' : `; not ready: ${node.notReady}`;
+  return `${describeUpdate(node, target)}${node.state === 'Rebooting' ? '' : trouble}`;
+}
+
+function describeUpdate(node: NodeFacts, target: string): string {
   if (node.drainBlocked !== '') return `drain blocked: ${node.drainBlocked}`;
   if (node.current === target && node.state === 'Done') {
     return node.isReady ? `has ${target}; being uncordoned` : `has ${target} but is not ready: ${node.notReady}`;
@@ -50,6 +57,10 @@ function describeProgress(node: NodeFacts, target: string): string {
   if (node.state === 'Working') return `the daemon is applying ${target}`;
   return `assigned ${target}; the daemon has not started the update yet`;
 }
+
+/** The daemon's report names the config that the machine differs from. */
+const describeDrift = (node: NodeFacts, target: string): string =>
+  `${node.current === target ? `has ${target}` : `not updated to ${target} yet`}; drifted: ${describeFailure(node)}`;
 
 function skippedFor(node: NodeFacts): string {
   if (node.isBeingDeleted) return 'the Node is being deleted';

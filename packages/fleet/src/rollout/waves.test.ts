@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { decideRollout } from './decide-rollout.ts';
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { defaultRolloutPolicy, type RolloutPolicy } from './policy.ts';
-import { at, MINUTE, NEW, NOW, OLD, sampleNode, sampleNodes, sampleRequest, sampleState } from './testing/sample.ts';
+import {
+  afterwards,
+  at,
+  MINUTE,
+  NEW,
+  NOW,
+  OLD,
+  sampleNode,
+  sampleNodes,
+  sampleRequest,
+  sampleState,
+} from './testing/sample.ts';
 import { estimateSeconds } from './waves.ts';
 
 const three: RolloutPolicy = {
@@ -34,6 +45,7 @@ describe('waves', () => {
     ['updating', { current: OLD, state: 'Working' }],
     ['not ready', { isReady: false }],
     ['not uncordoned yet', { isCordoned: true, isCordonedByUs: true }],
+    ['drifted', { state: 'Degraded', hasDrifted: true }],
   ])('the next wave waits for a node that is %s', (_, facts) => {
     const canary = sampleNode('canary', { current: NEW, desired: NEW, givenAt: NOW - MINUTE, ...facts });
     const decision = decideRollout(
@@ -56,6 +68,25 @@ describe('waves', () => {
       sampleRequest({ maxUnavailable: 5, state: sampleState() }, [canary, born, ...sampleNodes(3)]),
     );
     expect(decision).toMatchObject({ give: [], wave: { number: 1 } });
+  });
+
+  it('a node that reported the target before it was assigned is not the canary, and takes no place of one', () => {
+    const liar = sampleNode('liar', { current: NEW, desired: OLD });
+    const request = sampleRequest({ maxUnavailable: 5, state: sampleState() }, [liar, ...sampleNodes(3)]);
+    const decision = decideRollout(request);
+    expect(decision.give.map(({ node }) => node)).toEqual(['liar', 'worker-1']);
+    const after = decideRollout(afterwards(request, decision));
+    expect(after).toMatchObject({ give: [], wave: { number: 1 }, state: { wave: 1 } });
+    expect(after.nodes.get('worker-2')?.why).toContain('the next wave starts when worker-1 is healthy');
+  });
+
+  it('a pool in which all but one node had the target before completes in its first wave', () => {
+    const had = sampleNodes(5, { current: NEW, hadItBefore: true });
+    const request = sampleRequest({ policy: three, state: sampleState() }, [...had, sampleNode('last')]);
+    const decision = decideRollout(request);
+    expect(decision.give.map(({ node }) => node)).toEqual(['last']);
+    const done = { ...afterwards(request, decision), nodes: [...had, sampleNode('last', { current: NEW })] };
+    expect(decideRollout(done)).toMatchObject({ phase: 'updated', state: { endedAt: at(0) } });
   });
 
   it('a started wave continues while its nodes are updating', () => {

@@ -1,7 +1,7 @@
 // The current wave of a rollout, and whether the next one may start.
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
 import { isKnownGood, isTolerated } from './lifecycle.ts';
-import type { NodeState } from './node-state.ts';
+import type { NodeState, NodeStateKind } from './node-state.ts';
 import { waveSizes } from './policy.ts';
 
 export interface WaveView {
@@ -10,7 +10,10 @@ export interface WaveView {
   readonly of: number;
   /** How many machines may have the target. */
   readonly size: number;
-  /** Machines that were assigned the target, whether they have it yet or not. */
+  /**
+   * Machines that were assigned the target, whether they have it yet or not. In the first wave without those that
+   * reported it before.
+   */
   readonly given: number;
   /** Those of them that the next wave waits for. */
   readonly unwell: readonly NodeFacts[];
@@ -26,10 +29,13 @@ export function computeWave(
 ): WaveView {
   const isPlain = isKnownGood(before, pool);
   const sizes = isPlain ? [stands.length] : waveSizes(pool.policy, stands.length);
-  const given = stands.filter(({ standing }) => standing === 'well' || standing === 'moving' || standing === 'failed');
+  const given = stands.filter(({ standing }) => assignedStates.has(standing));
   const unwell = given.filter((stand) => isWaitedFor(stand, before)).map(({ node }) => node);
-  const full = unwell.length === 0 && before.halted === null ? given.length : -1;
+  // A machine can report any config as its own: only one that was updated to the target counts as a canary.
+  const updated = given.filter(({ node }) => !node.hadItBefore).length;
   const first = { wave: Math.max(1, Math.min(before.wave, sizes.length)), healthySince: before.healthySince };
+  const isTried = first.wave > 1 || updated >= (sizes[0] ?? 0);
+  const full = unwell.length === 0 && before.halted === null && isTried ? given.length : -1;
   const { wave, healthySince, soaksUntil } = advance(first, { sizes, full, soakMs: pool.policy.soakMs, now });
   const isSame = isPlain || (wave === before.wave && healthySince === before.healthySince);
   return {
@@ -37,11 +43,13 @@ export function computeWave(
     number: wave,
     of: Math.max(1, sizes.length),
     size: sizes[wave - 1] ?? 0,
-    given: given.length,
+    given: wave === 1 ? updated : given.length,
     unwell,
     soaksUntil,
   };
 }
+
+const assignedStates: ReadonlySet<NodeStateKind> = new Set(['well', 'moving', 'failed', 'drifted']);
 
 interface Gate {
   readonly sizes: readonly number[];
@@ -65,10 +73,11 @@ function advance(from: Position, { sizes, full, soakMs, now }: Gate): Position &
   return { wave, healthySince: null, soaksUntil: null };
 }
 
-/** After `resume`, the next wave does not wait for a machine that failed or was down by then. */
+/** After `resume`, the next wave does not wait for a machine that failed, had drifted or was down by then. */
 function isWaitedFor({ node, standing }: NodeState, state: RolloutState): boolean {
   if (standing === 'well') return false;
-  return !((standing === 'failed' || !node.isReady) && isTolerated(node, state));
+  const isStopped = standing === 'failed' || standing === 'drifted' || !node.isReady;
+  return !(isStopped && isTolerated(node, state));
 }
 
 // How long a rollout takes, estimated from past ones.

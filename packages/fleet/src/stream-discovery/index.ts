@@ -3,6 +3,7 @@ export {
   digestSources,
   hasSources,
   type ImagePair,
+  listTagged,
   toImagePair,
   type StreamSources,
 } from './stream-sources.ts';
@@ -29,5 +30,5 @@ export {
   MAX_CANDIDATES,
   readImageReferences,
 } from './image-references.ts';
-export { readSources } from './read-sources.ts';
+export { readSources, resolveTags } from './read-sources.ts';
 export { OS_IMAGES_CONFIG_MAP } from '@slipway/api/names';

@@ -8,7 +8,7 @@ import {
   MAX_CANDIDATES,
   readImageReferences,
 } from './image-references.ts';
-import { type ImagePair, type StreamSources } from './stream-sources.ts';
+import { type ImagePair, listTagged, replaceTags, type StreamSources } from './stream-sources.ts';
 
 /** How many images are queried concurrently. */
 const AT_ONCE = 8;
@@ -47,6 +47,16 @@ export async function readSources(sources: StreamSources, options: ReadOptions):
   }
   if (release !== null) readings.push(await orFailed('release image', options, () => readRelease(release, options)));
   return readings;
+}
+
+/** The sources by digest. Fails if a registry does. */
+export async function resolveTags(
+  sources: StreamSources,
+  { registry, signal }: Pick<ReadOptions, 'registry' | 'signal'>,
+): Promise<StreamSources> {
+  const byTag = new Map<string, string>();
+  for (const image of listTagged(sources)) byTag.set(image, (await registry.inspect(image, { signal })).reference);
+  return replaceTags(sources, byTag);
 }
 
 async function orFailed(

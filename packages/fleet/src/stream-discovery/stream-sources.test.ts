@@ -3,7 +3,9 @@ import {
   configMapPair,
   digestSources,
   hasSources,
+  listTagged,
   noSources,
+  replaceTags,
   toImagePair,
   type StreamSources,
 } from './stream-sources.ts';
@@ -15,6 +17,21 @@ const sources: StreamSources = {
 };
 
 describe('sources', () => {
+  it('by tag are listed, and compared by what the tags stand for', () => {
+    const digest = (digit: string): string => `registry.example/os@sha256:${digit.repeat(64)}`;
+    const named: StreamSources = {
+      commandLine: null,
+      configMap: { osImage: 'registry.example/os:1', osExtensionsImage: digest('e'), version: null },
+      release: { image: 'registry.example:5000/release' },
+    };
+    expect(listTagged(named)).toEqual(['registry.example/os:1', 'registry.example:5000/release']);
+    const now = replaceTags(named, new Map([['registry.example/os:1', digest('a')]]));
+    expect(now).toEqual({ ...named, configMap: { ...named.configMap, osImage: digest('a') } });
+    const moved = replaceTags(named, new Map([['registry.example/os:1', digest('b')]]));
+    expect(digestSources(moved, '1')).not.toBe(digestSources(now, '1'));
+    expect(listTagged({ ...noSources, release: { imageReferences: new Uint8Array() } })).toEqual([]);
+  });
+
   it('are empty if nothing specifies an image', () => {
     expect(hasSources(noSources)).toBe(false);
     expect(toImagePair('', undefined)).toBeNull();

@@ -35,6 +35,27 @@ const textOrNull = (text: string | undefined): string | null => {
   return trimmed === '' ? null : trimmed;
 };
 
+/** The images that the sources specify by tag: another image may have the tag tomorrow. */
+export const listTagged = ({ commandLine, configMap, release }: StreamSources): string[] =>
+  [commandLine?.osImage, commandLine?.osExtensionsImage, configMap?.osImage, configMap?.osExtensionsImage]
+    .concat(release !== null && 'image' in release ? release.image : null)
+    .filter((image): image is string => typeof image === 'string' && !image.includes('@'));
+
+/** The same sources with the images that the tags stand for now. */
+export function replaceTags(sources: StreamSources, byTag: ReadonlyMap<string, string>): StreamSources {
+  const { commandLine, configMap, release } = sources;
+  const replace = (image: string | null): string | null => (image === null ? null : (byTag.get(image) ?? image));
+  const replacePair = ({ osImage, osExtensionsImage }: ImagePair): ImagePair => ({
+    osImage: replace(osImage),
+    osExtensionsImage: replace(osExtensionsImage),
+  });
+  return {
+    commandLine: commandLine === null ? null : replacePair(commandLine),
+    configMap: configMap === null ? null : { ...configMap, ...replacePair(configMap) },
+    release: release !== null && 'image' in release ? { image: byTag.get(release.image) ?? release.image } : release,
+  };
+}
+
 export const hasSources = ({ commandLine, configMap, release }: StreamSources): boolean =>
   commandLine !== null || configMap !== null || release !== null;
 

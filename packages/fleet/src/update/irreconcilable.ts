@@ -1,8 +1,9 @@
 // Changes that a running machine cannot make, because they are fixed at installation.
+import { HIDDEN } from '@slipway/base/masking';
 import { truncate } from '@slipway/base/text';
 import type { MachineConfiguration } from '@slipway/api';
 import { diffConfigs, type ItemDiff } from '@slipway/ignition';
-import { HIDDEN, maskedDiff } from '../masking.ts';
+import { maskedDiff } from '../masking.ts';
 import type { RenderedIgnition } from '../render/ignition.ts';
 import { CORE } from './settings.ts';
 import type { Change, Irreconcilable, PathChange, PathState, SettingChange } from './update-plan.ts';

@@ -54,8 +54,20 @@ export async function readContents(source: string | undefined, compression: stri
     : { kind: 'words', words: `unreadable gzip contents: ${unpacked.problem}` };
 }
 
+/** How contents are shown. */
+export interface ContentsMask {
+  /** Only sizes are shown. */
+  readonly hidden: boolean;
+  /** Masks secrets in a text. It must not change the number of lines. */
+  readonly maskText: (text: string) => string;
+}
+
 /** Null if there is no difference. */
-export async function diffContents(before: Contents, after: Contents, hidden: boolean): Promise<ContentsDiff | null> {
+export async function diffContents(
+  before: Contents,
+  after: Contents,
+  { hidden, maskText }: ContentsMask,
+): Promise<ContentsDiff | null> {
   if (isSame(before, after)) return null;
   if (before.kind === 'words' || after.kind === 'words') {
     return { kind: 'words', before: describeContents(before), after: describeContents(after) };
@@ -64,6 +76,7 @@ export async function diffContents(before: Contents, after: Contents, hidden: bo
   const [oldText, newText] = [decodeText(before), decodeText(after)];
   const isText = oldText !== null && newText !== null;
   const hunks = isText ? diffText(oldText, newText) : null;
+  if (hunks !== null && isText) maskHunks(hunks, maskText(oldText).split('\n'), maskText(newText).split('\n'));
   if (hunks !== null) return { kind: 'text', hunks };
   const summaries = { before: await summarise(before), after: await summarise(after) };
   return { kind: 'bytes', reason: isText ? 'large' : 'binary', ...summaries };
@@ -107,4 +120,19 @@ function diffText(before: string, after: string): Hunk[] | null {
   if (before.length > MAX_TEXT || after.length > MAX_TEXT) return null;
   const patch = structuredPatch('', '', before, after, undefined, undefined, { context: 3, maxEditLength: MAX_EDITS });
   return patch?.hunks ?? null;
+}
+
+/** Compared whole, shown masked: a changed secret is a difference, and a masked line depends on the lines around it. */
+function maskHunks(hunks: readonly Hunk[], before: readonly string[], after: readonly string[]): void {
+  for (const hunk of hunks) {
+    let [oldAt, newAt] = [hunk.oldStart - 1, hunk.newStart - 1];
+    hunk.lines = hunk.lines.map((line) => {
+      const [mark, text] = [line.slice(0, 1), line.slice(1)];
+      if (mark === '-') return mark + (before[oldAt++] ?? text);
+      if (mark === '+') return mark + (after[newAt++] ?? text);
+      if (mark !== ' ') return line;
+      oldAt += 1;
+      return mark + (after[newAt++] ?? text);
+    });
+  }
 }

@@ -3,14 +3,16 @@ import type { Report } from '../report.ts';
 import type { AnyConfig } from '../spec/index.ts';
 import { translate } from '../translate/index.ts';
 import { rankVersion } from '../version.ts';
-import { type Contents, type ContentsDiff, readContents, diffContents } from './contents.ts';
-import { diffLeaves, type FieldChange, type Leaves, collectLeaves } from './leaves.ts';
+import { type Contents, type ContentsDiff, type ContentsMask, readContents, diffContents } from './contents.ts';
+import { diffLeaves, type FieldChange, type LeafMask, type Leaves, collectLeaves } from './leaves.ts';
 
 export interface DiffOptions {
   /** Show password hashes, LUKS keys, header values and contents of files readable only by their owner. Default: no. */
   showSecrets?: boolean;
   /** Which files' contents are secret. Default: those that group and others cannot access. */
   isSecretFile?: (path: string, mode: number | undefined) => boolean;
+  /** Masks secrets in contents and fields. It must not change the number of lines. Default: shows them. */
+  maskText?: (text: string) => string;
 }
 
 export interface ItemDiff {
@@ -63,13 +65,14 @@ export async function diffConfigs(a: AnyConfig, b: AnyConfig, options: DiffOptio
   const items = versionChange(a, b);
   for (const [key, item] of old) {
     const other = now.get(key);
-    const diff = await diffItem(item, other ?? nothing(item));
+    const diff = await diffItem(item, other ?? nothing(item), options);
     if (other === undefined) items.push({ ...titleOf(item), change: 'removed', ...diff });
     else if (diff.fields.length + diff.contents.length > 0)
       items.push({ ...titleOf(item), change: 'changed', ...diff });
   }
   for (const [key, item] of now) {
-    if (!old.has(key)) items.push({ ...titleOf(item), change: 'added', ...(await diffItem(nothing(item), item)) });
+    if (!old.has(key))
+      items.push({ ...titleOf(item), change: 'added', ...(await diffItem(nothing(item), item, options)) });
   }
   return { items, report };
 }
@@ -107,12 +110,12 @@ async function collectItems(config: AnyConfig, options: DiffOptions): Promise<Ma
   }
   const { version: _shownOnItsOwn, ...settings } = config.ignition;
   const kernel = 'kernelArguments' in config ? config.kernelArguments : undefined;
-  const showSecrets = options.showSecrets ?? false;
+  const leafMask = leafMaskOf(options);
   for (const [noun, value] of [
     ['settings', settings],
     ['kernel arguments', kernel],
   ] as const) {
-    add({ noun, name: '', leaves: collectLeaves(value, showSecrets), contents: [], secret: false });
+    add({ noun, name: '', leaves: collectLeaves(value, leafMask), contents: [], secret: false });
   }
   return items;
 }
@@ -137,7 +140,7 @@ async function itemFrom(noun: string, name: string, entry: Plain, options: DiffO
     if (part.contents.kind !== 'none') contents.push({ name: label, contents: part.contents });
     if (part.rest !== undefined) fields[label] = part.rest;
   }
-  const leaves = collectLeaves(fields, options.showSecrets ?? false);
+  const leaves = collectLeaves(fields, leafMaskOf(options));
   return { noun, name, leaves, contents, secret: isSecret(noun, entry, options) };
 }
 
@@ -167,19 +170,30 @@ function isSecret(noun: string, entry: Plain, options: DiffOptions): boolean {
   return isSecretFile(readString(path) ?? '', typeof mode === 'number' ? mode : undefined);
 }
 
-async function diffItem(old: Item, now: Item): Promise<Pick<ItemDiff, 'fields' | 'contents'>> {
+function leafMaskOf({ showSecrets = false, maskText = showWhole }: DiffOptions): LeafMask {
+  return { showSecrets, maskText: showSecrets ? showWhole : maskText };
+}
+
+const showWhole = (text: string): string => text;
+
+async function diffItem(old: Item, now: Item, options: DiffOptions): Promise<Pick<ItemDiff, 'fields' | 'contents'>> {
+  const { maskText } = leafMaskOf(options);
   return {
     fields: diffLeaves(old.leaves, now.leaves),
-    contents: await diffParts(old.contents, now.contents, old.secret || now.secret),
+    contents: await diffParts(old.contents, now.contents, { hidden: old.secret || now.secret, maskText }),
   };
 }
 
-async function diffParts(old: Item['contents'], now: Item['contents'], hidden: boolean): Promise<ItemDiff['contents']> {
+async function diffParts(
+  old: Item['contents'],
+  now: Item['contents'],
+  mask: ContentsMask,
+): Promise<ItemDiff['contents']> {
   const before = new Map(old.map((part) => [part.name, part.contents]));
   const after = new Map(now.map((part) => [part.name, part.contents]));
   const parts: ItemDiff['contents'] = [];
   for (const name of new Set([...before.keys(), ...after.keys()])) {
-    const diff = await diffContents(before.get(name) ?? NONE, after.get(name) ?? NONE, hidden);
+    const diff = await diffContents(before.get(name) ?? NONE, after.get(name) ?? NONE, mask);
     if (diff !== null) parts.push({ name, diff });
   }
   return parts;

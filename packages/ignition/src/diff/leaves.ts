@@ -23,7 +23,12 @@ const HIDDEN = '(hidden)';
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['passwordHash', 'value']);
 const URL_FIELDS: ReadonlySet<string> = new Set(['source', 'httpProxy', 'httpsProxy', 'url']);
 
-export function collectLeaves(value: unknown, showSecrets: boolean): Leaves {
+export interface LeafMask {
+  readonly showSecrets: boolean;
+  readonly maskText: (text: string) => string;
+}
+
+export function collectLeaves(value: unknown, mask: LeafMask): Leaves {
   const leaves: Leaves = new Map();
   const visit = (each: unknown, path: string, name: string): void => {
     if (Array.isArray(each)) {
@@ -31,7 +36,7 @@ export function collectLeaves(value: unknown, showSecrets: boolean): Leaves {
     } else if (!isPlain(each)) {
       for (const [key, field] of Object.entries(each)) visit(field, path === '' ? key : `${path}.${key}`, key);
     } else if (each !== undefined) {
-      const leaf = { raw: String(each), shown: format(each, name, showSecrets) };
+      const leaf = { raw: String(each), shown: format(each, name, mask) };
       leaves.set(path, [...(leaves.get(path) ?? []), leaf]);
     }
   };
@@ -76,10 +81,10 @@ function isPlain(value: unknown): value is string | number | boolean | null | un
   return typeof value !== 'object' || value === null;
 }
 
-function format(value: string | number | boolean | null, name: string, showSecrets: boolean): string {
+function format(value: string | number | boolean | null, name: string, { showSecrets, maskText }: LeafMask): string {
   if (name === 'mode' && typeof value === 'number') return `0${value.toString(8)}`;
   const text = String(value);
   if (showSecrets) return text;
   if (SECRET_FIELDS.has(name)) return HIDDEN;
-  return URL_FIELDS.has(name) ? maskUrl(text) : text;
+  return maskText(URL_FIELDS.has(name) ? maskUrl(text) : text);
 }

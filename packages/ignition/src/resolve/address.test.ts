@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { parseHostAddress, isAddressAllowed, isAddressRange, whyAddressRefused, whyHostRefused } from './address.ts';
+import {
+  parseHostAddress,
+  isAddressAllowed,
+  isAddressRange,
+  whyAddressRefused,
+  whyHostRefused,
+  whyRedirectRefused,
+} from './address.ts';
 
 describe('an address', () => {
   it.each([
@@ -132,5 +139,53 @@ describe('a range to allow', () => {
     ['example.com', false],
   ])('%s: %s', (text, expected) => {
     expect(isAddressRange(text)).toBe(expected);
+  });
+});
+
+describe('an address of a private network', () => {
+  it.each([
+    '10.0.0.1',
+    '172.16.3.4',
+    '172.31.255.255',
+    '192.168.1.1',
+    '100.64.0.1',
+    'fd12:3456::1',
+    '::ffff:10.0.0.1',
+    '64:ff9b::a00:1',
+  ])('is refused where private networks are: %s', (ip) => {
+    expect(whyAddressRefused(ip, {})).toBe(null);
+    expect(whyAddressRefused(ip, { refusePrivate: true })).toMatch(/private network/);
+    expect(whyAddressRefused(ip, { refusePrivate: true, allowAddresses: [ip] })).toBe(null);
+  });
+
+  it.each(['93.184.216.34', '172.32.0.1', '11.0.0.1', '2606:2800:220:1::1', '64:ff9b::5db8:d822'])(
+    'is not %s',
+    (ip) => {
+      expect(whyAddressRefused(ip, { refusePrivate: true })).toBe(null);
+    },
+  );
+
+  it('keeps the more exact reason of a metadata address', () => {
+    expect(whyAddressRefused('fd00:ec2::254', { refusePrivate: true })).toMatch(/metadata/);
+  });
+});
+
+describe('a redirect from a host', () => {
+  const PUBLIC = '93.184.216.34';
+  it.each([
+    ['a public one', [PUBLIC], { public: true, private: false, loopback: false, metadata: false }],
+    ['a private one', ['10.1.2.3'], { public: true, private: true, loopback: false, metadata: false }],
+    ['a private one of IPv6', ['fd12::3'], { public: true, private: true, loopback: false, metadata: false }],
+    ['one with both kinds', [PUBLIC, '10.1.2.3'], { public: true, private: true, loopback: false, metadata: false }],
+    ['this machine', ['127.0.0.1', '::1'], { public: true, private: true, loopback: true, metadata: false }],
+    ['one without addresses', [], { public: true, private: false, loopback: false, metadata: false }],
+  ])('%s may lead to some addresses', (_, from, expected) => {
+    const may = (to: string): boolean => whyRedirectRefused(from, to) === null;
+    expect({
+      public: may('198.51.100.7'),
+      private: may('192.168.7.7') && may('fd12::7'),
+      loopback: may('127.0.0.1') && may('::1'),
+      metadata: may('169.254.169.254') || may('fe80::1') || may('fd00:ec2::254') || may('::ffff:169.254.169.254'),
+    }).toEqual(expected);
   });
 });

@@ -6,6 +6,8 @@ export interface HostPolicy {
   allowHosts?: readonly string[];
   /** CIDR ranges (or single addresses) that are allowed although refused by default, such as `127.0.0.0/8`. */
   allowAddresses?: readonly string[];
+  /** Private networks are refused too: for a program that prints what configs of strangers refer to, as in CI. */
+  refusePrivate?: boolean;
 }
 
 export interface Address {
@@ -18,7 +20,7 @@ interface Range {
   prefix: number;
 }
 
-/** Refused unless listed in `allowAddresses`. Private networks are not included: file servers are there. */
+/** Refused unless listed in `allowAddresses`. */
 const REFUSED: [cidr: string, why: string][] = [
   ['0.0.0.0/8', 'it means this host'],
   ['127.0.0.0/8', 'it is a loopback address'],
@@ -38,6 +40,9 @@ const REFUSED: [cidr: string, why: string][] = [
   ['fd00:42::42/128', 'it is an instance metadata address'],
 ];
 
+const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '198.18.0.0/15', 'fc00::/7'];
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+
 /**
  * Encodings of an IPv4 address in an IPv6 one, and how to extract it.
  * A translator or tunnel would deliver to the inner address, so that one must be allowed too.
@@ -53,6 +58,11 @@ const EMBEDDINGS: [cidr: string, find: (value: bigint) => bigint[]][] = [
 ];
 
 const refusedRanges = REFUSED.map(([cidr, why]) => ({ range: mustRange(cidr), why }));
+// After the others: a metadata address in a private network is refused as that.
+const withPrivate = [
+  ...refusedRanges,
+  ...PRIVATE.map((cidr) => ({ range: mustRange(cidr), why: 'it is an address of a private network' })),
+];
 const embeddings = EMBEDDINGS.map(([cidr, find]) => ({ range: mustRange(cidr), find }));
 
 /** Whether a connection to this address is allowed. */
@@ -67,12 +77,23 @@ export function whyAddressRefused(ip: string, policy: HostPolicy): string | null
   const allowed = (policy.allowAddresses ?? []).flatMap((cidr) => parseRange(cidr) ?? []);
   const isAllowed = (each: Address) => allowed.some((range) => contains(range, each));
   if (isAllowed(address)) return null;
+  const refused = policy.refusePrivate === true ? withPrivate : refusedRanges;
   for (const each of [address, ...innerAddresses(address)]) {
-    const hit = refusedRanges.find(({ range }) => contains(range, each));
+    const hit = refused.find(({ range }) => contains(range, each));
     if (hit === undefined || isAllowed(each)) continue;
     return each === address ? hit.why : `it leads to ${formatIpv4(each.value)}: ${hit.why}`;
   }
   return null;
+}
+
+/**
+ * Why a host at these addresses must not send a client on to this address; null if it may. A host in a private network
+ * may do so within private networks, where its storage is, and one on this machine also to this machine.
+ */
+export function whyRedirectRefused(from: readonly string[], to: string): string | null {
+  const isIn = (ranges: readonly string[]): boolean => from.some((ip) => ranges.some((range) => isInRange(ip, range)));
+  if (isIn(LOOPBACK)) return whyAddressRefused(to, { allowAddresses: LOOPBACK });
+  return whyAddressRefused(to, { refusePrivate: !isIn(PRIVATE) });
 }
 
 /** Why this host (a URL's `hostname`) is not allowed, before any lookup; null if it is. */

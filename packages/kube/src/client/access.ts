@@ -2,17 +2,22 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { authoritiesFile, isAuthorities } from './authorities.ts';
 import { type Credentials, tokenFileCredentials } from './credentials.ts';
 import { KubeError } from './errors.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
+import type { FileOptions } from './watched-file.ts';
 
 /** Everything needed to connect to one cluster. */
 export interface ClusterAccess {
   /** For messages: the file or mount that this was read from. */
   source: string;
   server: string;
-  /** PEM bundle; undefined means the system's trusted CAs. */
-  ca: string | undefined;
+  /**
+   * PEM certificates of the CAs to trust; undefined means the system's. Called before every request: the files may be
+   * replaced while the program runs.
+   */
+  ca: () => Promise<string | undefined>;
   tlsServerName: string | undefined;
   proxy: string | undefined;
   namespace: string;
@@ -48,20 +53,32 @@ const missing = (why: string): KubeError =>
 
 const MOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Access from inside a pod; undefined outside of one. The kubelet renews the token file. */
-export async function inCluster(env: NodeJS.ProcessEnv, directory = MOUNT): Promise<ClusterAccess | undefined> {
+/** Access from inside a pod; undefined outside of one. The kubelet renews the token and the CA. */
+export async function inCluster(
+  env: NodeJS.ProcessEnv,
+  directory = MOUNT,
+  options: FileOptions = {},
+): Promise<ClusterAccess | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   const tokenPath = join(directory, 'token');
   if (host === undefined || port === undefined || !existsSync(tokenPath)) return undefined;
   return {
     source: `the pod's service account (${directory})`,
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    ca: await mounted(directory, 'ca.crt'),
+    ca: await readAuthorities(directory, options),
     tlsServerName: undefined,
     proxy: undefined,
     namespace: (await mounted(directory, 'namespace')).trim(),
-    credentials: tokenFileCredentials(tokenPath),
+    credentials: tokenFileCredentials(tokenPath, options),
   };
+}
+
+async function readAuthorities(directory: string, options: FileOptions): Promise<() => Promise<string>> {
+  const first = await mounted(directory, 'ca.crt');
+  const path = join(directory, 'ca.crt');
+  if (isAuthorities(first)) return authoritiesFile(path, first, options);
+  const text = `the pod's service account: ${path}: expected PEM certificates, found something else`;
+  throw new KubeError('SLW_KUBE_CONFIG_INVALID', text);
 }
 
 async function mounted(directory: string, file: string): Promise<string> {

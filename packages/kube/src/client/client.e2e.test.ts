@@ -393,7 +393,8 @@ describe('the server', () => {
   };
 
   it('whose certificate is signed by another CA is not trusted', async () => {
-    expect(await failing({ ca: (await makeSelfSigned('another-ca')).cert })).toMatchObject({
+    const { cert } = await makeSelfSigned('another-ca');
+    expect(await failing({ ca: async () => cert })).toMatchObject({
       code: 'SLW_KUBE_TLS',
       message: expect.stringMatching(
         /^get ConfigMap .*: the certificate of https:\/\/127.0.0.1:\d+ is not trusted \([A-Z_]+\)\. Add the CA/,

@@ -2,7 +2,8 @@ import { KubeError } from './errors.ts';
 import { listBatches } from './list.ts';
 import { formatApiVersion, buildApiPath } from './resource.ts';
 import type { KubeObject, Name, Resource, Stored } from './resource.ts';
-import type { Method, Transport } from './transport.ts';
+import type { Method } from './connections.ts';
+import type { Transport } from './transport.ts';
 
 /** What must still be true of the object for the write to succeed. */
 export interface Precondition {

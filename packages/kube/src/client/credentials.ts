@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
 import { KubeError } from './errors.ts';
+import { type FileOptions, type WatchedFile, watchFile } from './watched-file.ts';
 
 export interface ClientCertificate {
   cert: string;
@@ -26,43 +26,18 @@ export function fixedCredentials(identity: Identity, source: string): Credential
   return { source, current: async () => identity, refresh: async () => {} };
 }
 
-export interface FileOptions {
-  /** How long a file's content is reused before its modification time is checked again. */
-  lookEveryMs?: number | undefined;
-}
-
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** A file that another process replaces (bound service-account tokens, the kubelet's certificate). */
-function watchedFile(path: string, { lookEveryMs = 10_000 }: FileOptions): { read(): Promise<string>; forget(): void } {
-  let content: string | undefined;
-  let modified = 0;
-  let checkedAt = 0;
-  return {
-    async read() {
-      const now = performance.now();
-      if (content !== undefined && now - checkedAt < lookEveryMs) return content;
-      try {
-        const { mtimeMs, size } = await stat(path);
-        if (size > MAX_FILE_BYTES) throw new RangeError(`expected at most ${MAX_FILE_BYTES} bytes, found ${size}`);
-        if (content === undefined || mtimeMs !== modified) content = await readFile(path, 'utf8');
-        modified = mtimeMs;
-        checkedAt = now;
-        return content;
-      } catch (cause) {
-        throw new KubeError('SLW_KUBE_CREDENTIALS', `credentials file ${path} cannot be read: ${String(cause)}`, {
-          cause,
-        });
-      }
-    },
-    forget() {
-      content = undefined;
-    },
-  };
-}
+const watchCredentials = (path: string, options: FileOptions): WatchedFile =>
+  watchFile(
+    path,
+    { ...options, maxBytes: MAX_FILE_BYTES },
+    (cause) =>
+      new KubeError('SLW_KUBE_CREDENTIALS', `credentials file ${path} cannot be read: ${String(cause)}`, { cause }),
+  );
 
 export function tokenFileCredentials(path: string, options: FileOptions = {}): Credentials {
-  const file = watchedFile(path, options);
+  const file = watchCredentials(path, options);
   return {
     source: `token file ${path}`,
     async current() {
@@ -78,8 +53,8 @@ export function tokenFileCredentials(path: string, options: FileOptions = {}): C
 }
 
 export function certificateFileCredentials(certPath: string, keyPath: string, options: FileOptions = {}): Credentials {
-  const cert = watchedFile(certPath, options);
-  const key = watchedFile(keyPath, options);
+  const cert = watchCredentials(certPath, options);
+  const key = watchCredentials(keyPath, options);
   let last: ClientCertificate | undefined;
   return {
     source: `client certificate ${certPath}`,

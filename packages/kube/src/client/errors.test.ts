@@ -77,9 +77,11 @@ describe('the error for a response of the API server', () => {
     ['the header, in seconds', '7', undefined, 7000],
     ['the Status, where there is no header', undefined, 3, 3000],
     ['the header before the Status', '2', 3, 2000],
-    ['the Status, where the header is a date', 'Wed, 21 Oct 2026 07:28:00 GMT', 3, 3000],
+    ['the header, where it is a date in the past', 'Wed, 21 Oct 2015 07:28:00 GMT', 3, 0],
+    ['the Status, where the header says nothing', 'soon', 3, 3000],
+    ['as sent, also for minutes', '300', undefined, 300_000],
     ['nothing', undefined, undefined, undefined],
-    ['never more than five minutes', '86400', undefined, 300_000],
+    ['never more than ten minutes', '86400', undefined, 600_000],
     ['nothing, where the header is negative', '-1', undefined, undefined],
     ['at once', '0', undefined, 0],
   ])('how long to wait: %s', (_, retryAfter, retryAfterSeconds, expected) => {

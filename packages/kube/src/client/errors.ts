@@ -1,5 +1,5 @@
 import { CodedError, errorGuard } from '@slipway/base/coded-error';
-import { classifyFailure, type Failure } from '@slipway/base/http';
+import { classifyFailure, type Failure, parseRetryAfter } from '@slipway/base/http';
 
 /** Every error code of this package and its meaning. docs/errors.md lists what to do about each. */
 export const kubeErrors = {
@@ -145,9 +145,11 @@ function explain(code: KubeErrorCode, answer: FailedResponse): string {
 }
 
 function retryAfterMs({ retryAfter, body }: FailedResponse): number | undefined {
-  // The header may also be a date; the API server never sends one.
-  const seconds = [retryAfter, body?.details?.retryAfterSeconds].map(Number).find((value) => value >= 0);
-  return seconds === undefined ? undefined : Math.min(seconds, 300) * 1000;
+  const { retryAfterSeconds } = body?.details ?? {};
+  return (
+    parseRetryAfter(retryAfter, Date.now()) ??
+    parseRetryAfter(retryAfterSeconds === undefined ? undefined : String(retryAfterSeconds), 0)
+  );
 }
 
 export interface LostRequest {

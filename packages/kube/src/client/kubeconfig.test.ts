@@ -56,17 +56,18 @@ describe('a kubeconfig', () => {
     expect(access).toMatchObject({
       source: '/etc/k/config',
       server: 'https://k:6443',
-      ca: pair.cert,
       tlsServerName: 'api',
       proxy: undefined,
       namespace: 'team',
     });
+    expect(await access.ca()).toBe(pair.cert);
     expect(await access.credentials.current()).toEqual({ certificate: pair });
   });
 
   it('with the minimum', async () => {
     const access = read(config({ user: {}, context: { user: undefined } }));
-    expect(access).toMatchObject({ ca: undefined, tlsServerName: undefined, proxy: undefined, namespace: 'default' });
+    expect(access).toMatchObject({ tlsServerName: undefined, proxy: undefined, namespace: 'default' });
+    expect(await access.ca()).toBeUndefined();
     expect(await access.credentials.current()).toEqual({});
   });
 
@@ -90,7 +91,7 @@ describe('a kubeconfig', () => {
     const user = { 'client-certificate': 'pki/me.crt', 'client-key': 'pki/me.key' };
     await writeFile(path, stringify(config({ cluster: { 'certificate-authority': 'pki/ca.crt' }, user })));
     const access = await loadKubeconfig([path]);
-    expect(access.ca).toBe(pair.cert);
+    expect(await access.ca()).toBe(pair.cert);
     expect(await access.credentials.current()).toEqual({ certificate: pair });
   });
 
@@ -226,7 +227,7 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
     [
       'a CA that is no certificate',
       cluster({ 'certificate-authority-data': base64('-----BEGIN SECRET-----') }),
-      `${c}.certificate-authority-data: expected base64 of a PEM certificate, found something else`,
+      `${c}.certificate-authority-data: expected base64 of PEM certificates, found something else`,
     ],
     [
       'a CA that is a number',

@@ -1,10 +1,9 @@
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
 import { isRecord } from '@slipway/base/json';
 import { parse as parseYaml, YAMLParseError } from 'yaml';
 import type { ClusterAccess } from './access.ts';
+import { authoritiesFile, isAuthorities } from './authorities.ts';
 import {
   belongTogether,
   bothCredentials,
@@ -15,13 +14,55 @@ import {
   tokenFileCredentials,
 } from './credentials.ts';
 import { KubeError } from './errors.ts';
+import { type FileOptions, type WatchedFile, watchFile } from './watched-file.ts';
 
 const MAX_KUBECONFIG_BYTES = 4 * 1024 * 1024;
 
-/** Merges several files as kubectl does: the first file to define a cluster, user or context wins. */
-export async function loadKubeconfig(paths: readonly string[], context?: string): Promise<ClusterAccess> {
-  const files = await Promise.all(paths.map(readKubeconfigFile));
-  return accessFrom(files, context);
+/**
+ * Merges several files as kubectl does: the first file to define a cluster, user or context wins. The CA and the
+ * credentials follow the files when they are replaced; the address of the server does not.
+ */
+export async function loadKubeconfig(
+  paths: readonly string[],
+  context?: string,
+  options: FileOptions = {},
+): Promise<ClusterAccess> {
+  const files = paths.map((path) => ({ path, file: watchKubeconfig(path, options) }));
+  const readAll = (): Promise<string[]> => Promise.all(files.map(({ file }) => file.read()));
+  const parseAll = (texts: readonly string[]): ClusterAccess =>
+    accessFrom(
+      files.map(({ path }, index) => ({ path, content: parseKubeconfig(path, texts[index] ?? '') })),
+      context,
+      options,
+    );
+  let texts = await readAll();
+  let current = parseAll(texts);
+
+  async function latest(): Promise<ClusterAccess> {
+    try {
+      const found = await readAll();
+      if (found.some((text, index) => text !== texts[index])) {
+        texts = found;
+        current = parseAll(found);
+      }
+    } catch {
+      // Half written, or being replaced. If it stays so, the API server will refuse what was read last, by name.
+    }
+    return current;
+  }
+
+  return {
+    ...current,
+    ca: async () => (await latest()).ca(),
+    credentials: {
+      source: current.credentials.source,
+      current: async () => (await latest()).credentials.current(),
+      async refresh() {
+        for (const { file } of files) file.forget();
+        await (await latest()).credentials.refresh();
+      },
+    },
+  };
 }
 
 export interface KubeconfigFile {
@@ -29,19 +70,17 @@ export interface KubeconfigFile {
   content: unknown;
 }
 
-async function readKubeconfigFile(path: string): Promise<KubeconfigFile> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new KubeError('SLW_KUBE_CONFIG_MISSING', `kubeconfig ${path} cannot be read: ${String(cause)}`, { cause });
-  }
-  if (text.length > MAX_KUBECONFIG_BYTES) {
-    throw invalid(path, `expected at most ${MAX_KUBECONFIG_BYTES} bytes, found ${text.length}`);
-  }
+const watchKubeconfig = (path: string, options: FileOptions): WatchedFile =>
+  watchFile(path, { ...options, maxBytes: MAX_KUBECONFIG_BYTES }, (cause) =>
+    cause instanceof RangeError
+      ? invalid(path, cause.message)
+      : new KubeError('SLW_KUBE_CONFIG_MISSING', `kubeconfig ${path} cannot be read: ${String(cause)}`, { cause }),
+  );
+
+function parseKubeconfig(path: string, text: string): unknown {
   try {
     // An empty file among several contributes nothing.
-    return { path, content: parseYaml(text, { maxAliasCount: 100, logLevel: 'error' }) ?? {} };
+    return parseYaml(text, { maxAliasCount: 100, logLevel: 'error' }) ?? {};
   } catch (error) {
     throw invalid(path, `expected YAML or JSON, found ${yamlProblem(error)}`);
   }
@@ -54,7 +93,11 @@ function yamlProblem(error: unknown): string {
   return `a syntax error${start === undefined ? '' : ` at line ${start.line}, column ${start.col}`} (${error.code})`;
 }
 
-export function accessFrom(files: readonly KubeconfigFile[], wanted?: string): ClusterAccess {
+export function accessFrom(
+  files: readonly KubeconfigFile[],
+  wanted?: string,
+  options: FileOptions = {},
+): ClusterAccess {
   const sources = files.map((file) => ({ path: file.path, root: objectAt(file.path, '', file.content) }));
   const source = sources.map((file) => file.path).join(delimiter);
   const contextName = wanted ?? firstString(sources, 'current-context');
@@ -68,11 +111,11 @@ export function accessFrom(files: readonly KubeconfigFile[], wanted?: string): C
   return {
     source,
     server: readServer(cluster),
-    ca: readCa(cluster),
+    ca: readCa(cluster, options),
     tlsServerName: optionalString(cluster, 'tls-server-name'),
     proxy: readProxy(cluster),
     namespace: optionalString(context, 'namespace') ?? 'default',
-    credentials: user === undefined ? fixedCredentials({}, 'no user (anonymous)') : readCredentials(user),
+    credentials: user === undefined ? fixedCredentials({}, 'no user (anonymous)') : readCredentials(user, options),
   };
 }
 
@@ -110,24 +153,22 @@ function readProxy(cluster: Entry): string | undefined {
   throw wrong(cluster, 'proxy-url', 'an http:// or https:// address', 'something else');
 }
 
-function readCa(cluster: Entry): string | undefined {
+function readCa(cluster: Entry, options: FileOptions): ClusterAccess['ca'] {
   const data = optionalString(cluster, 'certificate-authority-data');
   if (data !== undefined) {
     const pem = pemField(cluster, 'certificate-authority-data', data);
-    return certificateIn(pem, cluster, 'certificate-authority-data', 'base64 of a PEM certificate');
+    checkAuthorities(pem, cluster, 'certificate-authority-data', 'base64 of PEM certificates');
+    return async () => pem;
   }
   const path = optionalString(cluster, 'certificate-authority');
-  if (path === undefined) return undefined;
-  return certificateIn(caFile(cluster, path), cluster, 'certificate-authority', 'a file with a PEM certificate');
+  if (path === undefined) return async () => undefined;
+  const pem = caFile(cluster, path);
+  checkAuthorities(pem, cluster, 'certificate-authority', 'a file with PEM certificates');
+  return authoritiesFile(resolveRelative(cluster.file, path), pem, options);
 }
 
-function certificateIn(pem: string, entry: Entry, field: string, expected: string): string {
-  try {
-    void new X509Certificate(pem);
-    return pem;
-  } catch {
-    throw wrong(entry, field, expected, 'something else');
-  }
+function checkAuthorities(pem: string, entry: Entry, field: string, expected: string): void {
+  if (!isAuthorities(pem)) throw wrong(entry, field, expected, 'something else');
 }
 
 function caFile(cluster: Entry, path: string): string {
@@ -179,12 +220,12 @@ function firstString(sources: readonly Source[], field: string): string | undefi
 }
 
 /** Credentials of a `user` in a kubeconfig. */
-function readCredentials(user: Entry): Credentials {
+function readCredentials(user: Entry, options: FileOptions): Credentials {
   for (const [field, why] of Object.entries(refusedFields)) {
     if (user.value[field] !== undefined) throw invalid(user.file, `${user.at}.${field}: ${why}`);
   }
-  const token = readToken(user);
-  const certificate = readCertificate(user);
+  const token = readToken(user, options);
+  const certificate = readCertificate(user, options);
   if (token !== undefined && certificate !== undefined) return bothCredentials(token, certificate);
   return token ?? certificate ?? fixedCredentials({}, `no credentials in ${user.file} (anonymous)`);
 }
@@ -202,15 +243,15 @@ const refusedFields: Readonly<Record<string, string>> = {
   'as-user-extra': IMPERSONATION,
 };
 
-function readToken(user: Entry): Credentials | undefined {
+function readToken(user: Entry, options: FileOptions): Credentials | undefined {
   const tokenFile = optionalString(user, 'tokenFile');
-  if (tokenFile !== undefined) return tokenFileCredentials(resolveRelative(user.file, tokenFile));
+  if (tokenFile !== undefined) return tokenFileCredentials(resolveRelative(user.file, tokenFile), options);
   const token = optionalString(user, 'token');
   if (token !== undefined) return fixedCredentials({ token }, `token in ${user.file}`);
   return user.value['exec'] === undefined || user.value['exec'] === null ? undefined : readExec(user);
 }
 
-function readCertificate(user: Entry): Credentials | undefined {
+function readCertificate(user: Entry, options: FileOptions): Credentials | undefined {
   const certData = optionalString(user, 'client-certificate-data');
   const keyData = optionalString(user, 'client-key-data');
   if (certData !== undefined && keyData !== undefined) {
@@ -226,7 +267,7 @@ function readCertificate(user: Entry): Credentials | undefined {
   const cert = optionalString(user, 'client-certificate');
   const key = optionalString(user, 'client-key');
   if (cert !== undefined && key !== undefined) {
-    return certificateFileCredentials(resolveRelative(user.file, cert), resolveRelative(user.file, key));
+    return certificateFileCredentials(resolveRelative(user.file, cert), resolveRelative(user.file, key), options);
   }
   if ([certData, keyData, cert, key].some((part) => part !== undefined)) {
     throw invalid(

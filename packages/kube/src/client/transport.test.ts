@@ -161,7 +161,7 @@ describe('a write', () => {
     const unsure = createTransport(access);
     await expect(unsure.json(write)).rejects.toMatchObject({ code: 'SLW_KUBE_TLS' });
     await unsure.close();
-    const transport = createTransport({ ...access, ca: authority.cert });
+    const transport = createTransport({ ...access, ca: async () => authority.cert });
     expect(await transport.json(write)).toEqual(ok);
     await transport.close();
   });

@@ -25,6 +25,12 @@ describe('setCondition', () => {
       expected: [updated, { ...degraded, lastTransitionTime: STAMPED }],
     },
     {
+      promise: 'a message is stored without secrets',
+      list: [],
+      update: { type: 'Degraded', status: 'False', message: 'refused: http://shop:abc12@proxy:3128' },
+      expected: [{ ...degraded, message: 'refused: http://shop:(hidden)@proxy:3128', lastTransitionTime: STAMPED }],
+    },
+    {
       promise: 'an absent list is an empty one',
       list: undefined,
       update: { type: 'Degraded', status: 'Unknown', reason: 'NotSeen' },

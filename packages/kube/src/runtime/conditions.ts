@@ -1,3 +1,4 @@
+import { maskSecrets } from '@slipway/base/masking';
 import { truncate } from '@slipway/base/text';
 
 /** The fields of a Kubernetes condition; older APIs omit some of the optional ones. */
@@ -54,11 +55,12 @@ export function removeCondition(list: readonly Condition[] | undefined, type: st
   return rest.length === conditions.length ? conditions : rest;
 }
 
+/** Without secrets: a message quotes errors, and an error may quote anything. */
 function withinLimits(update: ConditionUpdate): ConditionUpdate {
   const { message, reason } = update;
   return {
     ...update,
-    ...(message === undefined ? {} : { message: truncate(message, MAX_MESSAGE) }),
+    ...(message === undefined ? {} : { message: truncate(maskSecrets(message), MAX_MESSAGE) }),
     ...(reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON) }),
   };
 }

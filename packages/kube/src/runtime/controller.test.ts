@@ -33,6 +33,7 @@ function filledByHand(resource: Resource, ...objects: Stored<KubeObject>[]) {
     store,
     synced: Promise.resolve(),
     problem: undefined,
+    downSince: undefined,
     version: undefined,
     start() {},
     onChange(listener) {

@@ -266,7 +266,7 @@ export function classifyError(error: unknown): Verdict {
   if (code === undefined || isKubeError(error, ...ownBugs)) {
     return { result: 'bug', outcome: { type: 'retry' }, level: 'error', code: 'BUG', error };
   }
-  const atLeastMs = error instanceof KubeError ? error.retryAfterMs : undefined;
+  const atLeastMs = readRetryAfterMs(error);
   const unsure = code === 'SLW_KUBE_OUTCOME_UNKNOWN';
   return { result: 'error', outcome: { type: 'retry', atLeastMs }, level: 'warn', code, error, unsure };
 }
@@ -275,6 +275,12 @@ export function classifyError(error: unknown): Verdict {
 function readErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' && error.code.startsWith('SLW_') ? error.code : undefined;
+}
+
+/** What the other side asked for: the API server, a registry, Ironic. */
+function readRetryAfterMs(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('retryAfterMs' in error)) return undefined;
+  return typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;
 }
 
 const sameResource = (a: Resource, b: Resource): boolean => resourceId(a) === resourceId(b);

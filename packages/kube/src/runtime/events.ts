@@ -1,3 +1,4 @@
+import { maskSecrets } from '@slipway/base/masking';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { truncateBytes } from '@slipway/base/text';
@@ -230,7 +231,8 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
   return {
     record(resource, object, happening) {
       try {
-        take(resource, object, happening);
+        // The daemon and the controllers quote what they read elsewhere.
+        take(resource, object, { ...happening, message: maskSecrets(happening.message) });
       } catch (error) {
         count('failed');
         log.error({ err: error, reason: happening.reason }, 'event could not be recorded; this is a bug');

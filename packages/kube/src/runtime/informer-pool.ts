@@ -2,6 +2,7 @@ import type { Client } from '../client/client.ts';
 import { KubeError } from '../client/errors.ts';
 import { type KubeObject, resourceId } from '../client/resource.ts';
 import { createInformer, type Informer } from '../watch/informer.ts';
+import { createReconnectSpread } from '../watch/reconnect.ts';
 import type { ControllerDef, Source } from './controller-def.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -11,6 +12,8 @@ export interface InformerPoolOptions {
   controllers: readonly Pick<ControllerDef, 'name' | 'reads'>[];
   metrics: Metrics;
   log: Log;
+  /** See ManagerOptions. */
+  reconnectSpreadMs?: number | undefined;
 }
 
 export interface InformerPool {
@@ -20,7 +23,9 @@ export interface InformerPool {
 }
 
 /** One informer for all sources with the same watch; closed when the last user releases it. */
-export function createInformerPool({ client, controllers, metrics, log }: InformerPoolOptions): InformerPool {
+export function createInformerPool(options: InformerPoolOptions): InformerPool {
+  const { client, controllers, metrics, log, reconnectSpreadMs = 0 } = options;
+  const spreadMs = createReconnectSpread(reconnectSpreadMs);
   const identify = createIdentities();
   const toShareKey = (source: Source): string => shareKey(source, identify);
   const indexes = mergeIndexes(controllers, toShareKey);
@@ -34,12 +39,17 @@ export function createInformerPool({ client, controllers, metrics, log }: Inform
     const informer = createInformer(client.transport, {
       ...source,
       indexes: indexes.get(share),
+      spreadMs,
       onProblem: (error) => {
         metrics.watchRestarts.inc({ resource, code: error instanceof KubeError ? error.code : 'other' });
         log.warn({ err: error, resource }, 'watch failed; reopening it');
       },
     });
     const abort = new AbortController();
+    abort.signal.addEventListener(
+      'abort',
+      metrics.observeWatch(resource, () => informer.downSince === undefined),
+    );
     informer.start(abort.signal);
     return { informer, users: 0, abort };
   }

@@ -1,3 +1,4 @@
+import { describeLeak, sampleSecrets } from '@slipway/testing/secret-samples';
 import { describe, expect, it } from 'vitest';
 import { KubeError } from '../client/errors.ts';
 import { createLog, mask, maskLine, prettyLine } from './log.ts';
@@ -59,15 +60,15 @@ describe('lines', () => {
 
 describe('secrets', () => {
   it.each([
-    ['a header is hidden', { headers: { Authorization: 'Basic abc' } }, { headers: { Authorization: '[hidden]' } }],
-    ['a token is hidden', { user: { token: 'abc', name: 'a' } }, { user: { token: '[hidden]', name: 'a' } }],
-    ['a bearer token field is hidden', { bearerToken: 'abc' }, { bearerToken: '[hidden]' }],
-    ['a password with a prefix is hidden', { db_password: 'abc' }, { db_password: '[hidden]' }],
-    ['the key of a kubeconfig is hidden', { 'client-key-data': 'abc' }, { 'client-key-data': '[hidden]' }],
+    ['a header is hidden', { headers: { Authorization: 'Basic abc' } }, { headers: { Authorization: '(hidden)' } }],
+    ['a token is hidden', { user: { token: 'abc', name: 'a' } }, { user: { token: '(hidden)', name: 'a' } }],
+    ['a bearer token field is hidden', { bearerToken: 'abc' }, { bearerToken: '(hidden)' }],
+    ['a password with a prefix is hidden', { db_password: 'abc' }, { db_password: '(hidden)' }],
+    ['the key of a kubeconfig is hidden', { 'client-key-data': 'abc' }, { 'client-key-data': '(hidden)' }],
     [
       'the contents of a Secret are hidden, in a list too',
       { items: [{ kind: 'Secret', data: { a: 'YQ==' }, stringData: { b: 'b' }, type: 'Opaque' }] },
-      { items: [{ kind: 'Secret', data: '[hidden]', stringData: '[hidden]', type: 'Opaque' }] },
+      { items: [{ kind: 'Secret', data: '(hidden)', stringData: '(hidden)', type: 'Opaque' }] },
     ],
     ['the name of a Secret is none', { secret: 'ns/pull' }, { secret: 'ns/pull' }],
     ['a ConfigMap holds none', { kind: 'ConfigMap', data: { a: 'b' } }, { kind: 'ConfigMap', data: { a: 'b' } }],
@@ -80,7 +81,17 @@ describe('secrets', () => {
     const { log, lines } = collect();
     log.child({ token: 'abc1"x' }).info({ url: 'https://me:abc2@host/x' }, 'sent authorization: Bearer abc3.d-e_f');
     expect(lines[0]).not.toMatch(/abc\d|d-e_f/);
-    expect(maskLine('GET https://host/path@x')).toBe('GET https://host/path@x');
+    expect(maskLine('{"msg":"GET https://host/path@x"}\n')).toBe('{"msg":"GET https://host/path@x"}\n');
+  });
+
+  it('of every kind are hidden by content in messages, fields, errors and child loggers', () => {
+    for (const sample of sampleSecrets(130, 7)) {
+      const { text } = sample;
+      const { log, lines } = collect();
+      log.child({ given: text }).error({ err: new Error(`refused:\n${text}`), diffs: [text] }, text);
+      expect(lines.length).toBe(1);
+      expect(describeLeak(sample, lines.join(''))).toBe('');
+    }
   });
 
   it('endless fields are cut', () => {

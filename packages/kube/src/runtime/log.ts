@@ -1,3 +1,4 @@
+import { HIDDEN, maskSecrets } from '@slipway/base/masking';
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 
@@ -48,12 +49,10 @@ function writeToStderr(line: string): void {
   process.stderr.write(line);
 }
 
-const HIDDEN = '[hidden]';
 // Not `secret`: that field contains the name of a Secret.
 const SECRET_NAME =
   '(?:authorization|proxy-authorization|cookie|set-cookie|(?:[\\w.-]*[-_])?(?:token|password|private-?key)|[a-z]*(?:Token|Password|PrivateKey)|client-?secret|client-key-data)';
 const secretField = new RegExp(`^${SECRET_NAME}$`, 'i');
-const secretText = new RegExp(`"(${SECRET_NAME})":"(?:[^"\\\\]|\\\\.)*"`, 'gi');
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 100;
 
@@ -84,12 +83,13 @@ function maskValue(value: unknown, depth: number): unknown {
   return maskObject(value, depth);
 }
 
-/** Secrets left in the text: fields of child loggers, bearer tokens, passwords in URLs. */
-export const maskLine = (line: string): string =>
-  line
-    .replaceAll(secretText, `"$1":"${HIDDEN}"`)
-    .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, `Bearer ${HIDDEN}`)
-    .replaceAll(/:\/\/[^\s/@"]+@/g, `://${HIDDEN}@`);
+/** Secrets in the fields of child loggers, and in every text by its content. `line` is JSON. */
+export const maskLine = (line: string): string => `${JSON.stringify(JSON.parse(line), hideSecrets)}\n`;
+
+const hideSecrets = (name: string, value: unknown): unknown => {
+  if (typeof value !== 'string') return value;
+  return secretField.test(name) ? hide(value) : maskSecrets(value);
+};
 
 /**
  * Logs only what a reader needs: other fields of an error can contain whole responses and headers. Only bugs log a

@@ -10,7 +10,7 @@ import { type ControllerDef, done, type Gate, type Gates, type Source } from './
 import { createRecorder } from './events.ts';
 import { mergeIndexes, shareKey } from './informer-pool.ts';
 import { silentLog } from './log.ts';
-import { createManager, type Manager, type ManagerOptions } from './manager.ts';
+import { createManager, listLostWatches, type Manager, type ManagerOptions } from './manager.ts';
 import { createMetrics } from './metrics.ts';
 
 const pools: Resource = { group: 'example.io', version: 'v1', kind: 'Pool', plural: 'pools', namespaced: false };
@@ -393,6 +393,18 @@ describe('leadership', () => {
       streams.send({ type: 'MODIFIED', object: { metadata: { name: 'worker', uid: 'u', resourceVersion: '5' } } });
       await until(() => expect(runs).toBe(2), 'process');
     });
+  });
+});
+
+describe('a watch that is down', () => {
+  const MINUTE = 60_000;
+  it.each<[string, number | undefined, string[]]>([
+    ['is no problem while it is open', undefined, []],
+    ['is no problem for a restart of the API server', 10 * MINUTE, []],
+    ['is reported after five minutes', 6 * MINUTE, ['no changes of pools.example.io for 5 minutes: Error: refused']],
+  ])('%s', (_, downSince, expected) => {
+    const watch = { resource: pools, problem: new Error('refused'), downSince };
+    expect(listLostWatches([watch], 11 * MINUTE)).toEqual(expected);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts';
 import { KubeError } from '../client/errors.ts';
-import type { KubeObject } from '../client/resource.ts';
+import { type KubeObject, resourceId } from '../client/resource.ts';
 import type { Informer } from '../watch/informer.ts';
 import { systemClock } from '@slipway/base/clock';
 import { type Controller, createController } from './controller.ts';
@@ -25,14 +25,23 @@ export interface ManagerOptions {
   election?: Omit<ElectionOptions, 'log'> | undefined;
   /** How long running reconciles may take to end when the process stops. */
   stopBoundMs?: number | undefined;
+  /**
+   * For programs of which a fleet runs thousands: after an end of watches that it did not choose, each waits a random
+   * time up to this before it reconnects. By default none, so that a single controller loses no time.
+   */
+  reconnectSpreadMs?: number | undefined;
 }
 
 export interface Manager {
   start(): void;
   /** Stops accepting keys, lets running reconciles end, writes the last events, releases the lease, closes watches. */
   stop(): Promise<void>;
-  /** Every source has been read once. A standby is ready too. */
+  /** Every source has been read once and is still followed. A standby is ready too. */
   ready(this: void): Health;
+  /**
+   * Whether to restart this process. Not because the API server cannot be reached: a restart changes nothing then, and
+   * a fleet that restarts together makes it worse.
+   */
   live(this: void): Health;
   readonly leadership: Leadership | undefined;
 }
@@ -225,6 +234,9 @@ export function createManager(options: ManagerOptions): Manager {
         const why = troubled === undefined ? '' : `: ${String(troubled.problem)}`;
         return `controller ${def.name} has not synced all its sources${why}`;
       });
+      const synced = entries.flatMap(({ watching }) => (watching?.isSynced === true ? [watching] : []));
+      const watches = new Set(synced.flatMap((watching) => Array.from(watching.informers.values())));
+      problems.push(...listLostWatches(watches, performance.now()));
       return { ok: state === 'started' && problems.length === 0, problems };
     },
     live() {
@@ -234,6 +246,21 @@ export function createManager(options: ManagerOptions): Manager {
       return { ok: problems.length === 0, problems };
     },
   };
+}
+
+/** An API server that restarts is back within this time, and so are its watches. */
+const LOST_AFTER_MS = 5 * 60_000;
+
+/** The watches that have been down for longer than a restart of the API server takes. */
+export function listLostWatches(
+  watches: Iterable<Pick<Informer<KubeObject>, 'resource' | 'problem' | 'downSince'>>,
+  now: number,
+): string[] {
+  return [...watches].flatMap(({ resource, problem, downSince }) => {
+    const downMs = downSince === undefined ? 0 : now - downSince;
+    if (downMs < LOST_AFTER_MS) return [];
+    return [`no changes of ${resourceId(resource)} for ${Math.floor(downMs / 60_000)} minutes: ${String(problem)}`];
+  });
 }
 
 /** A controller with one key, done once the clean-up has succeeded. */

@@ -17,6 +17,17 @@ describe('metrics', () => {
     expect(await metrics.registry.metrics()).not.toContain('slipway_queue_depth{');
   });
 
+  it('a watch counts as open while every watch of its kind is, and goes with them', async () => {
+    const metrics = createMetrics();
+    let isOpen = false;
+    const forget = [metrics.observeWatch('v1/nodes', () => true), metrics.observeWatch('v1/nodes', () => isOpen)];
+    expect(await metrics.registry.metrics()).toContain('slipway_watch_open{resource="v1/nodes"} 0');
+    isOpen = true;
+    expect(await metrics.registry.metrics()).toContain('slipway_watch_open{resource="v1/nodes"} 1');
+    for (const each of forget) each();
+    expect(await metrics.registry.metrics()).not.toContain('slipway_watch_open{');
+  });
+
   it('a controller is in one state at a time, under the name that dashboards know', async () => {
     const metrics = createMetrics();
     metrics.setControllerState('render', 'standby');

@@ -19,6 +19,8 @@ export interface Metrics {
   setLeader(lease: string, held: boolean): void;
   /** The depth is read at every scrape; returns a function that unregisters it. */
   observeQueue(controller: string, depth: () => number): () => void;
+  /** Whether a watch is open is read at every scrape; returns a function that unregisters it. */
+  observeWatch(resource: string, isOpen: () => boolean): () => void;
 }
 
 /** One registry per process, never the library's global one: tests and several managers in a process stay separate. */
@@ -105,5 +107,27 @@ export function createMetrics(): Metrics {
         if (queues.get(controller) === depth) queues.delete(controller);
       };
     },
+    observeWatch: observeWatches(registry),
+  };
+}
+
+function observeWatches(registry: Registry): Metrics['observeWatch'] {
+  const watches = new Set<{ readonly resource: string; readonly isOpen: () => boolean }>();
+  const open = new Gauge({
+    name: 'slipway_watch_open',
+    help: '1 while the API server sends the changes of this kind, 0 while it cannot be reached or refuses.',
+    labelNames: ['resource'],
+    registers: [],
+    collect() {
+      this.reset();
+      const down = new Set([...watches].filter(({ isOpen }) => !isOpen()).map(({ resource }) => resource));
+      for (const { resource } of watches) this.set({ resource }, down.has(resource) ? 0 : 1);
+    },
+  });
+  registry.registerMetric(open);
+  return (resource, isOpen) => {
+    const watch = { resource, isOpen };
+    watches.add(watch);
+    return () => void watches.delete(watch);
   };
 }

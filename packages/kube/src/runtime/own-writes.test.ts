@@ -71,6 +71,7 @@ function setUp(sources: readonly Source[], of: 'key' | 'all' = 'key') {
       resource: source.resource,
       store,
       synced: Promise.resolve(),
+      downSince: undefined,
       get problem() {
         return state.problem;
       },

@@ -17,7 +17,7 @@ export async function startStandInServer(answer: RequestHandler): Promise<StandI
     access: (credentials = fixedCredentials({}, 'nobody')) => ({
       source: 'a test',
       server: server.url,
-      ca: undefined,
+      ca: async () => undefined,
       tlsServerName: undefined,
       proxy: undefined,
       namespace: 'default',

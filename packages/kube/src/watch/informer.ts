@@ -1,9 +1,9 @@
-import { backoffMs, halfJitter } from '@slipway/base/backoff';
 import { systemClock } from '@slipway/base/clock';
 import { isKubeError, KubeError } from '../client/errors.ts';
 import { listBatches, type Scope } from '../client/list.ts';
 import { type Key, keyOf, type KubeObject, type Resource, type Stored } from '../client/resource.ts';
 import type { Transport } from '../client/transport.ts';
+import { decideReconnect, type WatchEnd } from './reconnect.ts';
 import {
   type Change,
   createStore,
@@ -26,8 +26,10 @@ export interface InformerOptions<T extends KubeObject> extends Scope<T> {
   indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined;
   /** A watch failed; it is reopened. */
   onProblem?: ((error: unknown) => void) | undefined;
-  /** Maximum delay before a retry; by default 30 s, so that a fleet does not reconnect all together. */
+  /** Maximum delay before a retry; by default 30 s. */
   longestBackoffMs?: number | undefined;
+  /** Delays a reconnect whose moment this process did not choose: createReconnectSpread. By default none. */
+  spreadMs?: (() => number) | undefined;
 }
 
 export interface Informer<T extends KubeObject> {
@@ -37,6 +39,8 @@ export interface Informer<T extends KubeObject> {
   readonly synced: Promise<void>;
   /** Why the store may be out of date; undefined while a watch is open. */
   readonly problem: unknown;
+  /** By performance.now(): since when there has been no watch; undefined while one is open. */
+  readonly downSince: number | undefined;
   /** The store is complete up to this version; undefined during the initial read. */
   readonly version: string | undefined;
   start(signal: AbortSignal): void;
@@ -65,6 +69,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
   let failures = 0;
   let listFirst = options.expect === 'many';
   let problem: unknown;
+  let downSince: number | undefined = performance.now();
 
   const emit = (changes: Change<T>[]): void => {
     for (const change of changes) for (const listener of listeners) notify(listener, change);
@@ -123,40 +128,43 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     finishReading(next.value);
   }
 
-  async function follow(signal: AbortSignal): Promise<void> {
+  async function follow(signal: AbortSignal): Promise<WatchEnd> {
     if (version === undefined) {
       unseen = new Set(store.keys());
       if (listFirst) await readList(signal);
     }
-    const opened = performance.now();
     const onOpen = (): void => {
       problem = undefined;
+      downSince = undefined;
     };
-    await watchOnce(transport, options, { from: version, signal, onOpen }, take);
-    // A server or proxy that hangs up immediately must not be retried in a tight loop.
-    failures = performance.now() - opened < 1000 ? failures + 1 : 0;
+    return watchOnce(transport, options, { from: version, signal, onOpen }, take);
   }
 
-  function recover(error: unknown): void {
+  function recover(error: unknown): WatchEnd {
     if (!listFirst && lacksWatchList(error)) {
       listFirst = true;
-      return;
+      return { type: 'expired' };
     }
     if (isKubeError(error, 'SLW_KUBE_GONE')) version = undefined;
-    failures += 1;
     problem = error;
     options.onProblem?.(error);
+    return { type: 'failed', retryAfterMs: error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0 };
   }
 
   async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      let end: WatchEnd;
       try {
-        await follow(signal);
+        end = await follow(signal);
       } catch (error) {
         if (signal.aborted) return;
-        recover(error);
+        end = recover(error);
       }
-      if (failures > 0) await systemClock.sleep(backoff(failures, problem, longestBackoffMs), signal).catch(() => {});
+      downSince ??= performance.now();
+      const spreadMs = end.type === 'expired' ? 0 : (options.spreadMs?.() ?? 0);
+      const next = decideReconnect(end, failures, { maxBackoffMs: longestBackoffMs, spreadMs });
+      failures = next.failures;
+      if (next.delayMs > 0) await systemClock.sleep(next.delayMs, signal).catch(() => {});
     }
   }
 
@@ -166,6 +174,9 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     synced,
     get problem() {
       return problem;
+    },
+    get downSince() {
+      return downSince;
     },
     get version() {
       return version;
@@ -187,8 +198,3 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
 /** Whether two versions of an object differ in no stored field. */
 export const isSameButVersion = (old: Stored<KubeObject>, { metadata, ...rest }: Stored<KubeObject>): boolean =>
   isEqual(old, { ...rest, metadata: { ...metadata, resourceVersion: old.metadata.resourceVersion } });
-
-function backoff(failures: number, problem: unknown, maxMs: number): number {
-  const asked = problem instanceof KubeError ? (problem.retryAfterMs ?? 0) : 0;
-  return Math.max(asked, backoffMs({ firstMs: 100, maxMs, jitter: halfJitter }, failures));
-}

@@ -11,6 +11,7 @@ import {
   type Stored,
 } from '../client/resource.ts';
 import type { Transport } from '../client/transport.ts';
+import type { WatchEnd } from './reconnect.ts';
 
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored<T> }
@@ -30,16 +31,20 @@ const SILENCE_MS = 150_000;
 /** The server ends a watch after 5 to 10 minutes, so that watches spread over the API servers. */
 const lifetimeSeconds = (): number => 300 + Math.floor(Math.random() * 300);
 
+/** The server counts the time from the request, so its end may arrive slightly before ours. */
+const LIFETIME_TOLERANCE_MS = 2000;
+
 /**
- * One watch connection, until the server ends it (returns) or it fails (throws a KubeError; SLW_KUBE_GONE means that
- * the history is gone). An incomplete last line is dropped: its event is sent again when the watch resumes.
+ * One watch, until the server ends it (returns how) or it fails (throws a KubeError; SLW_KUBE_GONE means that the
+ * history is gone). An incomplete last line is dropped: its event is sent again when the watch resumes.
  */
 export async function watchOnce<T extends KubeObject>(
   transport: Transport,
   scope: Scope<T>,
   start: WatchStart,
   onEvent: (event: WatchEvent<T>) => void,
-): Promise<void> {
+): Promise<Exclude<WatchEnd, { type: 'failed' }>> {
+  const lifetime = lifetimeSeconds();
   const what = `watch ${resourceId(scope.resource)}`;
   const body = await transport.open({
     method: 'GET',
@@ -47,7 +52,7 @@ export async function watchOnce<T extends KubeObject>(
     query: {
       watch: 'true',
       allowWatchBookmarks: 'true',
-      timeoutSeconds: String(lifetimeSeconds()),
+      timeoutSeconds: String(lifetime),
       ...toSelectorQuery(scope),
       ...(start.from === undefined
         ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
@@ -60,12 +65,15 @@ export async function watchOnce<T extends KubeObject>(
     signal: start.signal,
   });
   start.onOpen?.();
+  const openedAt = performance.now();
   const splitter = createLineSplitter((line) => onEvent(parseEvent<T>(line, scope.resource, what)));
   try {
     for await (const chunk of body) splitter.push(chunk);
   } finally {
     body.destroy();
   }
+  const openMs = performance.now() - openedAt;
+  return openMs >= lifetime * 1000 - LIFETIME_TOLERANCE_MS ? { type: 'expired' } : { type: 'early', openMs };
 }
 
 type RawObject = Partial<KubeObject> & Status & { code?: number };

@@ -3,7 +3,7 @@ import { connect as connectTcp } from 'node:net';
 import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { MachineConfig } from '@slipway/api';
-import type { ProvisioningToken } from '@slipway/fleet';
+import { canonicalJson, type ProvisioningToken, renderedName } from '@slipway/fleet';
 import { createLog, createMetrics } from '@slipway/kube';
 import type { Metrics } from '@slipway/kube';
 import { makeSelfSigned } from '@slipway/testing/certificates';
@@ -18,12 +18,13 @@ export interface TestServer extends AsyncDisposable {
   metrics: Metrics;
   lines: string[];
   machineConfigs: Map<string, MachineConfig>;
+  /** Stores the config, and makes it that of pool worker. */
+  serve(config: MachineConfig): Promise<void>;
   /** Replaces only the inputs that are passed; resolves when the responses match. */
   change(inputs: Partial<Inputs>): Promise<void>;
   setBehind(behind: boolean): void;
 }
 
-export const rendered = (digit: string, pool = 'worker'): string => `rendered-${pool}-${digit.repeat(32)}`;
 export const tokenText = (letter: string): string => letter.repeat(43);
 export const buildToken = (letter: string, expires = '2999-01-01T00:00:00Z'): ProvisioningToken => ({
   token: tokenText(letter),
@@ -31,15 +32,15 @@ export const buildToken = (letter: string, expires = '2999-01-01T00:00:00Z'): Pr
   expires,
 });
 
-/** A config whose only file has this many bytes. */
-export const machineConfig = (name: string, bytes = 10): MachineConfig => ({
-  metadata: { name },
-  spec: {
-    config: {
-      ignition: { version: '3.5.0' },
-      storage: { files: [{ path: '/etc/filling', contents: { source: `data:,${'x'.repeat(bytes)}` } }] },
-    },
-  },
+/** A rendered config of pool worker. Its only file has this letter, this many times. */
+export function machineConfig(letter: string, bytes = 10): MachineConfig {
+  const files = [{ path: '/etc/filling', contents: { source: `data:,${letter.repeat(bytes)}` } }];
+  return namedBySpec({ config: { ignition: { version: '3.5.0' }, storage: { files } } });
+}
+
+export const namedBySpec = (spec: NonNullable<MachineConfig['spec']>): MachineConfig => ({
+  metadata: { name: renderedName('worker', canonicalJson(spec)) },
+  spec,
 });
 
 export interface TestServerOptions {
@@ -50,9 +51,10 @@ export interface TestServerOptions {
 }
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const machineConfigs = new Map([[rendered('a'), machineConfig(rendered('a'), options.bytes)]]);
+  const first = machineConfig('a', options.bytes);
+  const machineConfigs = new Map([[first.metadata.name, first]]);
   let inputs: Inputs = {
-    pools: new Map([['worker', rendered('a')]]),
+    pools: new Map([['worker', first.metadata.name]]),
     tokens: new Map([['worker', [buildToken('t')]]]),
     node: { kubeconfig: 'kind: Config\n', caBundle: 'CA\n' },
     certificate: await makeSelfSigned('first'),
@@ -91,17 +93,22 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   });
   const { port } = await server.listening;
   await server.settled();
+  const change = async (changed: Partial<Inputs>): Promise<void> => {
+    inputs = { ...inputs, ...changed };
+    for (const listener of listeners) listener();
+    await server.settled();
+  };
   return {
     server,
     port,
     metrics,
     lines,
     machineConfigs,
-    async change(changed) {
-      inputs = { ...inputs, ...changed };
-      for (const listener of listeners) listener();
-      await server.settled();
+    async serve(config) {
+      machineConfigs.set(config.metadata.name, config);
+      await change({ pools: new Map([['worker', config.metadata.name]]) });
     },
+    change,
     setBehind(now) {
       behind = now;
     },
@@ -124,15 +131,18 @@ export interface TestRequest {
   headers?: Record<string, string>;
 }
 
-export async function connectTo(port: number): Promise<TLSSocket> {
-  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+const localAddress = (from: string | undefined) => (from === undefined ? {} : { localAddress: from });
+
+/** `from`: another address of this machine, such as 127.0.0.2. */
+export async function connectTo(port: number, from?: string): Promise<TLSSocket> {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...localAddress(from) });
   await once(socket, 'secureConnect');
   // The tests examine what the other side does to the connection.
   return socket.on('error', () => {});
 }
 
-export const openTcp = async (port: number) => {
-  const socket = connectTcp({ host: '127.0.0.1', port });
+export const openTcp = async (port: number, from?: string) => {
+  const socket = connectTcp({ host: '127.0.0.1', port, ...localAddress(from) });
   await once(socket, 'connect');
   return socket.on('error', () => {});
 };
@@ -149,8 +159,8 @@ export function requestText({
 }
 
 /** Sends a request on a new connection and reads until the other side closes it. */
-export async function sendRequest(port: number, what: TestRequest = {}): Promise<Reply> {
-  const socket = await connectTo(port);
+export async function sendRequest(port: number, what: TestRequest = {}, from?: string): Promise<Reply> {
+  const socket = await connectTo(port, from);
   socket.write(requestText(what));
   return readReply(socket);
 }

@@ -21,6 +21,7 @@ import {
 import { provisionMachine, type ProvisionOptions } from './first-boot.ts';
 import { createManyDaemons } from './many-daemons.ts';
 import { createPower } from './power.ts';
+import { createSeparateDaemons } from './separate-daemons.ts';
 import type { PoolShare } from './shares.ts';
 import {
   byMachineName,
@@ -39,7 +40,7 @@ export interface FleetOptions {
   /** The parent of the machines' directories. */
   readonly directory: string;
   /** The minimum number of machines per pool. Existing machines stay. */
-  readonly shares: readonly (Omit<PoolShare, 'pool'> & { readonly pool: string })[];
+  readonly shares: readonly FleetShare[];
   /**
    * Fetches the first config of a machine. It must retry: the server returns 503 until the pool is rendered, and under
    * load.
@@ -51,9 +52,20 @@ export interface FleetOptions {
   readonly machineNamespace?: string;
   /** The duration of a boot. */
   readonly bootMs?: number;
+  /**
+   * Opens a connection for the daemon of this node, with its credentials: each daemon then has its own connections and
+   * watches. Left out: all daemons share `transport` and its watches.
+   */
+  readonly connectNode?: (nodeName: string) => Promise<Transport>;
   readonly onBirth?: (provisioned: number, of: number) => void;
   /** Cancels the start: unfinished machines are not created. */
   readonly signal?: AbortSignal;
+}
+
+export interface FleetShare extends Omit<PoolShare, 'pool'> {
+  readonly pool: string;
+  /** The number in the name of the first machine, for a fleet in several processes. Default: 0. */
+  readonly first?: number;
 }
 
 export interface SimulatedFleet {
@@ -82,12 +94,15 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
   const machines = new Map<string, SimulatedMachine>();
   const there = await machinesIn(directory);
   const accessOf = createNodeAccess(transport, log);
-  const daemons = createManyDaemons({
-    programVersion,
-    log,
-    accessOf,
-    watchesDisks: await decideWatchesDisks(there.length, options),
-  });
+  const daemons =
+    options.connectNode === undefined
+      ? createManyDaemons({
+          programVersion,
+          log,
+          accessOf,
+          watchesDisks: await decideWatchesDisks(there.length, options),
+        })
+      : createSeparateDaemons({ programVersion, log, connect: options.connectNode });
   const power = createPower({ daemons, bootMs: options.bootMs ?? BOOT_MS, log, signal: ended.signal });
   const kubelets = {
     machineOf: (name: string) => machines.get(name),
@@ -168,10 +183,10 @@ async function machinesIn(directory: string): Promise<MachineName[]> {
 
 function missingMachines(shares: FleetOptions['shares'], there: readonly MachineName[]): MachineName[] {
   const taken = new Set(there.map(({ name }) => name));
-  return shares.flatMap(({ pool, machines }) => {
+  return shares.flatMap(({ pool, machines, first }) => {
     const missing = machines - there.filter((machine) => machine.pool === pool).length;
     return Array.from({ length: Math.max(0, missing) }, () => {
-      const next = nextMachineName(pool, taken);
+      const next = nextMachineName(pool, taken, first);
       taken.add(next.name);
       return next;
     });

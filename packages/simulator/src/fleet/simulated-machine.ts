@@ -60,9 +60,9 @@ export function readMachineName(name: string): MachineName | undefined {
   return pool === undefined || number === undefined ? undefined : { name, pool, number: Number(number) };
 }
 
-/** The first free name. */
-export function nextMachineName(pool: string, taken: ReadonlySet<string>): MachineName {
-  for (let number = 0; ; number += 1) {
+/** The first free name from this number on. */
+export function nextMachineName(pool: string, taken: ReadonlySet<string>, first = 0): MachineName {
+  for (let number = first; ; number += 1) {
     const next = machineName(pool, number);
     if (!taken.has(next.name)) return next;
   }

@@ -100,6 +100,10 @@ export function createSimulatedRuntime({ files, owners, ...options }: SimulatedR
       return computeStore(storeBytes, await readImages(files));
     },
 
+    measure: async () => computeStore((await readBehaviour(files)).storeBytes, await readImages(files)),
+    // A cancelled pull ends immediately and leaves nothing.
+    abandonPulls: async () => {},
+
     async pull(image, _, signal) {
       const { bytesPerSecond, refused, storeBytes } = await requireUp(`pull ${image}`, signal);
       const [, said] = Object.entries(refused).find(([part]) => image.includes(part)) ?? [];

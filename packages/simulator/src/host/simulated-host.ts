@@ -5,6 +5,7 @@ import { posix } from 'node:path';
 import {
   type Accounts,
   createDisk,
+  type Details,
   emptyDirectory,
   type FileSystem,
   type Host,
@@ -19,6 +20,7 @@ import {
   SHADOW,
   withPasswordHash,
 } from '@slipway/daemon/host';
+import { formatDetails } from '@slipway/fleet';
 import { createSimulatedRuntime } from './container-runtime.ts';
 import { createSimulatedOS, createState, hasState, readState, writeState } from './os.ts';
 import { createSimulatedSystemd } from './systemd.ts';
@@ -35,11 +37,13 @@ export interface SimulatedHostOptions {
 export function createSimulatedHost(options: SimulatedHostOptions): Host {
   const files = options.files ?? createDisk({ root: options.root });
   const owners = ownOwners();
-  const systemd = createSimulatedSystemd(files, owners);
+  const details = createSimulatedDetails(files, owners);
+  const systemd = createSimulatedSystemd(files, owners, details);
   return {
     kind: 'simulated',
     files,
     systemd,
+    details,
     os: createSimulatedOS(files, owners),
     accounts: simulatedAccounts(files, owners),
     containers: createSimulatedRuntime({ files, owners, reload: () => systemd.reload('crio.service') }),
@@ -47,6 +51,25 @@ export function createSimulatedHost(options: SimulatedHostOptions): Host {
     async reboot() {
       await bootSimulatedMachine(files, 'shut down in order');
       options.onReboot?.();
+    },
+  };
+}
+
+/** In place of the journal of a machine. Lost at the next boot. */
+export const SIMULATED_DETAILS = '/run/slipway-simulated/details';
+const MAX_DETAILS_BYTES = 256 * 1024;
+
+function createSimulatedDetails(files: FileSystem, owners: Owners): Details {
+  return {
+    async keep(title, text) {
+      try {
+        const before = (await readText(files, SIMULATED_DETAILS, MAX_DETAILS_BYTES)) ?? '';
+        const bytes = Buffer.from((before + formatDetails(title, text)).slice(-MAX_DETAILS_BYTES / 4));
+        await makeDirectories(files, posix.dirname(SIMULATED_DETAILS), owners);
+        await replaceFile(files, SIMULATED_DETAILS, { ...owners, bytes, mode: 0o600 }, { sync: false });
+      } catch {
+        // As on a machine, whose journal may be full.
+      }
     },
   };
 }

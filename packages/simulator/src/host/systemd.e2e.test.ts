@@ -258,7 +258,7 @@ describe('the simulated systemd does what systemctl does', () => {
     const ours = join(dirname(theirs), 'ours');
     await layDown(theirs, disk);
     await cp(theirs, ours, { recursive: true, verbatimSymlinks: true });
-    const simulated = createSimulatedSystemd(createDisk({ root: ours }), ownOwners());
+    const simulated = createSimulatedSystemd(createDisk({ root: ours }), ownOwners(), { keep: async () => {} });
     const names = [...new Set([...unitsOn(disk), ...orders.flatMap(([, ...units]) => units)])];
 
     // Starts without an order: both must agree on the initial state.

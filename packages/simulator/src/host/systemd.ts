@@ -3,6 +3,8 @@
 import { posix } from 'node:path';
 import { DaemonError } from '@slipway/daemon';
 import {
+  buildUnitError,
+  type Details,
   type FileSystem,
   makeDirectories,
   type Owners,
@@ -28,7 +30,7 @@ import {
   type UnitSettings,
 } from './units.ts';
 
-export function createSimulatedSystemd(files: FileSystem, owners: Owners): Systemd {
+export function createSimulatedSystemd(files: FileSystem, owners: Owners, details: Details): Systemd {
   return {
     enablement: (unit) => readEnablement(files, unit),
     enable: (units) => enableUnits(files, owners, units),
@@ -37,12 +39,12 @@ export function createSimulatedSystemd(files: FileSystem, owners: Owners): Syste
     daemonReload: () => recordAction(files, owners, { what: 'daemon-reload', name: '' }),
 
     async reload(unit) {
-      await mustStart(files, 'reload', unit);
+      await mustStart(files, details, 'reload', unit);
       await recordAction(files, owners, { what: 'reload', name: unit });
     },
 
     async restart(unit) {
-      await mustStart(files, 'restart', unit);
+      await mustStart(files, details, 'restart', unit);
       await recordAction(files, owners, { what: 'restart', name: unit });
     },
   };
@@ -50,7 +52,10 @@ export function createSimulatedSystemd(files: FileSystem, owners: Owners): Syste
 
 const FALSE = /^[-@:+!]*(\/usr)?\/bin\/false(\s|$)/;
 
-async function mustStart(files: FileSystem, verb: string, name: string): Promise<void> {
+/** What a unit prints: the words that it echoes before it starts. */
+const ECHO = /^[-@:+!]*(?:\/usr)?\/bin\/echo\s+/;
+
+async function mustStart(files: FileSystem, details: Details, verb: string, name: string): Promise<void> {
   const unit = await findUnit(files, name);
   if (unit.kind !== 'unit') {
     const why = unit.kind === 'masked' ? 'it is masked' : 'this machine has no such unit file';
@@ -58,10 +63,10 @@ async function mustStart(files: FileSystem, verb: string, name: string): Promise
   }
   const start = unit.settings.get('Service.ExecStart') ?? [];
   if (!start.some((command) => FALSE.test(command))) return;
-  throw new DaemonError(
-    'SLW_DAEMON_UNIT',
-    `Cannot ${verb} ${name}: its process exited with status 1. Expected it to start; see its ExecStart in ${unit.path}.`,
-  );
+  const log = (unit.settings.get('Service.ExecStartPre') ?? []).map((command) => command.replace(ECHO, ''));
+  const run = () => Promise.resolve({ status: 0, stdout: log.join('\n'), stderr: '' });
+  const why = `its process exited with status 1. Expected it to start; see its ExecStart in ${unit.path}.`;
+  throw await buildUnitError({ run, details }, verb, name, why);
 }
 
 // Requests to the machine that leave no other trace. Lost at the next boot.

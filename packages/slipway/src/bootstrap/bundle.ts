@@ -29,7 +29,7 @@ import {
 } from '@slipway/base/certificates';
 import { formatApiVersion } from '@slipway/kube';
 import { bootstrapPaths } from '@slipway/server';
-import { toJson } from '../cli/io.ts';
+import { toArtifactJson } from '../cli/io.ts';
 import { toYaml } from '../manifests/yaml.ts';
 import { renderedManifest, type Rendering } from '../render/render.ts';
 import type { DirectoryContents } from './write-directory.ts';
@@ -61,15 +61,15 @@ function servedFiles(bundle: Bundle): [string, string][] {
   const serving = servingData(bundle.serving);
   return [
     ...bundle.renderings.flatMap((rendering): [string, string][] => [
-      [bootstrapPaths.pool(rendering.pool.metadata.name), toJson(poolManifest(rendering))],
+      [bootstrapPaths.pool(rendering.pool.metadata.name), toArtifactJson(poolManifest(rendering))],
       [
         bootstrapPaths.machineConfig(rendering.rendered.name),
-        toJson(renderedManifest(rendering, bundle.controllerVersion)),
+        toArtifactJson(renderedManifest(rendering, bundle.controllerVersion)),
       ],
     ]),
     [bootstrapPaths.certificate, serving['tls.crt']],
     [bootstrapPaths.key, serving['tls.key']],
-    [bootstrapPaths.tokens, toJson(Object.fromEntries(bundle.tokens))],
+    [bootstrapPaths.tokens, toArtifactJson(Object.fromEntries(bundle.tokens))],
     [bootstrapPaths.kubeconfig, bundle.node.kubeconfig],
     [bootstrapPaths.caBundle, bundle.node.caBundle],
   ];
@@ -80,7 +80,7 @@ function stubFiles({ renderings, serverUrl, authority, tokens }: Bundle): [strin
     const { name } = pool.metadata;
     const token = tokens.get(name)?.[0]?.token;
     const stub = buildStub({ server: serverUrl, pool: name, caBundle: buildCaBundle(authority), token });
-    return [stubFile(name), toJson(stub)];
+    return [stubFile(name), toArtifactJson(stub)];
   });
 }
 

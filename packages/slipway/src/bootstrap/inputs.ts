@@ -71,7 +71,8 @@ function checkKubeconfig(file: string, text: string): void {
 }
 
 async function embeddedCa(kubeconfigFile: string): Promise<string> {
-  const { ca } = await loadKubeconfig([kubeconfigFile]);
+  const access = await loadKubeconfig([kubeconfigFile]);
+  const ca = await access.ca();
   if (ca !== undefined) return ca;
   throw bad(
     `--kubeconfig-for-nodes ${kubeconfigFile}`,

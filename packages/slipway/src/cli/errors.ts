@@ -1,4 +1,5 @@
 import { CodedError } from '@slipway/base/coded-error';
+import { maskSecrets } from '@slipway/base/masking';
 import { oneLine } from '@slipway/base/text';
 
 /** Every code that the command itself raises, with its meaning. docs/errors.md explains what to do about each. */
@@ -44,7 +45,9 @@ export const isExpectedError = (error: unknown): error is Error & { code: string
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SLW_');
 
 /** One line for the user. A bug adds its stack trace, and only when debugging. */
-export function failureText(error: unknown, debug: boolean): string {
+export const failureText = (error: unknown, debug: boolean): string => maskSecrets(describeFailure(error, debug));
+
+function describeFailure(error: unknown, debug: boolean): string {
   if (isExpectedError(error)) return `slipway: ${oneLine(error.message)} [${error.code}]`;
   const message = error instanceof Error ? error.message : String(error);
   const text = `slipway: unexpected: ${oneLine(message)}. This is a bug in slipway. Set SLIPWAY_DEBUG=1 for the stack trace`;

@@ -1,6 +1,7 @@
 // Input and output of a command, so that tests can run it without a process; and the small files that flags name.
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
+import { maskSecrets } from '@slipway/base/masking';
 import { CommandError } from './errors.ts';
 
 export interface Io {
@@ -22,8 +23,20 @@ export const processIo: Io = {
 /** The exit code that shells report for a program that Ctrl-C ended. */
 export const INTERRUPTED = 130;
 
-/** Resolves when the stream has accepted the text, so that a slow reader slows the writer. */
-export function write(stream: Writable, text: string): Promise<void> {
+export interface WriteOptions {
+  /** The user asked to see secrets. Default: false. */
+  readonly showSecrets?: boolean | undefined;
+}
+
+/** For terminals and CI logs: without secrets. */
+export const write = (stream: Writable, text: string, { showSecrets = false }: WriteOptions = {}): Promise<void> =>
+  writeArtifact(stream, showSecrets ? text : maskSecrets(text));
+
+/**
+ * Writes a config that is applied or booted, which must be complete. Resolves when the stream has accepted the text, so
+ * that a slow reader slows the writer.
+ */
+export function writeArtifact(stream: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (failure) => (failure ? reject(failure) : resolve()));
   });
@@ -33,8 +46,15 @@ export function write(stream: Writable, text: string): Promise<void> {
 export const writeLines = (stream: Writable, lines: readonly string[]): Promise<void> =>
   write(stream, lines.map((line) => `${line}\n`).join(''));
 
-/** The format of `-o json`. */
-export const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+/** The format of `-o json`. Masked before it becomes JSON: a secret may span lines, and the result must stay JSON. */
+export const toJson = (value: unknown, { showSecrets = false }: WriteOptions = {}): string =>
+  `${JSON.stringify(value, showSecrets ? undefined : maskStrings, 2)}\n`;
+
+export const maskStrings = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? maskSecrets(value) : value;
+
+/** The complete config in JSON. */
+export const toArtifactJson = (value: unknown): string => toJson(value, { showSecrets: true });
 
 /** Prints a line now and then during a long operation. */
 export type Progress = (text: string) => void;

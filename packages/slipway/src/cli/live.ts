@@ -1,7 +1,7 @@
 // A report that follows the cluster until Ctrl-C: redrawn on a terminal, one line per change in a pipe, or JSON lines.
 import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Io, write } from './io.ts';
+import { type Io, maskStrings, write } from './io.ts';
 import { isTerminal, styleFor, type TextStyle } from './terminal.ts';
 
 /** State of a cluster, kept up to date. */
@@ -86,7 +86,7 @@ function redrawn<R>({ io, text }: LiveOptions<R>): Show<R> {
 function jsonLines<R>({ io }: LiveOptions<R>): Show<R> {
   let last = '';
   return async (report) => {
-    const line = `${JSON.stringify(report)}\n`;
+    const line = `${JSON.stringify(report, maskStrings)}\n`;
     if (line !== last) await write(io.stdout, line);
     last = line;
   };

@@ -28,6 +28,12 @@ export const withPoolStatusOptions = (command: Command): Command =>
 export const outputOption = (forms: readonly [string, ...string[]], help = 'output format'): Option =>
   new Option('-o, --output <FORM>', help).choices(forms).default(forms[0]);
 
+export const showSecretsOption = (): Option =>
+  new Option(
+    '--show-secrets',
+    'also show secrets: password hashes, secret files, and passwords, keys and tokens in other contents',
+  );
+
 /** Parses seconds, up to `max`. */
 export const secondsParser =
   (max: number) =>
@@ -84,8 +90,9 @@ export const withFirstBootOptions = (command: Command): Command =>
     .option('--api-server-url <url>', 'API server for new machines (default: from kube-public/cluster-info)')
     .option('--machine-api-namespace <name>', 'namespace of Machine API MachineSets (default: openshift-machine-api)')
     .option('--cluster-api-namespace <name>', 'namespace of Cluster API MachineSets (default: openshift-cluster-api)')
-    .addOption(new Option('--stub-tokens', 'put provisioning tokens into stubs (default: yes, except on OpenShift)'))
-    .addOption(new Option('--no-stub-tokens', 'put no tokens into stubs; the server then needs --allow-anonymous'))
+    .addOption(
+      new Option('--no-stub-tokens', 'put no provisioning tokens into stubs; the server then needs --allow-anonymous'),
+    )
     .addOption(duration('--token-lifetime', 'lifetime of provisioning tokens (default: 24h)'))
     .addOption(duration('--bootstrap-token-lifetime', 'lifetime of kubelet bootstrap tokens (default: 24h)'))
     .addOption(duration('--ca-validity', 'lifetime of the server’s CA (default: 3650d)'))
@@ -223,7 +230,11 @@ export const withRenderOptions = (command: Command): Command =>
     )
     .option('--no-fetch', 'refuse MachineConfigs with remote content instead of fetching it')
     .option('--allow-host <HOST>', 'fetch only from this host, such as *.example.com; repeatable', addTo)
-    .option('--allow-address <CIDR>', 'allow these loopback, link-local or metadata addresses; repeatable', addTo)
+    .option(
+      '--allow-address <CIDR>',
+      'allow these private, loopback, link-local or metadata addresses; repeatable',
+      addTo,
+    )
     .addOption(
       new Option('--fetch-timeout <SECONDS>', 'timeout for the remote content of one MachineConfig')
         .default(300)

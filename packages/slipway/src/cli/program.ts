@@ -1,6 +1,6 @@
 // The program itself: its version, how it exits, and how it connects to a cluster. The daemon on nodes uses this file
 // too, so it loads as little as possible.
-import type { Transport, TransportOptions } from '@slipway/kube';
+import type { ClusterAccess, Transport, TransportOptions } from '@slipway/kube';
 import { type Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { failureText } from './errors.ts';
@@ -53,8 +53,8 @@ export async function connect(options: ClusterOptions, more: TransportOptions = 
   return createTransport(await findAccess(options), { userAgent: `slipway/${version}`, ...more });
 }
 
-/** The address and CA of a cluster: what a new machine needs to join, except credentials. */
-export async function whereIs(options: ClusterOptions): Promise<{ server: string; ca: string | undefined }> {
+/** The address of a cluster and its current CA: what a new machine needs to join, except credentials. */
+export async function whereIs(options: ClusterOptions): Promise<Pick<ClusterAccess, 'server' | 'ca'>> {
   const { findAccess } = await import('@slipway/kube');
   const { server, ca } = await findAccess(options);
   return { server, ca };

@@ -1,4 +1,5 @@
 // The registry client, configured by the flags of a command.
+import { whyRedirectRefused } from '@slipway/ignition';
 import type { Registry, RegistryOptions } from '@slipway/registry';
 import { readSmallText } from './io.ts';
 import type { RegistryFlags } from './options.ts';
@@ -26,5 +27,10 @@ export type RegistryTimeouts = Pick<RegistryOptions, 'retries' | 'silenceMs'>;
 export async function openRegistry(flags: RegistryFlags, timeouts: RegistryTimeouts = {}): Promise<Registry> {
   const options = await registryOptions(flags);
   const { createRegistry } = await import('@slipway/registry');
-  return createRegistry({ ...options, ...timeouts, platform: { os: 'linux', architecture: flags.arch } });
+  return createRegistry({
+    ...options,
+    ...timeouts,
+    redirectRule: whyRedirectRefused,
+    platform: { os: 'linux', architecture: flags.arch },
+  });
 }

@@ -3,7 +3,7 @@
 import { oneLine } from '@slipway/base/text';
 import { type CodedProblem, formatProblem, ProblemList } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
-import { type Io, toJson, write } from './io.ts';
+import { type Io, toJson, write, writeArtifact } from './io.ts';
 import type { LiveSource, WatchOptions } from './live.ts';
 import { type ClusterOptions, connect, stopSignal } from './program.ts';
 import { styleFor, type TextStyle } from './terminal.ts';
@@ -11,7 +11,11 @@ import { styleFor, type TextStyle } from './terminal.ts';
 /** A command that reads a cluster and prints a report. */
 export interface ClusterCommand<Snapshot, Report> {
   /** `output: 'json'` prints the report itself; every other format is text. */
-  readonly options: ClusterOptions & { readonly output: string; readonly watch?: boolean };
+  readonly options: ClusterOptions & {
+    readonly output: string;
+    readonly watch?: boolean;
+    readonly showSecrets?: boolean;
+  };
   readonly io: Io;
   /** Reads the cluster. Throws if the request is wrong, also before a watch. */
   readonly load: (client: Client) => Promise<Snapshot>;
@@ -33,7 +37,9 @@ export function clusterCommand<Snapshot, Report>(command: ClusterCommand<Snapsho
     const first = await load(client);
     if (live === undefined || options.watch !== true) {
       const shown = await report(first);
-      await write(io.stdout, json ? toJson(shown) : text(shown, styleFor(io.stdout)));
+      // A fleet has megabytes of JSON: it is masked once, by toJson.
+      if (json) await writeArtifact(io.stdout, toJson(shown, options));
+      else await write(io.stdout, text(shown, styleFor(io.stdout)), options);
       return;
     }
     const { follow, liveReport } = await import('./live.ts');

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { outputOption, withClusterOptions, withRenderOptions } from '../cli/options.ts';
+import { outputOption, showSecretsOption, withClusterOptions, withRenderOptions } from '../cli/options.ts';
 import type { DiffOptions } from './diff.ts';
 
 export const diffCommand = (io: Io = processIo): Command =>
@@ -16,7 +16,7 @@ export const diffCommand = (io: Io = processIo): Command =>
     .argument('<AFTER>', 'same as BEFORE')
     .option('--pool <NAME>', 'MachineConfigPool to render, if manifests are compared')
     .addOption(outputOption(['text', 'json']))
-    .option('--show-secrets', 'also show password hashes and the contents of secret files')
+    .addOption(showSecretsOption())
     .addHelpText(
       'after',
       `

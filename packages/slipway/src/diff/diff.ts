@@ -45,7 +45,7 @@ export const runDiff = (before: string, after: string, options: DiffOptions, io:
         report.map(({ path, message }) => `the two cannot be compared: ${path === '' ? '' : `${path}: `}${message}`),
       );
     }
-    await write(io.stdout, options.output === 'json' ? toJson({ items }) : formatDiff(items));
+    await write(io.stdout, options.output === 'json' ? toJson({ items }, options) : formatDiff(items), options);
     if (items.length > 0) io.setExitCode(DIFFERENT);
   });
 

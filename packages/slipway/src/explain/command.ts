@@ -1,6 +1,12 @@
 import { Command } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { manifestsOption, outputOption, withClusterOptions, withRenderOptions } from '../cli/options.ts';
+import {
+  manifestsOption,
+  outputOption,
+  showSecretsOption,
+  withClusterOptions,
+  withRenderOptions,
+} from '../cli/options.ts';
 import type { ExplainOptions } from './explain.ts';
 
 export const explainCommand = (io: Io = processIo): Command =>
@@ -16,7 +22,7 @@ export const explainCommand = (io: Io = processIo): Command =>
     )
     .option('--pool <NAME>', 'MachineConfigPool to explain; the first argument is then the PATH')
     .addOption(outputOption(['table', 'json']))
-    .option('--show-secrets', 'also show password hashes and the contents of secret files')
+    .addOption(showSecretsOption())
     .addHelpText(
       'after',
       `

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { buildDiskPlan, type DiskPlan, explain, type Explained, isSecretFile, UNIT_DIRECTORY } from '@slipway/fleet';
+import {
+  buildDiskPlan,
+  type DiskPlan,
+  explain,
+  type Explained,
+  isSecretFile,
+  maskContents,
+  UNIT_DIRECTORY,
+} from '@slipway/fleet';
 import { CommandError, nearNames } from '../cli/errors.ts';
 import { type Io, toJson, write, writeLines } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
@@ -33,9 +41,9 @@ export const runExplain = (words: readonly (string | undefined)[], options: Expl
     const things = path === undefined ? all : selectThings(all, path);
     if (path !== undefined && things.length === 0) throw nothingSuch(path, all, rendering);
     if (options.output === 'json') {
-      await write(io.stdout, toJson({ pool, rendered: rendering.rendered.name, items: things }));
-    } else if (path === undefined || things.length > MAX_WHOLE) await write(io.stdout, overviewText(things));
-    else await write(io.stdout, await wholeText(things, rendering, showSecrets));
+      await write(io.stdout, toJson({ pool, rendered: rendering.rendered.name, items: things }, options), options);
+    } else if (path === undefined || things.length > MAX_WHOLE) await write(io.stdout, overviewText(things), options);
+    else await write(io.stdout, await wholeText(things, rendering, showSecrets), options);
   });
 
 /** POOL and PATH, or with --pool the PATH alone. */
@@ -155,7 +163,10 @@ function formatContents({ noun, name }: Explained, plan: DiskPlan, showSecrets: 
   if (!showSecrets && isSecretFile(path, entry.mode)) {
     return `(${entry.bytes.length} bytes, hidden; --show-secrets shows them)`;
   }
-  return decodeUtf8(entry.bytes) ?? `(${entry.bytes.length} bytes, sha256 ${sha256(entry.bytes)})`;
+  const text = decodeUtf8(entry.bytes);
+  return text === undefined
+    ? `(${entry.bytes.length} bytes, sha256 ${sha256(entry.bytes)})`
+    : maskContents(text, { showSecrets });
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

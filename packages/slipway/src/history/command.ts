@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { outputOption, withClusterOptions } from '../cli/options.ts';
+import { outputOption, showSecretsOption, withClusterOptions } from '../cli/options.ts';
 import type { HistoryOptions } from './history.ts';
 
 export const historyCommand = (io: Io = processIo): Command =>
@@ -11,7 +11,7 @@ export const historyCommand = (io: Io = processIo): Command =>
     )
     .argument('<POOL>', 'name of the pool')
     .addOption(outputOption(['text', 'json']))
-    .option('--show-secrets', 'also show password hashes and the contents of secret files')
+    .addOption(showSecretsOption())
     .addHelpText(
       'after',
       `

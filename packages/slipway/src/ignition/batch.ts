@@ -1,7 +1,7 @@
 // `slipway ignition batch`: reads one request per line and prints one response per line, in the same order.
 import { isRecord } from '@slipway/base/json';
 import { hasErrors, isSpecVersion, parse, type Report, type SpecVersion, translate, validate } from '@slipway/ignition';
-import { type Io, write } from '../cli/io.ts';
+import { type Io, writeArtifact } from '../cli/io.ts';
 import { DEFAULT_TARGET, isSpec3, mergeAll, type NamedConfig } from './combine.ts';
 
 export interface BatchResponse {
@@ -20,7 +20,7 @@ export async function runBatch(io: Io, maxLineBytes = MAX_LINE_BYTES): Promise<v
     if (line !== null && line.trim() === '') continue;
     const answer = line === null ? tooLong(maxLineBytes) : handleLine(line);
     // Waiting for the write keeps memory bounded if requests arrive faster than responses are read.
-    await write(io.stdout, `${JSON.stringify(answer)}\n`);
+    await writeArtifact(io.stdout, `${JSON.stringify(answer)}\n`);
   }
 }
 

@@ -1,4 +1,5 @@
 // `slipway ignition …`: the Ignition library as commands.
+import { maskedDiff } from '@slipway/fleet/masking';
 import {
   diffConfigs,
   formatDiff,
@@ -13,7 +14,8 @@ import {
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { InputError } from '../cli/errors.ts';
 import { type Io, processIo, toJson, write } from '../cli/io.ts';
-import { addTo, readSeconds } from '../cli/options.ts';
+import { addTo, readSeconds, showSecretsOption } from '../cli/options.ts';
+import { fetchPolicy } from '../render/remote-content.ts';
 import { runBatch } from './batch.ts';
 import { DEFAULT_TARGET, isSpec3, mergeAll } from './combine.ts';
 import {
@@ -127,7 +129,11 @@ function resolveCommand(io: Io): Command {
       'fetch only from this host, such as files.example.com or *.example.com; repeatable',
       addTo,
     )
-    .option('--allow-address <CIDR>', 'allow these loopback, link-local or metadata addresses; repeatable', addTo)
+    .option(
+      '--allow-address <CIDR>',
+      'allow these private, loopback, link-local or metadata addresses; repeatable',
+      addTo,
+    )
     .option('--no-compress', 'do not gzip large contents')
     .addOption(
       new Option('--timeout <SECONDS>', 'timeout for all fetches together').default(300).argParser(readSeconds),
@@ -152,10 +158,7 @@ function resolveCommand(io: Io): Command {
         const { config, report } = await resolve(input.config, {
           name: input.name,
           fetch: createFetcher(),
-          hosts: {
-            ...(flags.allowHost === undefined ? {} : { allowHosts: flags.allowHost }),
-            allowAddresses: flags.allowAddress ?? [],
-          },
+          hosts: fetchPolicy(flags.allowHost, flags.allowAddress),
           limits: { timeMs: flags.timeout * 1000 },
           compress: flags.compress,
         });
@@ -168,10 +171,7 @@ function diffCommand(io: Io): Command {
   return subcommand('diff', 'show what differs; exits with 0 if nothing does, 1 if something does, 2 on an error')
     .argument('<FILE>', 'config before the change')
     .argument('<FILE>', 'config after the change')
-    .option(
-      '--show-secrets',
-      'also show password hashes, keys and the contents of files that only their owner can read',
-    )
+    .addOption(showSecretsOption())
     .addHelpText(
       'after',
       examples(
@@ -182,14 +182,14 @@ function diffCommand(io: Io): Command {
     .action(
       guarded(io, 2, async (before: string, after: string, options: OutputOptions & { showSecrets?: boolean }) => {
         const [a, b] = await readTwo(before, after, io);
-        const diff = await diffConfigs(a.config, b.config, { showSecrets: options.showSecrets ?? false });
+        const diff = await diffConfigs(a.config, b.config, maskedDiff({ showSecrets: options.showSecrets ?? false }));
         if (diff.items === null)
           await write(
             io.stderr,
             lines(reportLines('the two configs cannot be translated to the same spec version', diff.report)),
           );
-        if (options.output === 'json') await write(io.stdout, toJson(diff));
-        else if (diff.items !== null) await write(io.stdout, formatDiff(diff.items));
+        if (options.output === 'json') await write(io.stdout, toJson(diff, options), options);
+        else if (diff.items !== null) await write(io.stdout, formatDiff(diff.items), options);
         io.setExitCode(diff.items === null ? 2 : Math.min(diff.items.length, 1));
       }),
     );

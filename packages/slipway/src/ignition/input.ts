@@ -11,7 +11,7 @@ import {
   validate,
 } from '@slipway/ignition';
 import { InputError } from '../cli/errors.ts';
-import { type Io, toJson, write } from '../cli/io.ts';
+import { type Io, toArtifactJson, write, writeArtifact } from '../cli/io.ts';
 import { readYaml } from '../manifests/yaml.ts';
 
 export interface OutputOptions {
@@ -79,10 +79,10 @@ export async function writeResult(
   { result, report }: ConfigResult,
   extra: object = {},
 ): Promise<void> {
-  if (output === 'json') await write(io.stdout, toJson({ result, report, ...extra }));
+  if (output === 'json') await writeArtifact(io.stdout, toArtifactJson({ result, report, ...extra }));
   else {
     await write(io.stderr, lines(reportLines('', report)));
-    if (result !== null) await write(io.stdout, toJson(result));
+    if (result !== null) await writeArtifact(io.stdout, toArtifactJson(result));
   }
   if (result === null) io.setExitCode(1);
 }

@@ -44,6 +44,20 @@ describe('slipway plan without a cluster', () => {
     expect({ code, end: out.trimEnd().split('\n').at(-1) }).toEqual({ code: 0, end: 'Result: nothing changes' });
   });
 
+  it.each(['10.1.2.3', '127.0.0.1', '169.254.169.254'])(
+    'does not fetch what a change refers to at %s, an address that only this machine may reach',
+    async (host) => {
+      const contents = { source: `http://${host}/secret` };
+      const change = machineConfig('50-remote', 'worker', [{ path: '/etc/remote', mode: 0o644, contents }]);
+      const dir = await fleet({ 'main/a.json': chrony('a'), 'branch/a.json': chrony('a'), 'branch/b.json': change });
+      const flags = ['--from', join(dir, 'main'), '--fetch-timeout', '1'];
+      const { out, err, code } = await plan(['--offline', '-f', join(dir, 'branch'), ...flags]);
+      expect(code).toBe(1);
+      expect(out + err).toContain(`the host ${host} is not allowed: it is `);
+      expect(out + err).toContain('[SLW_RESOLVE_HOST]');
+    },
+  );
+
   it('takes machines, pods and budgets from a dump of a cluster', async () => {
     const first = JSON.parse(
       (await plan(['--offline', '-f', await fleet({ 'a.json': chrony('a') }), '-o', 'json'])).out,

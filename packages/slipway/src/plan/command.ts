@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
-import { outputOption, withClusterOptions, withManifestOptions } from '../cli/options.ts';
+import { outputOption, showSecretsOption, withClusterOptions, withManifestOptions } from '../cli/options.ts';
 import type { PlanOptions } from './plan.ts';
 
 export const planCommand = (io: Io = processIo): Command =>
@@ -13,7 +13,7 @@ export const planCommand = (io: Io = processIo): Command =>
     .option('--from <PATH>', 'with --offline: the current fleet, as manifests or a dump of a cluster')
     .addOption(outputOption(['text', 'json']))
     .option('-v, --verbose', 'list every machine, pod and reason by name')
-    .option('--show-secrets', 'also show password hashes and the contents of secret files')
+    .addOption(showSecretsOption())
     .addHelpText(
       'after',
       `

@@ -42,7 +42,7 @@ export const runPlan = (options: PlanOptions, io: Io): Promise<void> =>
     const { plan, notes } = await (options.offline === true ? planOffline : planOnline)(options, io, progress);
     await writeLines(io.stderr, [...notes, ...plan.warnings.map((warning) => `warning: ${warning}`)]);
     const verbose = options.verbose ?? false;
-    await write(io.stdout, options.output === 'json' ? toJson(plan) : planText(plan, { verbose }));
+    await write(io.stdout, options.output === 'json' ? toJson(plan, options) : planText(plan, { verbose }), options);
     io.setExitCode(toExitCode(plan));
     if (plan.problems.length > 0) throw new ProblemList(plan.problems);
   });

@@ -72,7 +72,7 @@ export const controllerCommand = (): Command =>
     .addOption(
       new Option(
         '--allow-address <range>',
-        'also fetch from these addresses, which are refused by default, such as 127.0.0.0/8; repeatable',
+        'also fetch from these addresses, which are refused by default, such as 127.0.0.0/8, and allow ISOs there; repeatable',
       ).argParser(addRange),
     )
     .addOption(
@@ -129,11 +129,7 @@ export const serverCommand = (): Command =>
         .argParser(addressParser('[::]:22623')),
     )
     .option('--namespace <name>', 'namespace of its Secrets', DEFAULT_NAMESPACE)
-    .option(
-      '--allow-anonymous',
-      'serve machines without a provisioning token too (default: only on OpenShift, whose stubs have none)',
-    )
-    .option('--no-allow-anonymous', 'serve only machines with a token, on OpenShift too')
+    .option('--allow-anonymous', 'serve machines without a provisioning token too', false)
     .option('--bootstrap <directory>', 'serve the output of slipway bootstrap from this directory, without a cluster')
     .addOption(
       new Option('--probes <host:port>', 'address of /healthz, /readyz and /metrics')

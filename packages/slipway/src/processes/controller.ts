@@ -1,6 +1,6 @@
 // Runs the controllers against a cluster until SIGTERM or Ctrl-C, after the checks that must pass first.
 import { once } from 'node:events';
-import { dataImages, DEFAULT_NAMESPACE, kinds, machineConfigs, poolLabel } from '@slipway/api';
+import { CONTROLLER_ACCOUNT, dataImages, DEFAULT_NAMESPACE, kinds, machineConfigs, poolLabel } from '@slipway/api';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import {
   createClient,
@@ -127,7 +127,7 @@ export async function checkIdentity(transport: Transport, namespace: string): Pr
     if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
     throw new CommandError(
       'SLW_CLI_NOT_OPERATOR',
-      `the user of this kubeconfig is not allowed to write rendered MachineConfigs (${error.message}). Run the controllers as a ServiceAccount in namespace ${namespace} with that permission or, to try things out, as a member of the group slipway:break-glass`,
+      `the user of this kubeconfig is not allowed to write rendered MachineConfigs (${error.message}). Run the controllers as ServiceAccount ${namespace}/${CONTROLLER_ACCOUNT} with that permission or, to try things out, as a member of the group slipway:break-glass`,
       { cause: error },
     );
   }

@@ -56,7 +56,7 @@ export interface ControllerSettings extends Omit<FirstBootSettings, 'namespace' 
   allowAddress?: string[] | undefined;
   /** Additional names for the server's certificate. */
   serverHost?: string[] | undefined;
-  /** Whether stubs have tokens. Undefined: depends on the platform. */
+  /** Whether stubs have tokens. Default: true. */
   stubTokens?: boolean | undefined;
   /** Provides the OS image streams if the cluster has no ClusterVersion. */
   releaseImage?: string | undefined;
@@ -130,6 +130,7 @@ function buildControllers(
             ironic: settings.ironic.open,
             besideOperator: settings.ironic.besideOperator,
             metrics,
+            hosts: { allowAddresses: allowAddress ?? [] },
           }),
         ]),
   ];

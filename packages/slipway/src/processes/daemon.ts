@@ -42,6 +42,8 @@ export type OpenSimulatedHost = (options: { readonly root: string; readonly onRe
 
 /** The kubelet writes the credentials when it joins, which may be after the daemon starts. */
 const CONNECT_RETRY_MS = 5000;
+/** When an API server restarts, the daemons of the whole fleet come back within this time, not in the same instant. */
+const RECONNECT_SPREAD_MS = 10_000;
 /** If the machine does not reboot in this time, the unit fails visibly instead of waiting without end. */
 const DOWN_WITHIN_MS = 15 * 60_000;
 
@@ -90,7 +92,9 @@ async function serve(
 ): Promise<void> {
   const client = createClient(transport);
   const events = createRecorder(client, { component: 'machine-config-daemon', log, metrics });
-  const manager = createManager({ client, controllers: daemon.controllers(client, events), events, log, metrics });
+  const controllers = daemon.controllers(client, events);
+  const reconnectSpreadMs = RECONNECT_SPREAD_MS;
+  const manager = createManager({ client, controllers, events, log, metrics, reconnectSpreadMs });
   const probes = await serveProbes({ ...options.probes, metrics, ready: manager.ready, live: manager.live });
   manager.start();
   try {
@@ -110,7 +114,7 @@ async function connectWithRetry(
   let said = '';
   while (!signal.aborted) {
     try {
-      return await connect(options);
+      return await connect(options, { multiplex: true });
     } catch (error) {
       const why = String(error);
       if (why !== said)

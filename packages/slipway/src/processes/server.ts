@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { createLog, createMetrics, type Log, type LogLevel, serveProbes, type Transport } from '@slipway/kube';
-import { createBootstrapSource, createClusterSource, detectOpenShift, type Source, startServer } from '@slipway/server';
+import { createLog, createMetrics, type Log, type LogLevel, serveProbes } from '@slipway/kube';
+import { createBootstrapSource, createClusterSource, type Source, startServer } from '@slipway/server';
 import type { ListenAddress } from '../cli/options.ts';
 import { type ClusterOptions, connect, stopSignal } from '../cli/program.ts';
 
 export interface ServerCommandOptions extends ClusterOptions {
   listen: ListenAddress;
   namespace: string;
-  allowAnonymous?: boolean;
+  allowAnonymous: boolean;
   bootstrap?: string;
   probes: ListenAddress;
   logLevel: LogLevel;
@@ -15,7 +15,6 @@ export interface ServerCommandOptions extends ClusterOptions {
 
 interface Opened {
   source: Source;
-  allowAnonymous: boolean;
   close(): Promise<void>;
 }
 
@@ -31,7 +30,8 @@ export async function runServer(options: ServerCommandOptions): Promise<void> {
 }
 
 async function serve(options: ServerCommandOptions, opened: Opened, log: Log, stop: AbortSignal): Promise<void> {
-  const { source, allowAnonymous } = opened;
+  const { source } = opened;
+  const { allowAnonymous } = options;
   const metrics = createMetrics();
   const server = startServer({ source, listen: options.listen, allowAnonymous, metrics, log });
   const live = () => ({ ok: true, problems: [] });
@@ -50,31 +50,25 @@ async function serve(options: ServerCommandOptions, opened: Opened, log: Log, st
 const open = (options: ServerCommandOptions, log: Log, stop: AbortSignal): Promise<Opened> =>
   options.bootstrap === undefined ? openCluster(options, log, stop) : openDirectory(options.bootstrap, options);
 
-async function openDirectory(directory: string, options: ServerCommandOptions): Promise<Opened> {
-  const allowAnonymous = options.allowAnonymous ?? false;
-  return {
-    source: await createBootstrapSource(directory, !allowAnonymous),
-    allowAnonymous,
-    close: async () => {},
-  };
+async function openDirectory(directory: string, { allowAnonymous }: ServerCommandOptions): Promise<Opened> {
+  return { source: await createBootstrapSource(directory, !allowAnonymous), close: async () => {} };
 }
 
 async function openCluster(options: ServerCommandOptions, log: Log, stop: AbortSignal): Promise<Opened> {
-  const allowAnonymous = options.allowAnonymous ?? (await detectOpenShiftOnce(options));
+  await checkConnection(options);
   const transport = await connect(options);
   const ended = new AbortController();
   const { namespace } = options;
   const source = await createClusterSource({
     transport,
     namespace,
-    needsTokens: !allowAnonymous,
+    needsTokens: !options.allowAnonymous,
     log,
     signal: AbortSignal.any([stop, ended.signal]),
   });
   log.info({ server: transport.server, namespace }, 'connected');
   return {
     source,
-    allowAnonymous,
     async close() {
       ended.abort();
       await transport.close();
@@ -83,10 +77,10 @@ async function openCluster(options: ServerCommandOptions, log: Log, stop: AbortS
 }
 
 /** Without retries: a wrong kubeconfig fails immediately. A running server waits for an API server to return. */
-async function detectOpenShiftOnce(options: ClusterOptions): Promise<boolean> {
-  const transport: Transport = await connect(options, { retryForMs: 0 });
+async function checkConnection(options: ClusterOptions): Promise<void> {
+  const transport = await connect(options, { retryForMs: 0 });
   try {
-    return await detectOpenShift(transport);
+    await transport.json({ method: 'GET', path: '/version', what: 'read its version', retry: 'always' });
   } finally {
     await transport.close();
   }

@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { controllerUser } from '@slipway/api';
 import type { FeatureGateSettings, ResolvedGates } from '@slipway/fleet';
 import { createClient, createLog } from '@slipway/kube';
 import { type SimulatedFleet, startLocalFleet } from '@slipway/simulator';
@@ -100,7 +101,7 @@ async function run(options: StartOptions, progress: Progress, stop: AbortSignal,
 
 /** The controllers' identity locally: the ServiceAccount that our admission policies allow, with all rights. */
 export const operatorIdentity = (namespace: string): { user: string; groups: string[]; name: string } => ({
-  user: `system:serviceaccount:${namespace}:machine-config-controller`,
+  user: controllerUser(namespace),
   groups: [`system:serviceaccounts:${namespace}`, 'system:masters'],
   name: 'operator',
 });

@@ -183,6 +183,16 @@ describe('remote content', () => {
       expect(err).toContain(`[${expected}]`);
     }),
   );
+
+  it.each(['http://10.1.2.3/x', 'http://192.168.1.1/x', 'http://[fd12::3]/x', 'http://0xa010203/x'])(
+    'is refused from a private network, which a change of a stranger must not read: %s',
+    async (url) => {
+      const far = await fleet({ 'a.json': remote(url) });
+      const { err, code } = await render(['-f', far, '--pool', 'worker', '--fetch-timeout', '1']);
+      expect(code).toBe(1);
+      expect(err).toContain('it is an address of a private network [SLW_RESOLVE_HOST]');
+    },
+  );
 });
 
 describe('for any order and distribution of the objects over files', () => {

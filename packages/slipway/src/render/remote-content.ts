@@ -2,7 +2,7 @@
 import type { MachineConfig } from '@slipway/api';
 import { needsRemoteContent, type ReadInput, readMachineConfig } from '@slipway/fleet';
 import { contentLimits } from '@slipway/fleet/remote-content';
-import { isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
+import { type HostPolicy, isAddressRange, parse, resolve, type ResolveOptions } from '@slipway/ignition';
 import { CommandError } from '../cli/errors.ts';
 import type { RemoteOptions } from '../cli/options.ts';
 
@@ -33,12 +33,21 @@ function checkAddresses({ allowAddress = [] }: RemoteOptions): void {
   }
 }
 
+/**
+ * Where commands fetch from. Unlike the controllers, they refuse private networks by default: in CI, manifests are of
+ * anyone who proposes a change, and a command prints what they refer to.
+ */
+export const fetchPolicy = (
+  allowHosts: readonly string[] | undefined,
+  allowAddresses: readonly string[] = [],
+): HostPolicy => ({ ...(allowHosts !== undefined && { allowHosts }), allowAddresses, refusePrivate: true });
+
 async function fetchOptions({ allowHost, allowAddress = [], fetchTimeout }: RemoteOptions): Promise<Fetching> {
   // Loaded late: the HTTP client is needed only to fetch.
   const { createFetcher } = await import('../processes/controllers.ts');
   return {
     fetch: createFetcher(),
-    hosts: { ...(allowHost === undefined ? {} : { allowHosts: allowHost }), allowAddresses: allowAddress },
+    hosts: fetchPolicy(allowHost, allowAddress),
     // The limits of the controller, so that both refuse the same content.
     limits: { ...contentLimits, timeMs: fetchTimeout * 1000 },
     // The name of the result must not depend on how this program compresses.

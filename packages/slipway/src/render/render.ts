@@ -26,7 +26,7 @@ import {
 } from '@slipway/fleet';
 import { count } from '@slipway/base/text';
 import { CommandError } from '../cli/errors.ts';
-import { type Io, toJson, write } from '../cli/io.ts';
+import { type Io, toArtifactJson, write, writeArtifact } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 import { reportProblems } from '../cli/run.ts';
@@ -48,7 +48,7 @@ export const runRender = (options: RenderCommandOptions, io: Io): Promise<void> 
     for (const note of offline.notes) await write(io.stderr, `${note}\n`);
     const rendering = await offline.render(pool);
     for (const line of formatRendering(offline, rendering)) await write(io.stderr, `${line}\n`);
-    await write(io.stdout, inForm(rendering, options));
+    await writeArtifact(io.stdout, inForm(rendering, options));
   });
 
 function inForm(rendering: Rendering, { output, controllerVersion = version }: RenderCommandOptions): string {
@@ -57,9 +57,9 @@ function inForm(rendering: Rendering, { output, controllerVersion = version }: R
     case 'name':
       return `${rendered.name}\n`;
     case 'ignition':
-      return toJson(rendered.spec.config);
+      return toArtifactJson(rendered.spec.config);
     case 'json':
-      return toJson(renderedManifest(rendering, controllerVersion));
+      return toArtifactJson(renderedManifest(rendering, controllerVersion));
     case 'yaml':
       return toYaml(renderedManifest(rendering, controllerVersion));
   }

@@ -32,6 +32,7 @@ const PHASE_COLOURS: Readonly<Record<NodePhase, Colour>> = {
   updated: 'green',
   updating: 'cyan',
   failed: 'red',
+  drifted: 'yellow',
   next: 'cyan',
   waiting: 'dim',
   skipped: 'yellow',
@@ -122,7 +123,7 @@ function nodesText({ nodes }: PoolReport, paint: Paint, allNodes: boolean): stri
 
 /** `3 updating, 40 waiting, 57 updated` */
 function phaseCounts(nodes: readonly Pick<NodeReport, 'phase'>[]): string {
-  const order: readonly NodePhase[] = ['failed', 'updating', 'next', 'skipped', 'waiting', 'updated'];
+  const order: readonly NodePhase[] = ['failed', 'drifted', 'updating', 'next', 'skipped', 'waiting', 'updated'];
   return order
     .map((phase) => ({ phase, count: nodes.filter((node) => node.phase === phase).length }))
     .filter(({ count }) => count > 0)

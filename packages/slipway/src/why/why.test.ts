@@ -3,9 +3,11 @@ import { decideFleet } from '@slipway/fleet';
 import { type WhyInPool, type WhyReport, whyReport } from '@slipway/fleet/reports';
 import { recordIn, type SampleFleet, sampleFleet, sampleNode, sampleMachineConfigPool } from '@slipway/fleet/testing';
 import { describe, expect, it } from 'vitest';
-import { noSuchNode, whyText } from './why.ts';
+import { type DetailedReport, noSuchNode, whyText, withDetails } from './why.ts';
 
 const now = Date.parse('2026-01-02T04:00:00Z');
+
+const plainly = (report: WhyReport): DetailedReport => ({ ...report, details: [], detailsCommand: '' });
 
 function why(node: string, sample: SampleFleet): WhyReport {
   const fleet = sampleFleet(sample);
@@ -45,7 +47,7 @@ describe('slipway why', () => {
       drainBlocked: expect.stringContaining('budget shop/web'),
     });
     expect(report.wayOut).toEqual([expect.stringContaining('change the PodDisruptionBudget')]);
-    const text = whyText(report);
+    const text = whyText(plainly(report));
     expect(text).toMatch(/^Node worker-0 of pool worker: updating\n/);
     expect(text).toMatch(/assigned +2026-01-02T03:00:00\.000Z: oldest remaining node\n/);
     expect(text).toMatch(/drain waits for +pod shop\/web-1: budget shop\/web allows no disruption\n/);
@@ -76,6 +78,20 @@ describe('slipway why', () => {
       { nodes: [sampleNode('worker-0', { state: 'Degraded', reason: '/etc/motd differs' })] },
       /reports: it is updated once its state is Done/,
     ],
+    [
+      'drifted after its update',
+      {
+        nodes: [
+          sampleNode('worker-0', {
+            current: 'rendered-worker-2',
+            state: 'Degraded',
+            reason: 'file /etc/motd differs [SLW_DAEMON_DRIFT]',
+          }),
+          ...others,
+        ],
+      },
+      /^Revert the change on node worker-0.*slipway\.dev\/drift-policy=heal.*slipway resume worker\.$/,
+    ],
     ['has not reported yet', { nodes: [sampleNode('worker-0', { current: '' })] }, /Check that it runs on worker-0/],
   ])('recommends what to do for a node that %s', (_, sample, expected) => {
     expect(whyInPool('worker-0', sample).wayOut.join(' ')).toMatch(expected);
@@ -87,13 +103,28 @@ describe('slipway why', () => {
       poolPhase: 'halted',
       wayOut: [expect.stringContaining('because of another node')],
     });
-    expect(whyText(whyInPool('worker-0', sample))).toMatch(/daemon reports +disk full \[SLW_X\]\n/);
+    expect(whyText(plainly(whyInPool('worker-0', sample)))).toMatch(/daemon reports +disk full \[SLW_X\]\n/);
+  });
+
+  it('shows the details that stay on a machine, or the command that shows them there', async () => {
+    const report = whyInPool('worker-0', { nodes: [failed, ...others] });
+    const line = 'Nov 18 15:00:00.000000 worker-0 machine-config-details[7]: -server 0.pool.ntp.org';
+    const read = await withDetails(report, () => Promise.resolve([line]));
+    expect(whyText(read)).toContain(`\nDetails on the machine:\n  ${line}\n\n→ Fix`);
+    expect(whyText(read)).not.toContain('journalctl');
+    const unread = whyText(await withDetails(report, () => Promise.resolve([])));
+    expect(unread).toMatch(
+      /→ See the details on the machine: journalctl -u machine-config-daemon -t machine-config-details\n/,
+    );
+    const healthy = whyInPool('worker-1', { nodes: [moving, ...others] });
+    const never = () => Promise.reject(new Error('a healthy node has no details'));
+    expect(await withDetails(healthy, never)).toMatchObject({ details: [], detailsCommand: '' });
   });
 
   it('explains why a node is in no pool', () => {
     const report = why('n1', { nodes: [sampleNode('n1', { roles: [] })] });
     expect(report).toMatchObject({ pool: null, code: 'SLW_POOL_NONE' });
-    expect(whyText(report)).toMatch(/^Node n1 is selected by no pool.*\[SLW_POOL_NONE\]\n$/);
+    expect(whyText(plainly(report))).toMatch(/^Node n1 is selected by no pool.*\[SLW_POOL_NONE\]\n$/);
   });
 
   it('suggests names close to a misspelt one', () => {

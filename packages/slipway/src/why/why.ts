@@ -1,4 +1,4 @@
-import { decideFleet, formatProblem } from '@slipway/fleet';
+import { decideFleet, DETAILS_COMMAND, formatProblem } from '@slipway/fleet';
 import { type FleetSnapshot, type WhyInPool, type WhyReport, whyReport } from '@slipway/fleet/reports';
 import { readFleet } from '../cli/cluster.ts';
 import { CommandError, nearNames } from '../cli/errors.ts';
@@ -6,6 +6,7 @@ import type { Io } from '../cli/io.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { clusterCommand } from '../cli/run.ts';
 import { type Paint, plain, safeLine, safeText, shortConfigs } from '../cli/terminal.ts';
+import { readNodeDetails } from './node-details.ts';
 
 export interface WhyOptions extends ClusterOptions {
   output: 'text' | 'json';
@@ -15,14 +16,28 @@ export const runWhy = (node: string, options: WhyOptions, io: Io): Promise<void>
   clusterCommand({
     options,
     io,
-    load: readFleet,
-    report: (fleet) => {
+    load: async (client) => {
+      const fleet = await readFleet(client);
       const report = whyReport(node, fleet, decideFleet(fleet, Date.now()));
       if (report === null) throw noSuchNode(node, fleet);
-      return report;
+      return withDetails(report, () => readNodeDetails(client, node));
     },
+    report: (report) => report,
     text: (report, { paint }) => whyText(report, paint),
   });
+
+/** With what stays on the machine. */
+export type DetailedReport = WhyReport & {
+  /** From the journal of the machine. Empty: it cannot be read from here, or the node has no problem. */
+  readonly details: readonly string[];
+  /** Shows them on the machine. '' if the node has no problem. */
+  readonly detailsCommand: string;
+};
+
+export async function withDetails(report: WhyReport, read: () => Promise<readonly string[]>): Promise<DetailedReport> {
+  if (report.pool === null || report.state !== 'Degraded') return { ...report, details: [], detailsCommand: '' };
+  return { ...report, details: await read(), detailsCommand: DETAILS_COMMAND };
+}
 
 export function noSuchNode(name: string, { nodes }: FleetSnapshot): CommandError {
   const near = nearNames(
@@ -34,7 +49,7 @@ export function noSuchNode(name: string, { nodes }: FleetSnapshot): CommandError
   return new CommandError('SLW_CLI_NO_NODE', `the cluster has no Node ${name}. ${hint}`);
 }
 
-export function whyText(report: WhyReport, paint: Paint = plain): string {
+export function whyText(report: DetailedReport, paint: Paint = plain): string {
   if (report.pool === null) return `${formatProblem({ code: report.code, message: safeText(report.why) })}\n`;
   const rows = buildRows(report).filter(([, text]) => text !== '');
   const width = Math.max(...rows.map(([name]) => name.length));
@@ -45,7 +60,11 @@ export function whyText(report: WhyReport, paint: Paint = plain): string {
     '',
     ...lines,
     '',
+    ...(report.details.length === 0 ? [] : ['Details on the machine:', ...report.details.map(indented), '']),
     ...report.wayOut.map((text) => `→ ${safeLine(text)}`),
+    ...(report.detailsCommand === '' || report.details.length > 0
+      ? []
+      : [`→ See the details on the machine: ${report.detailsCommand}`]),
     '',
   ].join('\n');
 }
@@ -73,4 +92,5 @@ function formatCondition({ state, isReady, notReady, isCordoned, isCordonedByUs 
   ].join(', ');
 }
 
+const indented = (line: string): string => `  ${safeLine(line)}`;
 const sentence = (text: string): string => shortConfigs(safeLine(text));

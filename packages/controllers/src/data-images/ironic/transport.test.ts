@@ -114,6 +114,16 @@ describe('an Ironic that responds to a change', () => {
     },
   );
 
+  it('with 503 and a Retry-After is not called again before that time', async () => {
+    const pause = always(POWER, (response) => response.writeHead(503, { 'retry-after': '300' }).end());
+    await using talk = await talkTo([pause]);
+    await expectFailure(talk.ironic.power(UUID, 'power on'));
+    const { code, message } = await expectFailure(talk.ironic.power(UUID, 'power on'));
+    expect(code).toBe('SLW_IRONIC_SERVER');
+    expect(message).toContain('it asked for a pause, of which 300 s are left');
+    expect(talk.server.calls).toHaveLength(1);
+  });
+
   it('by repeating the password does not leak it into a message', async () => {
     const repeats = always(/POST|PATCH/, respondFault(400, `bad: ${BMC_PASSWORD} swordfish`));
     await using talk = await talkTo([repeats], { auth: { username: 'slipway', password: 'swordfish' } });

@@ -1,4 +1,12 @@
-import { classifyFailure, createAgent, createDeadline, inspectCertificates, readBounded } from '@slipway/base/http';
+import {
+  classifyFailure,
+  createAgent,
+  createDeadline,
+  createRestingHosts,
+  inspectCertificates,
+  parseRetryAfter,
+  readBounded,
+} from '@slipway/base/http';
 import { parseJson } from '@slipway/base/json';
 import type { IronicAuth } from '@slipway/fleet/hosts';
 import type { Dispatcher } from 'undici';
@@ -44,11 +52,13 @@ export function createTransport({ endpoint, ca, auth }: TransportOptions): Trans
   if (protocol === 'https:' && ca !== undefined) checkAuthorities(ca);
   const agent = createAgent({ protocol, ca });
   const closing = new AbortController();
+  const resting = createRestingHosts(() => performance.now());
   const authorization = auth === undefined ? {} : { authorization: basic(auth) };
   const hidden = auth === undefined ? [] : [auth.password];
 
   async function send(call: Call): Promise<IronicResponse> {
     const asked = `${endpoint.host}: ${call.method} ${call.path}`;
+    checkRest(resting.remainingMs(endpoint.host), asked);
     const stopped = AbortSignal.any([closing.signal, ...(call.signal === undefined ? [] : [call.signal])]);
     const deadline = createDeadline(call.timeoutMs, stopped);
     try {
@@ -60,6 +70,7 @@ export function createTransport({ endpoint, ca, auth }: TransportOptions): Trans
       const isFine = statusCode >= 200 && statusCode < 300;
       const text = await readText(response, isFine ? MAX_BYTES : MAX_FAULT_BYTES, asked, stopped);
       if (isFine) return { headers, body: parseBody(text, asked), asked };
+      resting.rest(endpoint.host, parseRetryAfter(headers['retry-after'], Date.now()) ?? 0);
       throw toIronicError(statusCode, mask(readFault(text), [...hidden, ...(call.secrets ?? [])]), asked);
     } finally {
       deadline.cancel();
@@ -91,6 +102,13 @@ export function createTransport({ endpoint, ca, auth }: TransportOptions): Trans
       await agent.destroy();
     },
   };
+}
+
+/** Ironic, or a proxy in front of it, asked for a pause: calls fail unsent until it is over. */
+function checkRest(ms: number, asked: string): void {
+  if (ms === 0) return;
+  const text = `it asked for a pause, of which ${Math.ceil(ms / 1000)} s are left. It is not called before`;
+  throw new IronicError('SLW_IRONIC_SERVER', text, { asked });
 }
 
 const basic = ({ username, password }: IronicAuth): string =>

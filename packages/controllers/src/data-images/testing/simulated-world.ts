@@ -142,4 +142,5 @@ const newImage: ObservedDataImage = {
   errorCount: 0,
   memory: null,
   bootAnywayAfter: null,
+  refusal: null,
 };

@@ -193,5 +193,6 @@ const controllers = (
     gates,
     registry: registryWith({ ca, retries, silenceMs, ...(through !== undefined && { plainHttp: [host] }) }),
     retry,
+    tagIntervalMs: 500,
   }),
 ];

@@ -140,13 +140,18 @@ function isExpected(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SLW_');
 }
 
+/** As in the informer: a watch that delivers nothing for longer is broken. */
+const SILENCE_MS = 150_000;
+
 /** A view as an informer: advances some time after a change, often over several, and sometimes not to the last one. */
 function followed(view: View, { api, time, random, lagMs }: ProcessOptions, dead: AbortSignal): Informer<KubeObject> {
   const id = resourceId(view.source.resource);
   const listeners = new Set<(change: Change<KubeObject>) => void>();
   const followers = new Set<(key: Key | undefined) => void>();
   let isWaiting = false;
+  let behindSince: number | null = null;
   const wait = (): void => {
+    behindSince ??= time.now();
     if (isWaiting) return;
     isWaiting = true;
     time.after(lagMs(), advance);
@@ -160,6 +165,7 @@ function followed(view: View, { api, time, random, lagMs }: ProcessOptions, dead
       for (const follower of followers) follower(undefined);
     }
     if (view.behind > 0) wait();
+    else behindSince = null;
   };
   const stop = api.onChange(({ resource }) => {
     if (dead.aborted) stop();
@@ -169,7 +175,11 @@ function followed(view: View, { api, time, random, lagMs }: ProcessOptions, dead
     resource: view.source.resource,
     store: view.store,
     synced: Promise.resolve(),
-    problem: undefined,
+    get problem() {
+      const isSilent = behindSince !== null && time.now() - behindSince > SILENCE_MS;
+      return isSilent ? new Error('the watch is silent') : undefined;
+    },
+    downSince: undefined,
     get version() {
       return view.version;
     },

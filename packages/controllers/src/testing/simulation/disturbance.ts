@@ -66,6 +66,9 @@ const ofOutside: readonly Disturb[] = [
   toNode(({ cluster }, name) => cluster.setReady(name, true)),
   cordonOrNot,
   cordonOrNot,
+  toNode(({ cluster }, name) => cluster.drift(name, true)),
+  toNode(({ cluster }, name) => cluster.drift(name, true)),
+  toNode(({ cluster }, name) => cluster.drift(name, false)),
   toNode(({ cluster }, name, random) => {
     const isMovable = !/^(master|arbiter)/.test(name);
     const custom = cluster.api.find(machineConfigPools, { name: 'infra' }) !== undefined;

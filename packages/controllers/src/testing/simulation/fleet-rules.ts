@@ -54,18 +54,24 @@ export function computeMaxUnavailable({ metadata, spec }: MachineConfigPool, mac
 
 interface RolloutMemory {
   readonly target?: string;
-  readonly halted?: object | null;
-  readonly hold?: { readonly kind?: string } | null;
+  readonly halted?: { readonly reason?: string } | null;
+  readonly hold?: { readonly kind?: string; readonly why?: string } | null;
   readonly resumedAt?: string | null;
 }
 
-const readRolloutMemory = ({ metadata }: MachineConfigPool): RolloutMemory =>
+const readRolloutMemory = ({ metadata }: Pick<MachineConfigPool, 'metadata'>): RolloutMemory =>
   JSON.parse(metadata.annotations?.[rolloutStateAnnotation] ?? '{}') as RolloutMemory;
 
 /** The target that is assigned to no further machine because one failed; undefined: none. */
 export function haltedTarget(pool: MachineConfigPool): string | undefined {
   const { halted = null, target } = readRolloutMemory(pool);
   return halted === null ? undefined : target;
+}
+
+/** Why the rollout of a pool is halted or was rolled back; '' if it is neither. */
+export function failureReason(pool: Pick<MachineConfigPool, 'metadata'>): string {
+  const { halted = null, hold = null } = readRolloutMemory(pool);
+  return halted?.reason ?? (hold?.kind === 'return' ? (hold.why ?? '') : '');
 }
 
 /** Whether a failure at this target halts it: not during a rollback, nor after a user's resume. */

@@ -1,6 +1,6 @@
 // A model of a node's daemon in pure steps, without a disk: what it reports on its Node and what it does next, as in
-// the real loop. It omits drift, and targets that the cluster has lost: nothing here touches a disk or restores a
-// cluster. e2e/model-daemon.e2e.test.ts compares it with the real daemon.
+// the real loop. It omits targets that the cluster has lost: nothing here restores a cluster.
+// e2e/model-daemon.e2e.test.ts compares it with the real daemon.
 import { nodeAnnotations } from '@slipway/api';
 
 export type Annotations = Readonly<Record<string, string>>;
@@ -15,6 +15,8 @@ export interface Machine {
   readonly failed: string | null;
   /** The target that it is prepared for; null: none. */
   readonly prepared: string | null;
+  /** A user changed a file of the config on its disk. */
+  readonly hasDrifted: boolean;
 }
 
 /** What a change from one config to another takes, and how it ends. */
@@ -53,6 +55,7 @@ export const provisionMachine = (config: string): Machine => ({
   disk: null,
   failed: null,
   prepared: null,
+  hasDrifted: false,
 });
 
 /** One check of the Node. */
@@ -67,14 +70,15 @@ export function checkNode(machine: Machine, node: Annotations): Step {
 
 /** The machine has its target or its previous config: it is uncordoned, if it was drained. */
 function settle(machine: Machine, disk: string, node: Annotations): Step {
-  const says =
-    machine.failed === null
-      ? buildStateAnnotations(disk, 'Done')
-      : buildStateAnnotations(disk, 'Degraded', failure(machine.failed));
   const away = [node[desiredDrain], node[lastAppliedDrain]].some((drain) => drain?.startsWith('drain-') === true);
   const isAsked = node[desiredDrain] === uncordonFor(disk) && node[lastAppliedDrain] !== node[desiredDrain];
   const pods = away || isAsked ? { [desiredDrain]: uncordonFor(disk) } : {};
-  return { machine: { ...machine, prepared: null }, says: { ...says, ...pods }, next: WAIT };
+  return { machine: { ...machine, prepared: null }, says: { ...settledState(machine, disk), ...pods }, next: WAIT };
+}
+
+function settledState({ failed, hasDrifted }: Machine, disk: string): Annotations {
+  if (failed !== null) return buildStateAnnotations(disk, 'Degraded', failure(failed));
+  return hasDrifted ? buildStateAnnotations(disk, 'Degraded', drift(disk)) : buildStateAnnotations(disk, 'Done');
 }
 
 /** Ready for the change; `node` is what the Node showed when the daemon started to prepare. */
@@ -84,6 +88,9 @@ export function prepared(machine: Machine, target: string, node: Annotations, { 
   if (end === 'is refused') {
     const why = `${target} cannot be applied [SLW_UPDATE_IRRECONCILABLE]`;
     return { machine: ready, says: buildStateAnnotations(disk, 'Unreconcilable', why), next: WAIT };
+  }
+  if (machine.hasDrifted) {
+    return { machine: ready, says: buildStateAnnotations(disk, 'Degraded', drift(disk)), next: WAIT };
   }
   if (change.isEmpty) return settle({ ...ready, disk: target, failed: null }, target, node);
   if (change.needsDrain && node[lastAppliedDrain] !== drainFor(target)) {
@@ -112,6 +119,8 @@ export function applied(
 }
 
 const failure = (target: string): string => `${target} could not be applied, and was undone [SLW_DAEMON_STEP]`;
+
+const drift = (disk: string): string => `1 item on this machine differs from ${disk} [SLW_DAEMON_DRIFT]`;
 
 const buildStateAnnotations = (current: string, is: string, why = ''): Annotations => ({
   [currentConfig]: current,

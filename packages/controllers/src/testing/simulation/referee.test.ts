@@ -141,6 +141,17 @@ describe('the referee finds a rollout controller that', { timeout: 300_000 }, ()
     ];
     expect(await foundIn(careless, /failed/)).toMatch(/though \S+ had failed to apply it/);
   });
+
+  it('stops because a machine has drifted', async () => {
+    const nervous = (): ControllerDef[] => [
+      deceived(rolloutController(), nodes, (node) => {
+        const why = node.metadata.annotations?.[nodeAnnotations.reason] ?? '';
+        return why.endsWith('[SLW_DAEMON_DRIFT]') ? annotated(node, { [nodeAnnotations.reason]: `${why}.` }) : node;
+      }),
+      drainController(),
+    ];
+    expect(await foundIn(nervous, /drift/)).toMatch(/stopped by drift/);
+  });
 });
 
 describe('the referee finds a drain controller that', { timeout: 300_000 }, () => {

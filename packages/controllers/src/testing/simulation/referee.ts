@@ -1,9 +1,9 @@
 // Watches every change of a simulated cluster and reports broken promises.
-import { type Node, nodes, type Pod, pods } from '@slipway/api';
-import { resourceId, type Stored, type WriteAttempt } from '@slipway/kube';
+import { machineConfigPools, type Node, nodes, type Pod, pods } from '@slipway/api';
+import { type KubeObject, resourceId, type Stored, type WriteAttempt } from '@slipway/kube';
 import type { Run } from './controller-process.ts';
 import { createDrainPromises } from './drain-promises.ts';
-import { isCordoned } from './fleet-rules.ts';
+import { failureReason, isCordoned } from './fleet-rules.ts';
 import type { MemoryApi } from './memory-api.ts';
 import { checkAssignment } from './rollout-promises.ts';
 
@@ -49,10 +49,16 @@ export function createReferee(api: MemoryApi, now: () => number): Referee {
     else for (const broken of checkAssignment(api, writer.run, node, old)) report(broken);
   }
 
+  function onPool(pool: Stored<KubeObject>): void {
+    const why = failureReason(pool);
+    if (why.includes('SLW_DAEMON_DRIFT')) report(`${pool.metadata.name}: stopped by drift: ${why}`);
+  }
+
   api.onChange(({ resource, type, object, old }) => {
     changes += 1;
     if (writer !== null) writer.changed = true;
     if (resourceId(resource) === resourceId(nodes) && type !== 'DELETED') onNode(object, old);
+    if (resourceId(resource) === resourceId(machineConfigPools)) onPool(object);
     if (resourceId(resource) === resourceId(pods) && writer?.write.verb === 'evict') {
       const pod: Stored<Pod> = object;
       drain.onEviction(pod, writer.run);

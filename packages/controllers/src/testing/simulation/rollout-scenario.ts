@@ -155,6 +155,7 @@ function calmDown({ cluster, workload }: Simulation): void {
   cluster.resetMachines();
   for (const node of api.list(nodes)) {
     if (!isReady(node)) cluster.setReady(node.metadata.name, true);
+    cluster.drift(node.metadata.name, false);
     if (referee.isCordonedByPeople(node.metadata.uid)) cluster.cordon(node.metadata.name, false);
   }
   for (const { metadata } of api.list(machineConfigPools))

@@ -65,6 +65,8 @@ export interface SimulatedCluster {
   setReady(name: string, isReady: boolean): void;
   /** By a user. */
   cordon(name: string, isCordoned: boolean): void;
+  /** By a user who changes a file on the machine, or changes it back. */
+  drift(name: string, hasDrifted: boolean): void;
   resetMachines(): void;
   /** The process dies, and another one starts. */
   restart(afterMs: number): void;
@@ -239,6 +241,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
       referee.personCordons(metadata.uid, isCordoned);
       patchNode(name, { spec: { unschedulable: isCordoned ? true : null } });
     },
+    drift: (name, hasDrifted) => machines.get(api.get(nodes, { name }).metadata.uid)?.drift(hasDrifted),
     resetMachines: () => machines.forEach((machine) => machine.reset()),
     restart,
   };

@@ -29,6 +29,8 @@ export interface SimulatedMachine {
   wake(): void;
   /** A user power-cycles it. */
   reset(): void;
+  /** A user changes a file of its config, or changes it back. */
+  drift(hasDrifted: boolean): void;
 }
 
 export function runMachine(environment: MachineEnvironment, born: string): SimulatedMachine {
@@ -96,5 +98,12 @@ export function runMachine(environment: MachineEnvironment, born: string): Simul
     await go();
   }
 
-  return { wake, reset: () => void up() };
+  return {
+    wake,
+    reset: () => void up(),
+    drift(hasDrifted) {
+      machine = { ...machine, hasDrifted };
+      wake();
+    },
+  };
 }

@@ -1,7 +1,7 @@
 // Classifies a failed call: the runtime is down, the disk is full, or this image cannot be pulled.
 import { DaemonError } from '../../errors.ts';
 import type { RegistryCredential } from '../container-runtime.ts';
-import { shorten } from '../run-command.ts';
+import { summarize } from '../run-command.ts';
 
 const MAX_MESSAGE_CHARS = 600;
 
@@ -109,7 +109,7 @@ function sanitizeMessage(said: string, credential: RegistryCredential | null): s
   let words = said;
   for (const secret of listSecrets(credential)) words = words.replaceAll(secret, '…');
   for (const [pattern, instead] of REWORDED) words = words.replaceAll(pattern, instead);
-  return shorten(words, MAX_MESSAGE_CHARS).replace(/\.$/, '') || 'it gave no reason';
+  return summarize(words, MAX_MESSAGE_CHARS).replace(/\.$/, '') || 'it gave no reason';
 }
 
 const REWORDED: readonly (readonly [RegExp, string])[] = [

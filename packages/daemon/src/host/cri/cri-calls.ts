@@ -9,7 +9,7 @@ const VERSION_MS = 10_000;
 const STORE_MS = 60_000;
 
 /** Everything except pins, which each runtime configures differently. */
-export interface CriCalls extends Pick<ContainerRuntime, 'describe' | 'images' | 'store' | 'pull'> {
+export interface CriCalls extends Pick<ContainerRuntime, 'describe' | 'images' | 'store' | 'measure' | 'pull'> {
   /** Closes the connection. The next call opens another one. */
   close(): Promise<void>;
 }
@@ -58,6 +58,8 @@ export function createCriCalls(called: CalledRuntime, files: Pick<FileSystem, 's
       // The runtime reports used space, not free space.
       return { path, ...(await files.space(path)) };
     },
+
+    measure: async ({ path }) => ({ path, ...(await files.space(path)) }),
 
     async pull(image, credential, signal) {
       const { connection, methods, CallError } = await open();

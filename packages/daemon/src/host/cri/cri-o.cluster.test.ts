@@ -3,8 +3,8 @@ import { until } from '@slipway/testing/wait';
 import { type RunningCrio, startCrio } from '@slipway/tools/crio';
 import { type Door, openDoor, pushImage, type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createDisk } from '../disk.ts';
-import { createCrio, type Crio } from './cri-o.ts';
+import type { Crio } from './cri-o.ts';
+import { openCrio } from './testing/open-crio.ts';
 
 const { parts } = inject('crio');
 const { signal } = new AbortController();
@@ -21,8 +21,6 @@ describe.skipIf(parts === undefined)('CRI-O', () => {
   let crio: Crio;
   let image: string;
   let sizeBehindDoor = 8 * MEGABYTE;
-  const openCrio = (of: RunningCrio): Crio =>
-    createCrio({ root: of.root, files: createDisk({ root: of.root }), reload: () => of.reload() });
   const credential = () => ({ username: registry.username, password: registry.password });
   const listed = async () =>
     (await crio.images(signal)).map(({ digests, isPinned }) => ({ image: digests[0], isPinned }));

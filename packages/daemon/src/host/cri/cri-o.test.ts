@@ -21,12 +21,14 @@ const { signal } = new AbortController();
 
 let server: GrpcServer;
 let crio: Crio;
+const restarted: string[] = [];
+const restart = async (unit: string) => void restarted.push(unit);
 
 beforeEach(async () => {
   server = await startGrpcServer();
   const disk = createMemoryDisk(emptyImage(ownOwners()));
   const files = { ...disk, space: async (path: string) => ({ freeBytes: path.length, sizeBytes: 1000 }) };
-  crio = createCrio({ root: '/', files, socket: server.socket, reload: async () => {} });
+  crio = createCrio({ root: '/', files, socket: server.socket, reload: async () => {}, restart });
 });
 afterEach(async () => {
   await crio.close();
@@ -137,6 +139,13 @@ describe('the runtime', () => {
     });
     await server.start();
     await expect.poll(images).toEqual([]);
+  });
+});
+
+describe('abandoned pulls', () => {
+  it('end with a restart of the runtime, which removes incomplete layers when it starts', async () => {
+    await crio.abandonPulls();
+    expect(restarted).toEqual(['crio.service']);
   });
 });
 

@@ -13,7 +13,7 @@ import {
   removeUnfinished,
   replaceFile,
 } from '../file-system.ts';
-import { shorten } from '../run-command.ts';
+import { summarize } from '../run-command.ts';
 import { createCriCalls, type CriCalls } from './cri-calls.ts';
 
 /** The path /var/run/crio/crio.sock contains a link that may be absolute, and so may lead out of a mounted root. */
@@ -28,7 +28,7 @@ export const crioDriver: RuntimeDriver = {
   open: createCrio,
 };
 
-export function createCrio({ root, files, reload, socket = posix.join(root, SOCKET) }: RuntimeOptions): Crio {
+export function createCrio({ root, files, reload, restart, socket = posix.join(root, SOCKET) }: RuntimeOptions): Crio {
   const calls = createCriCalls({ name: 'CRI-O', unit: UNIT, socket }, files);
 
   async function readConfiguration(signal: AbortSignal): Promise<void> {
@@ -38,7 +38,13 @@ export function createCrio({ root, files, reload, socket = posix.join(root, SOCK
     });
   }
 
-  return { ...calls, ...createCrioPins({ files, images: calls.images, reload: readConfiguration }) };
+  return {
+    ...calls,
+    ...createCrioPins({ files, images: calls.images, reload: readConfiguration }),
+    // CRI-O checks for a cancelled pull only between layers, and unpacks each to its end. When it starts, it removes
+    // layers that are incomplete.
+    abandonPulls: () => restart(`${UNIT}.service`),
+  };
 }
 
 /** A unit that is not running means that the runtime does not respond. systemd not responding is a different error. */
@@ -46,7 +52,7 @@ function notReloaded(error: unknown): unknown {
   if (!(error instanceof DaemonError) || error.code !== 'SLW_DAEMON_UNIT') return error;
   return new DaemonError(
     'SLW_PINNING_RUNTIME',
-    `The container runtime did not reload its configuration. ${shorten(error.message, 1000)}`,
+    `The container runtime did not reload its configuration. ${summarize(error.message, 600)}`,
     { cause: error },
   );
 }

@@ -2,7 +2,7 @@
 import { type Backoff, backoffMs } from '@slipway/base/backoff';
 import { systemClock } from '@slipway/base/clock';
 import { DaemonError } from '../../errors.ts';
-import { type Command, type Run, shorten } from '../run-command.ts';
+import { type Command, type Run, summarize } from '../run-command.ts';
 
 export interface OSRetryPolicy {
   /** How long to wait for an OS change of another client, and how often to check. */
@@ -138,7 +138,6 @@ const REMEDIATIONS: Readonly<Record<OSFailureClass, string>> = {
 };
 
 const TRANSIENT: ReadonlySet<OSFailureClass> = new Set(['busy', 'network', 'no space']);
-const MAX_TEXT_CHARS = 4096;
 
 export class OSFailure extends DaemonError {
   readonly failure: OSFailureClass;
@@ -146,10 +145,7 @@ export class OSFailure extends DaemonError {
   readonly retry: boolean;
 
   constructor(failure: OSFailureClass, what: string, said: string) {
-    super(
-      'SLW_DAEMON_OS',
-      `${what} (${failure}). ${REMEDIATIONS[failure]} Details: ${shorten(said, MAX_TEXT_CHARS) || 'none'}`,
-    );
+    super('SLW_DAEMON_OS', `${what} (${failure}). ${REMEDIATIONS[failure]} Output: ${summarize(said) || 'none'}`);
     this.failure = failure;
     this.retry = TRANSIENT.has(failure);
   }

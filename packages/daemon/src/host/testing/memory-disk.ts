@@ -137,7 +137,7 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
 
   return {
     lookAt: settle((path) => {
-      const number = lookUp(path)?.inode;
+      const number = path.endsWith('/') ? walk(path, checked(path)) : lookUp(path)?.inode;
       return number === undefined ? null : toFileInfo(number, getInode(number));
     }),
     read: settle((path: string, limit: number) => {

@@ -32,6 +32,8 @@ export interface NodeInCluster {
   settings: MachineConfiguration['spec'] | undefined;
   /** Every report fails while it is set. */
   outage: Error | null;
+  /** Older annotations that the watch shows; null: it is up to date. */
+  behind: Record<string, string> | null;
   step(): Promise<Next>;
   /** Runs steps until the node waits for something. */
   settle(): Promise<Next>;
@@ -70,6 +72,7 @@ export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise
     osFailures: 0,
     settings: undefined,
     outage: null,
+    behind: null,
     step: () => node.loop.step(seen(), new AbortController().signal),
     async settle() {
       for (let steps = 0; steps < 20; steps += 1) {
@@ -82,6 +85,8 @@ export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise
       host,
       local,
       readConfig,
+      readNode: async () => buildNode(annotations),
+      readTarget: readConfig,
       reporter: { report, event: (reason, message) => void node.events.push(`${reason}: ${message}`) },
       metrics: {
         observe: () => {},
@@ -104,10 +109,14 @@ export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise
     const metadata = { name: 'cluster' };
     const { settings: spec } = node;
     return {
-      node: { metadata: { name: 'worker-1', uid: 'u', annotations: { ...annotations } } },
+      node: buildNode(node.behind ?? annotations),
       machineConfigNode: undefined,
       machineConfiguration: spec === undefined ? undefined : { metadata, spec },
     };
+  }
+
+  function buildNode(current: Record<string, string>) {
+    return { metadata: { name: 'worker-1', uid: 'u', annotations: { ...current } } };
   }
 
   async function readConfig(name: string): Promise<StoredConfig> {

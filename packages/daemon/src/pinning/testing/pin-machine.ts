@@ -70,6 +70,8 @@ export interface PinMachine {
   pulls(): readonly string[];
   /** How often pins were configured in the runtime. */
   pins(): number;
+  /** Advances the clock and fires due timers. */
+  tick(ms: number): Promise<void>;
   /** Runs one step and what it started. Returns when the next one is due without an event. Null: never. */
   step(): Promise<number | null>;
   /** Runs steps and advances the clock until there is nothing to do for a minute. */
@@ -81,12 +83,19 @@ export interface PinMachine {
 const MAX_STEPS = 500;
 const IDLE_MS = 60_000;
 
-/** Starts the daemon. */
-export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine {
+type Containers = Host['containers'];
+
+/** Starts the daemon. `change` replaces parts of the container runtime. */
+export function startPinMachine(
+  files: FileSystem,
+  world: PinWorld,
+  change: (containers: Containers) => Containers = (containers) => containers,
+): PinMachine {
   const host = createSimulatedHost({ root: '/', files });
   const pulls: string[] = [];
   const state = { underWay: 0, pins: 0, isWoken: false };
-  const containers: Host['containers'] = {
+  const timers = new Set<{ readonly at: number; readonly fire: () => void }>();
+  const containers = change({
     ...host.containers,
     async pull(image, credential, signal) {
       pulls.push(image);
@@ -101,7 +110,7 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
       state.pins += 1;
       await host.containers.pin(images, signal);
     },
-  };
+  });
   const pinner = createPinner({
     host: { ...host, files, containers },
     cluster: createFakeCluster(world),
@@ -109,7 +118,14 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
     log: silentLog(),
     metrics: noMetrics,
     spreadMs: 0,
-    now: () => world.now,
+    clock: {
+      now: () => world.now,
+      setTimer(ms, fire) {
+        const timer = { at: world.now + ms, fire };
+        timers.add(timer);
+        return () => timers.delete(timer);
+      },
+    },
     random: () => 0.5,
   });
   pinner.listen(() => {
@@ -123,7 +139,17 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
     await nextTurn();
   }
 
+  async function tick(ms: number): Promise<void> {
+    world.now += ms;
+    for (const timer of [...timers].filter(({ at }) => at <= world.now)) {
+      timers.delete(timer);
+      timer.fire();
+    }
+    await nextTurn();
+  }
+
   async function step(): Promise<number | null> {
+    await tick(0);
     state.isWoken = false;
     const next = await pinner.step(buildPinClusterView(world), new AbortController().signal);
     await waitForNews();
@@ -145,6 +171,7 @@ export function startPinMachine(files: FileSystem, world: PinWorld): PinMachine 
     pinner,
     pulls: () => pulls,
     pins: () => state.pins,
+    tick,
     step,
     settle: () => until((due) => due === null || due >= IDLE_MS - 1),
     until,

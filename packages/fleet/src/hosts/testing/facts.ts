@@ -55,6 +55,7 @@ export const anImage = (changes: Partial<ObservedDataImage> = {}): ObservedDataI
   errorCount: 0,
   memory: null,
   bootAnywayAfter: null,
+  refusal: null,
   ...changes,
 });
 

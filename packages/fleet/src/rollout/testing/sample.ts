@@ -2,7 +2,7 @@
 import type { RolloutDecision } from '../facts.ts';
 import type { NodeFacts, PoolFacts, RolloutRequest, RolloutState } from '../facts.ts';
 import { defaultRolloutPolicy } from '../policy.ts';
-import { AFTER_FAILURE } from '../read-facts.ts';
+import { readReason } from '../read-facts.ts';
 
 export const OLD = 'rendered-worker-a';
 export const NEW = 'rendered-worker-b';
@@ -20,15 +20,18 @@ export const sampleNode = (name: string, facts: Partial<NodeFacts> = {}): NodeFa
   desired: facts.current ?? OLD,
   state: 'Done',
   reason: '',
+  hasDrifted: false,
   isReady: true,
   notReady: facts.isReady === false ? 'Kubelet stopped posting node status.' : '',
   readyChangedAt: NOW - 900 * MINUTE,
   isCordoned: false,
   isCordonedByUs: false,
+  awaitsDrain: false,
   drainBlocked: '',
   osImage: 'Red Hat Enterprise Linux CoreOS 9.6.20260101-0',
   givenAt: null,
   wasFailing: false,
+  hadItBefore: false,
   isBeingDeleted: false,
   ...facts,
 });
@@ -91,7 +94,7 @@ export function afterwards(request: RolloutRequest, { give, state, held, target 
     nodes: request.nodes.map((node) => {
       const why = given.get(node.name);
       if (why === undefined) return node;
-      return { ...node, desired: target, givenAt: request.now, wasFailing: why.startsWith(AFTER_FAILURE) };
+      return { ...node, desired: target, givenAt: request.now, ...readReason(why) };
     }),
   };
 }

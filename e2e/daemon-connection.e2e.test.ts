@@ -1,0 +1,65 @@
+// What a daemon costs the API server: connections, watches, and how it comes back.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { nodeAnnotations } from '@slipway/api';
+import { type MachineConfigSpec, specWithFiles } from '@slipway/testing/builders';
+import { readSettledAuditLog } from '@slipway/testing/audit';
+import { startTcpFaultProxy, type TcpFaultProxy } from '@slipway/testing/tcp-fault-proxy';
+import { until } from '@slipway/testing/wait';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildStateAnnotations, type DaemonCluster, type SimulatedNode, startDaemonCluster } from './daemon/cluster.ts';
+
+const EMPTY: MachineConfigSpec = { config: { ignition: { version: '3.5.0' } } };
+/** Free of cost by the built-in policy. */
+const PULL_SECRET = '/var/lib/kubelet/config.json';
+
+let cluster: DaemonCluster;
+let proxy: TcpFaultProxy;
+let born: string;
+
+beforeAll(async () => {
+  cluster = await startDaemonCluster();
+  proxy = await startTcpFaultProxy(cluster.controlPlane.port);
+  born = await cluster.render(EMPTY);
+}, 120_000);
+afterAll(async () => {
+  await cluster.stop();
+  await proxy.close();
+}, 60_000);
+
+/** A daemon whose connections all go through the proxy. */
+async function startThroughProxy(name: string): Promise<SimulatedNode> {
+  const node = await cluster.makeNode(name, born);
+  const path = join(node.root, '..', `${name}.kubeconfig`);
+  const text = await readFile(node.kubeconfig, 'utf8');
+  await writeFile(path, text.replace(`127.0.0.1:${cluster.controlPlane.port}`, proxy.host));
+  await node.annotate({ [nodeAnnotations.desiredConfig]: born });
+  node.start('--kubeconfig', path);
+  await node.says(buildStateAnnotations('Done', born));
+  return node;
+}
+
+describe('a daemon', () => {
+  it('has one connection and two watches: its Node and its MachineConfigNode', async () => {
+    const node = await startThroughProxy('frugal');
+    expect({ open: proxy.open, opened: proxy.opened }).toEqual({ open: 1, opened: 1 });
+    await node.stop();
+    const requests = await readSettledAuditLog(cluster.controlPlane.auditLog, `system:node:${node.name}`);
+    // A server that has just got a kind answers 429 to a watch of it for a moment.
+    const accepted = requests.filter(({ verb, code }) => verb === 'watch' && code === 200);
+    const watches = accepted.map(({ resource }) => resource);
+    expect(watches.toSorted()).toEqual(['machineconfignodes', 'nodes']);
+  });
+
+  it('whose connection breaks comes back with one, and has missed nothing', async () => {
+    const node = await startThroughProxy('returning');
+    const before = proxy.opened;
+    proxy.cutAll();
+    const target = await cluster.render(specWithFiles({ [PULL_SECRET]: '{"auths":{}}' }));
+    await node.annotate({ [nodeAnnotations.desiredConfig]: target });
+    await node.says(buildStateAnnotations('Done', target));
+    await until(() => expect(proxy.open).toBe(1), 'process');
+    expect(proxy.opened - before).toBe(1);
+    await node.stop();
+  });
+});

@@ -1,0 +1,102 @@
+import { chmodSync, existsSync, lchownSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { aroundCalls } from '../host/testing/calls.ts';
+import { isRoot, JOB, USER } from '../host/testing/hostile-user.ts';
+import { makeSwappedHome, runAgainstSwaps, type SwappedHome } from './testing/swapped-home.ts';
+
+/**
+ * Runs `act` once for each of its calls of the file system, on a new machine each time, and inspects the machine
+ * afterwards. The directory is replaced by the link right before that call.
+ */
+async function atEveryCall<T, R>(
+  act: (home: SwappedHome) => Promise<T>,
+  inspect: (home: SwappedHome, result: T) => Promise<R>,
+): Promise<R[]> {
+  const inspected: R[] = [];
+  const undisturbed = await actWithSwap(-1, act);
+  for (let at = 0; at < undisturbed.calls; at += 1) {
+    const { home, result } = await actWithSwap(at, act);
+    inspected.push(await inspect(home, result));
+  }
+  return inspected;
+}
+
+async function actWithSwap<T>(at: number, act: (home: SwappedHome) => Promise<T>) {
+  let calls = Number.NEGATIVE_INFINITY;
+  const home = await makeSwappedHome((files) =>
+    aroundCalls(files, (_, run) => {
+      if (calls++ === at) home.user.swap();
+      return run();
+    }),
+  );
+  writeFileSync(home.at('/var/home/core/app/job'), 'of the user\n');
+  const before = home.user.readVictim();
+  calls = 0;
+  const result = await act(home);
+  expect(home.user.readVictim()).toEqual(before);
+  return { home, result, calls };
+}
+
+const LINK = /goes through the link \/var\/home\/core\/app → \/etc\/cron\.d, which user 1000 can change/;
+
+describe.runIf(isRoot)('a user who replaces a directory of the config by a link to a directory of root', () => {
+  it('is reported as drift that names path, link and user, and nothing behind the link is read', async () => {
+    const home = await makeSwappedHome();
+    home.user.swap();
+    const [drift, ...others] = await home.verify();
+    expect(others).toEqual([]);
+    expect(drift).toMatchObject({ name: JOB, message: expect.stringMatching(LINK), diff: '', canHeal: false });
+  });
+
+  it('before any call of a heal: nothing of root is written or removed, and the next check reports it', async () => {
+    const reported = await atEveryCall(
+      (home) => home.heal(),
+      async (home) => (await home.verify()).map(({ message }) => message).join(),
+    );
+    expect(reported.length).toBeGreaterThan(10);
+    expect(reported.filter((text) => !LINK.test(text))).toEqual([]);
+  });
+
+  it('before any call of an update: it is refused or rolled back, and nothing of root is written or removed', async () => {
+    const results = await atEveryCall(
+      (home) => home.update(),
+      async (home, result) => {
+        const files = ['/etc/first.conf', '/var/usrlocal/last.conf'].map((path) => readFileSync(home.at(path), 'utf8'));
+        return { result, files: files.join('') };
+      },
+    );
+    expect(results.length).toBeGreaterThan(20);
+    // The files of root are all old or all new, and the outcome reports which.
+    expect(results.filter(({ result, files }) => files !== `${result.outcome}\n`.repeat(2))).toEqual([]);
+    const problems = results.flatMap(({ result }) => (result.outcome === 'old' ? [result.problem] : []));
+    expect(new Set(problems.map(({ code }) => code))).toEqual(new Set(['SLW_DAEMON_LINK', 'SLW_DAEMON_VERIFY']));
+    expect(problems.filter(({ message }) => !LINK.test(message))).toEqual([]);
+  });
+
+  it('whose link leads to a missing directory gets no directory made there', async () => {
+    const home = await makeSwappedHome();
+    home.user.swap('/etc/made-by-root');
+    expect(await home.update()).toMatchObject({ outcome: 'old', problem: { code: 'SLW_DAEMON_LINK' } });
+    await home.heal();
+    expect(existsSync(home.at('/etc/made-by-root'))).toBe(false);
+  });
+
+  it('who changes the mode of a file of root gets the contents of the config with the mode of the config', async () => {
+    const home = await makeSwappedHome();
+    const job = home.at('/var/home/core/app/job');
+    chmodSync(job, 0o600);
+    const drifts = await home.verify();
+    expect(drifts.map(({ kind }) => kind)).toEqual(['permission']);
+    rmSync(job);
+    writeFileSync(job, 'of the user\n', { mode: 0o600 });
+    lchownSync(job, USER, USER);
+    await home.heal(drifts);
+    expect(readFileSync(job, 'utf8')).toBe('old\n');
+    expect(await home.verify()).toEqual([]);
+  });
+
+  it('in another process, without a pause: nothing of root changes, and then the update succeeds', async () => {
+    const { victim } = await runAgainstSwaps({ swaps: 200, rounds: 30 });
+    expect(victim.after).toEqual(victim.before);
+  });
+});
