@@ -42,7 +42,7 @@ describe('masking', () => {
     expect(maskField('passwordHash', '$6$x', { showSecrets: true })).toBe('$6$x');
   });
 
-  it.each(sampleSecrets(130, 11))(
+  it.each(sampleSecrets(190, 11))(
     'hides by content in a diff of files, units and drop-ins: $kind',
     async ({ text, secrets }) => {
       const config = (contents: string) => {

@@ -25,6 +25,8 @@ const SECRET_PATHS: ReadonlySet<string> = new Set([
 /** Directories whose files are all secret. */
 const SECRET_DIRECTORIES: readonly string[] = [
   '/etc/NetworkManager/system-connections/',
+  '/etc/credstore/',
+  '/etc/credstore.encrypted/',
   '/etc/pki/tls/private/',
   '/etc/ssl/private/',
   '/etc/wireguard/',
@@ -35,14 +37,15 @@ const SECRET_DIRECTORIES: readonly string[] = [
 const SECRET_NAMES: readonly RegExp[] = [
   /^ssh_host_\w+_key$/,
   /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
-  /\.(?:key|keytab|p12|pfx|jks|secrets?)$/,
+  /\.(?:keys?|keyring|keytab|p12|pfx|jks|secrets?)$/,
+  /^(?:authkey|secrets|passwd-s3fs|sasl_passwd|tokens\.csv)$/,
   /key.*\.pem$/,
   /^(?:.*\.)?kubeconfig$/,
   /^(?:bootstrap-)?kubelet\.conf$/,
   /^pull-?secret/,
   /^\.?dockerc(?:onfigjson|fg)$/,
   /^auth\.json$/,
-  /^\.(?:netrc|pgpass|git-credentials|pypirc|vault-token|my\.cnf)$/,
+  /^\.(?:google_authenticator|netrc|pgpass|git-credentials|pypirc|vault-token|my\.cnf)$/,
   /^\.?htpasswd/,
   /^wpa_supplicant.*\.conf$/,
 ];

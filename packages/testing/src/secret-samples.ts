@@ -1,6 +1,9 @@
 // Secrets of common kinds in the texts that people put them in. Generated, so that the repository contains nothing that
 // looks like a secret to a scanner.
-import { createRandom, type Random } from './random.ts';
+import { createRandom } from './random.ts';
+import { base64, createDraw, type Make, password, token, within } from './secret-draw.ts';
+import { kindsInManifests } from './secrets-in-manifests.ts';
+import { kindsOnCommandLines } from './secrets-on-command-lines.ts';
 
 export interface SecretSample {
   readonly kind: string;
@@ -10,56 +13,11 @@ export interface SecretSample {
   readonly secrets: readonly string[];
 }
 
-interface Draw {
-  /** Letters and digits. */
-  readonly word: (length: number) => string;
-  readonly lower: (length: number) => string;
-  readonly upper: (length: number) => string;
-  readonly hex: (length: number) => string;
-  readonly digits: (length: number) => string;
-  /** With the characters that passwords have. */
-  readonly password: (length?: number) => string;
-  /** Of random bytes. */
-  readonly base64: (bytes: number) => string;
-  /** A body of PEM: lines of 64 characters. `first` bytes are the start of its DER. */
-  readonly pemLines: (first: readonly number[]) => string[];
-}
-
-type Make = (draw: Draw) => { readonly text: string; readonly secrets: readonly string[] };
-
-const LOWER = 'abcdefghijklmnopqrstuvwxyz';
-const DIGITS = '0123456789';
-const WORD = LOWER + LOWER.toUpperCase() + DIGITS;
-
-function createDraw(random: Random): Draw {
-  const from = (alphabet: string, length: number): string =>
-    Array.from({ length }, () => alphabet[random.int(0, alphabet.length - 1)]).join('');
-  const bytes = (length: number): Buffer => Buffer.from(Array.from({ length }, () => random.int(0, 255)));
-  // At least one digit in the middle: people and generators add one.
-  const word = (length: number): string =>
-    from(WORD, Math.floor(length / 2)) + from(DIGITS, 1) + from(WORD, Math.ceil(length / 2) - 1);
-  return {
-    word,
-    lower: (length) =>
-      from(LOWER, Math.floor(length / 2)) + from(DIGITS, 1) + from(LOWER + DIGITS, Math.ceil(length / 2) - 1),
-    upper: (length) => from(LOWER.toUpperCase() + DIGITS, length),
-    hex: (length) => from('0123456789abcdef', length),
-    digits: (length) => from(DIGITS, length),
-    password: (length = 16) => word(length - 4) + from('!#%+_.-~', 2) + from(WORD, 2),
-    base64: (length) => bytes(length).toString('base64'),
-    pemLines(first) {
-      const body = Buffer.concat([Buffer.from(first), bytes(600)]).toString('base64');
-      return body.match(/.{1,64}/g) ?? [];
-    },
-  };
-}
-
 /** PKCS#8 of RSA, and PKCS#1, by their first bytes. */
 const PKCS8 = [0x30, 0x82, 0x02, 0x54, 0x02, 0x01, 0x00, 0x30, 0x0d];
 const PKCS1 = [0x30, 0x82, 0x02, 0x54, 0x02, 0x01, 0x00, 0x02, 0x82];
 
 const marker = (end: 'BEGIN' | 'END', label: string): string => `-----${end} ${label}-----`;
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 function makeKey(label: string, first: readonly number[], shape: (lines: readonly string[]) => string): Make {
   return (draw) => {
@@ -68,17 +26,6 @@ function makeKey(label: string, first: readonly number[], shape: (lines: readonl
     return { text: shape(lines), secrets: [0, 4, body.length - 2].map((at) => body[at] ?? '') };
   };
 }
-
-/** One secret in a text. */
-const within = (secret: (draw: Draw) => string, text: (secret: string, draw: Draw) => string): Make => {
-  return (draw) => {
-    const value = secret(draw);
-    return { text: text(value, draw), secrets: [value] };
-  };
-};
-
-const password = (text: (secret: string, draw: Draw) => string): Make => within((draw) => draw.password(), text);
-const token = (length: number, text: (secret: string) => string): Make => within((draw) => draw.word(length), text);
 
 const unit = (lines: string): string => `[Unit]\nDescription=Shop\n\n[Service]\n${lines}\nExecStart=/usr/bin/shop\n`;
 
@@ -412,7 +359,7 @@ export const describeLeak = ({ kind, secrets }: SecretSample, text: string): str
 /** The same samples for the same seed: every kind, then again with other values. */
 export function sampleSecrets(count: number, seed: number): SecretSample[] {
   const draw = createDraw(createRandom(seed));
-  const makes = Object.entries(kinds);
+  const makes = Object.entries({ ...kinds, ...kindsInManifests, ...kindsOnCommandLines });
   return Array.from({ length: count }, (_, index) => {
     const [kind, make] = makes[index % makes.length] ?? ['', kinds['RSA key'] ?? fail()];
     return { kind, ...make(draw) };

@@ -110,13 +110,15 @@ function readValue(line: string, separator: number, name: FoundName): FoundValue
   return readPlain(line, start, name);
 }
 
-/** Of `name:value` without a space: not the tag of an image, not a part of a path or of a longer list. */
+/** Of `name:value` without a space: not the tag of an image, not a part of a path or of a longer list, not `${name:-}`. */
 function isMapping(line: string, separator: number, start: number, { start: nameStart, isQuoted }: FoundName): boolean {
+  // `:=` ends at its `=`.
+  if (line[separator + 1] === '=') return false;
   if (isQuoted || start > separator + 1 || start >= line.length) return true;
   const before = line[nameStart - 1] ?? '';
   return (
     (before === '' || /[\s"'{,;(]/.test(before)) &&
-    !/^(?:v\d[\w.-]{0,20}|\d+\.\d[\w.-]{0,20}|\/\/.*|:.*)$/.test(line.slice(start, start + 64))
+    !/^(?:v\d[\w.-]{0,20}|\d+\.\d[\w.-]{0,20}|\/\/.*|:.*|[-?=+]?\}.*)$/.test(line.slice(start, start + 64))
   );
 }
 
@@ -169,8 +171,8 @@ export function findClosing(line: string, from: number, quote: string): number {
 function readPlain(line: string, start: number, name: FoundName): FoundValue | null {
   const end = findPlainEnd(line, start, name);
   const value = line.slice(start, end);
-  // A comment after nothing, or a map or list in JSON.
-  if (/^(?:$|#|[{[]\s*$)/.test(value) || (name.isQuoted && /^[{[]/.test(value))) return null;
+  // A comment after nothing, or a map or list in JSON. `#x` may be a password.
+  if (/^(?:$|#(?:\s|$)|[{[]\s*$)/.test(value) || (name.isQuoted && /^[{[]/.test(value))) return null;
   if (isHarmlessValue(value) || isHarmlessValue(value.replace(/[,;)\]}]{1,3}$/, ''))) return null;
   const next: Continuation = end === line.length && value.endsWith('\\') ? { kind: 'continued' } : NONE;
   return { start, end, shown: name.isQuoted ? `"${HIDDEN}"` : HIDDEN, next };

@@ -1,19 +1,23 @@
-// Secrets inside base64 and data URLs: a kubeconfig in a Secret, a key without its PEM header, an env file in a source.
+// Secrets inside base64 and data URLs, also compressed: a kubeconfig in a Secret, a key without its PEM header, an env
+// file in a source.
+import { constants, gunzipSync } from 'node:zlib';
 import { HIDDEN } from './secret-names.ts';
 
 const MIN_BASE64 = 24;
 /** What is longer is hidden if its start has a secret. */
 const MAX_DECODED_CHARS = 256 * 1024;
 const BASE64 = /(?:(?<=\\[nrt])|(?<![\w+/\\-]))[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/-])/g;
-const DATA_URL = /(data:[\w.;=+/-]{0,200},)([^\s"'<>,]{1,65536})/g;
+const DATA_URL = /(data:[\w.;=+/-]{0,200},)([^\s"'<>]+)/g;
 
 /** `hasSecret` is asked about decoded text. */
 export function maskEncoded(line: string, hasSecret: (text: string) => boolean): string {
   let masked = line;
   if (masked.includes('data:')) {
-    masked = masked.replaceAll(DATA_URL, (whole: string, start: string, data: string) =>
-      !start.endsWith(';base64,') && hasSecret(decodePercent(data)) ? start + HIDDEN : whole,
-    );
+    masked = masked.replaceAll(DATA_URL, (whole: string, start: string, data: string) => {
+      const decoded = decodePercent(data);
+      const isSecret = start.endsWith(';base64,') ? isEncodedSecret(decoded, hasSecret) : hasSecret(decoded);
+      return isSecret ? start + HIDDEN : whole;
+    });
   }
   if (masked.length < MIN_BASE64) return masked;
   return masked.replaceAll(BASE64, (run: string) => (isEncodedSecret(run, hasSecret) ? HIDDEN : run));
@@ -54,17 +58,39 @@ function decodePercent(text: string): string {
 
 function isEncodedSecret(run: string, hasSecret: (text: string) => boolean): boolean {
   const bytes = Buffer.from(run.slice(0, MAX_DECODED_CHARS), 'base64');
-  if (isPrivateKey(bytes)) return true;
-  const text = toText(bytes);
+  const plain = isGzip(bytes) ? unpack(bytes) : bytes;
+  if (plain === 'too large' || isPrivateKey(plain)) return true;
+  const text = toText(plain);
   return text !== null && hasSecret(text);
 }
+
+const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b;
+
+/** Configurations become 3 to 5 times smaller. Unpacking more would take a hostile text too long. */
+const MAX_RATIO = 8;
+
+/** What is cut is unpacked up to there, and what is not gzip is empty. */
+function unpack(bytes: Uint8Array): Uint8Array | 'too large' {
+  const options = { maxOutputLength: bytes.length * MAX_RATIO, finishFlush: constants.Z_SYNC_FLUSH };
+  try {
+    return gunzipSync(bytes, options);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+      ? 'too large'
+      : new Uint8Array();
+  }
+}
+
+const OPENSSH = 'openssh-key-v1';
 
 /**
  * DER: a sequence that starts with a small version number is a private key (PKCS#1, PKCS#8, SEC 1) or a key store
  * (PKCS#12). Certificates, requests and public keys start with another sequence or a large number.
  */
 function isPrivateKey(bytes: Uint8Array): boolean {
-  if (bytes.length < 32 || bytes[0] !== 0x30) return false;
+  if (bytes.length < 32) return false;
+  if (Buffer.from(bytes.subarray(0, OPENSSH.length)).toString('latin1') === OPENSSH) return true;
+  if (bytes[0] !== 0x30) return false;
   const lengthBytes = bytes[1] ?? 0;
   const at = lengthBytes < 0x80 ? 2 : 2 + (lengthBytes & 0x7f);
   return bytes[at] === 0x02 && bytes[at + 1] === 0x01 && (bytes[at + 2] ?? 0xff) <= 3;

@@ -4,6 +4,7 @@ import { type Continuation, findClosing, maskAssignments, type MaskedLine, maskF
 import { findWrappedSecrets, maskEncoded } from './encoded-secrets.ts';
 import { maskPrivateKeys } from './private-keys.ts';
 import { HIDDEN, hideLine, indentOf } from './secret-names.ts';
+import { maskSecretObjects } from './secret-objects.ts';
 import { maskTokens } from './secret-tokens.ts';
 
 export { HIDDEN, isSecretName } from './secret-names.ts';
@@ -22,7 +23,7 @@ export function maskSecrets(text: string): string {
 function maskAt(text: string, depth: number): string {
   if (text.length < MIN_LINE) return text;
   const hasSecret = (decoded: string): boolean => depth < MAX_DEPTH && maskAt(decoded, depth + 1) !== decoded;
-  const lines = maskPrivateKeys(text.split('\n'));
+  const lines = maskSecretObjects(maskPrivateKeys(text.split('\n')));
   for (const index of findWrappedSecrets(lines, hasSecret)) lines[index] = hideLine(lines[index] ?? '');
   const masker = createLineMasker(lines, hasSecret);
   return lines.map((line, index) => masker(line, index)).join('\n');

@@ -8,7 +8,7 @@ const samples = sampleSecrets(200, 20);
 
 /** The log of a program would turn the first word of a line into another word. */
 const NEEDS_START_OF_LINE =
-  /pgpass|Redis|LDAP|keepalived|SNMP|BIND|several lines|spaces|cookie|next line|block|wrapped/i;
+  /pgpass|Redis|LDAP|keepalived|SNMP|BIND|several lines|spaces|cookie|next line|block|wrapped|Secret in (?:YAML|a list|lines)/i;
 
 describe('masking by content', () => {
   it.each(samples.slice(0, new Set(samples.map(({ kind }) => kind)).size))('hides a secret: $kind', (sample) => {
@@ -83,6 +83,15 @@ describe('masking by content', () => {
     'http://user:',
     'a:b@',
     'curl -u a:',
+    'podman login ',
+    'echo x ',
+    'password is ',
+    'htpasswd -b a ',
+    'data:,',
+    'kind: Secret\n',
+    '"kind":"Secret","data":{',
+    'a_token ',
+    'PASSWORD:=',
     'A'.repeat(64).concat('\n'),
   ])('takes linear time on a megabyte of %j', (part) => {
     const measure = (length: number): number => {

@@ -1,10 +1,10 @@
-// Private keys in PEM, OpenSSH and PuTTY form, whole or cut at either end. They span lines, or are one line of JSON.
+// Private keys in PEM, OpenSSH, OpenVPN and PuTTY form, whole or cut at either end. They span lines, or are one line of JSON.
 import { HIDDEN, hideLine } from './secret-names.ts';
 
 const BEGIN =
-  /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|Private-Lines: \d{1,3}/g;
+  /-----BEGIN (?:(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|Private-Lines: \d{1,3}/g;
 const END =
-  /-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- END SSH2 ENCRYPTED PRIVATE KEY ----|Private-MAC: /g;
+  /-----END (?:(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----|---- END SSH2 ENCRYPTED PRIVATE KEY ----|Private-MAC: /g;
 /** What can belong to a key whose other end is missing, also after the time and the program of a log. */
 const KEY_LINE =
   /^(?:[^[\]]{1,120}\[\d{1,9}\]: )?[\s+\-"'|>#]{0,64}(?:[A-Za-z0-9+/]{16,}={0,2}|(?:Proc-Type|DEK-Info|Comment|Version|Encryption): .{0,200})?\\?["',]{0,3}\s{0,8}$/;

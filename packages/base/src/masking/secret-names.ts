@@ -26,8 +26,11 @@ const SECRET_ENDINGS = [
   'accesskey',
   'accesskeyid',
   'accountkey',
+  'activationkey',
   'aeskey',
+  'appkey',
   'authkey',
+  'authtok',
   'consumerkey',
   'cryptkey',
   'encryptionkey',
@@ -38,14 +41,18 @@ const SECRET_ENDINGS = [
   'privatekey',
   'privatekeydata',
   'clientkeydata',
+  'secretid',
   'secretkey',
   'secretkeybase',
+  'servicekey',
   'sessionkey',
   'sharedaccesskey',
   'sharedaccesssignature',
   'sharedkey',
   'signingkey',
   'storagekey',
+  'symmkey',
+  'wepkey',
   'credential',
   'credentials',
   'psk',
@@ -75,9 +82,11 @@ const HARMLESS_NAMES: ReadonlySet<string> = new Set([
 
 export function isSecretName(name: string): boolean {
   if (HARMLESS_NAMES.has(name)) return false;
-  const joined = name.toLowerCase().replaceAll(/[-_.]/g, '');
+  // `wep_key0`, `password2`.
+  const unnumbered = name.replace(/[-_.]?\d{1,3}$/, '');
+  const joined = unnumbered.toLowerCase().replaceAll(/[-_.]/g, '');
   if (SECRET_ENDINGS.some((ending) => joined.endsWith(ending))) return true;
-  const last = name.split(/[-_.]|(?<=[a-z])(?=[A-Z])/).at(-1) ?? '';
+  const last = unnumbered.split(/[-_.]|(?<=[a-z])(?=[A-Z])/).at(-1) ?? '';
   return SECRET_WORDS.has(last.toLowerCase());
 }
 
@@ -114,9 +123,12 @@ const HARMLESS_WORDS: ReadonlySet<string> = new Set([
   '!!',
 ]);
 
-/** The name is a secret's, but the value is where it is: a path, or a reference to a variable. */
+/**
+ * The name is a secret's, but the value is where it is: a path, or a reference to a variable. `$aB3x` is a password that
+ * starts with a dollar sign.
+ */
 const REFERENCE =
-  /^(?:\/(?:etc|var|run|usr|opt|home|root|tmp|srv|mnt|dev|proc|sys|boot|data|secrets?)\/[\w.@%{}/+-]{0,400}|\$\{?[\w.:-]{1,100}\}?|\$\([^()]{0,200}\)|\$\{\{[^{}]{0,200}\}\}|%[a-zA-Z](?:\/[\w./-]{0,200})?|%\([\w.]{1,100}\)s|\{\{[^{}]{0,200}\}\}|<[\w -]{1,60}>|\*{3,}|\[hidden\]|file:\/\/\S{0,400})$/;
+  /^(?:\/(?:etc|var|run|usr|opt|home|root|tmp|srv|mnt|dev|proc|sys|boot|data|secrets?)\/[\w.@%{}/+-]{0,400}|\$\{[\w.-]{1,100}(?::[-?=+]?)?\}|\$(?:[A-Za-z_.:-]{1,60}|[A-Z_][A-Z0-9_]{0,60}|\d)|\$\([^()]{0,200}\)|\$\{\{[^{}]{0,200}\}\}|%[a-zA-Z](?:\/[\w./-]{0,200})?|%\([\w.]{1,100}\)s|\{\{[^{}]{0,200}\}\}|<[\w -]{1,60}>|\*{3,}|\[hidden\]|file:\/\/\S{0,400})$/;
 
 /** The sources of nsswitch.conf: `passwd: files sss`. */
 const NAME_SERVICES =

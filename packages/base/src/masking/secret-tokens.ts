@@ -1,15 +1,8 @@
 // Secrets that are recognized by their own form, wherever they are in a line. Every quantifier that can follow another
 // one is bounded or starts at a fixed text: the time must stay linear in the length of a hostile line. A token may follow
 // the `\n` of a string of JSON, where its first letter is not at the start of a word.
-import { HIDDEN } from './secret-names.ts';
-
-interface TokenRule {
-  /** A rule runs only on lines that contain one of these, in lower case. */
-  readonly hints: readonly string[];
-  readonly pattern: RegExp;
-  /** `$1` and so on: what stays. Left out: nothing. */
-  readonly keep?: string;
-}
+import { commandRules, type TokenRule } from './secret-commands.ts';
+import { HIDDEN, isHarmlessValue } from './secret-names.ts';
 
 const RULES: readonly TokenRule[] = [
   // JSON Web Tokens; the signature may be empty.
@@ -20,8 +13,11 @@ const RULES: readonly TokenRule[] = [
       /(?:(?<=\\[nrt])|\b)([Bb]earer|BEARER|[Bb]asic|BASIC|[Nn]egotiate|ApiKey)(\s{1,8})(?=[\w.~+/=:-]{0,64}[\d=._+/A-Z])[\w.~+/=:-]{8,16384}/g,
     keep: '$1$2',
   },
-  // AWS access key IDs.
-  { hints: ['akia', 'asia', 'aroa', 'abia'], pattern: /(?:(?<=\\[nrt])|\b)(?:AKIA|ASIA|AROA|ABIA)[A-Z0-9]{16}\b/g },
+  // AWS access key IDs, alone or as ID:SECRET.
+  {
+    hints: ['akia', 'asia', 'aroa', 'abia'],
+    pattern: /(?:(?<=\\[nrt])|\b)(?:AKIA|ASIA|AROA|ABIA)[A-Z0-9]{16}\b(?::[A-Za-z0-9+/]{40})?/g,
+  },
   // GitHub, GitLab, npm, PyPI, Docker Hub, Hugging Face, DigitalOcean, Shopify, Grafana, Postman, RubyGems.
   {
     hints: [
@@ -67,12 +63,17 @@ const RULES: readonly TokenRule[] = [
       /((?:hooks\.slack\.com\/(?:services|workflows)|webhook\.office\.com\/webhookb2|\/api\/webhooks)\/)[^\s"'<>]{8,1024}/g,
     keep: '$1',
   },
-  // OpenAI and Anthropic, Stripe, SendGrid, Twilio, Telegram, Databricks.
+  // OpenAI and Anthropic, Stripe, SendGrid, Databricks.
   {
-    hints: ['sk-', 'sk_', 'rk_', 'sg.', 'dapi', ':aa', 'whsec_'],
+    hints: ['sk-', 'sk_', 'rk_', 'sg.', 'dapi', 'whsec_'],
     pattern:
-      /(?:(?<=\\[nrt])|\b)(?:sk-[\w-]{20,255}|[sr]k_(?:live|test)_\w{10,255}|whsec_[\w+/=]{20,255}|SG\.[\w-]{16,64}\.[\w-]{16,128}|dapi[0-9a-f]{32}|\d{8,10}:AA[\w-]{33})/g,
+      /(?:(?<=\\[nrt])|\b)(?:sk-[\w-]{20,255}|[sr]k_(?:live|test)_\w{10,255}|whsec_[\w+/=]{20,255}|SG\.[\w-]{16,64}\.[\w-]{16,128}|dapi[0-9a-f]{32})/g,
   },
+  // In an address of Telegram it follows `bot`.
+  { hints: [':aa'], pattern: /((?<![\w-])(?:bot)?)\d{8,10}:AA[\w-]{33}/g, keep: '$1' },
+  // Ceph, and the server tokens of k3s.
+  { hints: ['=='], pattern: /(?<![\w+/])AQ[A-Za-z0-9+/]{36}==/g },
+  { hints: ['k10'], pattern: /\bK10[0-9a-f]{64}::\S{1,256}/g },
   // Google.
   {
     hints: ['aiza', 'ya29.', 'gocspx-', '1//0'],
@@ -112,73 +113,7 @@ const RULES: readonly TokenRule[] = [
       /([?&;](?:sig|Signature|X-Amz-(?:Signature|Credential|Security-Token)|X-Goog-(?:Signature|Credential))=)[^\s&"'<>]{1,4096}/gi,
     keep: '$1',
   },
-  // Logins on command lines: curl -u, sshpass -p, ipmitool -P, mysql -p, openssl pass:.
-  {
-    hints: ['-u', '--user', '--proxy-user', 'creds'],
-    pattern:
-      /((?:\b(?:curl|wget|smbclient)\b[^\n]{0,300}?\s(?:-u|--user|--proxy-user|-U)|--(?:src-|dest-)?creds)[= ]{1,4}["']?[\w.@\\+-]{1,128}[:%])[^\s"']{1,1024}/g,
-    keep: '$1',
-  },
-  { hints: ['sshpass'], pattern: /(\bsshpass\s{1,4}-p\s{0,4})(?:"[^"]{0,512}"|'[^']{0,512}'|\S{1,512})/g, keep: '$1' },
-  {
-    hints: ['ipmi', 'redfish', 'racadm', 'bmc'],
-    pattern:
-      /((?:ipmitool|ipmiutil|ipmi-\w{1,16}|bmc-\w{1,16}|racadm|redfishtool)\b[^\n]{0,300}?\s-[pP]\s{0,4})(?:"[^"]{0,512}"|'[^']{0,512}'|[^\s-]\S{0,512})/g,
-    keep: '$1',
-  },
-  {
-    hints: ['mysql', 'mariadb'],
-    pattern: /(\b(?:mysql\w{0,16}|mariadb\w{0,16}(?:-\w{1,16})?)\b[^\n]{0,300}?\s-p)[^\s-]\S{0,512}/g,
-    keep: '$1',
-  },
-  { hints: ['pass:'], pattern: /((?:^|[\s"'=])pass:)\S{1,512}/g, keep: '$1' },
-  // user:password@host:port without a scheme, as proxies take it. An image is name:tag@sha256:digest.
-  {
-    hints: ['@'],
-    pattern: /((?<![\w/@.%+:-])[\w.%+-]{1,64}:)[^\s@/"':,]{2,256}(?=@(?!sha\d{3}:)[\w.-]{1,253}:\d)/g,
-    keep: '$1',
-  },
-  // .pgpass: host:port:database:user:password.
-  {
-    hints: [':'],
-    pattern:
-      /^([+\-\s#;]{0,68}(?=[^\s:]{0,253}[g-zG-Z.*_-])[^\s:#]{1,253}:(?:\d{1,5}|\*):[^\s:]{1,128}:[^\s:]{1,128}:)\S{1,512}$/g,
-    keep: '$1',
-  },
-  // Registry logins of Docker and npm.
-  {
-    hints: ['auth'],
-    pattern:
-      /((?:\\{0,3}["']auth\\{0,3}["']\s{0,8}:\s{0,8}\\{0,3}["']|:_auth\s{0,4}=\s{0,4}"?))[A-Za-z0-9+/_=-]{8,8192}/g,
-    keep: '$1',
-  },
-  {
-    hints: ['</'],
-    pattern: /(<[\w.:-]{0,64}(?:[Pp]ass(?:wor|w)d|[Pp]assphrase|[Ss]ecret|[Tt]oken|[Aa]pi-?[Kk]ey)>)[^<]{1,1024}/g,
-    keep: '$1',
-  },
-  { hints: ['psk "'], pattern: /(\bPSK\s{1,4}")[^"]{1,512}/g, keep: '$1' },
-  // Configurations whose values follow a space: netrc, LDAP, Redis, SNMP, keepalived, BIND, PPP, NTP.
-  {
-    hints: ['password ', 'passwd ', 'pass ', 'pw ', 'auth ', 'secret ', 'community', 'passphrase ', 'token '],
-    pattern:
-      /^([+\-\s#;]{0,68}(?:requirepass|masterauth|rootpw|bindpw|admin_pw|auth_pass|r[ow]community6?|sasl_passwd|ppp_secret)\s{1,16})(?!required|optional|sufficient|requisite|include|substack)[^\s=:{][^\n]{0,512}$/gi,
-    keep: '$1',
-  },
-  // One value at the end of the line: otherwise these words start a sentence, and `Secret a/b: …` is about an object.
-  {
-    hints: ['secret ', 'passphrase ', 'token '],
-    pattern:
-      /^([+\-\s#;]{0,68}(?:secret|SECRET|passphrase|token|TOKEN)\s{1,16})(?:"[^"]{1,512}"|'[^']{1,512}'|[^\s=:{"'][^\s"']{0,512})(\s{0,16};?\s{0,16})$/g,
-    keep: '$1',
-  },
-  {
-    hints: ['password ', 'passwd '],
-    pattern: /^([+\-\s#;]{0,68}(?:password|passwd)\s{1,16})[^\s=:{(][^\s(]{0,512}(\s{0,16};?\s{0,16})$/gi,
-    keep: '$1',
-  },
-  { hints: ['login '], pattern: /(\blogin\s{1,16}\S{1,256}\s{1,16}password\s{1,16})\S{1,512}/gi, keep: '$1' },
-  { hints: ['createuser '], pattern: /(\bcreateUser\s{1,8}\S{1,64}\s{1,8})\S[^\n]{0,512}/g, keep: '$1' },
+  ...commandRules,
 ];
 
 /** Most lines have no hint of several characters: one test instead of a hundred. */
@@ -190,7 +125,8 @@ const RARE_HINT = new RegExp(RARE.flatMap(({ hints }) => hints.map((hint) => Reg
 
 /** Hides the tokens of one line. */
 export function maskTokens(line: string): string {
-  const lower = line.toLowerCase();
+  // Hints contain spaces where a pattern takes tabs too.
+  const lower = line.toLowerCase().replaceAll('\t', ' ');
   let masked = line;
   for (const { hints, pattern, keep = '' } of RARE_HINT.test(lower) ? RULES : COMMON) {
     if (hints.some((hint) => lower.includes(hint))) masked = masked.replaceAll(pattern, `${keep}${HIDDEN}`);
@@ -233,5 +169,5 @@ function maskUserinfo(userinfo: string): string {
   const colon = userinfo.indexOf(':');
   if (colon === -1) return userinfo.length >= MIN_TOKEN_IN_USER && /\d/.test(userinfo) ? HIDDEN : userinfo;
   const password = userinfo.slice(colon + 1);
-  return password === '' || password.startsWith('$') ? userinfo : `${userinfo.slice(0, colon + 1)}${HIDDEN}`;
+  return isHarmlessValue(password) || password.startsWith('$(') ? userinfo : `${userinfo.slice(0, colon + 1)}${HIDDEN}`;
 }
