@@ -67,6 +67,12 @@ async function expectFailure(path: string, line: RegExp): Promise<void> {
 }
 
 describe('what is wrong is one clear line that says what to do', () => {
+  it('an unknown flag, without the secret in it', async () => {
+    const { err, code } = await runSlipway('controller', '--registry-password=abc12');
+    expect({ err, code }).toEqual({ err: expect.stringMatching(/unknown option.*SLW_CLI_USAGE/), code: 1 });
+    expect(err).not.toContain('abc12');
+  });
+
   it('a kubeconfig that is not there', async () => {
     await expectFailure(join(directory, 'nowhere'), /nowhere cannot be read.*SLW_KUBE_CONFIG_MISSING/);
   });

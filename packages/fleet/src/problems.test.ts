@@ -16,6 +16,11 @@ describe('the problems of a render in an annotation', () => {
     expect(decodeProblems(text)).toMatchObject({ more: 980 });
   });
 
+  it('show no secret that a manifest has', () => {
+    const text = encodeProblems([problem('expected a kernel type, found "password=abc12"')]);
+    expect(decodeProblems(text).problems).toEqual([problem('expected a kernel type, found "password=(hidden)"')]);
+  });
+
   it.each(['', 'nonsense', '[]', 'null', '{"problems":[{"code":1}]}'])(
     'that another client wrote are shown: %j',
     (text) => {

@@ -1,6 +1,7 @@
 // Expected failures that users read: as text, as one error, and in a pool annotation for the controller of its
 // conditions.
 import { decode, type Decoder, number, object, readableItems, string, withFallback } from '@slipway/base/codec';
+import { maskSecrets } from '@slipway/base/masking';
 import { truncate } from '@slipway/base/text';
 
 export interface CodedProblem {
@@ -38,10 +39,11 @@ export const MAX_ANNOTATION = 256 * 1024;
 const MAX_PROBLEMS = 20;
 const MAX_MESSAGE = 2000;
 
+/** Masked: everyone who may read pools reads the annotation, and a problem may quote a value of a manifest. */
 export function encodeProblems(problems: readonly CodedProblem[]): string {
   const shown = problems
     .slice(0, MAX_PROBLEMS)
-    .map(({ code, message }) => ({ code, message: truncate(message, MAX_MESSAGE) }));
+    .map(({ code, message }) => ({ code, message: truncate(maskSecrets(message), MAX_MESSAGE) }));
   const more = problems.length - shown.length;
   return JSON.stringify(more > 0 ? { problems: shown, more } : { problems: shown });
 }

@@ -47,6 +47,11 @@ describe('what a drain waits for', () => {
       /Pod shop\/p of Deployment web cannot be evicted: admission webhook "x" denied/,
     ],
     [
+      'no secret in the message of a webhook',
+      { ...kept('p'), why: { type: 'refused', message: 'webhook "x" failed: POST https://hook:abc12@10.0.0.1/' } },
+      /failed: POST https:\/\/hook:\(hidden\)@10\.0\.0\.1/,
+    ],
+    [
       'finalizers that block the termination of a pod',
       { ...kept('p'), why: { type: 'stuck', since: 0, finalizers: ['example.com/a', 'example.com/b'] } },
       /should have terminated by 1970-01-01T00:00:00.000Z: its finalizers example.com\/a, example.com\/b block it/,

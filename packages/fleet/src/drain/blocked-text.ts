@@ -1,5 +1,6 @@
 // What a drain waits for as text: which pod, its owner, what blocks its eviction, and what to do.
 import type { PodDisruptionBudget } from '@slipway/api';
+import { maskSecrets } from '@slipway/base/masking';
 import type { PodFacts } from './pods.ts';
 
 export interface Obstacle {
@@ -11,7 +12,7 @@ export interface Obstacle {
 
 export type ObstacleReason =
   | { readonly type: 'budgets'; readonly budgets: readonly PodDisruptionBudget[] }
-  /** Not because of a known budget: the message of the API server. */
+  /** Not because of a known budget: the message of the API server, or of an admission webhook, which may contain anything. */
   | { readonly type: 'refused'; readonly message: string }
   /** `since`: when its grace period ended, in milliseconds. */
   | { readonly type: 'stuck'; readonly since: number; readonly finalizers: readonly string[] };
@@ -42,7 +43,7 @@ function sentence({ pod, owner, why }: Obstacle): string {
     case 'budgets':
       return `${who}: ${budgetClause(why.budgets)}.`;
     case 'refused':
-      return `${who} cannot be evicted: ${cut(why.message, MAX_MESSAGE)}.`;
+      return `${who} cannot be evicted: ${cut(maskSecrets(why.message), MAX_MESSAGE)}.`;
     case 'stuck':
       return `${who} should have terminated by ${new Date(why.since).toISOString()}: ${stuckClause(why.finalizers)}.`;
   }

@@ -36,3 +36,14 @@ it.each([
     expect(seen.map(({ reason, count }) => ({ reason, count }))).toEqual([{ reason: 'DrainBlocked', count: 3 }]);
   },
 );
+
+it('an event shows no secret of the error that it quotes', async () => {
+  const name = `events-${randomUUID()}`;
+  const object = await client.create(nodes, { metadata: { name } });
+  const recorder = createRecorder(client, { component: 'slipway-test', log: silentLog() });
+  const message = 'cannot fetch https://shop:abc12@files.example.com/a';
+  recorder.record(nodes, object, { type: 'Warning', reason: 'Failed', message });
+  await recorder.flush();
+  const seen = await listEvents(client, { name, uid: object.metadata.uid });
+  expect(seen.map((event) => event.message)).toEqual(['cannot fetch https://shop:(hidden)@files.example.com/a']);
+});

@@ -1,5 +1,6 @@
 // The program itself: its version, how it exits, and how it connects to a cluster. The daemon on nodes uses this file
 // too, so it loads as little as possible.
+import { maskSecrets } from '@slipway/base/masking';
 import type { ClusterAccess, Transport, TransportOptions } from '@slipway/kube';
 import { type Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -38,7 +39,7 @@ function writeUsageError(text: string, write: (text: string) => void): void {
     .replace(/^error: /, '')
     .trim()
     .split('\n');
-  write(`slipway: ${[line, hint].filter(Boolean).join(' ')} [SLW_CLI_USAGE]\n`);
+  write(maskSecrets(`slipway: ${[line, hint].filter(Boolean).join(' ')} [SLW_CLI_USAGE]\n`));
 }
 
 /** Which cluster; parsed by `withClusterOptions`. */
