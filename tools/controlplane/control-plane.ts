@@ -7,7 +7,7 @@ import { resolveBinaries } from './binaries.ts';
 import { claimDataDir, type DataDir } from './data-dir.ts';
 import type { ToolsError } from './errors.ts';
 import { layout, type Layout } from './layout.ts';
-import { rememberObjects, type RememberedObjects } from './objects.ts';
+import { recordHistory, rememberObjects, type RememberedObjects, type StorageHistory } from './objects.ts';
 import {
   preparePki,
   replaceServingAuthority,
@@ -65,6 +65,8 @@ export interface ControlPlane {
   kubeconfigFor(who: User): Promise<string>;
   /** Takes a snapshot of all objects, to restore later. */
   rememberObjects(): Promise<RememberedObjects>;
+  /** Records everything that the API server stores from now on. */
+  recordHistory(): Promise<StorageHistory>;
   /** SIGKILL, like a crash. */
   killApiServer(): Promise<void>;
   /** Restarts on the same port and data; returns when it is ready. */
@@ -158,6 +160,7 @@ class Launch {
     return {
       ...this.#describe(url, port, pki),
       rememberObjects: () => rememberObjects(this.#at, client),
+      recordHistory: () => recordHistory(this.#at, client),
       startApiServer,
       rotateAuthority,
     };
@@ -167,7 +170,7 @@ class Launch {
     url: string,
     port: number,
     pki: Pki,
-  ): Omit<ControlPlane, 'rememberObjects' | 'startApiServer' | 'rotateAuthority'> {
+  ): Omit<ControlPlane, 'rememberObjects' | 'recordHistory' | 'startApiServer' | 'rotateAuthority'> {
     return {
       url,
       port,

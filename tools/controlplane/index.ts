@@ -4,6 +4,7 @@ export { borrowControlPlane } from './lending.ts';
 export { waitForLock } from './lock.ts';
 export { pickFreePort } from './ports.ts';
 export { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
+export type { StorageHistory, StoredValue } from './objects.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export type { ProgramName } from './programs.ts';
 export { silentProgress, terminalProgress, type Progress } from './progress.ts';
