@@ -11,7 +11,6 @@ import {
   isMadeFrom,
   type NextStreamObject,
   nextStreamObject,
-  listTagged,
   readSources,
   resolveTags,
   type StreamSources,
@@ -38,15 +37,10 @@ import {
   readStreamSources,
   findStreamObject,
 } from '../sources.ts';
-import {
-  createRetryBackoff,
-  DEFAULT_PULL_SECRET,
-  DEFAULT_TAG_INTERVAL_MS,
-  type OsStreamsOptions,
-  type RetryBackoff,
-} from './options.ts';
+import { createRetryBackoff, DEFAULT_PULL_SECRET, type OsStreamsOptions, type RetryBackoff } from './options.ts';
 import { poolStreamsController } from './pool-streams-controller.ts';
 import { computePullSecretDigest, keepRegistry, type KeptRegistry } from './registry.ts';
+import { createTagReader, type TagReader } from './tag-reader.ts';
 import {
   buildDegradedCondition,
   DEGRADED_REASON,
@@ -134,35 +128,6 @@ interface StreamDeps {
   readonly pace: RetryBackoff;
   readonly tags: TagReader;
   readonly secret: string;
-}
-
-/** What the tags of sources stand for. Only a cache, so a restart may lose it. */
-interface TagReader {
-  /** Milliseconds until the registries must be asked again; null: nothing is specified by tag. */
-  waitFor(named: StreamSources, now: number): number | null;
-  /** The sources by digest: asks the registries if it is time. If one fails, its last answer holds. */
-  read(named: StreamSources, now: number, ask: () => Promise<StreamSources | null>): Promise<StreamSources>;
-}
-
-function createTagReader(intervalMs = DEFAULT_TAG_INTERVAL_MS): TagReader {
-  let last: { readonly named: string; readonly sources: StreamSources; readonly at: number } | undefined;
-  const findLast = (named: StreamSources) => (last?.named === digestSources(named, '') ? last : undefined);
-  const waitFor: TagReader['waitFor'] = (named, now) => {
-    if (listTagged(named).length === 0) return null;
-    const known = findLast(named);
-    return known === undefined ? 0 : Math.max(0, known.at + intervalMs - now);
-  };
-  return {
-    waitFor,
-    async read(named, now, ask) {
-      const known = findLast(named);
-      if (waitFor(named, now) !== 0) return known?.sources ?? named;
-      const sources = (await ask()) ?? known?.sources;
-      if (sources === undefined) return named;
-      last = { named: digestSources(named, ''), sources, at: now };
-      return sources;
-    },
-  };
 }
 
 async function reconcileStreams(
