@@ -102,6 +102,15 @@ describe('a host that asked to be left alone', () => {
     expect(hosts.remainingMs('a')).toBe(0);
   });
 
+  it('is asked again if the clock is set back, instead of after days', () => {
+    let now = 41 * 86_400_000;
+    const hosts = createRestingHosts(() => now);
+    hosts.rest('a', 90_000);
+    now = 0;
+    expect(hosts.remainingMs('a')).toBe(0);
+    expect(hosts.remainingMs('a')).toBe(0);
+  });
+
   it('is asked again after ten minutes, whatever it asked for', () => {
     const hosts = createRestingHosts(() => 0);
     hosts.rest('a', Infinity);

@@ -69,7 +69,8 @@ export function createRestingHosts(now: () => number): RestingHosts {
     },
     remainingMs(host) {
       const rest = (until.get(host) ?? 0) - now();
-      if (rest > 0) return rest;
+      // More than it may ask for: the clock was set back.
+      if (rest > 0 && rest <= MAX_RETRY_AFTER_MS) return rest;
       until.delete(host);
       return 0;
     },
