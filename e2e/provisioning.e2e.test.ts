@@ -320,6 +320,12 @@ describe('on OpenShift', () => {
       serverSecrets.tokens,
     ]);
     expect(await scene.names('kube-system', `slipway.dev/bootstrap-token-of=${scene.ours}`)).toEqual([]);
+
+    // A new address, without a restart and before anything else of the stub changes.
+    const moved = { type: 'BareMetal', baremetal: { apiServerInternalIPs: ['192.0.2.6'] } };
+    const move = { type: 'merge', body: { status: { platformStatus: moved } } } as const;
+    await cluster.client.patch(infrastructures, { name: 'cluster' }, move, {}, { subresource: 'status' });
+    await until(async () => expect((await machineStub()).source).toContain('https://192.0.2.6:22623/'));
   });
 });
 

@@ -78,6 +78,20 @@ describe('the OS', () => {
 const STATES = ['enabled', 'enabled-runtime', 'disabled', 'static', 'indirect', 'alias', 'generated', 'linked'];
 const GONE = ['masked', 'masked-runtime', 'not-found'];
 
+it('a password in kernel arguments is not reported', () => {
+  const kernelArguments = [
+    ...booted.kernelArguments,
+    'rd.iscsi.password=abc12',
+    'netroot=iscsi:shop:abc12@10.0.0.1::::iqn.a',
+  ];
+  const [difference] = compareOS(
+    { ...expected, kernelArguments: ['rd.iscsi.password=abc13'] },
+    { booted: { ...booted, kernelArguments }, fips: false },
+  );
+  expect(difference?.message).toContain('also rd.iscsi.password=(hidden), the machine runs with root=x quiet');
+  expect(difference?.message).not.toMatch(/abc1/);
+});
+
 describe('a unit', () => {
   it.each([
     ['enabled', true, ['disabled', ...GONE]],

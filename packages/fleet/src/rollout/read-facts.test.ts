@@ -104,6 +104,11 @@ describe('readNodeFacts', () => {
     expect(readNodeFacts({ metadata: { name: 'worker-1', annotations } }).awaitsDrain).toBe(awaitsDrain);
   });
 
+  it('a reason shows no secret, whichever daemon reported it', () => {
+    const annotations = { [nodeAnnotations.state]: 'Degraded', [nodeAnnotations.reason]: 'cannot pull: TOKEN=abc12' };
+    expect(readNodeFacts({ metadata: { name: 'worker-1', annotations } }).reason).toBe('cannot pull: TOKEN=(hidden)');
+  });
+
   it('a new Node has reported nothing', () => {
     expect(readNodeFacts({ metadata: { name: 'worker-1' } })).toMatchObject({
       current: null,
