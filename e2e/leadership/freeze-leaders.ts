@@ -16,7 +16,11 @@ interface LeadershipResult {
 }
 
 /** Pairs of candidates, each for a lease and objects of its own; in each pair the leader is frozen again and again. */
-export async function freezeLeaders(options: { pairs: number; runs: number; unfenced: boolean }): Promise<LeadershipResult> {
+export async function freezeLeaders(options: {
+  pairs: number;
+  runs: number;
+  unfenced: boolean;
+}): Promise<LeadershipResult> {
   const kubeconfig = inject('kubeconfig');
   const namespace = `leadership-${randomUUID().slice(0, 8)}`;
   const names = Array.from({ length: options.pairs }, (_, at) => `pair-${at}`);
