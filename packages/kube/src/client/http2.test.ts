@@ -3,10 +3,11 @@ import { makeAuthority } from '@slipway/testing/certificates';
 import { type RequestHandler, respondJson, startFakeServer } from '@slipway/testing/fake-http-server';
 import { startTcpFaultProxy } from '@slipway/testing/tcp-fault-proxy';
 import { until } from '@slipway/testing/wait';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Http2Request, respond, startHttp2Server } from '../testing/http2-server.ts';
 import type { Resource } from './resource.ts';
 import { createInformer } from '../watch/informer.ts';
+import type { ClusterAccess } from './access.ts';
 import { DEFAULT_PINGS } from './http2.ts';
 import { createTransport, type Request, type Stream } from './transport.ts';
 
@@ -103,6 +104,39 @@ describe('one connection', () => {
     await until(() => expect(server.sessions.every(({ destroyed }) => destroyed)).toBe(true), 'process');
     await expect(transport.json(read)).rejects.toMatchObject({ code: 'SLW_KUBE_UNREACHABLE' });
   });
+
+  it('that was opened for a request that is no longer needed does not keep the process alive', async () => {
+    await using server = await startHttp2Server(serve);
+    const countSockets = (): number =>
+      process.getActiveResourcesInfo().filter((each) => each === 'TCPSocketWrap').length;
+    const before = countSockets();
+    const transport = createTransport(server.access(), { multiplex: true });
+    const abort = new AbortController();
+    const reason = new Error('no longer needed');
+    setImmediate(() => abort.abort(reason));
+    await expect(transport.json({ ...read, signal: abort.signal })).rejects.toBe(reason);
+    await until(() => expect(server.sessions).toHaveLength(1), 'process');
+    // The server's end of it.
+    await until(() => expect(countSockets()).toBe(before + 1), 'process');
+    await transport.close();
+  });
+});
+
+describe('the certificate of the server', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  it.each<[string, Partial<ClusterAccess>]>([
+    ['of an unknown CA', { ca: async () => (await makeAuthority()).cert }],
+    ['of no CA that the system knows', { ca: async () => undefined }],
+    ['for another name', { tlsServerName: 'other.example.com' }],
+  ])('%s is refused, whatever the environment asks Node to do', async (_, more) => {
+    await using server = await startHttp2Server(serve);
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const transport = createTransport({ ...server.access(), ...more }, { multiplex: true });
+    await expect(transport.json(write)).rejects.toMatchObject({ code: 'SLW_KUBE_TLS' });
+    expect(server.requests).toHaveLength(0);
+    await transport.close();
+  });
 });
 
 it('a server that speaks only HTTP/1.1 is used with HTTP/1.1', async () => {
@@ -138,6 +172,25 @@ describe('a connection whose packets are dropped without a word', () => {
     expect(await ended).toMatchObject({ code: 'SLW_KUBE_TIMEOUT' });
     expect(await transport.json(read)).toEqual(ok);
     expect(proxy.opened).toBe(2);
+    await transport.close();
+  });
+
+  it('is noticed too while it only finishes its watches after a GOAWAY', async () => {
+    await using server = await startHttp2Server(serve);
+    await using proxy = await startTcpFaultProxy(server.port);
+    const transport = createTransport(server.access(proxy.port), {
+      multiplex: { pings: { everyMs: 100, timeoutMs: 300 } },
+    });
+    const stream = await transport.open({ ...watch, silenceMs: 150_000 });
+    const ended = readToEnd(stream);
+    server.sessions[0]?.goaway(constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1);
+    // Once the GOAWAY has arrived, requests use another connection.
+    await until(async () => {
+      await transport.json(read);
+      expect(server.sessions).toHaveLength(2);
+    }, 'process');
+    proxy.blackHole();
+    expect(await ended).toMatchObject({ code: 'SLW_KUBE_TIMEOUT' });
     await transport.close();
   });
 
@@ -209,6 +262,24 @@ describe('a GOAWAY', () => {
     const transport = createTransport(server.access(), { multiplex: true });
     expect(await transport.json(write)).toEqual(ok);
     expect(server.requests).toHaveLength(2);
+    await transport.close();
+  });
+
+  it('that names the last request that the server has read lets later ones be sent again, and the watch continues', async () => {
+    await using server = await startHttp2Server(({ path, stream, session }) => {
+      if (path === '/watch') {
+        stream.respond({ ':status': 200 });
+        stream.write('one');
+        // The watch is request 1, and the next one is 3.
+      } else if (session === server.sessions[0]) server.sessions[0]?.goaway(constants.NGHTTP2_NO_ERROR, 1);
+      else respond(stream, 201, ok);
+    });
+    const transport = createTransport(server.access(), { multiplex: true });
+    const ended = readToEnd(await transport.open(watch));
+    expect(await transport.json(write)).toEqual(ok);
+    expect(server.sessions).toHaveLength(2);
+    server.requests[0]?.stream.end('two');
+    expect(await ended).toBe('ended');
     await transport.close();
   });
 });

@@ -42,6 +42,7 @@ class ClosedError extends Error {
 
 interface Session {
   readonly http2: ClientHttp2Session;
+  readonly socket: TLSSocket;
   streams: number;
 }
 
@@ -49,7 +50,7 @@ export function createHttp2Connections(url: URL, tls: ConnectionOptions, pings: 
   /** Those that take new requests. */
   const open = new Set<Session>();
   /** Also those that only finish their requests. */
-  const all = new Set<ClientHttp2Session>();
+  const all = new Set<Session>();
   let opening: Promise<Session> | undefined;
   let dialing: TLSSocket | undefined;
   let isRetired = false;
@@ -68,17 +69,19 @@ export function createHttp2Connections(url: URL, tls: ConnectionOptions, pings: 
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
       maxSessionMemory: MAX_SESSION_MEGABYTES,
     });
-    const session: Session = { http2, streams: 0 };
-    const stopPings = startPings(http2, pings);
+    // Until its first request: the one that opened it may no longer need it.
+    http2.unref();
+    const session: Session = { http2, socket, streams: 0 };
+    const stopPings = startPings(session, pings);
     open.add(session);
-    all.add(http2);
+    all.add(session);
     // Requests that run get the error themselves.
     http2.on('error', () => {});
     http2.on('connect', () => http2.setLocalWindowSize(CONNECTION_WINDOW));
     http2.on('goaway', () => leave(session));
     http2.on('close', () => {
       open.delete(session);
-      all.delete(http2);
+      all.delete(session);
       stopPings();
     });
     return session;
@@ -118,7 +121,7 @@ export function createHttp2Connections(url: URL, tls: ConnectionOptions, pings: 
   function retire(): void {
     isRetired = true;
     open.clear();
-    for (const session of all) session.close();
+    for (const { http2 } of all) http2.close();
   }
 
   return {
@@ -128,7 +131,7 @@ export function createHttp2Connections(url: URL, tls: ConnectionOptions, pings: 
       isRetired = true;
       open.clear();
       dialing?.destroy();
-      for (const session of all) session.destroy(new ClosedError('the connections to the API server are closed'));
+      for (const session of all) destroy(session, new ClosedError('the connections to the API server are closed'));
     },
   };
 }
@@ -153,21 +156,28 @@ function untilSecure(socket: TLSSocket): Promise<void> {
   });
 }
 
+/** Node lets the socket of a connection that is being closed wait for the other side, which may be gone. */
+function destroy({ http2, socket }: Session, error: Error): void {
+  http2.destroy(error);
+  socket.destroy();
+}
+
 /** Ends a connection that no longer answers: everything on it fails immediately, and is opened again elsewhere. */
-function startPings(session: ClientHttp2Session, { everyMs, timeoutMs }: PingTimes): () => void {
+function startPings(session: Session, { everyMs, timeoutMs }: PingTimes): () => void {
+  const { http2 } = session;
   let late: NodeJS.Timeout | undefined;
+  const onAnswer = (error: Error | null): void => {
+    if (error !== null) return;
+    clearTimeout(late);
+    late = undefined;
+  };
   const timer = setInterval(() => {
-    if (late !== undefined || session.destroyed) return;
-    late = setTimeout(
-      () => session.destroy(new LateError(`no answer to a ping within ${timeoutMs / 1000} s`)),
-      timeoutMs,
-    ).unref();
-    session.ping((error) => {
-      clearTimeout(late);
-      late = undefined;
-      // The connection is being closed, or already is.
-      if (error !== null) clearInterval(timer);
-    });
+    if (late !== undefined || http2.destroyed) return;
+    const error = new LateError(`no answer to a ping within ${timeoutMs / 1000} s`);
+    late = setTimeout(() => destroy(session, error), timeoutMs).unref();
+    // After a GOAWAY, watches run on for minutes, but Node sends no pings. Settings have to be answered too.
+    if (http2.closed) http2.settings({}, onAnswer);
+    else http2.ping(onAnswer);
   }, everyMs).unref();
   return () => {
     clearInterval(timer);
