@@ -26,6 +26,8 @@ export interface Exchange {
   readonly signal: AbortSignal | null;
   /** Called once connected, right before the first byte is sent: connecting may take long. Throws to stop. */
   beforeSend(this: void): void;
+  /** The server has not read it, by its own account. */
+  onUnread(this: void): void;
 }
 
 export interface Answer {

@@ -282,4 +282,25 @@ describe('a GOAWAY', () => {
     expect(await ended).toBe('ended');
     await transport.close();
   });
+
+  it('with an error says nothing about a write that the server may have read: it is not sent again', async () => {
+    await using server = await startHttp2Server(({ session }) => {
+      if (session === server.sessions[0]) server.sessions[0]?.goaway(constants.NGHTTP2_REFUSED_STREAM, 1);
+    });
+    const transport = createTransport(server.access(), { multiplex: true });
+    await expect(transport.json(write)).rejects.toMatchObject({ code: 'SLW_KUBE_OUTCOME_UNKNOWN' });
+    expect(server.requests).toHaveLength(1);
+    await transport.close();
+  });
+});
+
+it('a write that the server refuses unread, however often, has not taken effect: it is sent until it is read', async () => {
+  await using server = await startHttp2Server(({ stream }) => {
+    if (server.requests.length <= 3) stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    else respond(stream, 201, ok);
+  });
+  const transport = createTransport(server.access(), { multiplex: true });
+  expect(await transport.json({ ...write, retry: 'unsent' })).toEqual(ok);
+  expect(server.requests).toHaveLength(4);
+  await transport.close();
 });

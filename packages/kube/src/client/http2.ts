@@ -3,6 +3,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { isIP } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { systemCode } from '@slipway/base/http';
 import type { Answer, Body, Connections, Exchange } from './connections.ts';
 
 export interface PingTimes {
@@ -112,7 +113,9 @@ export function createHttp2Connections(url: URL, tls: ConnectionOptions, pings: 
     try {
       return await sendOn(session, exchange);
     } catch (error) {
-      if (!(error instanceof UnprocessedError) || isRepeated) throw error;
+      if (!(error instanceof UnprocessedError)) throw error;
+      exchange.onUnread();
+      if (isRepeated) throw error;
       leave(session);
       return send(exchange, true);
     }
@@ -200,8 +203,7 @@ function sendOn(session: Session, exchange: Exchange): Promise<Answer> {
     signal?.addEventListener('abort', cancel, { once: true });
     const limit = setTimeout(() => stream.destroy(new LateError('no response in time')), headersTimeoutMs);
     // Rejecting does nothing once the response has started: then the reader of the body gets the error.
-    const fail = (error: Error): void =>
-      reject(stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? new UnprocessedError(error.message) : error);
+    const fail = (error: Error): void => reject(isUnread(stream, error) ? new UnprocessedError(error.message) : error);
     stream.once('response', (received) => {
       clearTimeout(limit);
       if (silenceMs > 0) stream.setTimeout(silenceMs, () => stream.destroy(new LateError('the response fell silent')));
@@ -216,6 +218,10 @@ function sendOn(session: Session, exchange: Exchange): Promise<Answer> {
     });
   });
 }
+
+/** Node gives the code of a GOAWAY to all streams of the connection. It is not about a single request. */
+const isUnread = ({ rstCode }: ClientHttp2Stream, error: Error): boolean =>
+  rstCode === constants.NGHTTP2_REFUSED_STREAM && systemCode(error) !== 'ERR_HTTP2_SESSION_ERROR';
 
 /** Node ends a stream in the usual way when its connection breaks. Only its code shows that the rest is missing. */
 function toBody(stream: ClientHttp2Stream): Body {

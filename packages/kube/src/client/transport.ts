@@ -103,6 +103,9 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
         silenceMs: bodyTimeout,
         signal,
         beforeSend: () => begin(request, start),
+        onUnread: () => {
+          start.sent = false;
+        },
       });
       return { answer, identity };
     } catch (error) {
