@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readFile, rename, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeSelfSigned } from '@slipway/testing/certificates';
 import { until } from '@slipway/testing/wait';
@@ -52,6 +52,21 @@ describe('a token file', () => {
     expect(await credentials.current()).toEqual({ token: 'two' });
   });
 
+  it('that is missing or empty for a moment does not take away the last token', async () => {
+    await using scratch = await makeScratch();
+    const path = join(scratch.path, 'token');
+    await replace(path, 'one');
+    const credentials = tokenFileCredentials(path, { lookEveryMs: 0 });
+    await credentials.current();
+    await replace(path, '');
+    expect(await credentials.current()).toEqual({ token: 'one' });
+    await rm(path);
+    await credentials.refresh();
+    expect(await credentials.current()).toEqual({ token: 'one' });
+    await replace(path, 'two');
+    expect(await credentials.current()).toEqual({ token: 'two' });
+  });
+
   it.each<[string, string | undefined, string]>([
     ['missing', undefined, 'cannot be read: Error: ENOENT'],
     ['empty', ' \n', 'is empty: expected a bearer token'],
@@ -79,7 +94,10 @@ describe('certificate files', () => {
     expect(first.certificate).toEqual(old);
     expect((await credentials.current()).certificate).toBe(first.certificate);
 
+    await rm(key);
+    expect((await credentials.current()).certificate, 'one is missing: the old pair').toBe(first.certificate);
     await replace(cert, next.cert);
+    await replace(key, old.key);
     expect((await credentials.current()).certificate, 'half replaced: the old pair').toBe(first.certificate);
     await replace(key, next.key);
     expect((await credentials.current()).certificate).toEqual(next);

@@ -38,13 +38,19 @@ const watchCredentials = (path: string, options: FileOptions): WatchedFile =>
 
 export function tokenFileCredentials(path: string, options: FileOptions = {}): Credentials {
   const file = watchCredentials(path, options);
+  let last: string | undefined;
+
+  async function readToken(): Promise<string> {
+    const token = (await file.read()).trim();
+    if (token !== '') return token;
+    throw new KubeError('SLW_KUBE_CREDENTIALS', `token file ${path} is empty: expected a bearer token`);
+  }
+
   return {
     source: `token file ${path}`,
     async current() {
-      const token = (await file.read()).trim();
-      if (token === '')
-        throw new KubeError('SLW_KUBE_CREDENTIALS', `token file ${path} is empty: expected a bearer token`);
-      return { token };
+      last = await readToken().catch(orLast(last));
+      return { token: last };
     },
     async refresh() {
       file.forget();
@@ -59,7 +65,7 @@ export function certificateFileCredentials(certPath: string, keyPath: string, op
   return {
     source: `client certificate ${certPath}`,
     async current() {
-      const read = { cert: await cert.read(), key: await key.read() };
+      const read = await readPair().catch(orLast(last));
       // Returns the same object until a file changes: the transport opens new connections for a new object.
       if (last?.cert === read.cert && last.key === read.key) return { certificate: last };
       if (belongTogether(read)) last = read;
@@ -78,11 +84,23 @@ export function certificateFileCredentials(certPath: string, keyPath: string, op
     },
   };
 
+  async function readPair(): Promise<ClientCertificate> {
+    return { cert: await cert.read(), key: await key.read() };
+  }
+
   function forget(): void {
     cert.forget();
     key.forget();
   }
 }
+
+/** A file that is missing or empty is being replaced. If it stays so, the API server refuses what was read last. */
+const orLast =
+  <T>(last: T | undefined) =>
+  (error: unknown): T => {
+    if (last === undefined) throw error;
+    return last;
+  };
 
 export function belongTogether({ cert, key }: ClientCertificate): boolean {
   try {

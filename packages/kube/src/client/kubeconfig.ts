@@ -20,7 +20,7 @@ const MAX_KUBECONFIG_BYTES = 4 * 1024 * 1024;
 
 /**
  * Merges several files as kubectl does: the first file to define a cluster, user or context wins. The CA and the
- * credentials follow the files when they are replaced; the address of the server does not.
+ * credentials follow the files when they are replaced; the context and the address of the server do not.
  */
 export async function loadKubeconfig(
   paths: readonly string[],
@@ -29,33 +29,36 @@ export async function loadKubeconfig(
 ): Promise<ClusterAccess> {
   const files = paths.map((path) => ({ path, file: watchKubeconfig(path, options) }));
   const readAll = (): Promise<string[]> => Promise.all(files.map(({ file }) => file.read()));
-  const parseAll = (texts: readonly string[]): ClusterAccess =>
-    accessFrom(
-      files.map(({ path }, index) => ({ path, content: parseKubeconfig(path, texts[index] ?? '') })),
-      context,
-      options,
-    );
+  const parseAll = (texts: readonly string[]): KubeconfigFile[] =>
+    files.map(({ path }, index) => ({ path, content: parseKubeconfig(path, texts[index] ?? '') }));
   let texts = await readAll();
-  let current = parseAll(texts);
+  const first = parseAll(texts);
+  // `kubectl config use-context` changes the file for the next program, not for those that run.
+  const chosen = context ?? readCurrentContext(first);
+  const loaded = accessFrom(first, chosen, options);
+  let current = loaded;
 
   async function latest(): Promise<ClusterAccess> {
     try {
       const found = await readAll();
       if (found.some((text, index) => text !== texts[index])) {
+        const next = accessFrom(parseAll(found), chosen, options);
         texts = found;
-        current = parseAll(found);
+        // These credentials are for another server, which is not the one that we are connected to.
+        if (next.server === loaded.server) current = next;
       }
     } catch {
-      // Half written, or being replaced. If it stays so, the API server will refuse what was read last, by name.
+      // Half written, or it names a file that is not there yet: it is parsed again at the next request. If it stays so,
+      // the API server will refuse what was read last, by name.
     }
     return current;
   }
 
   return {
-    ...current,
+    ...loaded,
     ca: async () => (await latest()).ca(),
     credentials: {
-      source: current.credentials.source,
+      source: loaded.credentials.source,
       current: async () => (await latest()).credentials.current(),
       async refresh() {
         for (const { file } of files) file.forget();
@@ -98,7 +101,7 @@ export function accessFrom(
   wanted?: string,
   options: FileOptions = {},
 ): ClusterAccess {
-  const sources = files.map((file) => ({ path: file.path, root: objectAt(file.path, '', file.content) }));
+  const sources = files.map(toSource);
   const source = sources.map((file) => file.path).join(delimiter);
   const contextName = wanted ?? firstString(sources, 'current-context');
   if (contextName === undefined) {
@@ -118,6 +121,11 @@ export function accessFrom(
     credentials: user === undefined ? fixedCredentials({}, 'no user (anonymous)') : readCredentials(user, options),
   };
 }
+
+const readCurrentContext = (files: readonly KubeconfigFile[]): string | undefined =>
+  firstString(files.map(toSource), 'current-context');
+
+const toSource = ({ path, content }: KubeconfigFile): Source => ({ path, root: objectAt(path, '', content) });
 
 function readServer(cluster: Entry): string {
   const server = stringField(cluster, 'server');

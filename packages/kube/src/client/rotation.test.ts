@@ -131,3 +131,58 @@ it('a token in a kubeconfig is followed when the kubeconfig is written again', a
   expect(await transport.json(read)).toEqual({ token: 'Bearer two' });
   await transport.close();
 });
+
+it('a kubeconfig that names its new CA before that file is there is followed once it is', async () => {
+  await using scratch = await makeScratch();
+  const [old, next] = [await makeAuthority('old'), await makeAuthority('new')];
+  await using server = await serveAs(next, 0);
+  const path = join(scratch.path, 'kubeconfig');
+  await writeFile(join(scratch.path, 'old.crt'), old.cert);
+  await writeFile(path, kubeconfig(server.port, { 'certificate-authority': 'old.crt' }));
+  const transport = createTransport(await loadKubeconfig([path], undefined, atOnce));
+  await replace(path, kubeconfig(server.port, { 'certificate-authority': 'new.crt' }));
+  await expect(transport.json(read)).rejects.toMatchObject({ code: 'SLW_KUBE_TLS' });
+  await writeFile(join(scratch.path, 'new.crt'), next.cert);
+  expect(await transport.json(read)).toEqual({ token: 'Bearer one' });
+  await transport.close();
+});
+
+describe('credentials for another server are not sent to the one that is connected', () => {
+  it.each<[string, (port: number, cluster: object) => string]>([
+    [
+      'after the current context has changed',
+      (port, cluster) =>
+        stringify({
+          'current-context': 'there',
+          contexts: [
+            { name: 'here', context: { cluster: 'c', user: 'u' } },
+            { name: 'there', context: { cluster: 'd', user: 'v' } },
+          ],
+          clusters: [
+            { name: 'c', cluster: { server: `https://127.0.0.1:${port}`, ...cluster } },
+            { name: 'd', cluster: { server: 'https://there.example.com', ...cluster } },
+          ],
+          users: [
+            { name: 'u', user: { token: 'one' } },
+            { name: 'v', user: { token: 'for-another-server' } },
+          ],
+        }),
+    ],
+    [
+      'after the context has got another address',
+      (_, cluster) =>
+        kubeconfig(1, { ...cluster, server: 'https://there.example.com' }, { token: 'for-another-server' }),
+    ],
+  ])('%s', async (_, change) => {
+    await using scratch = await makeScratch();
+    const authority = await makeAuthority();
+    await using server = await serveAs(authority, 0);
+    const path = join(scratch.path, 'kubeconfig');
+    const cluster = { 'certificate-authority-data': base64(authority.cert) };
+    await writeFile(path, kubeconfig(server.port, cluster));
+    const transport = createTransport(await loadKubeconfig([path], undefined, atOnce));
+    await replace(path, change(server.port, cluster));
+    expect(await transport.json(read)).toEqual({ token: 'Bearer one' });
+    await transport.close();
+  });
+});
