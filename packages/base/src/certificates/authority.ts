@@ -29,18 +29,23 @@ export async function makeAuthority(now: Date, validityMs: number): Promise<Auth
 /**
  * A new CA whose key is also certified by the old CA. Machines that know only the old CA trust a server that sends this
  * cross-signed certificate. It is valid as long as any of the older CAs, so that a policy with a shorter validity does
- * not cut off machines that trust an older CA.
+ * not cut off machines that trust an older CA; and since their start, because the clock may be ahead: the old key is
+ * deleted, so nothing can sign again when it is right.
  */
 export async function rotateAuthority(old: Authority, now: Date, validityMs: number): Promise<Authority> {
   const validity = validFor(now.getTime(), validityMs);
   const next = await newPair(validity);
   const remembered = withoutExpired(old, now);
   const older = [old.certificate, ...remembered.older];
+  const validities = older.map(readValidity);
   const { subjectName, publicKey } = new x509.X509Certificate(next.certificate);
   const crossSigned = await sign(old, {
     subject: subjectName,
     publicKey,
-    validity: { from: validity.from, to: Math.max(...older.map((each) => readValidity(each).to)) },
+    validity: {
+      from: Math.min(validity.from, ...validities.map(({ from }) => from)),
+      to: Math.max(...validities.map(({ to }) => to)),
+    },
     extensions: await authorityExtensions(publicKey),
   });
   return { ...next, older, crossSigned: [crossSigned, ...remembered.crossSigned] };

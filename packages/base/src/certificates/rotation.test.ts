@@ -58,6 +58,12 @@ describe('a machine whose stub', () => {
     expect(await readGreeting(port, at(0).certificate, HOST)).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 
+  it('predates a rotation of a controller whose clock was ahead trusts the server when the clock is right again', async () => {
+    const ahead = await rotateAuthority(at(0), new Date(now.getTime() + 41 * 24 * HOUR), 10 * YEAR);
+    const { port } = await startServer(await rotateAuthority(ahead, now, 10 * YEAR));
+    expect(await readGreeting(port, at(0).certificate, HOST)).toBe('hello');
+  });
+
   it('names another host does not trust the server', async () => {
     const { port } = await startServer(at(0));
     expect(await readGreeting(port, at(0).certificate, 'other.example.com')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
