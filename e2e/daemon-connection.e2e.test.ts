@@ -62,4 +62,20 @@ describe('a daemon', () => {
     expect(proxy.opened - before).toBe(1);
     await node.stop();
   });
+
+  it('whose connection breaks waits a random time before it comes back, so that a fleet does not come back in one instant', async () => {
+    const node = await startThroughProxy('patient');
+    const waits: number[] = [];
+    // The backoff alone stays below a second for four breaks. A wait of up to 10 s exceeds it in nine of ten cases.
+    while (waits.length < 4 && Math.max(0, ...waits) < 1000) {
+      const before = proxy.opened;
+      proxy.cutAll();
+      const cutAt = performance.now();
+      await until(() => expect(proxy.opened).toBeGreaterThan(before));
+      waits.push(performance.now() - cutAt);
+      await until(() => expect(proxy.open).toBe(1));
+    }
+    expect(Math.max(...waits)).toBeGreaterThan(1000);
+    await node.stop();
+  });
 });
