@@ -1,9 +1,9 @@
 // Some machines of a fleet in one process: the real daemons on simulated machines, each with the certificate of its node
-// and its own connections. Says `ready` when they have joined, and ends with SIGTERM.
+// and its own connection, as the shipped daemon opens it. Says `ready` when they have joined, and ends with SIGTERM.
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createFetcher } from '@slipway/controllers';
-import { createLog, createTransport, loadKubeconfig } from '@slipway/kube';
+import { createLog, createTransport, loadKubeconfig, type TransportOptions } from '@slipway/kube';
 import { startFleet } from '@slipway/simulator';
 
 export interface FleetProcessOptions {
@@ -19,7 +19,8 @@ export interface FleetProcessOptions {
   readonly withoutDaemon: string | null;
 }
 
-const connect = async (kubeconfig: string) => createTransport(await loadKubeconfig([kubeconfig]));
+const connect = async (kubeconfig: string, more: TransportOptions = {}) =>
+  createTransport(await loadKubeconfig([kubeconfig]), more);
 const options = JSON.parse(process.argv[2] ?? '') as FleetProcessOptions;
 const { directory, first, machines, bootMs, withoutDaemon } = options;
 const stopped = once(process, 'SIGTERM');
@@ -32,7 +33,7 @@ const fleet = await startFleet({
   fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
   programVersion: 'test',
   bootMs,
-  connectNode: (name) => connect(join(options.kubeconfigs, `${name}.kubeconfig`)),
+  connectNode: (name) => connect(join(options.kubeconfigs, `${name}.kubeconfig`), { multiplex: true }),
 });
 if (withoutDaemon !== null) await fleet.setTrouble(withoutDaemon, 'hangs');
 console.log('ready');
