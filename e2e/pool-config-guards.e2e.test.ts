@@ -4,7 +4,9 @@ import {
   machineConfigs,
   nodeAnnotations,
   nodes,
+  rolloutHistoryAnnotation,
   rolloutRequestAnnotation,
+  rolloutStateAnnotation,
   targetConfigAnnotation,
 } from '@slipway/api';
 import { rolloutController } from '@slipway/controllers';
@@ -63,6 +65,15 @@ describe('a user with only patch machineconfigpools', () => {
     await annotate(cluster.operator, 'worker', { [targetConfigAnnotation]: null });
   });
 
+  it.each([rolloutStateAnnotation, rolloutHistoryAnnotation])('cannot rewrite or remove %s', async (annotation) => {
+    const message = `only the controllers write the annotation ${annotation} of pool worker. To roll the pool back`;
+    await expectRefused(annotate(user, 'worker', { [annotation]: '{"wave":2}' }), GUARD, message);
+    await annotate(cluster.operator, 'worker', { [annotation]: '{"wave":1}' });
+    await expectRefused(annotate(user, 'worker', { [annotation]: '{"wave":2}' }), GUARD, message);
+    await expectRefused(annotate(user, 'worker', { [annotation]: null }), GUARD, message);
+    await annotate(cluster.operator, 'worker', { [annotation]: null });
+  });
+
   it.each([
     ['another pool’s config', masters],
     ['a bare piece', PIECE],
@@ -85,6 +96,7 @@ describe('a user with only patch machineconfigpools', () => {
     const create = (extra: object, annotations = {}) =>
       cluster.admin.create(machineConfigPools, machineConfigPool('arbiter', extra, annotations), { dryRun: true });
     await expectRefused(create({}, { [targetConfigAnnotation]: masters }), GUARD);
+    await expectRefused(create({}, { [rolloutStateAnnotation]: '{"wave":2}' }), GUARD);
     await expectRefused(create({ configuration: { name: masters } }), GUARD);
     await expect(create({ configuration: { name: rendered('arbiter', 'a') } })).resolves.toBeDefined();
   });

@@ -1,5 +1,5 @@
 import type { Identity } from '../identity.ts';
-import type { PolicyDefinition } from '../policy.ts';
+import { celList, type PolicyDefinition } from '../policy.ts';
 import { machineConfigPools } from './machine-config-pool.ts';
 import { machineConfigs } from './machine-config.ts';
 import {
@@ -8,7 +8,9 @@ import {
   poolLabel,
   RENDERED_PREFIX,
   ROLE_LABEL,
+  rolloutHistoryAnnotation,
   rolloutRequestAnnotation,
+  rolloutStateAnnotation,
   targetConfigAnnotation,
 } from './names.ts';
 
@@ -88,32 +90,43 @@ export const customPoolPolicy = (exempt: readonly Identity[]): PolicyDefinition 
   ],
 });
 
-const targetOf = (object: 'object' | 'oldObject'): string =>
-  `${object}.metadata.?annotations[?'${targetConfigAnnotation}']`;
+// What the rollout controller decides from, and the machine config server too.
+const rolloutAnnotations = [targetConfigAnnotation, rolloutStateAnnotation, rolloutHistoryAnnotation];
 const configOf = (object: 'object' | 'oldObject'): string => `${object}.?spec.configuration.name.orValue('')`;
 const ASK_FOR_A_TARGET = `To roll the pool back, run slipway rollback POOL or set the annotation ${rolloutRequestAnnotation}; to release a held pool, run slipway resume POOL`;
 
 /**
  * A pool's config is applied to all its machines: a user who can edit pools must not be able to give workers the config
- * of the masters, or a single MachineConfig in place of a rendered one. Rollout, server and daemon check it too.
+ * of the masters, or a single MachineConfig in place of a rendered one. Rollout, server and daemon check it too. Nor
+ * may one rewrite the stored rollout: it would skip the canary, ignore failures, and serve an untried config at first
+ * boot. A file that was exported earlier and is applied again would do that by accident.
  */
 export const poolConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'pool-config-guards',
-  description: `Only the controllers write the annotation ${targetConfigAnnotation} of a pool, and spec.configuration can only name a rendered MachineConfig of the pool.`,
+  description: `Only the controllers write the annotations ${rolloutAnnotations.join(', ')} of a pool, and spec.configuration can only name a rendered MachineConfig of the pool.`,
   resource: machineConfigPools,
   operations: ['CREATE', 'UPDATE'],
   covers: 'everything',
   exempt,
   variables: [
+    {
+      name: 'annotationsBefore',
+      expression: "request.operation == 'CREATE' ? {} : oldObject.metadata.?annotations.orValue({})",
+    },
+    { name: 'annotationsAfter', expression: 'object.metadata.?annotations.orValue({})' },
+    {
+      name: 'changed',
+      expression: `${celList(rolloutAnnotations)}.filter(name, variables.annotationsBefore[?name] != variables.annotationsAfter[?name])`,
+    },
     { name: 'prefix', expression: `'${RENDERED_PREFIX}' + object.metadata.name + '-'` },
     { name: 'config', expression: configOf('object') },
     { name: 'before', expression: `request.operation == 'CREATE' ? '' : ${configOf('oldObject')}` },
   ],
   validations: [
     {
-      expression: `${targetOf('object')} == (request.operation == 'CREATE' ? optional.none() : ${targetOf('oldObject')})`,
-      message: `only the controllers write the annotation ${targetConfigAnnotation} of a pool. ${ASK_FOR_A_TARGET}`,
-      messageExpression: `'only the controllers write the annotation ${targetConfigAnnotation} of pool ' + object.metadata.name + '. ' + (request.operation == 'CREATE' ? 'Omit it from a new pool' : '${ASK_FOR_A_TARGET}')`,
+      expression: 'size(variables.changed) == 0',
+      message: `only the controllers write the annotations ${rolloutAnnotations.join(', ')} of a pool. ${ASK_FOR_A_TARGET}`,
+      messageExpression: `'only the controllers write the annotation ' + variables.changed.join(', ') + ' of pool ' + object.metadata.name + '. ' + (request.operation == 'CREATE' ? 'Omit it from a new pool' : '${ASK_FOR_A_TARGET}. Omit it from files for kubectl apply')`,
     },
     {
       // The last dash ends the name of the pool: worker must not get a config of worker-gpu.
