@@ -168,8 +168,11 @@ describe('the server on a cluster', () => {
     });
   };
 
-  it('gives new machines the new config when the rollout has passed its first wave, whatever a node reports', async () => {
-    await patchPool({ status: { configuration: { name: rendered('1') } } }, { subresource: 'status' });
+  it('gives new machines the new config when the rollout has passed its first wave and a second machine has it, whatever one node reports', async () => {
+    await patchPool(
+      { status: { configuration: { name: rendered('1') }, updatedMachineCount: 1 } },
+      { subresource: 'status' },
+    );
     await putRendered('2');
     const annotations = { [nodeAnnotations.currentConfig]: rendered('2'), [nodeAnnotations.state]: 'Done' };
     await client.create(nodes, { metadata: { name: 'liar', annotations } });
@@ -183,6 +186,8 @@ describe('the server on a cluster', () => {
     await putWave(1);
     expect(await untilFollowed('third')).toContain(rendered('1'));
     await putWave(2);
+    expect(await untilFollowed('fourth')).toContain(rendered('1'));
+    await patchPool({ status: { updatedMachineCount: 2 } }, { subresource: 'status' });
     await until(async () => expect((await fetchConfig()).text).toContain(rendered('2')));
   });
 

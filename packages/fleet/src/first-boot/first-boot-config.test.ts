@@ -118,9 +118,11 @@ interface PoolFields {
   status?: string;
   target?: string;
   state?: Partial<RolloutState>;
+  /** How many machines have the target. */
+  updated?: number;
 }
 
-function pool({ spec, status, target, state }: PoolFields): MachineConfigPool {
+function pool({ spec, status, target, state, updated = 2 }: PoolFields): MachineConfigPool {
   const { metadata } = samplePool({
     ...(target !== undefined && { held: target }),
     ...(state !== undefined && { state: { from: null, ...state } }),
@@ -128,7 +130,7 @@ function pool({ spec, status, target, state }: PoolFields): MachineConfigPool {
   return {
     metadata,
     spec: spec === undefined ? {} : { configuration: { name: spec } },
-    status: status === undefined ? {} : { configuration: { name: status } },
+    status: { updatedMachineCount: updated, ...(status !== undefined && { configuration: { name: status } }) },
   };
 }
 
@@ -136,6 +138,7 @@ const hold = { instead: next, at: '2026-01-01T00:00:00.000Z', why: 'x' };
 const rolledBack = { target: held, hold: { ...hold, kind: 'rollback' } } as const;
 const cancelled = { target: held, hold: { ...hold, kind: 'cancel' } } as const;
 const ended = '2026-01-01T00:00:00.000Z';
+const halted = { at: ended, node: 'worker-2', reason: 'x' };
 
 describe('the config for new machines', () => {
   it.each<[string, PoolFields, string | undefined]>([
@@ -144,6 +147,21 @@ describe('the config for new machines', () => {
     ['the current one, before the rollout of the new one starts', { spec: next, status: old }, old],
     ['the current one, in the first wave', { spec: next, status: old, state: { target: next } }, old],
     ['the new one, in the second wave', { spec: next, status: old, state: { target: next, wave: 2 } }, next],
+    [
+      'the current one, in the second wave, while only the canary reports the new one',
+      { spec: next, status: old, state: { target: next, wave: 2 }, updated: 1 },
+      old,
+    ],
+    [
+      'the current one, in the second wave, while the rollout is halted',
+      { spec: next, status: old, state: { target: next, wave: 2, halted } },
+      old,
+    ],
+    [
+      'the new one, once the rollout ended in a pool of one machine',
+      { spec: next, status: old, state: { target: next, endedAt: ended }, updated: 1 },
+      next,
+    ],
     ['the new one, once the rollout ended', { spec: next, status: old, state: { target: next, endedAt: ended } }, next],
     [
       'the current one, in a later wave of another rollout',

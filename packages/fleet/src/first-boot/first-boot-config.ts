@@ -9,6 +9,7 @@ import { type ConfigOf, encodeContents, encodeDataUrl, parse, type Report, trans
 import { FirstBootError } from '../errors.ts';
 import { serverPaths } from '../render/ignition.ts';
 import { isRenderedFor } from '../render/rendered-name.ts';
+import type { PoolFacts, RolloutState } from '../rollout/facts.ts';
 import { isKnownGood, resolveTarget } from '../rollout/lifecycle.ts';
 import { readPoolFacts } from '../rollout/read-facts.ts';
 
@@ -96,10 +97,13 @@ function placeFiles(storage: Storage, ours: readonly File[]): Storage {
   };
 }
 
+/** A single machine can report any config as its own, the canary too. */
+const MIN_UPDATED = 2;
+
 /**
  * The rendered config for new machines of a pool. A config that no machine runs yet may not boot: new machines get the
- * last one that every machine had, and the target only once the rollout has passed its first wave. The record of the
- * rollout controller decides, not the reports of nodes: a machine can report any config as its own.
+ * last one that every machine had, and the target only once the rollout has passed its first wave and a second machine
+ * has the target. While the rollout is halted, no machine gets the target, new ones neither.
  */
 export function servedConfig(pool: MachineConfigPool): string | undefined {
   const { pool: facts } = readPoolFacts(pool);
@@ -107,9 +111,12 @@ export function servedConfig(pool: MachineConfigPool): string | undefined {
   const { target } = resolveTarget(facts, 0);
   const proven = facts.proven !== null && isRenderedFor(name, facts.proven) ? facts.proven : null;
   if (target === null || proven === null) return target ?? proven ?? undefined;
-  const isProven = state?.target === target && (state.wave > 1 || isKnownGood(state, facts));
-  return isProven ? target : proven;
+  const isTried = (pool.status?.updatedMachineCount ?? 0) >= MIN_UPDATED;
+  return state?.target === target && isProven(state, facts, isTried) ? target : proven;
 }
+
+const isProven = (state: RolloutState, pool: PoolFacts, isTried: boolean): boolean =>
+  isKnownGood(state, pool) || (state.wave > 1 && isTried && state.halted === null);
 
 export interface StubRequest {
   /** The address of the server: `https://api-int.example.com:22623`. */
