@@ -8,9 +8,12 @@ import {
   DRIVE_MEMORY_ANNOTATION,
   namespaces,
 } from '@slipway/api';
+import { dataImagesController } from '@slipway/controllers';
+import type { Ironic, KnownNode } from '@slipway/fleet/hosts';
 import type { Client, KubeObject, Resource } from '@slipway/kube';
 import { operator, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
 import { clusterRoleBindings, clusterRoles, listEvents } from '@slipway/testing/resources';
+import { runControllers } from '@slipway/testing/run-controllers';
 import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -121,6 +124,38 @@ describe('the memory of the controllers', () => {
   });
 });
 
+/** Ironic with one host that is off and has an empty drive. */
+function standInIronic(): { ironic: Ironic; attached: string[] } {
+  const attached: string[] = [];
+  const node: KnownNode = {
+    uuid: 'node-2',
+    hostUid: null,
+    provisionState: 'active',
+    targetProvisionState: null,
+    powerState: 'power off',
+    targetPowerState: null,
+    reservation: null,
+    lastError: null,
+    maintenance: false,
+    sentDigest: null,
+  };
+  const nothing = async (): Promise<void> => {};
+  const ironic: Ironic = {
+    node: async (id) => (id.endsWith('worker-2') ? node : null),
+    register: nothing,
+    update: nothing,
+    provision: nothing,
+    power: nothing,
+    setMaintenance: nothing,
+    remove: nothing,
+    drive: async () => ({ inserted: false, image: '' }),
+    attach: async (_, url) => void attached.push(url),
+    detach: nothing,
+    close: nothing,
+  };
+  return { ironic, attached };
+}
+
 const controller = (...flags: string[]) =>
   startSlipway('controller', '--kubeconfig', kubeconfig, '--no-leader-elect', '--probes', '127.0.0.1:0', ...flags);
 const ironic = ['--ironic-url', 'http://127.0.0.1:1'];
@@ -152,6 +187,39 @@ describe('the controllers', () => {
       });
     } finally {
       await running.stop();
+    }
+  });
+
+  it('send Ironic to no address that is not allowed, which a name hides from the policy', async () => {
+    const name = 'worker-2';
+    const metadata = { namespace: NAMESPACE, name };
+    const address = 'redfish-virtualmedia://bmc.example/redfish/v1/Systems/2';
+    const spec = { externallyProvisioned: true, online: false, bmc: { address, credentialsName: 'none' } };
+    await client.create(bareMetalHosts, { metadata, spec });
+    await client.create(dataImages, { metadata, spec: { url: 'http://localhost/a.iso' } });
+    const { ironic, attached } = standInIronic();
+    const readAttached = async () =>
+      (await client.get(dataImages, metadata)).status?.conditions?.find(({ type }) => type === 'Attached');
+    const run = (allowAddresses: string[]) =>
+      runControllers(cluster.operator, [
+        dataImagesController({ ironic: () => ironic, besideOperator: true, hosts: { allowAddresses } }),
+      ]);
+    const careful = run([]);
+    try {
+      await until(async () => {
+        const condition = await readAttached();
+        expect(condition).toMatchObject({ status: 'False', reason: 'AddressRefused' });
+        expect(condition?.message).toMatch(/localhost of spec\.url resolves to .* \[SLW_DATA_IMAGE_ADDRESS\]/);
+      });
+      expect(attached).toEqual([]);
+    } finally {
+      await careful.stop();
+    }
+    const allowing = run(['127.0.0.0/8', '::1/128']);
+    try {
+      await until(async () => expect((await readAttached())?.reason).not.toBe('AddressRefused'));
+    } finally {
+      await allowing.stop();
     }
   });
 

@@ -65,6 +65,16 @@ describe('an attach', () => {
     expect(decideStep({ drive: empty, ...given }).type).toBe(type);
   });
 
+  it('is not begun, and not repeated, if Ironic must not fetch from the URL', () => {
+    const refusal = 'the host localhost resolves to 127.0.0.1';
+    expect(decideStep({ image: { refusal }, drive: empty })).toEqual({ type: 'ready' });
+    const unsent = attaching({ isSent: false, since: SETTLED });
+    expect(decideStep({ image: { memory: unsent }, drive: empty }).type).toBe('attach');
+    expect(remembered(decideStep({ image: { refusal, memory: unsent }, drive: empty }))).toMatchObject({
+      doing: 'none',
+    });
+  });
+
   it('does not touch a foreign medium: it is an error with a remediation, and retried later', () => {
     const memory = remembered(decideStep({ drive: foreign }));
     expect(memory).toMatchObject({ doing: 'none', isAttached: false, failures: 1, notBefore: NOW + 1.5 * MINUTES });

@@ -237,6 +237,11 @@ describe('the drive and the power', () => {
       { image: {}, node: off, host: { bmc: { ok: true, driver: 'x', digest: 'now', nonBootableISOImage: false } } },
       'power: power on',
     ],
+    [
+      'neither does a URL that Ironic must not fetch from',
+      { image: { refusal: 'it is a loopback address' }, node: off },
+      'power: power on',
+    ],
     ['an immediate image is attached to a host that is on', { image: { immediate: true }, drive: empty }, 'attach'],
     [
       'also to one that must not be powered off, though a reboot is requested',

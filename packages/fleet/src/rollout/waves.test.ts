@@ -80,6 +80,12 @@ describe('waves', () => {
     expect(after.nodes.get('worker-2')?.why).toContain('the next wave starts when worker-1 is healthy');
   });
 
+  it('a node that reported the target before it was assigned ends no first wave while no other can be updated', () => {
+    const liar = sampleNode('liar', { current: NEW, desired: NEW, hadItBefore: true });
+    const request = sampleRequest({ state: sampleState() }, [liar, ...sampleNodes(3, { isCordoned: true })]);
+    expect(decideRollout(request)).toMatchObject({ give: [], wave: { number: 1 }, state: { wave: 1 } });
+  });
+
   it('a pool in which all but one node had the target before completes in its first wave', () => {
     const had = sampleNodes(5, { current: NEW, hadItBefore: true });
     const request = sampleRequest({ policy: three, state: sampleState() }, [...had, sampleNode('last')]);
