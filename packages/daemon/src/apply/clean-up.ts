@@ -10,7 +10,7 @@ import {
   type Move,
   syncDirectories,
   getTemporaryPath,
-  unlessRedirected,
+  unlessUserInterferes,
 } from './moves.ts';
 
 /** A journal under this name no longer counts, so a single rename ends an update. */
@@ -64,7 +64,7 @@ function listLeftovers(move: Move): string[] {
 
 /** Removes a file, a link, or a tree of empty directories. A path that is missing or out of reach is fine. */
 async function discard(files: FileSystem, path: string, touched: Set<string>): Promise<void> {
-  await unlessRedirected(async () => {
+  await unlessUserInterferes(files, posix.dirname(path), async () => {
     const kind = await readKind(files, path);
     if (kind === undefined) return;
     if (kind === 'directory') await removeEmpty(files, path);
@@ -88,7 +88,7 @@ async function removeEmpty(files: FileSystem, directory: string): Promise<void> 
 /** A removed directory is restored if another process wrote into it at the same moment. */
 async function restoreIfInUse(files: FileSystem, move: Move, touched: Set<string>): Promise<void> {
   if (move.held !== 'directory') return;
-  await unlessRedirected(async () => {
+  await unlessUserInterferes(files, posix.dirname(move.path), async () => {
     if ((await readKind(files, getSiblingBackupPath(move))) === undefined) return;
     if ((await readKind(files, move.path)) !== undefined) return;
     await files.rename(getSiblingBackupPath(move), move.path);

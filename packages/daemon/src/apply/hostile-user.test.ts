@@ -1,31 +1,37 @@
-import { chmodSync, existsSync, lchownSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lchownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { aroundCalls } from '../host/testing/calls.ts';
 import { isRoot, JOB, USER } from '../host/testing/hostile-user.ts';
 import { makeSwappedHome, runAgainstSwaps, type SwappedHome } from './testing/swapped-home.ts';
+import type { UpdateResult } from './updater.ts';
 
 /**
  * Runs `act` once for each of its calls of the file system, on a new machine each time, and inspects the machine
- * afterwards. The directory is replaced by the link right before that call.
+ * afterwards. The user does `disturb` right before that call: by default, the directory is replaced by the link.
  */
 async function atEveryCall<T, R>(
   act: (home: SwappedHome) => Promise<T>,
   inspect: (home: SwappedHome, result: T) => Promise<R>,
+  disturb = (home: SwappedHome): void => home.user.swap(),
 ): Promise<R[]> {
   const inspected: R[] = [];
-  const undisturbed = await actWithSwap(-1, act);
+  const undisturbed = await actDisturbed(-1, act, disturb);
   for (let at = 0; at < undisturbed.calls; at += 1) {
-    const { home, result } = await actWithSwap(at, act);
+    const { home, result } = await actDisturbed(at, act, disturb);
     inspected.push(await inspect(home, result));
   }
   return inspected;
 }
 
-async function actWithSwap<T>(at: number, act: (home: SwappedHome) => Promise<T>) {
+async function actDisturbed<T>(
+  at: number,
+  act: (home: SwappedHome) => Promise<T>,
+  disturb: (home: SwappedHome) => void,
+) {
   let calls = Number.NEGATIVE_INFINITY;
   const home = await makeSwappedHome((files) =>
     aroundCalls(files, (_, run) => {
-      if (calls++ === at) home.user.swap();
+      if (calls++ === at) disturb(home);
       return run();
     }),
   );
@@ -37,6 +43,12 @@ async function actWithSwap<T>(at: number, act: (home: SwappedHome) => Promise<T>
   return { home, result, calls };
 }
 
+async function readFilesOfRoot(home: SwappedHome, result: UpdateResult) {
+  const files = ['/etc/first.conf', '/var/usrlocal/last.conf'].map((path) => readFileSync(home.at(path), 'utf8'));
+  return { result, files: files.join('') };
+}
+
+const APP = '/var/home/core/app';
 const LINK = /goes through the link \/var\/home\/core\/app → \/etc\/cron\.d, which user 1000 can change/;
 
 describe.runIf(isRoot)('a user who replaces a directory of the config by a link to a directory of root', () => {
@@ -58,13 +70,7 @@ describe.runIf(isRoot)('a user who replaces a directory of the config by a link 
   });
 
   it('before any call of an update: it is refused or rolled back, and nothing of root is written or removed', async () => {
-    const results = await atEveryCall(
-      (home) => home.update(),
-      async (home, result) => {
-        const files = ['/etc/first.conf', '/var/usrlocal/last.conf'].map((path) => readFileSync(home.at(path), 'utf8'));
-        return { result, files: files.join('') };
-      },
-    );
+    const results = await atEveryCall((home) => home.update(), readFilesOfRoot);
     expect(results.length).toBeGreaterThan(20);
     // The files of root are all old or all new, and the outcome reports which.
     expect(results.filter(({ result, files }) => files !== `${result.outcome}\n`.repeat(2))).toEqual([]);
@@ -98,5 +104,34 @@ describe.runIf(isRoot)('a user who replaces a directory of the config by a link 
   it('in another process, without a pause: nothing of root changes, and then the update succeeds', async () => {
     const { victim } = await runAgainstSwaps({ swaps: 200, rounds: 30 });
     expect(victim.after).toEqual(victim.before);
+  });
+});
+
+describe.runIf(isRoot)('a user who changes an own directory of the config before any call of an update', () => {
+  const disturbances: readonly [string, (home: SwappedHome) => void][] = [
+    ['removes it', ({ at }) => rmSync(at(APP), { recursive: true, force: true })],
+    [
+      'replaces it by a file',
+      ({ at }) => {
+        rmSync(at(APP), { recursive: true, force: true });
+        writeFileSync(at(APP), 'of the user\n');
+        lchownSync(at(APP), USER, USER);
+      },
+    ],
+    [
+      'replaces its file by a directory with contents',
+      ({ at }) => {
+        rmSync(at(`${APP}/job`), { recursive: true, force: true });
+        mkdirSync(at(`${APP}/job`), { recursive: true });
+        writeFileSync(at(`${APP}/job/theirs`), 'of the user\n');
+      },
+    ],
+  ];
+
+  it.each(disturbances)('%s: the files of root are all old or all new', async (_, disturb) => {
+    const results = await atEveryCall((home) => home.update(), readFilesOfRoot, disturb);
+    expect(results.length).toBeGreaterThan(20);
+    expect(results.filter(({ result, files }) => files !== `${result.outcome}\n`.repeat(2))).toEqual([]);
+    expect(results.filter(({ result }) => result.outcome === 'old').length).toBeGreaterThan(5);
   });
 });

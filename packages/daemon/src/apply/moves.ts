@@ -4,6 +4,7 @@ import { posix } from 'node:path';
 import { forEachLimit } from '@slipway/base/concurrency';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type FileInfo, systemErrorCode } from '../host/file-system.ts';
+import { isTrustedUser } from '../host/link-rule.ts';
 import { NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../state-file.ts';
 
 export type Move = Put | Drop;
@@ -52,19 +53,60 @@ export async function applyMove(files: FileSystem, move: Move): Promise<void> {
 }
 
 /**
- * What a user has moved behind a link is left alone: it must not keep the rest of the machine between two configs, and
+ * What a user takes away from the daemon is left alone: it must not keep the rest of the machine between two configs, and
  * the next check for drift reports it.
  */
 export async function revertMove(files: FileSystem, move: Move): Promise<void> {
-  await unlessRedirected(() => (move.kind === 'put' ? revertPut(files, move) : revertDrop(files, move)));
+  await unlessUserInterferes(files, posix.dirname(move.path), () =>
+    move.kind === 'put' ? revertPut(files, move) : revertDrop(files, move),
+  );
 }
 
-/** Stops without an error at a path that goes through a link that the daemon does not follow. */
-export async function unlessRedirected(act: () => Promise<void>): Promise<void> {
+/** Stops without an error if a user of the machine keeps `act` from its work in this directory. */
+export async function unlessUserInterferes(
+  files: FileSystem,
+  directory: string,
+  act: () => Promise<void>,
+): Promise<void> {
   try {
     await act();
   } catch (error) {
-    if (!(error instanceof DaemonError) || error.code !== 'SLW_DAEMON_LINK') throw error;
+    if (isUnfollowedLink(error)) return;
+    if (!isObstacle(error) || !(await canUserChange(files, directory))) throw error;
+  }
+}
+
+/** Something else than expected is at a path. EACCES: a user can mount a file system that root may not read. */
+const OBSTACLES: ReadonlySet<string | undefined> = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'EISDIR',
+  'ENOTEMPTY',
+  'EEXIST',
+  'EPERM',
+  'EACCES',
+  'EBUSY',
+  'EXDEV',
+  'ENOTCONN',
+]);
+
+const isUnfollowedLink = (error: unknown): boolean => error instanceof DaemonError && error.code === 'SLW_DAEMON_LINK';
+
+function isObstacle(error: unknown): boolean {
+  if (error instanceof DaemonError) return error.code === 'SLW_DAEMON_PATH';
+  return OBSTACLES.has(systemErrorCode(error));
+}
+
+const OTHERS_WRITE = 0o002;
+
+/** Whether a user owns a directory on the way, or it is one for all users, such as /tmp. */
+async function canUserChange(files: FileSystem, directory: string): Promise<boolean> {
+  if (directory !== '/' && (await canUserChange(files, posix.dirname(directory)))) return true;
+  try {
+    const found = await files.lookAt(`${directory}/`);
+    return found?.kind === 'directory' && (!isTrustedUser(found.uid) || (found.mode & OTHERS_WRITE) !== 0);
+  } catch (error) {
+    return isUnfollowedLink(error);
   }
 }
 
@@ -162,7 +204,7 @@ export const SYNCS_AT_ONCE = 16;
 export async function syncDirectories(files: FileSystem, directories: Iterable<string>): Promise<void> {
   await forEachLimit(new Set(directories), SYNCS_AT_ONCE, async (directory) => {
     try {
-      await unlessRedirected(() => files.syncDirectory(directory));
+      await unlessUserInterferes(files, directory, () => files.syncDirectory(directory));
     } catch (error) {
       // The directory was removed, which the sync of its parent covers.
       if (!isNoDirectory(error)) throw error;
