@@ -113,7 +113,7 @@ export interface PinViews {
 }
 
 type NodePinReport = ReturnType<typeof readPinReport>;
-const emptyPinReport: NodePinReport = { told: null, reported: new Map(), failure: null };
+const emptyPinReport: NodePinReport = { told: null, reported: new Map(), failure: null, failingSince: null };
 
 export function createPinViews(): PinViews {
   const reports = new WeakMap<Stored<MachineConfigNode>, NodePinReport>();
@@ -149,9 +149,9 @@ export function createPinViews(): PinViews {
       return {
         pools: new Map(pools.map((pool) => [pool.metadata.name, buildPinPool(pool, (name) => sets.get(name))])),
         nodes: [...read(nodes).values()].map((node) => {
-          const { told, reported, failure } = getPinReport(read(machineConfigNodes).get(node.metadata.name));
           const { name } = node.metadata;
-          return { name, pools: findMemberPools(node, pools), isReady: isReady(node), told, reported, failure };
+          const own = { name, pools: findMemberPools(node, pools), isReady: isReady(node) };
+          return Object.assign(own, getPinReport(read(machineConfigNodes).get(name)));
         }),
       };
     },

@@ -92,7 +92,12 @@ export const readPinNode = (name: string, record: MachineConfigNode | undefined)
   ...(record === undefined ? unreported : readPinReport(record)),
 });
 
-const unreported: Pick<PinNode, 'told' | 'reported' | 'failure'> = { told: null, reported: new Map(), failure: null };
+const unreported: ReturnType<typeof readPinReport> = {
+  told: null,
+  reported: new Map(),
+  failure: null,
+  failingSince: null,
+};
 
 function computePinPhase(node: {
   isFailing: boolean;

@@ -50,6 +50,8 @@ export interface PinNode {
   readonly reported: ReadonlyMap<string, ReportedSet>;
   /** The message of its condition PinnedImageSetsDegraded; null: the condition is not true. */
   readonly failure: string | null;
+  /** Since when that condition is true; null: it is not, or the time is unknown. */
+  readonly failingSince: number | null;
 }
 
 export interface ReportedSet {
@@ -64,7 +66,7 @@ export const pinConditions = {
   degraded: 'PinnedImageSetsDegraded',
 } as const;
 
-type Reporting = Pick<PinNode, 'told' | 'reported' | 'failure'>;
+type Reporting = Pick<PinNode, 'told' | 'reported' | 'failure' | 'failingSince'>;
 
 export function readPinReport({ metadata, status }: MachineConfigNode): Reporting {
   const told = metadata.annotations?.[pinAssignmentAnnotation];
@@ -73,7 +75,13 @@ export function readPinReport({ metadata, status }: MachineConfigNode): Reportin
     told: told === undefined ? null : decodeAssignment(told),
     reported: new Map((status?.pinnedImageSets ?? []).map((entry) => [entry.name, toReportedSet(entry)])),
     failure: degraded?.status === 'True' ? degraded.message : null,
+    failingSince: degraded?.status === 'True' ? parseTime(degraded.lastTransitionTime) : null,
   };
+}
+
+function parseTime(text: string): number | null {
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? null : time;
 }
 
 type Entry = NonNullable<NonNullable<MachineConfigNode['status']>['pinnedImageSets']>[number];
@@ -92,11 +100,16 @@ export function holds({ told, reported }: PinNode, { name, uid, generation }: As
   return current !== null && current >= generation && isSetAssigned(told, { name, uid });
 }
 
-/** The code with which a daemon reports it. */
+/** The codes with which a daemon reports it. */
 const DISK_FULL = /\bSLW_PINNING_NO_SPACE\b/;
+const WOULD_NOT_FIT = /\bSLW_PINNING_WOULD_NOT_FIT\b/;
 
 export const isDiskFull = ({ failure }: Pick<PinNode, 'failure'>): boolean =>
   failure !== null && DISK_FULL.test(failure);
+
+/** It did not start to pull, because of the sizes that the registry reports. */
+export const isDiskTooSmall = ({ failure }: Pick<PinNode, 'failure'>): boolean =>
+  failure !== null && WOULD_NOT_FIT.test(failure);
 
 export const isSetAssigned = (told: PinAssignment | null, { name, uid }: Pick<AssignedSet, 'name' | 'uid'>): boolean =>
   told?.sets.some((set) => set.name === name && set.uid === uid) === true;

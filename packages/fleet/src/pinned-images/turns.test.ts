@@ -12,6 +12,7 @@ const waiting = (name: string, more: Partial<Waiting> = {}): Waiting => ({
   pools: ['worker'],
   isReady: true,
   failure: null,
+  failingSince: null,
   lacks: new Set([set.name]),
   hasTurn: false,
   ...more,
@@ -76,7 +77,7 @@ describe('the machines that may pull', () => {
     const seen = [0, 5, 10, 15].map((at) => listTurns(failing, '1', at * minute).join());
     expect(seen).toEqual(['a', 'b', 'c', 'a']);
     expect(chooseTurns(failing, limited('1'), 7 * minute).lookAgainAt).toBe(10 * minute);
-    expect(chooseTurns(failing, limited('3'), 0).lookAgainAt).toBeNull();
+    expect(chooseTurns([...failing, proof], limited('3'), 0).lookAgainAt).toBeNull();
     expect(chooseTurns(four, limited('1'), 0).lookAgainAt).toBeNull();
   });
 
@@ -126,8 +127,8 @@ const FULL = 'SLW_PINNING_NO_SPACE: PinnedImageSet release: the free space fell 
 const isPulling = ({ lacks }: Waiting): boolean => lacks.size > 0;
 
 describe('a set that no machine of the pool has yet', () => {
-  const turnsOf = (nodes: readonly Waiting[], more: Partial<PinPool> = {}): string[] =>
-    [...chooseTurns(nodes, byName(samplePinPool('worker', [set], more)), 0).turns].sort();
+  const turnsOf = (nodes: readonly Waiting[], more: Partial<PinPool> = {}, now = 0): string[] =>
+    [...chooseTurns(nodes, byName(samplePinPool('worker', [set], more)), now).turns].sort();
 
   it('is pulled by one machine first, whatever the limit', () => {
     expect(turnsOf(four)).toEqual(['a']);
@@ -135,8 +136,35 @@ describe('a set that no machine of the pool has yet', () => {
     expect(turnsOf(where('a', { lacks: NOTHING }))).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('is pulled by the others too if the first one fails for another reason than space', () => {
-    expect(turnsOf(where('a', { failure: 'SLW_PINNING_PULL: manifest unknown' }))).toEqual(['a', 'b', 'c', 'd']);
+  const minute = 60_000;
+  const failing = { failure: 'SLW_PINNING_PULL: manifest unknown', failingSince: 60 * minute, hasTurn: true };
+
+  it.each([false, true])(
+    'is pulled by the first one alone for five minutes although an image fails, then by the next one alone, control plane: %s',
+    (isControlPlane) => {
+      const pools = byName(samplePinPool('worker', [set], { isControlPlane, maxPulling: '100%' }));
+      const choose = (now: number) => chooseTurns(where('a', failing), pools, now);
+      expect([...choose(60 * minute).turns]).toEqual(['a']);
+      expect([...choose(65 * minute - 1).turns]).toEqual(['a']);
+      expect(choose(62 * minute).lookAgainAt).toBe(65 * minute);
+      expect([...choose(65 * minute).turns]).toEqual(['b']);
+      // The clock of the machine is ahead.
+      expect([...choose(59 * minute).turns]).toEqual(['a']);
+      expect([...choose(0).turns]).toEqual(['b']);
+    },
+  );
+
+  it('is pulled by the next one alone, at once, if the first one is too small for it or out of service', () => {
+    const small = { ...failing, failure: 'SLW_PINNING_WOULD_NOT_FIT: the missing images need 50 GB' };
+    expect(turnsOf(where('a', small), {}, 60 * minute)).toEqual(['b']);
+    expect(turnsOf(where('a', { ...failing, isReady: false }), {}, 60 * minute)).toEqual(['b']);
+  });
+
+  it('is pulled by one machine first although all of them fail because of another set', () => {
+    const nodes = ['a', 'b', 'c', 'd'].map((name) =>
+      waiting(name, { failure: 'SLW_PINNING_PULL: PinnedImageSet old', failingSince: 0 }),
+    );
+    expect(turnsOf(nodes, {}, 60 * minute)).toHaveLength(1);
   });
 
   it.each([false, true])(
@@ -191,6 +219,7 @@ const fleet: fc.Arbitrary<{ worker: number; infra: number; nodes: Waiting[] }> =
         pools: fc.constantFrom<string[][]>(['worker'], ['infra'], ['worker', 'infra']),
         isReady: fc.boolean(),
         failure: fc.constantFrom(null, 'no such image', FULL),
+        failingSince: fc.constantFrom(null, 0),
         lacks: fc.constantFrom(NOTHING, new Set([set.name])),
         hasTurn: fc.boolean(),
       }),

@@ -2,10 +2,10 @@
 // their download size suggests. Then a limited number of machines pull concurrently, to protect the registry, and
 // control planes pull one after the other.
 import { maxPullingAnnotation } from '@slipway/api/names';
-import { isDiskFull, type PinNode, type PinPool } from './pin-facts.ts';
+import { isDiskFull, isDiskTooSmall, type PinNode, type PinPool } from './pin-facts.ts';
 import type { PinProblem } from './pool-summary.ts';
 
-export interface Waiting extends Pick<PinNode, 'name' | 'pools' | 'isReady' | 'failure'> {
+export interface Waiting extends Pick<PinNode, 'name' | 'pools' | 'isReady' | 'failure' | 'failingSince'> {
   /** The names of its sets that it does not have yet. */
   readonly lacks: ReadonlySet<string>;
   /** It may pull its desired images now. */
@@ -22,26 +22,45 @@ export interface Turns {
 const ROUND_MS = 5 * 60_000;
 
 /**
+ * How long the first machine with a set keeps its slot although it fails. Its other images may still fill the disk: an
+ * image that does not exist, next to one that unpacks to 50 GB, must not start the next machine.
+ */
+const FIRST_FAILS_MS = 5 * 60_000;
+
+/**
  * A machine keeps its slot until it finishes, fails or becomes unavailable; then the next one by name gets it. Failing
  * and unavailable machines come last, and rotate. A machine in several pools needs a slot in each of them at the same
  * time, and never occupies one while it waits for another: this avoids deadlocks.
  */
 export function chooseTurns(nodes: readonly Waiting[], pools: ReadonlyMap<string, PinPool>, now: number): Turns {
   const slots = new Map([...pools.values()].map((pool) => [pool.name, computePoolSlots(pool, nodes)]));
+  const listPlaces = (node: Waiting): PoolSlots[] =>
+    listPullingPools(node, pools).map(({ name }) => slots.get(name) ?? NO_SLOTS);
+  const keepsUntil = (node: Waiting): number => computeFirstKeepsUntil(node, listPlaces(node), now);
   const turns = new Set(nodes.filter(isDone).map(({ name }) => name));
   const line = nodes.filter((node) => !isDone(node));
-  const healthy = line.filter(isHealthy).sort(byTurn);
-  const troubled = line.filter((node) => !isHealthy(node)).sort(byName);
+  const isAhead = (node: Waiting): boolean => isHealthy(node) || keepsUntil(node) > now;
+  const ahead = line.filter(isAhead).sort(byTurn);
+  const troubled = line.filter((node) => !isAhead(node)).sort(byName);
   const round = Math.floor(now / ROUND_MS);
-  let isWaiting = false;
-  for (const node of [...healthy, ...rotated(troubled, round)]) {
-    const places = listPullingPools(node, pools).map(({ name }) => slots.get(name) ?? NO_SLOTS);
+  const changes = ahead.map(keepsUntil).filter((at) => at > now);
+  for (const node of [...ahead, ...rotated(troubled, round)]) {
+    const places = listPlaces(node);
     if (places.every((place) => place.free > 0 && (!place.isHeld || mayPullDespiteFullDisk(node)))) {
       turns.add(node.name);
       for (const place of places) place.free -= 1;
-    } else isWaiting ||= !isHealthy(node);
+    } else if (!isHealthy(node)) changes.push((round + 1) * ROUND_MS);
   }
-  return { turns, lookAgainAt: isWaiting ? (round + 1) * ROUND_MS : null };
+  return { turns, lookAgainAt: changes.length === 0 ? null : Math.min(...changes) };
+}
+
+/** 0: it is not the first one with a set, or does not fail, or pulls nothing, or failed longer ago. */
+function computeFirstKeepsUntil(node: Waiting, places: readonly PoolSlots[], now: number): number {
+  const { isReady, hasTurn, failingSince } = node;
+  const isFirst = isReady && hasTurn && places.some(({ isProven }) => !isProven);
+  if (!isFirst || failingSince === null || isDiskFull(node) || isDiskTooSmall(node)) return 0;
+  // The time is of the machine, whose clock may be ahead.
+  return Math.abs(now - failingSince) < FIRST_FAILS_MS ? failingSince + FIRST_FAILS_MS : 0;
 }
 
 /** Pools that have a set which the machine lacks. */
@@ -50,26 +69,25 @@ const listPullingPools = ({ pools: names, lacks }: Waiting, pools: ReadonlyMap<s
 
 interface PoolSlots {
   free: number;
+  /** Each set of the pool was pulled by a machine. */
+  readonly isProven: boolean;
   /** A machine of the pool has no space for the images, so no other machine starts. */
   readonly isHeld: boolean;
 }
 
-const NO_SLOTS: PoolSlots = { free: 0, isHeld: false };
+const NO_SLOTS: PoolSlots = { free: 0, isProven: true, isHeld: false };
 
 function computePoolSlots(pool: PinPool, nodes: readonly Waiting[]): PoolSlots {
   const members = nodes.filter((node) => node.pools.includes(pool.name));
   const isPulling = ({ lacks }: Waiting): boolean => pool.sets.some(({ name }) => lacks.has(name));
+  // A machine that fails proves nothing: neither its other images nor its other sets need to have failed.
+  const isProven = pool.sets.every(({ name }) => members.some(({ lacks }) => !lacks.has(name)));
   return {
-    free: isProven(pool, members) ? computeSlots(pool, members.length) : 1,
+    free: isProven ? computeSlots(pool, members.length) : 1,
+    isProven,
     isHeld: members.some((node) => node.isReady && isDiskFull(node) && isPulling(node)),
   };
 }
-
-/** Each set was pulled by a machine, or failed there for another reason than space. */
-const isProven = ({ sets }: PinPool, members: readonly Waiting[]): boolean =>
-  sets.every(({ name }) =>
-    members.some((node) => !node.lacks.has(name) || (node.failure !== null && !isDiskFull(node))),
-  );
 
 /** What has started continues, and a machine with a full disk tries again: only then is it known when there is space. */
 const mayPullDespiteFullDisk = (node: Waiting): boolean => node.hasTurn || isDiskFull(node);

@@ -26,6 +26,7 @@ export const samplePinNode = (name: string, more: Partial<PinNode> = {}): PinNod
   told: null,
   reported: new Map(),
   failure: null,
+  failingSince: null,
   ...more,
 });
 
