@@ -49,7 +49,23 @@ export const serverPaths = {
   encapsulated: '/etc/ignition-machine-config-encapsulated.json',
 } as const;
 
-const reservedPaths: ReadonlySet<string> = new Set(Object.values(serverPaths));
+const joiningPaths: ReadonlySet<string> = new Set(Object.values(serverPaths));
+/** Other files in that directory are for MachineConfigs, such as no-reboot/containers-gpg.pub. */
+const DAEMON_PATHS =
+  /^\/etc\/machine-config-daemon\/(?:currentconfig|(?:daemon|baseline|first-boot|pinned-images)\.json|(?:update|update-over|orig|noorig)(?:\/.*)?)$/s;
+/** Ignition writes them, and the daemon removes or replaces the last two when the first boot is over. */
+const firstBootPaths: ReadonlySet<string> = new Set([
+  '/etc/.ignition-result.json',
+  '/etc/systemd/system-preset/20-ignition.preset',
+  `${serverPaths.encapsulated}.bak`,
+]);
+
+/** Who else writes at this path; null: no other program. */
+function findOtherWriter(path: string): string | null {
+  if (joiningPaths.has(path)) return `the machine config server writes ${path} when a machine joins`;
+  if (DAEMON_PATHS.test(path)) return `the daemon of the machine keeps its own state at ${path}`;
+  return firstBootPaths.has(path) ? `Ignition or the daemon writes ${path} at the first boot` : null;
+}
 
 // Reads the Ignition config of one MachineConfig of any spec version, validates it and translates it to the rendered
 // version.
@@ -112,9 +128,9 @@ function modeProblems(object: string, config: AnyConfig): RenderProblem[] {
 function reservedProblems(object: string, { storage = {} }: AnyConfig): RenderProblem[] {
   return (['files', 'directories', 'links'] as const).flatMap((list) =>
     [...(storage[list] ?? []).entries()].flatMap(([index, { path }]): RenderProblem[] => {
-      const found = cleanPath(path);
-      if (!reservedPaths.has(found)) return [];
-      const text = `the machine config server writes ${found} when a machine joins, so a MachineConfig cannot set it. Remove this entry`;
+      const writer = findOtherWriter(cleanPath(path));
+      if (writer === null) return [];
+      const text = `${writer}, so a MachineConfig cannot set it. Remove this entry`;
       return [problemAt('SLW_RENDER_RESERVED', object, fieldOfConfig(`storage.${list}[${index}].path`), text)];
     }),
   );

@@ -109,6 +109,26 @@ describe('a MachineConfig is refused', () => {
     ]);
   });
 
+  it.each([
+    ['files', '/etc/machine-config-daemon/currentconfig'],
+    ['files', '/etc/machine-config-daemon/baseline.json'],
+    ['files', '/etc/machine-config-daemon/orig/etc/hosts.mcdorig'],
+    ['links', '/etc/machine-config-daemon/update'],
+    ['files', '/etc/systemd/system-preset/20-ignition.preset'],
+    ['files', '/etc/ignition-machine-config-encapsulated.json.bak'],
+    ['files', '/etc/.ignition-result.json'],
+  ] as const)('with %s at a path that the daemon or Ignition writes: %s', (list, path) => {
+    const place = (at: string) => ({ path: at, ...(list === 'links' && { target: '/a' }) });
+    const others = ['/etc/machine-config-daemon/no-reboot/containers-gpg.pub', '/etc/machine-config-daemon/updates'];
+    const found = listProblems({ config: ignition({ storage: { [list]: [...others, path].map(place) } }) });
+    expect(found.filter(({ code }) => code === 'SLW_RENDER_RESERVED')).toMatchObject([
+      {
+        field: `spec.config.storage.${list}[2].path`,
+        message: expect.stringContaining(path),
+      },
+    ]);
+  });
+
   it('with an unknown kernel type', () => {
     expect(listProblems({ kernelType: 'rt' })).toMatchObject([
       {
