@@ -49,7 +49,7 @@ async function readFilesOfRoot(home: SwappedHome, result: UpdateResult) {
 }
 
 const APP = '/var/home/core/app';
-const LINK = /goes through the link \/var\/home\/core\/app → \/etc\/cron\.d, which user 1000 can change/;
+const LINK = /goes through the link \/var\/home\/core\/app → \/etc\/slipway-victim\.d, which user 1000 can change/;
 
 describe.runIf(isRoot)('a user who replaces a directory of the config by a link to a directory of root', () => {
   it('is reported as drift that names path, link and user, and nothing behind the link is read', async () => {

@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { lchownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadDesiredMachine } from '../desired-machine.ts';
+import { isRoot, makeHostileUser, USER } from '../host/testing/hostile-user.ts';
 import { sampleConfig, sampleFile } from './testing/sample-machine.ts';
-import { buildWatchScope, type EventImpact, interpretEvent } from './watches.ts';
+import { buildWatchScope, createDirectoryWatcher, type EventImpact, interpretEvent } from './watches.ts';
 
 const config = sampleConfig('rendered-worker-1', {
   files: [sampleFile('/etc/a/b.conf', 'x')],
@@ -86,5 +90,21 @@ describe('an event on the machine', () => {
     ['the change is unknown', '/etc', 'rename', null, { check: true, units: true, rewatch: '/etc' }],
   ] as const)('%s', (_, directory, type, name, expected) => {
     expect(interpretEvent(scope, directory, { type, name })).toEqual({ ...nothing, ...expected });
+  });
+});
+
+describe.runIf(isRoot)('a watch', () => {
+  it('is set behind a link of a user only in a directory of that user', () => {
+    const root = mkdtempSync(join(tmpdir(), 'slipway-watches-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    const user = makeHostileUser(root);
+    const watchApp = () => createDirectoryWatcher({ root }).watch('/var/home/core/app', () => {});
+    user.swap('../../../etc/slipway-victim.d');
+    expect(watchApp).toThrow('which user 1000 can change, and its target belongs to user 0');
+    user.restore();
+    mkdirSync(join(root, 'srv'));
+    lchownSync(join(root, 'srv'), USER, USER);
+    user.swap('../../../srv');
+    watchApp().close();
   });
 });

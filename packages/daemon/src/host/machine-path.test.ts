@@ -54,9 +54,9 @@ describe.runIf(isRoot)('a link that a user controls', () => {
     const before = hostile.readVictim();
     for (const target of [
       VICTIM,
-      '../../../etc/cron.d',
-      '/home/core/../../../etc/./cron.d',
-      'aside/../../../../etc/cron.d',
+      '../../../etc/slipway-victim.d',
+      '/home/core/../../../etc/./slipway-victim.d',
+      'aside/../../../../etc/slipway-victim.d',
     ]) {
       hostile.swap(target);
       await expect(call()).rejects.toMatchObject({
@@ -93,9 +93,9 @@ describe.runIf(isRoot)('a link that a user controls', () => {
 
   it('is not followed behind a second link, of root or of the user', async () => {
     symlinkSync('/etc', at('/opt'));
-    symlinkSync('/etc/cron.d', at('/var/home/core/second'));
+    symlinkSync(VICTIM, at('/var/home/core/second'));
     lchownSync(at('/var/home/core/second'), USER, USER);
-    for (const target of ['/opt/cron.d', 'second']) {
+    for (const target of ['/opt/slipway-victim.d', 'second']) {
       hostile.swap(target);
       await expect(disk.lookAt(JOB)).rejects.toMatchObject({ code: 'SLW_DAEMON_LINK' });
       hostile.restore();
@@ -103,10 +103,10 @@ describe.runIf(isRoot)('a link that a user controls', () => {
   });
 
   it('is not followed if root made it and the user moved it', async () => {
-    await disk.makeLink('/home/core/cron', { target: VICTIM, ...root });
+    await disk.makeLink('/home/core/moved', { target: VICTIM, ...root });
     hostile.swap();
     rmSync(at('/var/home/core/app'));
-    renameSync(at('/var/home/core/cron'), at('/var/home/core/app'));
+    renameSync(at('/var/home/core/moved'), at('/var/home/core/app'));
     await expect(disk.remove(JOB)).rejects.toMatchObject({ code: 'SLW_DAEMON_LINK' });
   });
 

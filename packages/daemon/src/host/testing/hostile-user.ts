@@ -21,9 +21,13 @@ import { join } from 'node:path';
 export const USER = 1000;
 export const isRoot = process.getuid?.() === 0;
 
-/** The path that the config has, and the one that root would write if it followed the link. */
+/** The path that the config has. */
 export const JOB = '/home/core/app/job';
-export const VICTIM = '/etc/cron.d';
+/**
+ * The directory of root that the link leads to. Not a name that the computer of the test has, too: code that lets the
+ * kernel follow the link ends up there, not on the simulated machine.
+ */
+export const VICTIM = '/etc/slipway-victim.d';
 
 export interface HostileUser {
   /** The directory becomes the link. */
