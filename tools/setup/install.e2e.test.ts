@@ -83,6 +83,8 @@ describe('set-up of a clone', () => {
     npm_config_cache: join(root, 'npm-cache'),
     npm_config_registry: registry.url,
     npm_config_omit_lockfile_registry_resolved: 'true',
+    // The set-up must not depend on the setting in .npmrc, which npm hands on to this test.
+    npm_config_ignore_scripts: 'false',
   });
   const npm = (...args: string[]) =>
     run('npm', [...args, '--no-audit', '--no-fund'], { cwd: root, env: environment() });

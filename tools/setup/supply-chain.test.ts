@@ -92,6 +92,11 @@ describe('set-up', async () => {
     expect(source).not.toMatch(/'(?:install|rebuild|exec)'/);
     expect(JSON.parse(await readText('package.json'))).not.toHaveProperty('allowScripts');
   });
+
+  it('lets an installation by hand run no scripts either, and change no lock file to another form', async () => {
+    const lines = (await readText('.npmrc')).split('\n');
+    expect(lines).toEqual(expect.arrayContaining(['ignore-scripts=true', 'omit-lockfile-registry-resolved=true']));
+  });
 });
 
 describe('programs of other languages', async () => {
