@@ -1,7 +1,20 @@
-import { chmodSync, existsSync, lchownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { heal } from '../drift/heal.ts';
+import { bringTo, sampleConfig, sampleMachine } from '../drift/testing/sample-machine.ts';
+import { verifyMachine } from '../drift/verify-machine.ts';
 import { aroundCalls } from '../host/testing/calls.ts';
-import { isRoot, JOB, USER } from '../host/testing/hostile-user.ts';
+import { isRoot, JOB, makeHostileUser, USER } from '../host/testing/hostile-user.ts';
 import { makeSwappedHome, runAgainstSwaps, type SwappedHome } from './testing/swapped-home.ts';
 import type { UpdateResult } from './updater.ts';
 
@@ -133,5 +146,43 @@ describe.runIf(isRoot)('a user who changes an own directory of the config before
     expect(results.length).toBeGreaterThan(20);
     expect(results.filter(({ result, files }) => files !== `${result.outcome}\n`.repeat(2))).toEqual([]);
     expect(results.filter(({ result }) => result.outcome === 'old').length).toBeGreaterThan(5);
+  });
+});
+
+describe.runIf(isRoot)('a user who moves an entry of root to a path whose contents the config leaves alone', () => {
+  const owners = { user: { id: USER }, group: { id: USER } };
+  const sections = {
+    files: [{ path: '/home/core/app/kept', mode: 0o644, ...owners }],
+    directories: [{ path: '/home/core/app/open', mode: 0o755, ...owners }],
+  };
+
+  it('does not get it: its mode and owner stay, and the reason is reported', async () => {
+    const { host, root, at } = await sampleMachine();
+    makeHostileUser(root);
+    mkdirSync(at(`${APP}/open`));
+    writeFileSync(at(`${APP}/kept`), 'of the user\n');
+    for (const name of ['open', 'kept']) lchownSync(at(`${APP}/${name}`), USER, USER);
+    mkdirSync(at(`${APP}/private`), { mode: 0o700 });
+    writeFileSync(at(`${APP}/secret`), 'of root\n', { mode: 0o600 });
+    const config = await bringTo(host, sampleConfig('rendered-worker-1', sections));
+    rmSync(at(`${APP}/open`), { recursive: true });
+    renameSync(at(`${APP}/private`), at(`${APP}/open`));
+    renameSync(at(`${APP}/secret`), at(`${APP}/kept`));
+    const problems = await heal(host, config, await verifyMachine(host, config));
+    for (const name of ['kept', 'open']) {
+      const { uid, mode } = statSync(at(`${APP}/${name}`));
+      expect([name, uid, mode & 0o077]).toEqual([name, 0, 0]);
+      const message = new RegExp(`the mode and the owner of .*/${name} are not changed, .* user 1000 can change`);
+      expect(problems.map((problem) => problem.message)).toContainEqual(expect.stringMatching(message));
+    }
+  });
+
+  it('gets the mode of the config for an own file', async () => {
+    const { host, root, at } = await sampleMachine();
+    makeHostileUser(root);
+    writeFileSync(at(`${APP}/kept`), 'of the user\n', { mode: 0o600 });
+    lchownSync(at(`${APP}/kept`), USER, USER);
+    await bringTo(host, sampleConfig('rendered-worker-1', { files: sections.files }));
+    expect(statSync(at(`${APP}/kept`)).mode & 0o777).toBe(0o644);
   });
 });

@@ -11,7 +11,6 @@ import {
   fchownSync,
   fstatSync,
   fsync,
-  lchownSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -31,6 +30,7 @@ import { posix } from 'node:path';
 import { getSystemErrorMessage, promisify } from 'node:util';
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type FileInfo, type NewFile, type Space, systemErrorCode } from './file-system.ts';
+import { describeLinkControl, isTrustedUser, type LinkControl } from './link-rule.ts';
 import { createMachinePaths, type MachinePaths, O_PATH } from './machine-path.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -43,7 +43,7 @@ process.env['UV_THREADPOOL_SIZE'] ??= '16';
 const syncToDisk = promisify(fsync);
 
 export function createDisk({ root }: { readonly root: string }): FileSystem {
-  const { atPath, atDirectory } = createMachinePaths(root);
+  const { atPath, atDirectory, atEntry } = createMachinePaths(root);
   const labels = root === '/' && hasSelinux();
   const findLabel = (path: string | undefined) => (labels && path !== undefined ? atPath(path, readLabel) : undefined);
   return {
@@ -113,12 +113,24 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
     setMode: (path, mode) =>
       withMachineErrors('set the mode of', path, () =>
         // Through a handle that cannot be a link's: chmod itself would follow one.
-        atPath(path, (place) =>
-          withHandle(place, O_PATH, (handle) => chmodSync(`/proc/self/fd/${handle}`, mode & ALL_BITS)),
+        atEntry(path, (place, users) =>
+          withHandle(place, O_PATH, (handle) => {
+            if (users.length > 0 && isTrustedUser(fstatSync(handle).uid)) throw mayBeMoved(path, users);
+            chmodSync(`/proc/self/fd/${handle}`, mode & ALL_BITS);
+          }),
         ),
       ),
     setOwners: (path, { uid, gid }) =>
-      withMachineErrors('set the owner of', path, () => atPath(path, (place) => lchownSync(place, uid, gid))),
+      withMachineErrors('set the owner of', path, () =>
+        atEntry(path, (place, users) =>
+          withHandle(place, O_PATH, (handle) => {
+            const found = fstatSync(handle);
+            if (found.uid === uid && found.gid === gid) return;
+            if (users.length > 0) throw mayBeMoved(path, users);
+            chownSync(`/proc/self/fd/${handle}`, uid, gid);
+          }),
+        ),
+      ),
   };
 }
 
@@ -207,6 +219,14 @@ function wasReplaced(path: string): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_PATH',
     `${path} was replaced by another process while the daemon created it: stop that process, or choose another path`,
+  );
+}
+
+/** The user may have moved a file of root there, to get its contents, or an own file, to give it to root. */
+function mayBeMoved(path: string, users: LinkControl): DaemonError {
+  return new DaemonError(
+    'SLW_DAEMON_PATH',
+    `the mode and the owner of ${path} are not changed, because it is in a directory that ${describeLinkControl(users)}, and so may be another file that was moved there: set them by hand, or specify the contents of the file in the config`,
   );
 }
 

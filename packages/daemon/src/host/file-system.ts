@@ -76,7 +76,9 @@ export interface FileSystem {
   remove(path: string): Promise<void>;
   /** The directory must be empty. */
   removeDirectory(path: string): Promise<void>;
+  /** Rejects for an entry of root in a directory that a user can change, who may have moved it there. */
   setMode(path: string, mode: number): Promise<void>;
+  /** Rejects if the owners would change in a directory that a user can change. */
   setOwners(path: string, owners: Owners): Promise<void>;
 }
 

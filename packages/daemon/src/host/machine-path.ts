@@ -13,6 +13,7 @@ import { describeLinkControl, findLinkControl, type LinkControl, mayFollowLink }
 /** The limit of the kernel. */
 const MAX_LINKS = 40;
 const MAX_TARGET_CHARS = 200;
+const ROOT = 0;
 /**
  * Node has no constant for it; Linux uses this value on every architecture. The handle cannot be read, only traversed.
  */
@@ -52,6 +53,8 @@ export interface MachinePaths {
   readonly atPath: <T>(path: string, act: (place: string) => T) => T;
   /** The same for a directory, which may be a link itself, such as /usr/local. */
   readonly atDirectory: <T>(path: string, act: (place: string) => T) => T;
+  /** As `atPath`. `users`: who can change what is at the path, apart from root. */
+  readonly atEntry: <T>(path: string, act: (place: string, users: LinkControl) => T) => T;
 }
 
 export function createMachinePaths(root: string): MachinePaths {
@@ -61,13 +64,19 @@ export function createMachinePaths(root: string): MachinePaths {
     const key = names.join('/');
     const known = open.find(key);
     if (known !== undefined) return act(toHandlePath(known));
+    return walk(path, names, (trail) => {
+      const handle = getLastHandle(trail);
+      if (open.keep(key, handle)) trail.pop();
+      return act(toHandlePath(handle));
+    });
+  }
+
+  function walk<T>(path: string, names: readonly string[], act: (trail: OpenDirectory[]) => T): T {
     const trail = [{ handle: openSync(root, DIRECTORY), path: '' }];
     try {
       const state: Walk = { path, trail, ahead: names.toReversed(), following: [], link: '', links: 0 };
       for (let name = state.ahead.pop(); name !== undefined; name = state.ahead.pop()) step(state, name);
-      const handle = getLastHandle(trail);
-      if (open.keep(key, handle)) trail.pop();
-      return act(toHandlePath(handle));
+      return act(trail);
     } finally {
       close(trail, 0);
     }
@@ -75,10 +84,15 @@ export function createMachinePaths(root: string): MachinePaths {
 
   return {
     atPath(path, act) {
-      const names = parsePath(path);
-      const last = names.pop() ?? '.';
-      if (last === '..') throw refusal(path, 'ends in “..”', 'name the file');
+      const { names, last } = parseEntryPath(path);
       return inDirectory(path, names, (directory) => act(`${directory}/${last}`));
+    },
+    atEntry(path, act) {
+      const { names, last } = parseEntryPath(path);
+      return walk(path, names, (trail) => {
+        const directories = trail.map(({ handle }) => fstatSync(handle));
+        return act(`${toHandlePath(getLastHandle(trail))}/${last}`, findLinkControl(directories, ROOT));
+      });
     },
     atDirectory: (path, act) => inDirectory(path, parsePath(path), (directory) => act(`${directory}/.`)),
   };
@@ -168,6 +182,13 @@ function toHandlePath(handle: number): string {
 
 function close(trail: OpenDirectory[], keep: number): void {
   for (const { handle } of trail.splice(keep)) closeSync(handle);
+}
+
+function parseEntryPath(path: string): { readonly names: readonly string[]; readonly last: string } {
+  const names = parsePath(path);
+  const last = names.pop() ?? '.';
+  if (last === '..') throw refusal(path, 'ends in “..”', 'name the file');
+  return { names, last };
 }
 
 function parsePath(path: string): string[] {
