@@ -9,12 +9,14 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { planUpdate } from '@slipway/fleet';
 import { describe, expect, it } from 'vitest';
 import { heal } from '../drift/heal.ts';
 import { bringTo, sampleConfig, sampleMachine } from '../drift/testing/sample-machine.ts';
 import { verifyMachine } from '../drift/verify-machine.ts';
 import { aroundCalls } from '../host/testing/calls.ts';
 import { isRoot, JOB, makeHostileUser, USER } from '../host/testing/hostile-user.ts';
+import { preflight } from './preflight.ts';
 import { makeSwappedHome, runAgainstSwaps, type SwappedHome } from './testing/swapped-home.ts';
 import type { UpdateResult } from './updater.ts';
 
@@ -175,6 +177,19 @@ describe.runIf(isRoot)('a user who moves an entry of root to a path whose conten
       const message = new RegExp(`the mode and the owner of .*/${name} are not changed, .* user 1000 can change`);
       expect(problems.map((problem) => problem.message)).toContainEqual(expect.stringMatching(message));
     }
+  });
+
+  it('does not get its contents by an update that adds the path', async () => {
+    const { host, root, at } = await sampleMachine();
+    makeHostileUser(root);
+    writeFileSync(at(`${APP}/kept`), 'of root\n', { mode: 0o600 });
+    const from = await bringTo(host, sampleConfig('rendered-worker-1', {}));
+    const to = sampleConfig('rendered-worker-2', { files: sections.files });
+    const plan = await planUpdate({ current: from, desired: to });
+    expect(await preflight(host, { from, to, plan })).toMatchObject({
+      type: 'refused',
+      problem: { message: expect.stringMatching(/found one of 0:0 in a directory that a user can change/) },
+    });
   });
 
   it('gets the mode of the config for an own file', async () => {

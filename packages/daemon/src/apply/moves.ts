@@ -100,7 +100,7 @@ function isObstacle(error: unknown): boolean {
 const OTHERS_WRITE = 0o002;
 
 /** Whether a user owns a directory on the way, or it is one for all users, such as /tmp. */
-async function canUserChange(files: FileSystem, directory: string): Promise<boolean> {
+export async function canUserChange(files: FileSystem, directory: string): Promise<boolean> {
   if (directory !== '/' && (await canUserChange(files, posix.dirname(directory)))) return true;
   try {
     const found = await files.lookAt(`${directory}/`);

@@ -9,7 +9,15 @@ import type { Accounts, Host } from '../host/host.ts';
 import { isTrustedUser } from '../host/link-rule.ts';
 import { type Problem, toProblem } from '../problem.ts';
 import { CURRENT_CONFIG, NO_ORIGINALS, ORIGINALS, UPDATE_DIRECTORY } from '../state-file.ts';
-import { type Drop, findOriginal, noOriginalPath, originalPath, type Put, getTemporaryPath } from './moves.ts';
+import {
+  canUserChange,
+  type Drop,
+  findOriginal,
+  noOriginalPath,
+  originalPath,
+  type Put,
+  getTemporaryPath,
+} from './moves.ts';
 import { surveyPassword, surveySshKeys } from './survey-core-user.ts';
 
 export interface Survey extends Readonly<SurveyFindings> {
@@ -248,6 +256,11 @@ async function keepExisting(context: SurveyContext, entry: DesiredFile, found: F
   const gid = leaves.has('group') ? found.gid : owners.gid;
   const isSame = mode === found.mode && uid === found.uid && gid === found.gid;
   if (isSame && entry.contents.size === 0) return null;
+  const isMovable = isTrustedUser(found.uid) || uid !== found.uid || gid !== found.gid;
+  if (isMovable && (await canUserChange(context.files, posix.dirname(entry.path))))
+    throw refusal(
+      `expected a file of ${uid}:${gid} that is not of root, found one of ${found.uid}:${found.gid} in a directory that a user can change, who may have moved it there: specify contents for the file, or correct its owner on the machine`,
+    );
   const bytes = Buffer.concat([await context.files.read(entry.path, MAX_KEPT_BYTES), await entry.bytes()]);
   return { kind: 'file', mode, uid, gid, bytes: async () => bytes };
 }
