@@ -65,14 +65,16 @@ describe('a user with only patch machineconfigpools', () => {
     await annotate(cluster.operator, 'worker', { [targetConfigAnnotation]: null });
   });
 
-  it.each([rolloutStateAnnotation, rolloutHistoryAnnotation])('cannot rewrite or remove %s', async (annotation) => {
-    const message = `only the controllers write the annotation ${annotation} of pool worker. To roll the pool back`;
-    await expectRefused(annotate(user, 'worker', { [annotation]: '{"wave":2}' }), GUARD, message);
-    await annotate(cluster.operator, 'worker', { [annotation]: '{"wave":1}' });
-    await expectRefused(annotate(user, 'worker', { [annotation]: '{"wave":2}' }), GUARD, message);
-    await expectRefused(annotate(user, 'worker', { [annotation]: null }), GUARD, message);
-    await annotate(cluster.operator, 'worker', { [annotation]: null });
-  });
+  it.each([rolloutStateAnnotation, rolloutHistoryAnnotation])(
+    'cannot rewrite %s, and may remove it, as a tool that replaces the pool does',
+    async (annotation) => {
+      const message = `only the controllers write the annotation ${annotation} of pool worker. To roll the pool back`;
+      await expectRefused(annotate(user, 'worker', { [annotation]: '{"wave":2}' }), GUARD, message);
+      await annotate(cluster.operator, 'worker', { [annotation]: '{"wave":1}' });
+      await expectRefused(annotate(user, 'worker', { [annotation]: '{"wave":2}' }), GUARD, message);
+      await annotate(user, 'worker', { [annotation]: null });
+    },
+  );
 
   it.each([
     ['another pool’s config', masters],

@@ -116,7 +116,9 @@ export const poolConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition 
     { name: 'annotationsAfter', expression: 'object.metadata.?annotations.orValue({})' },
     {
       name: 'changed',
-      expression: `${celList(rolloutAnnotations)}.filter(name, variables.annotationsBefore[?name] != variables.annotationsAfter[?name])`,
+      // Tools that replace a pool as a whole remove them: the rollout restarts with its canary, and nothing untried is
+      // served. A held target stays: without it, machines would get what was rolled back.
+      expression: `${celList(rolloutAnnotations)}.filter(name, variables.annotationsBefore[?name] != variables.annotationsAfter[?name] && (name in variables.annotationsAfter || name == '${targetConfigAnnotation}'))`,
     },
     { name: 'prefix', expression: `'${RENDERED_PREFIX}' + object.metadata.name + '-'` },
     { name: 'config', expression: configOf('object') },
