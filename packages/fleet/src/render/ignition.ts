@@ -82,7 +82,10 @@ type IgnitionRead =
 
 const EMPTY: RenderedIgnition = { ignition: { version: RENDERED_VERSION } };
 
-export function readIgnition(object: string, raw: unknown): IgnitionRead {
+/** `rendered`: a machine may have one from before a path was reserved, and must be able to leave it. */
+export type ConfigOrigin = 'source' | 'rendered';
+
+export function readIgnition(object: string, raw: unknown, origin: ConfigOrigin = 'source'): IgnitionRead {
   if (isNothing(raw)) return { ok: true, config: EMPTY, warnings: [] };
   const parsed = typeof raw === 'object' && raw !== null ? parse(raw) : parse(JSON.stringify(raw));
   if (parsed.config === null) {
@@ -90,7 +93,7 @@ export function readIgnition(object: string, raw: unknown): IgnitionRead {
   }
   const problems = [
     ...modeProblems(object, parsed.config),
-    ...reservedProblems(object, parsed.config),
+    ...(origin === 'source' ? reservedProblems(object, parsed.config) : []),
     ...remoteProblems(object, parsed.config),
   ];
   const validation = validate(parsed.config);

@@ -1,6 +1,6 @@
 // One MachineConfig, read and validated individually: the input of a render.
 import { generatedByAnnotation, type MachineConfig, type MachineConfigPool, machineConfigs } from '@slipway/api';
-import { readIgnition, type RenderedIgnition } from './ignition.ts';
+import { type ConfigOrigin, readIgnition, type RenderedIgnition } from './ignition.ts';
 import { nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
 
 export type ObjectReference = NonNullable<NonNullable<MachineConfigPool['spec']['configuration']>['source']>[number];
@@ -28,11 +28,11 @@ export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problem
  * Prepares a MachineConfig for the merge. `resolved` is its Ignition config with all remote content inlined; without
  * it, the config of the MachineConfig is used.
  */
-export function readMachineConfig(machineConfig: MachineConfig, resolved?: unknown): ReadResult {
+export function readMachineConfig(machineConfig: MachineConfig, resolved?: unknown, origin?: ConfigOrigin): ReadResult {
   const { name } = machineConfig.metadata;
   const object = nameOfMachineConfig(name);
   const spec = machineConfig.spec ?? {};
-  const read = readIgnition(object, resolved ?? spec.config);
+  const read = readIgnition(object, resolved ?? spec.config, origin);
   const kernelType = (spec.kernelType ?? '') || 'default';
   if (!isKernelType(kernelType) || !read.ok) {
     return { ok: false, problems: [...(read.ok ? [] : read.problems), ...kernelTypeProblems(object, kernelType)] };

@@ -265,3 +265,12 @@ describe('a plan', () => {
     });
   });
 });
+
+describe('a plan from a config with a path that is reserved now', () => {
+  it('removes the path: a machine with an older rendered config must be able to leave it', async () => {
+    for (const path of ['/etc/kubernetes/ca.crt', '/etc/machine-config-daemon/daemon.json']) {
+      const { changes } = await plan(withFiles(file(path, 'x')), withFiles());
+      expect(changes).toMatchObject([{ kind: 'path', path, after: null }]);
+    }
+  });
+});

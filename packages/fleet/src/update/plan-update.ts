@@ -148,7 +148,7 @@ function changesBetween(
 }
 
 function readRenderedIgnition({ name, spec }: PlannedConfig): RenderedIgnition {
-  const read = readIgnition(nameOfMachineConfig(name), spec.config);
+  const read = readIgnition(nameOfMachineConfig(name), spec.config, 'rendered');
   if (read.ok) return read.config;
   const reasons = read.problems.map(({ message }) => message).join('; ');
   throw new FleetError(
