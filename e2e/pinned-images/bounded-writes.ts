@@ -138,6 +138,8 @@ async function pullAndChange(fleet: PinFleet, history: PinHistory): Promise<void
     expect(findMax(writes.byDaemons, well)).toBeLessThanOrEqual(computeMaxDaemonWrites(seconds, 0));
     expect(findMax(writes.byDaemons, broken)).toBeLessThanOrEqual(computeMaxDaemonWrites(seconds, 1));
     expect(findMax(writes.byControllers, names)).toBeLessThanOrEqual(MAX_CONTROLLER_WRITES);
+    // A daemon may report while its slot is being written: each write of a controller meets that at most once.
+    expect(findMax(writes.conflicts, names)).toBeLessThanOrEqual(MAX_CONTROLLER_WRITES);
     expect(writes.ofPools.get('worker')).toBeLessThanOrEqual(computeMaxPoolWrites(seconds, 4));
   }
   // Every one of what the pool said adds up, and was so at some moment.

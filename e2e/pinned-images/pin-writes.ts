@@ -13,11 +13,12 @@ export interface PinWrites {
   readonly ofPools: Counts;
   /** Not writes: nodes that get a PinnedImageSet, by set. */
   readonly readsOfSets: Counts;
-  /** Refused because somebody else wrote at that moment, by object; they count above too. */
+  /** Refused because somebody else wrote at that moment, by object. They changed nothing, and do not count above. */
   readonly conflicts: Counts;
 }
 
 const CONFLICT = 409;
+const isDone = ({ code }: AuditedRequest): boolean => code !== CONFLICT;
 
 export async function pinWritesBetween(auditLog: string, from: Date, to: Date): Promise<PinWrites> {
   const all = await readAuditLog(auditLog);
@@ -28,11 +29,11 @@ export async function pinWritesBetween(auditLog: string, from: Date, to: Date): 
   const [byDaemons, byControllers] = [writesTo('machineconfignodes/status'), writesTo('machineconfignodes')];
   const gets = requests.filter(({ verb, resource }) => verb === 'get' && resource === 'pinnedimagesets');
   return {
-    byDaemons: countByName(byDaemons),
-    byControllers: countByName(byControllers),
-    ofPools: countByName(pools),
+    byDaemons: countByName(byDaemons.filter(isDone)),
+    byControllers: countByName(byControllers.filter(isDone)),
+    ofPools: countByName(pools.filter(isDone)),
     readsOfSets: countByName(gets),
-    conflicts: countByName([...byDaemons, ...byControllers, ...pools].filter(({ code }) => code === CONFLICT)),
+    conflicts: countByName([...byDaemons, ...byControllers, ...pools].filter((request) => !isDone(request))),
   };
 }
 
