@@ -53,7 +53,12 @@ const setWrites = async (running: Running): Promise<string[]> =>
     .filter(({ resource }) => resource === 'machinesets')
     .map(({ verb, name, code }) => `${verb} ${name.split('/')[1] ?? ''} ${code}`);
 
-const owner = (kind: string) => ({ apiVersion: 'hive.openshift.io/v1', kind, name: 'pool-a', uid: '1' });
+const owner = (kind: string, group = 'hive.openshift.io') => ({
+  apiVersion: `${group}/v1beta1`,
+  kind,
+  name: 'pool-a',
+  uid: '1',
+});
 
 describe('a resource keeps its image if it', () => {
   it('has an owner, is held, paused, runs Windows, belongs to the other API or is migrating', async () => {
@@ -242,7 +247,7 @@ describe('over time', () => {
     const revision = { ...reference, name: clone };
     await cluster.client.create(
       clusterApiMachineSets,
-      buildClusterApiSet('revision', revision, { owner: owner('MachineDeployment') }),
+      buildClusterApiSet('revision', revision, { owner: owner('MachineDeployment', 'cluster.x-k8s.io') }),
     );
     await cluster.setGolden(bootImagesData({ 'rhel-9': { ...rhel9, version: '9.9.20270101-0' } }, '4.23.0'));
     await until(async () => expect(await namesNow()).toHaveLength(3));

@@ -12,6 +12,7 @@ import { type KubeObject, MANAGED_BY_SLIPWAY, MANAGED_BY_LABEL } from '../kube-o
 import { canonicalJson } from '../render/rendered-name.ts';
 import { detectArchitecture, type ArchitectureSource } from './architecture.ts';
 import type { MachineContext, MachineReading } from './facts.ts';
+import { isClusterOwner } from './owner.ts';
 import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';
 import {
   isTemplateKind,
@@ -263,7 +264,7 @@ export function cloneTemplate(template: MachineTemplate, spec: JsonObject): Mach
   const whole = { ...template.spec, template: { ...objectAt(template.spec, 'template'), spec } };
   const digest = sha256(canonicalJson({ kind, spec: whole }));
   const base = originalName(template);
-  const owners = (metadata.ownerReferences ?? []).filter(isCluster);
+  const owners = (metadata.ownerReferences ?? []).filter(isClusterOwner);
   return {
     apiVersion,
     kind,
@@ -293,9 +294,6 @@ const formatCloneName = (base: string, digits: string): string =>
 
 const isOurTemplate = ({ metadata: { labels } }: Pick<MachineTemplate, 'metadata'>): boolean =>
   labels?.[MANAGED_BY_LABEL] === MANAGED_BY_SLIPWAY;
-
-const isCluster = ({ apiVersion, kind }: OwnerReference): boolean =>
-  kind === 'Cluster' && apiVersion.startsWith('cluster.x-k8s.io/');
 
 const withoutTools = (all: Readonly<Record<string, string>> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !TOOLS.test(name)));

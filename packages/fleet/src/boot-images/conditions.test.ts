@@ -153,7 +153,7 @@ const cluster = sampleCluster();
 const named = (name: string, given: Partial<ResourceFacts> = {}, resource = machineSet) =>
   decideResource(sampleResource({ ...given, resource: { ...resource, name } }), cluster);
 const current = { machine: onGcp(gcpImage(NEW)), stub: { ...sampleStub, current: sampleStub.wanted } };
-const owned = { owners: [{ kind: 'Hive', name: 'h' }] };
+const owned = { owners: [{ apiVersion: 'hive.openshift.io/v1', kind: 'Hive', name: 'h' }] };
 const broken = { stub: { ok: false, current: 'x', message: 'Secret x is not JSON' } } as const;
 
 function conditions(
@@ -213,7 +213,11 @@ describe('BootImageUpdateProgressing', () => {
     const decisions = [
       decideResource(sampleResource(), { ...cluster, optIn: null }),
       named('copy', { authoritativeApi: 'MachineAPI' }, clusterApiSet),
-      named('child', { owners: [{ kind: 'MachineDeployment', name: 'md' }] }, clusterApiSet),
+      named(
+        'child',
+        { owners: [{ apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'MachineDeployment', name: 'md' }] },
+        clusterApiSet,
+      ),
       named('win', { machineLabels: { 'machine.openshift.io/os-id': 'Windows' } }),
     ];
     expect(conditions(decisions).progressing.message).toMatch(

@@ -163,6 +163,10 @@ describe('a MachineSet that boots an older image', () => {
   });
 });
 
+const ownerOf = (apiVersion: string, kind: string, name: string) => ({ apiVersion, kind, name });
+/** Cluster API's own controllers set it on every MachineDeployment, and on every MachineSet without one. */
+const clusterOwner = ownerOf('cluster.x-k8s.io/v1beta2', 'Cluster', 'demo');
+
 describe('what blocks an update, in this order', () => {
   const missing = { type: 'problem', code: 'SLW_BOOT_IMAGES_MISSING', message: 'no ConfigMap' } as const;
   const invalid = { type: 'problem', code: 'SLW_BOOT_IMAGES_INVALID', message: 'not JSON' } as const;
@@ -171,7 +175,7 @@ describe('what blocks an update, in this order', () => {
     if (golden.type !== 'valid') throw new Error('no golden');
     return { golden: { ...golden, golden: { ...golden.golden, stamp: { type: 'waiting', why: 'not yet', isLate } } } };
   };
-  const owned = { owners: [{ kind: 'ClusterDeployment', name: 'hive' }] };
+  const owned = { owners: [{ apiVersion: 'hive.openshift.io/v1', kind: 'ClusterDeployment', name: 'hive' }] };
   const held = { annotations: { [bootImageHoldAnnotation]: OLD } };
   const windows = { machineLabels: { 'machine.openshift.io/os-id': 'Windows' } };
   const paused = { annotations: { 'cluster.x-k8s.io/paused': '' } };
@@ -184,12 +188,52 @@ describe('what blocks an update, in this order', () => {
       { gate: 'not opted in', why: /MachineConfiguration cluster does not exist/ },
     ],
     ['no entry', owned, { optIn: optIn([]) }, { gate: 'not opted in', why: /no entry for machinesets of machine/ }],
-    ['an owner', { ...owned, ...held }, {}, { gate: 'owned', why: /ClusterDeployment hive owns it/ }],
+    [
+      'an owner',
+      { ...owned, ...held },
+      {},
+      { gate: 'owned', why: /ClusterDeployment hive of hive\.openshift\.io owns it/ },
+    ],
     [
       'a MachineDeployment that owns it',
-      { resource: clusterApiSet, owners: [{ kind: 'MachineDeployment', name: 'md' }] },
+      { resource: clusterApiSet, owners: [ownerOf('cluster.x-k8s.io/v1beta2', 'MachineDeployment', 'md')] },
       {},
       { gate: 'handled by owner', why: /updated through MachineDeployment md/ },
+    ],
+    [
+      'a Cluster of another API than Cluster API',
+      { resource: machineDeployment, owners: [ownerOf('provisioning.cattle.io/v1', 'Cluster', 'demo')] },
+      {},
+      { gate: 'owned', why: /^Cluster demo of provisioning\.cattle\.io owns it and would revert/ },
+    ],
+    [
+      'an owner that applies it again, next to its Cluster',
+      {
+        resource: machineDeployment,
+        owners: [clusterOwner, ownerOf('work.open-cluster-management.io/v1', 'AppliedManifestWork', 'work')],
+      },
+      {},
+      { gate: 'owned', why: /^AppliedManifestWork work of work\.open-cluster-management\.io owns it/ },
+    ],
+    [
+      'the topology of its Cluster',
+      {
+        resource: machineDeployment,
+        owners: [clusterOwner],
+        labels: { 'topology.cluster.x-k8s.io/owned': '', 'cluster.x-k8s.io/cluster-name': 'demo' },
+      },
+      {},
+      { gate: 'owned', why: /^the topology of Cluster demo sets its template.*ClusterClass/ },
+    ],
+    [
+      'its NodePool',
+      {
+        resource: machineDeployment,
+        owners: [clusterOwner],
+        annotations: { 'hypershift.openshift.io/nodePool': 'clusters/demo' },
+      },
+      {},
+      { gate: 'owned', why: /^NodePool clusters\/demo sets its template/ },
     ],
     ['a hold by a user', held, { golden: missing }, { gate: 'held', why: /held by a user at 9\.6/ }],
     [
@@ -229,6 +273,12 @@ describe('what blocks an update, in this order', () => {
     ['Cluster API itself', { resource: clusterApiSet, authoritativeApi: 'ClusterAPI' }],
     ['a set of Cluster API that has no twin', { resource: clusterApiSet }],
     ['a MachineDeployment that was opted in', { resource: machineDeployment }],
+    ['the Cluster of a MachineDeployment', { resource: machineDeployment, owners: [clusterOwner] }],
+    [
+      'the Cluster of a MachineSet, in an older version of its API',
+      { resource: clusterApiSet, owners: [{ ...clusterOwner, apiVersion: 'cluster.x-k8s.io/v1alpha4' }] },
+    ],
+    ['the label of Hive, which reverts no image', { labels: { 'hive.openshift.io/managed': 'true' } }],
   ])('not %s', (_, resource) => {
     expect(decide(resource)).toMatchObject({ gate: null, verdict: { verdict: 'update' } });
   });
@@ -443,7 +493,7 @@ describe('laws', () => {
 
   it('an owned, held, paused, Windows or other-API resource is never written', () => {
     const kept = fc.constantFrom<(facts: ResourceFacts) => ResourceFacts>(
-      (facts) => ({ ...facts, owners: [{ kind: 'Anything', name: 'x' }] }),
+      (facts) => ({ ...facts, owners: [ownerOf('example.com/v1', 'Anything', 'x')] }),
       (facts) => ({ ...facts, annotations: { ...facts.annotations, [bootImageHoldAnnotation]: '' } }),
       (facts) => ({ ...facts, annotations: { ...facts.annotations, 'cluster.x-k8s.io/paused': 'true' } }),
       (facts) => ({ ...facts, isPaused: true }),

@@ -36,7 +36,7 @@ it('the rest is copied unchanged', () => {
     resource: machineDeployment,
     labels: { a: 'b' },
     annotations: { c: 'd' },
-    owners: [{ kind: 'Hive', name: 'h' }],
+    owners: [{ apiVersion: 'v1', kind: 'Hive', name: 'h' }],
     machineLabels: { os: 'x' },
     authoritativeApi: null,
     isPaused: true,

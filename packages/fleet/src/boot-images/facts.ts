@@ -33,6 +33,7 @@ export interface OptIn {
 }
 
 export interface Owner {
+  readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
 }
@@ -128,7 +129,7 @@ export function resourceFacts(
     resource,
     labels,
     annotations,
-    owners: ownerReferences.map(({ kind, name }) => ({ kind, name })),
+    owners: ownerReferences.map(({ apiVersion, kind, name }) => ({ apiVersion, kind, name })),
     machineLabels: object.spec?.template?.metadata?.labels ?? {},
     authoritativeApi: readAuthority(resource, object, twin),
     isPaused: object.spec?.paused === true,

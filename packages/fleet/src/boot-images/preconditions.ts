@@ -3,6 +3,7 @@ import { bootImageHoldAnnotation } from '@slipway/api';
 import type { GoldenFacts, GoldenReading } from './boot-image-config.ts';
 import { matchesSelector } from '../render/select.ts';
 import type { ClusterFacts, MachineManager, OptIn, ResourceFacts } from './facts.ts';
+import { describeReverter, findMachineDeployment } from './owner.ts';
 import type { BootImageCode, MachineResource } from './verdict.ts';
 
 /** Identifies the unmet precondition to programs. */
@@ -68,15 +69,12 @@ function checkOptIn(resource: ResourceFacts, { optIn }: ClusterFacts): UnmetPrec
   return enrolment.enrolled ? null : skipped('not opted in', enrolment.why);
 }
 
-function checkOwner({ resource, owners }: ResourceFacts): UnmetPrecondition | null {
-  const deployment = owners.find(({ kind }) => kind === 'MachineDeployment');
-  if (deployment !== undefined && resource.kind === 'MachineSet') {
+function checkOwner(facts: ResourceFacts): UnmetPrecondition | null {
+  const deployment = findMachineDeployment(facts);
+  if (deployment !== undefined)
     return skipped('handled by owner', `updated through MachineDeployment ${deployment.name}`);
-  }
-  const [owner] = owners;
-  if (owner === undefined) return null;
-  const way = `Change the image in the owner, or remove the owner reference`;
-  return skipped('owned', `${owner.kind} ${owner.name} owns it and would revert the change. ${way}`);
+  const reverter = describeReverter(facts);
+  return reverter === null ? null : skipped('owned', reverter);
 }
 
 function checkHold({ annotations }: ResourceFacts): UnmetPrecondition | null {

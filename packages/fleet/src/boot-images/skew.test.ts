@@ -67,7 +67,7 @@ describe('if every boot image is known', () => {
 
 describe('a skipped resource never counts as fine', () => {
   const skipped: [string, Decision][] = [
-    ['an owned one', found('a', { owners: [{ kind: 'Hive', name: 'h' }] })],
+    ['an owned one', found('a', { owners: [{ apiVersion: 'hive.openshift.io/v1', kind: 'Hive', name: 'h' }] })],
     ['a held one', found('a', { annotations: { 'slipway.dev/boot-image-hold': 'x' } })],
     ['a paused one', found('a', { isPaused: true })],
     ["one with an image of the owner's own", found('a', { machine: onGcp('projects/customer/global/images/own') })],
@@ -109,7 +109,11 @@ describe('a skipped resource never counts as fine', () => {
     const findings = [
       current,
       found('copy', { authoritativeApi: 'MachineAPI' }, clusterApiSet),
-      found('child', { owners: [{ kind: 'MachineDeployment', name: 'md' }] }, clusterApiSet),
+      found(
+        'child',
+        { owners: [{ apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'MachineDeployment', name: 'md' }] },
+        clusterApiSet,
+      ),
       found('win', { machineLabels: { 'machine.openshift.io/os-id': 'Windows' } }),
     ];
     expect(skew({ findings })).toMatchObject({ status: { automatic: { ocpVersion: '4.22.0' } }, problem: null });

@@ -138,18 +138,21 @@ export function withoutOurs(object: Stored<KubeObject>, ...paths: readonly (read
   return JSON.stringify(copy);
 }
 
-/** As a tool without a bootstrap provider creates it. */
+/** Cluster API's own controllers set it on everything that has no MachineDeployment as its owner. */
+const CLUSTER_OWNER = { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', name: 'demo-x7k2p', uid: '1' };
+
+/** As a tool without a bootstrap provider creates it, and Cluster API's controllers complete it. */
 export const buildClusterApiSet = (
   name: string,
   template: { kind: string; apiVersion: string; name: string },
-  { labels = {}, annotations = {}, owner }: MachineSetOptions = {},
+  { labels = {}, annotations = {}, owner = CLUSTER_OWNER }: MachineSetOptions = {},
 ): ClusterApiMachineSet & MachineDeployment => ({
   metadata: {
     name,
     namespace: places.clusterApi,
     labels: { 'cluster.x-k8s.io/cluster-name': 'demo-x7k2p', ...labels },
     annotations: { 'example.com/team': 'a', ...annotations },
-    ...(owner !== undefined && { ownerReferences: [owner] }),
+    ownerReferences: [owner],
   },
   spec: {
     clusterName: 'demo-x7k2p',
