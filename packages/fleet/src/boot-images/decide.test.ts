@@ -238,7 +238,7 @@ describe('what blocks an update, in this order', () => {
     ['a hold by a user', held, { golden: missing }, { gate: 'held', why: /held by a user at 9\.6/ }],
     [
       'no ConfigMap',
-      { authoritativeApi: 'ClusterAPI' },
+      { authoritativeApi: 'Migrating' },
       { golden: missing },
       { gate: 'boot images', verdict: 'failed', code: 'SLW_BOOT_IMAGES_MISSING' },
     ],
@@ -251,11 +251,21 @@ describe('what blocks an update, in this order', () => {
     ['no stamp yet', {}, stamp(false), { gate: 'stamp', code: 'SLW_BOOT_IMAGES_VERSION', why: /not yet/ }],
     ['no stamp for too long', {}, stamp(true), { gate: 'stamp', verdict: 'failed', code: 'SLW_BOOT_IMAGES_VERSION' }],
     ['the other API', { ...windows, authoritativeApi: 'ClusterAPI' }, {}, { gate: 'other api', why: /ClusterAPI/ }],
-    ['a copy in Cluster API', { resource: clusterApiSet, authoritativeApi: 'MachineAPI' }, {}, { gate: 'other api' }],
-    ['a move between the APIs', { authoritativeApi: 'Migrating' }, {}, { gate: 'migrating', why: /^waiting/ }],
-    ['a pause', { ...paused, ...windows }, {}, { gate: 'paused', why: /cluster\.x-k8s\.io\/paused/ }],
+    [
+      'a copy in Cluster API, which need not be opted in',
+      { resource: clusterApiSet, authoritativeApi: 'MachineAPI' },
+      { optIn: optIn([]) },
+      { gate: 'other api' },
+    ],
+    [
+      'a move between the APIs',
+      { ...paused, authoritativeApi: 'Migrating' },
+      {},
+      { gate: 'migrating', why: /^waiting/ },
+    ],
+    ['a pause', paused, {}, { gate: 'paused', why: /cluster\.x-k8s\.io\/paused/ }],
     ['spec.paused', { resource: machineDeployment, isPaused: true }, {}, { gate: 'paused', why: /spec\.paused/ }],
-    ['Windows', windows, {}, { gate: 'windows', why: /Windows/ }],
+    ['Windows', { ...windows, ...held }, { optIn: null }, { gate: 'windows', why: /Windows/ }],
   ])('%s', (_, resource, cluster, expected) => {
     const { gate, change, verdict } = decide(resource, cluster);
     expect(change).toBeNull();

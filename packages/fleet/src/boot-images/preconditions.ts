@@ -1,4 +1,4 @@
-// The preconditions of a boot image update, in the order in which they are checked. The first is the opt-in.
+// The preconditions of a boot image update, in the order in which they are checked.
 import { bootImageHoldAnnotation } from '@slipway/api';
 import type { GoldenFacts, GoldenReading } from './boot-image-config.ts';
 import { matchesSelector } from '../render/select.ts';
@@ -37,16 +37,21 @@ export const isElsewhere = (gate: UpdatePrecondition | null): boolean => elsewhe
 const PAUSED_ANNOTATION = 'cluster.x-k8s.io/paused';
 const OS_LABEL = 'machine.openshift.io/os-id';
 
-/** Null: all preconditions are met. */
+/**
+ * Null: all preconditions are met. What is handled elsewhere comes before the opt-in: it lacks nothing, whether or not its
+ * own API is opted in.
+ */
 export function findUnmetPrecondition(resource: ResourceFacts, cluster: ClusterFacts): UnmetPrecondition | null {
   return (
+    checkMachineDeployment(resource) ??
+    checkAuthority(resource) ??
+    checkWindows(resource) ??
     checkOptIn(resource, cluster) ??
-    checkOwner(resource) ??
+    checkReverter(resource) ??
     checkHold(resource) ??
     checkGolden(cluster.golden) ??
-    checkAuthority(resource) ??
-    checkPaused(resource) ??
-    checkWindows(resource)
+    checkMigration(resource) ??
+    checkPaused(resource)
   );
 }
 
@@ -69,10 +74,14 @@ function checkOptIn(resource: ResourceFacts, { optIn }: ClusterFacts): UnmetPrec
   return enrolment.enrolled ? null : skipped('not opted in', enrolment.why);
 }
 
-function checkOwner(facts: ResourceFacts): UnmetPrecondition | null {
+function checkMachineDeployment(facts: ResourceFacts): UnmetPrecondition | null {
   const deployment = findMachineDeployment(facts);
-  if (deployment !== undefined)
-    return skipped('handled by owner', `updated through MachineDeployment ${deployment.name}`);
+  return deployment === undefined
+    ? null
+    : skipped('handled by owner', `updated through MachineDeployment ${deployment.name}`);
+}
+
+function checkReverter(facts: ResourceFacts): UnmetPrecondition | null {
   const reverter = describeReverter(facts);
   return reverter === null ? null : skipped('owned', reverter);
 }
@@ -98,14 +107,18 @@ function checkStamp({ stamp }: GoldenFacts): UnmetPrecondition | null {
 const ownApi = { 'machine.openshift.io': 'MachineAPI', 'cluster.x-k8s.io': 'ClusterAPI' } as const;
 
 function checkAuthority({ resource, authoritativeApi }: ResourceFacts): UnmetPrecondition | null {
-  if (authoritativeApi === null || authoritativeApi === ownApi[resource.api]) return null;
-  if (authoritativeApi === 'Migrating')
-    return skipped('migrating', 'waiting for its migration between the machine APIs to finish');
+  if (authoritativeApi === null || authoritativeApi === 'Migrating' || authoritativeApi === ownApi[resource.api])
+    return null;
   return skipped(
     'other api',
     `status.authoritativeAPI is ${authoritativeApi}: the resource with the same name in that API is updated instead`,
   );
 }
+
+const checkMigration = ({ authoritativeApi }: ResourceFacts): UnmetPrecondition | null =>
+  authoritativeApi === 'Migrating'
+    ? skipped('migrating', 'waiting for its migration between the machine APIs to finish')
+    : null;
 
 function checkPaused({ annotations, isPaused }: ResourceFacts): UnmetPrecondition | null {
   if (annotations[PAUSED_ANNOTATION] !== undefined) {

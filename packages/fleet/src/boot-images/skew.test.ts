@@ -18,8 +18,11 @@ import {
 } from './testing/sample-facts.ts';
 
 const optIn = { uid: 'u', generation: 1, managers: everything };
-const found = (name: string, given: Partial<ResourceFacts> = {}, resource = machineSet) =>
-  decideResource(sampleResource({ ...given, resource: { ...resource, name } }), sampleCluster());
+const found = (name: string, given: Partial<ResourceFacts> = {}, resource = machineSet, managers = everything) =>
+  decideResource(
+    sampleResource({ ...given, resource: { ...resource, name } }),
+    sampleCluster({ optIn: { ...optIn, managers } }),
+  );
 const current = found('fine', {
   machine: onGcp(gcpImage(NEW)),
   stub: { ...sampleStub, current: sampleStub.wanted },
@@ -105,16 +108,17 @@ describe('a skipped resource never counts as fine', () => {
     expect(skew({ findings }).problem).toMatch(/and 20 more/);
   });
 
-  it('a resource that is handled elsewhere does not count', () => {
+  it.each([
+    ['its API is opted in', everything],
+    ['only the Machine API is opted in', everything.filter(({ apiGroup }) => apiGroup === 'machine.openshift.io')],
+    ['none is opted in', []],
+  ])('a resource that is handled elsewhere does not count, if %s', (_, managers) => {
+    const owners = [{ apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'MachineDeployment', name: 'md' }];
     const findings = [
       current,
-      found('copy', { authoritativeApi: 'MachineAPI' }, clusterApiSet),
-      found(
-        'child',
-        { owners: [{ apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'MachineDeployment', name: 'md' }] },
-        clusterApiSet,
-      ),
-      found('win', { machineLabels: { 'machine.openshift.io/os-id': 'Windows' } }),
+      found('copy', { authoritativeApi: 'MachineAPI' }, clusterApiSet, managers),
+      found('child', { owners }, clusterApiSet, managers),
+      found('win', { machineLabels: { 'machine.openshift.io/os-id': 'Windows' } }, machineSet, managers),
     ];
     expect(skew({ findings })).toMatchObject({ status: { automatic: { ocpVersion: '4.22.0' } }, problem: null });
   });
