@@ -46,6 +46,26 @@ describe('a release without images on the marketplace', () => {
   });
 });
 
+describe('the generation of an upload', () => {
+  const GROUPS = '/resourceGroups/demo-gen2-rg/providers/Microsoft.Compute';
+  it.each<[string, string, string, string]>([
+    ['of the first one, in a cluster whose name has its letters', 'demo-xg2kp', 'demo-xg2kp', 'aro_422'],
+    ['of the first one, in a cluster whose name has its word', 'demo-gen2-abcde', 'demo-gen2-abcde', 'aro_422'],
+    ['of the second one in the same cluster', 'demo-gen2-abcde', 'demo-gen2-abcde-gen2', 'aro_422-v2'],
+    ['of the second one', 'demo-x7k2p', 'demo-x7k2p-gen2', 'aro_422-v2'],
+    ['of a user, in a word of its name', 'demo-x7k2p', 'golden_v2', 'aro_422-v2'],
+    ['of a user, with its letters by chance', 'demo-x7k2p', 'rhcos-bag2b', 'aro_422'],
+  ])('%s', (_, infrastructureName, name, sku) => {
+    const gallery = `${GROUPS}/galleries/gallery_${infrastructureName.replaceAll('-', '_')}/images/${name}`;
+    const found = azure.machineApi(withImage({ ...upload, resourceID: gallery }), {
+      ...question,
+      infrastructureName,
+      isAdopted: true,
+    });
+    expect(found).toMatchObject({ type: 'change', spec: { image: { sku } } });
+  });
+});
+
 describe('an upload', () => {
   it.each([
     ['of another cluster', { infrastructureName: 'other-1abcd' }],

@@ -48,7 +48,7 @@ function ofUpload(spec: JsonObject, id: string, question: ImageQuestion): ImageV
   if (imported?.type === 'current') return imported;
   if (!isOurs)
     return notOurs(id, `Image ${id} was not uploaded by the installer of this cluster, judging by its name.`);
-  return imported ?? toMarketplace(spec, id, 'no-purchase-plan', generationWord(id), question);
+  return imported ?? toMarketplace(spec, id, 'no-purchase-plan', generationOfUpload(id, question), question);
 }
 
 function ofMarketplace(spec: JsonObject, image: MarketplaceImage, question: ImageQuestion): ImageVerdict {
@@ -74,8 +74,15 @@ function selectImport(spec: JsonObject, { azureCloud }: ImageQuestion): ImageRul
   return textAt(spec, 'securityProfile', 'settings', 'securityType') === '' ? null : galleryImport;
 }
 
-/** Other publishers write the generation in various ways. */
-const generationWord = (name: string): string => (/gen-?2|g2|v2/i.test(name) ? 'v2' : '');
+/** Others write the generation in various ways. The short ones count only as a word. */
+const generationWord = (name: string): string => (/gen-?2|(?:^|[-_.])[gv]2(?:[-_.]|$)/i.test(name) ? 'v2' : '');
+
+/** Only from the name of the image, without that of the cluster: both may contain the same letters by chance. */
+function generationOfUpload(id: string, { infrastructureName }: ImageQuestion): string {
+  const name = /\/images\/([^/]+)/i.exec(id)?.[1] ?? '';
+  const isClusters = infrastructureName !== '' && name.startsWith(infrastructureName);
+  return generationWord(isClusters ? name.slice(infrastructureName.length) : name);
+}
 
 function toMarketplace(spec: JsonObject, from: string, plan: Plan, sku: string, question: ImageQuestion): ImageVerdict {
   const { images, architecture } = question;
