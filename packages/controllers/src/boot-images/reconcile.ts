@@ -197,7 +197,7 @@ export async function executeUpdate(
   const cluster = readClusterFacts(objects, golden, now);
   const stub = await readStub(update, parts, context);
   const decision = decideResource({ ...update.facts, stub: stub.data.reading }, cluster);
-  parts.board.put(decision);
+  parts.board.announce(decision);
   // Retried only where the read matters: with a precondition unmet, nothing needs it.
   if (update.readError !== null && decision.verdict.verdict === 'failed') throw update.readError;
   if (stub.error !== null && decision.verdict.code === 'SLW_BOOT_IMAGES_STUB') throw stub.error;
@@ -278,12 +278,16 @@ async function makeChange(
   context: Context,
 ): Promise<Next> {
   const may = await update.mayChange(change);
-  if (may.type === 'wait') return again(may.ms);
+  if (may.type === 'wait') {
+    parts.board.put(found.decision);
+    return again(may.ms);
+  }
   if (may.type === 'failed') {
     parts.board.put(failedDecision(found.decision, 'SLW_BOOT_IMAGES_CANARY', may.why));
     return done();
   }
   await update.change(change, buildAnnotations(update, change, found));
+  parts.board.put(found.decision);
   recordEvent(update, change, found.decision, context);
   // Our write triggers the next reconcile, queued after all resources that still wait for their image. It records this
   // one.

@@ -1,4 +1,12 @@
-import type { Decision, MachineResource } from '@slipway/fleet/boot-images';
+import {
+  bootImageConditions,
+  type Change,
+  type Decision,
+  failedDecision,
+  type Failures,
+  type MachineResource,
+  nextFailures,
+} from '@slipway/fleet/boot-images';
 import { describe, expect, it } from 'vitest';
 import { createVerdictBoard } from './report-controller.ts';
 
@@ -56,5 +64,57 @@ describe('the verdict board', () => {
     board.put(found('a'));
     board.put(found('a'));
     expect(told).toBe(2);
+  });
+});
+
+describe('a write that fails for twelve minutes, and is retried all the time', () => {
+  const MINUTE = 60_000;
+  const MAX_RETRY_MS = 5 * MINUTE;
+  const change: Change = { spec: null, userData: 'worker-user-data-managed', memory: '', image: '', version: '' };
+  const pending: Decision = {
+    ...found('a'),
+    verdict: { ...found('a').verdict, verdict: 'update' },
+    change,
+  };
+
+  /** The report, every minute and after each change of the board. */
+  function watchReports() {
+    const board = createVerdictBoard();
+    let failures: Failures = new Map();
+    const reports: { minute: number; degraded: string; isFailing: boolean }[] = [];
+    const report = (now: number): void => {
+      const decisions = [...board.values()];
+      const verdicts = decisions.map(({ verdict }) => verdict);
+      failures = nextFailures(failures, verdicts, now);
+      const [, { status }] = bootImageConditions({ decisions, failures, notes: [], now });
+      const isFailing = verdicts.some(({ verdict }) => verdict === 'failed');
+      reports.push({ minute: Math.floor(now / MINUTE), degraded: status, isFailing });
+    };
+    return { board, reports, report };
+  }
+
+  it('becomes Degraded once, after five minutes, and recovers with the first success', () => {
+    const { board, reports, report } = watchReports();
+    let [now, wait] = [0, 1000];
+    while (now < 12 * MINUTE) {
+      board.announce(pending);
+      report(now);
+      board.put(failedDecision(pending, 'SLW_BOOT_IMAGES_WRITE', 'HTTP 403'));
+      for (const end = now + wait; now < end; now = Math.min(end, now + MINUTE)) report(now);
+      wait = Math.min(2 * wait, MAX_RETRY_MS);
+    }
+    const [first, ...later] = reports;
+    expect(first).toMatchObject({ degraded: 'False', isFailing: false });
+    expect(later.every(({ isFailing }) => isFailing)).toBe(true);
+    const changes = later.filter(({ degraded }, at) => degraded !== later[at - 1]?.degraded);
+    expect(changes).toMatchObject([
+      { degraded: 'False', minute: 0 },
+      { degraded: 'True', minute: 5 },
+    ]);
+    board.announce(pending);
+    board.put(pending);
+    board.put(found('a'));
+    report(now);
+    expect(reports.at(-1)).toMatchObject({ degraded: 'False', isFailing: false });
   });
 });

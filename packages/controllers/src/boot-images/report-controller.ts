@@ -112,7 +112,8 @@ const configurationSource = {
   fieldSelector: `metadata.name=${SINGLETON_NAME}`,
 } as const;
 
-const isFailing = (decision: Decision): boolean => decision.verdict.verdict === 'failed' && isSelected(decision);
+const isFailed = ({ verdict }: ResourceVerdict): boolean => verdict === 'failed';
+const isFailing = (decision: Decision): boolean => isFailed(decision.verdict) && isSelected(decision);
 
 async function publishReport(
   configuration: Stored<MachineConfiguration>,
@@ -137,7 +138,8 @@ async function publishReport(
   const written = await writeReport(configuration, report, write, now());
   if (written !== null)
     log.debug({ decisions: decisions.length, failures: failures.size }, 'updated the boot image report');
-  const wait = untilNextFailure(failures, time);
+  const failing = new Set(verdicts.filter(isFailed).map(({ resource }) => keyOfMachines(resource)));
+  const wait = untilNextFailure(new Map([...failures].filter(([key]) => failing.has(key))), time);
   return wait === null ? done() : again(wait);
 }
 
@@ -283,6 +285,11 @@ export interface VerdictBoard {
   isComplete(kind: MachineKind): boolean;
   /** Stores the decision without its pending change: once that is written, there is a new decision. */
   put(decision: Decision): void;
+  /**
+   * Stores a decision that is about to be executed. A resource that failed stays failed until its change is written:
+   * otherwise every retry would look like a recovery, and no failure would last long enough to be reported.
+   */
+  announce(decision: Decision): void;
   remove(resource: MachineResource): void;
   values(): IterableIterator<Decision>;
   /** Calls the listener on every change. Returns a function that stops it. */
@@ -295,6 +302,15 @@ export function createVerdictBoard(): VerdictBoard {
   const listeners = new Set<() => void>();
   const notifyListeners = (): void => {
     for (const listener of listeners) listener();
+  };
+  const put = (decision: Decision): void => {
+    const { resource } = decision.verdict;
+    const key = keyOfMachines(resource);
+    unseen.get(formatKind(resource))?.delete(key);
+    const finding = { ...decision, change: null };
+    if (isEqual(findings.get(key), finding)) return;
+    findings.set(key, finding);
+    notifyListeners();
   };
   return {
     onChange(listener) {
@@ -310,14 +326,10 @@ export function createVerdictBoard(): VerdictBoard {
       notifyListeners();
     },
     isComplete: (kind) => unseen.get(formatKind(kind))?.size === 0,
-    put(decision) {
-      const { resource } = decision.verdict;
-      const key = keyOfMachines(resource);
-      unseen.get(formatKind(resource))?.delete(key);
-      const finding = { ...decision, change: null };
-      if (isEqual(findings.get(key), finding)) return;
-      findings.set(key, finding);
-      notifyListeners();
+    put,
+    announce(decision) {
+      const isRetry = findings.get(keyOfMachines(decision.verdict.resource))?.verdict.verdict === 'failed';
+      if (decision.change === null || !isRetry) put(decision);
     },
     remove(resource) {
       const isUnseen = unseen.get(formatKind(resource))?.delete(keyOfMachines(resource)) === true;

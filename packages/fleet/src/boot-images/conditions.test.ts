@@ -29,7 +29,8 @@ import {
 } from './testing/sample-facts.ts';
 import type { ResourceVerdict } from './verdict.ts';
 
-const { verdict: well } = decideResource(sampleResource(), sampleCluster());
+const { verdict: pending } = decideResource(sampleResource(), sampleCluster());
+const well: ResourceVerdict = { ...pending, verdict: 'current' };
 const failing: ResourceVerdict = { ...well, verdict: 'failed', code: 'SLW_BOOT_IMAGES_WRITE', why: 'forbidden' };
 const key = keyOfMachines(machineSet);
 
@@ -61,6 +62,11 @@ describe('a failure counts', () => {
     expect(nextFailures(failures, [well], NOW).size).toBe(0);
     expect(nextFailures(failures, [], NOW).size).toBe(0);
     expect(encodeFailures(new Map())).toBeNull();
+  });
+
+  it('is remembered while its change is pending, because a restart has not recovered it', () => {
+    const failures = after([0, MINUTE]);
+    expect(nextFailures(failures, [pending], NOW + 2 * MINUTE)).toEqual(failures);
   });
 
   it('whatever it fails with', () => {

@@ -137,14 +137,18 @@ const MAX_ANNOTATION = 64 * 1024;
 /** Key of the entry for all resources that have none. */
 const OTHERS = '*';
 
-/** Drops resources that have recovered or no longer exist. */
+/**
+ * Drops resources that have recovered or no longer exist. One that is about to be updated has not recovered: after a
+ * restart that is the verdict of every resource whose write fails.
+ */
 export function nextFailures(before: Failures, verdicts: readonly ResourceVerdict[], now: number): Failures {
   return new Map(
-    verdicts.flatMap(({ resource, verdict, code }) =>
-      verdict === 'failed' && code !== null
-        ? [[keyOfMachines(resource), nextFailure(findFailure(before, keyOfMachines(resource)), code, now)]]
-        : [],
-    ),
+    verdicts.flatMap(({ resource, verdict, code }): [string, Failure][] => {
+      const key = keyOfMachines(resource);
+      if (verdict === 'failed' && code !== null) return [[key, nextFailure(findFailure(before, key), code, now)]];
+      const kept = verdict === 'update' ? before.get(key) : undefined;
+      return kept === undefined ? [] : [[key, kept]];
+    }),
   );
 }
 
