@@ -13,13 +13,12 @@ import {
   encodeKeptImages,
   historyName,
   historySpec,
-  type JsonObject,
+  imageSteps,
   type KeptImage,
+  type MachineReading,
   memoryCodec,
   nextDetails,
   nextKeptImages,
-  patchSteps,
-  withKeptImage,
 } from '@slipway/fleet/boot-images';
 import type { Context, KubeObject, Stored } from '@slipway/kube';
 
@@ -28,16 +27,26 @@ export const IMAGE_BEFORE_ANNOTATION = 'slipway.dev/boot-image-before';
 
 type History = Stored<BootImageHistory>;
 
-/** The value of the annotation. `image` is the previous one. */
-export const imageBefore = (image: string, before: JsonObject, after: JsonObject, now: number): string =>
-  encodeKeptImages([{ version: '', image, at: new Date(now).toISOString(), set: patchSteps(after, before, '') }]);
+/** The spec of a resource, and its image as the platform names it. */
+type ImageSpec = Pick<ReadSpec, 'spec' | 'imagePaths'> & { readonly image: string };
+type ReadSpec = Extract<MachineReading, { readonly ok: true }>;
+
+/** The value of the annotation. */
+export const imageBefore = (before: ImageSpec, now: number): string => encodeKeptImages([toKeptImage(before, '', now)]);
+
+const toKeptImage = ({ image, spec, imagePaths }: ImageSpec, version: string, now: number): KeptImage => ({
+  version,
+  image,
+  at: new Date(now).toISOString(),
+  set: imageSteps(spec, imagePaths),
+});
 
 /** The image that a resource has now, and where it is from. */
 interface Entry {
   readonly decision: Decision;
   readonly owner: Stored<KubeObject>;
-  /** The spec that its new machines get. */
-  readonly spec: JsonObject;
+  /** What its new machines get. */
+  readonly machine: MachineReading;
   /** The generation of the ConfigMap. */
   readonly generation: number;
 }
@@ -71,15 +80,11 @@ async function keepImages(history: History | undefined, entry: Entry, context: C
   return context.write.jsonPatch(bootImageHistories, history, annotationSteps(history.metadata.annotations, wanted));
 }
 
-/** If the previous image is unknown, stores only the current one. */
-function keptWith(kept: readonly KeptImage[], { decision, owner, spec }: Entry, now: number): readonly KeptImage[] {
+function keptWith(kept: readonly KeptImage[], { decision, owner, machine }: Entry, now: number): readonly KeptImage[] {
+  if (!machine.ok) return kept;
   const [before] = decodeKeptImages(owner.metadata.annotations?.[IMAGE_BEFORE_ANNOTATION]);
-  const specBefore = before === undefined ? null : withKeptImage(spec, before);
-  return nextKeptImages(kept, {
-    before: { image: specBefore === null ? '' : (before?.image ?? ''), spec: specBefore ?? spec },
-    after: { image: decision.verdict.image, spec, version: decision.version ?? '' },
-    now,
-  });
+  const after = toKeptImage({ ...machine, image: decision.verdict.image }, decision.version ?? '', now);
+  return nextKeptImages(kept, before?.image === '' ? undefined : before, after);
 }
 
 async function create({ decision, owner }: Entry, images: string, { client, write }: Context): Promise<History> {

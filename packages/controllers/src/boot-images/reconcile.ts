@@ -258,8 +258,8 @@ async function act(
     await keepCopy(copy, namespace, context);
   if (change !== null) return makeChange(update, change, found, parts, context);
   await update.tidy();
-  const spec = update.facts.machine.ok ? update.facts.machine.spec : {};
-  const entry = { decision, owner: update.object, spec, generation: readGeneration(golden) };
+  const { machine } = update.facts;
+  const entry = { decision, owner: update.object, machine, generation: readGeneration(golden) };
   await enterImage(entry, context);
   return decideRequeue(decision, golden);
 }
@@ -300,11 +300,11 @@ function buildAnnotations(
   { spec, memory }: Change,
   { decision, cluster }: UpdateFindings,
 ): Record<string, string> {
-  const before = facts.machine.ok && spec !== null ? facts.machine.spec : null;
+  const { machine } = facts;
+  const { image } = decision.verdict;
   return {
     [bootImageAnnotation]: memory,
-    ...(before !== null &&
-      spec !== null && { [IMAGE_BEFORE_ANNOTATION]: imageBefore(decision.verdict.image, before, spec, cluster.now) }),
+    ...(machine.ok && spec !== null && { [IMAGE_BEFORE_ANNOTATION]: imageBefore({ ...machine, image }, cluster.now) }),
   };
 }
 

@@ -83,7 +83,7 @@ export function readTemplate(
   template: ReadTemplate | undefined,
   context: ClusterApiContext,
 ): MachineReading {
-  const { platform } = templateKind(reference.kind);
+  const { platform, imagePaths } = templateKind(reference.kind);
   const refused = (message: string): MachineReading => ({
     ok: false,
     platform,
@@ -99,7 +99,7 @@ export function readTemplate(
   const rule = templateRule(reference.kind, version, { region: context.region, failureDomain });
   if (rule === null) return refused(`${name}: version ${version} is not supported`);
   const architecture = detectArchitecture(toArchitectureSource(machines), { ...context, platform });
-  return { ok: true, platform, architecture, spec, rule };
+  return { ok: true, platform, architecture, spec, rule, imagePaths };
 }
 
 const toArchitectureSource = ({ metadata, spec }: ClusterApiMachines): ArchitectureSource => ({

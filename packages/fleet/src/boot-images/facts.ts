@@ -12,6 +12,7 @@ import { type ArchitectureContext, detectArchitecture } from './architecture.ts'
 import type { Golden, GoldenReading } from './boot-image-config.ts';
 import { fieldAt, isJsonObject, shown, textAt, withField, type Json, type JsonObject } from './json.ts';
 import { platformDef, platforms } from './platforms/index.ts';
+import type { ImagePaths } from './platforms/platform.ts';
 import {
   type Architecture,
   type BootImageCode,
@@ -68,6 +69,7 @@ export type MachineReading =
       /** providerSpec.value, or spec.template.spec of the infrastructure template. */
       readonly spec: JsonObject;
       readonly rule: ImageRule;
+      readonly imagePaths: ImagePaths;
     }
   | {
       readonly ok: false;
@@ -233,12 +235,15 @@ export function readMachineSet(set: MachineSet, context: MachineContext): ReadMa
   if (!read.ok) return { machine: { ok: false, platform, code: read.code, message: read.message }, userData: '' };
   const { spec, userDataSecret } = read;
   const architecture = detectArchitecture(set, { ...context, platform });
-  const rule = platformDef(platform).machineApi;
-  return { machine: { ok: true, platform, architecture, spec, rule }, userData: userDataSecret };
+  const { machineApi: rule, providerSpec } = platformDef(platform);
+  const { imagePaths } = providerSpec;
+  return { machine: { ok: true, platform, architecture, spec, rule, imagePaths }, userData: userDataSecret };
 }
 
 /** The Secret with user data, by the kind of the spec; '' if none is referenced, or the spec is invalid. */
 export const readUserDataSecret = (set: MachineSet): string => readMachineSet(set, anywhere).userData;
+/** The image of the set and where it is specified, by the kind of the spec. */
+export const readMachineSpec = (set: MachineSet): MachineReading => readMachineSet(set, anywhere).machine;
 const anywhere = { platformType: '', clusterArchitecture: '', ownArchitecture: '' };
 
 /** If the cluster does not specify its platform, the kind of the spec determines it. */

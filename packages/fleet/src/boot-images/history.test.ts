@@ -6,6 +6,7 @@ import {
   findKeptImage,
   historyName,
   historySpec,
+  imageSteps,
   type KeptImage,
   nextDetails,
   nextKeptImages,
@@ -21,6 +22,13 @@ import {
   NOW,
   OLD,
 } from './testing/sample-facts.ts';
+import { canonicalJson } from '../render/rendered-name.ts';
+import { platformDef, templateKind, templateRule } from './platforms/index.ts';
+import { imageFields, type ImagePaths } from './platforms/platform.ts';
+import { buildImageQuestion, imageCases } from './testing/image-cases.ts';
+import { buildTemplateQuestion, TEMPLATE_REGION, templateCases } from './testing/machine-templates.ts';
+import { rhel9, type StreamVersions } from './testing/stream-metadata.ts';
+import { badSpec, type ImageQuestion, type ImageVerdict } from './verdict.ts';
 import type { JsonObject } from './json.ts';
 
 describe('the name of a BootImageHistory', () => {
@@ -81,16 +89,30 @@ describe('a change', () => {
 
 const NEWEST = '9.8.20260601-0';
 
+const gcpPaths = platformDef('gcp').providerSpec.imagePaths;
+const keptImage = (
+  version: string,
+  spec: JsonObject,
+  imagePaths: ImagePaths,
+  image = gcpImage(version),
+): KeptImage => ({
+  version,
+  image,
+  at: new Date(NOW).toISOString(),
+  set: imageSteps(spec, imagePaths),
+});
+
 /** The images stored while a MachineSet moves from one version to the next. */
-function kept(versions: readonly string[], spec: (version: string) => JsonObject = (each) => gcpSpec(gcpImage(each))) {
+function kept(
+  versions: readonly string[],
+  spec: (version: string) => JsonObject = (each) => gcpSpec(gcpImage(each)),
+  imagePaths: ImagePaths = gcpPaths,
+) {
   let images: readonly KeptImage[] = [];
   for (const [index, version] of versions.slice(1).entries()) {
     const before = versions[index] ?? '';
-    images = nextKeptImages(images, {
-      before: { image: gcpImage(before), spec: spec(before) },
-      after: { image: gcpImage(version), spec: spec(version), version },
-      now: NOW + index,
-    });
+    const first = keptImage('', spec(before), imagePaths, gcpImage(before));
+    images = nextKeptImages(images, first, keptImage(version, spec(version), imagePaths));
   }
   return decodeKeptImages(encodeKeptImages(images));
 }
@@ -108,37 +130,114 @@ describe('an earlier image', () => {
   it('is restored, and nothing else is changed', () => {
     const image = findKeptImage(kept([OLD, NEW, NEWEST]), NEW);
     const now = { ...gcpSpec(gcpImage(NEWEST)), machineType: 'n2-standard-4' };
-    expect(image === undefined ? null : withKeptImage(now, image)).toEqual({
+    expect(image === undefined ? null : withKeptImage(now, image, gcpPaths)).toEqual({
       ...gcpSpec(gcpImage(NEW)),
       machineType: 'n2-standard-4',
     });
   });
 
   it('is restored even if it was specified in another way before', () => {
+    const paths = imageFields('image', 'lookup');
     const spec = (version: string): JsonObject =>
-      version === OLD ? { image: { resourceID: '/old' } } : { image: { 'a/b~c': version, sku: 'x' } };
-    const image = findKeptImage(kept([OLD, NEW], spec), gcpImage(OLD));
-    expect(image === undefined ? null : withKeptImage({ ...spec(NEW), size: 'big' }, image)).toEqual({
-      image: { resourceID: '/old' },
+      version === OLD ? { lookup: { resourceID: '/old' } } : { image: { 'a/b~c': version, sku: 'x' } };
+    const image = findKeptImage(kept([OLD, NEW], spec, paths), gcpImage(OLD));
+    expect(image === undefined ? null : withKeptImage({ ...spec(NEW), size: 'big' }, image, paths)).toEqual({
+      lookup: { resourceID: '/old' },
       size: 'big',
     });
   });
 
   it('is not restored if it no longer fits', () => {
     const image = findKeptImage(kept([OLD, NEW]), NEW);
-    for (const spec of [{ disks: [] }, {}, { disks: 'none' }]) {
-      expect(image === undefined ? undefined : withKeptImage(spec, image)).toBeNull();
+    const moved = { disks: gcpSpec(gcpImage(NEW))['disks'] } as { disks: readonly JsonObject[] };
+    for (const spec of [{ disks: [] }, {}, { disks: 'none' }, { disks: moved.disks.toReversed() }]) {
+      expect(image === undefined ? undefined : withKeptImage(spec, image, gcpPaths)).toBeNull();
     }
   });
 
+  it('is not restored if only a part of it was recorded', () => {
+    const { set, ...image } = keptImage(OLD, { image: { publisher: 'p', version: '1' } }, imageFields('image'));
+    for (const part of [[], [{ op: 'replace', path: '/image/version', value: '1' } as const]])
+      expect(
+        withKeptImage({ image: { publisher: 'q', version: '2' } }, { ...image, set: part }, imageFields('image')),
+      ).toBeNull();
+    expect(set).toHaveLength(1);
+  });
+
   it('is stored once, however often it is set', () => {
-    const change = {
-      before: { image: gcpImage(OLD), spec: gcpSpec(gcpImage(OLD)) },
-      after: { image: gcpImage(NEW), spec: gcpSpec(gcpImage(NEW)), version: NEW },
-      now: NOW,
-    };
-    const once = nextKeptImages([], change);
-    expect(nextKeptImages(once, change)).toBe(once);
+    const change = [
+      keptImage('', gcpSpec(gcpImage(OLD)), gcpPaths, gcpImage(OLD)),
+      keptImage(NEW, gcpSpec(gcpImage(NEW)), gcpPaths),
+    ] as const;
+    const once = nextKeptImages([], ...change);
+    expect(nextKeptImages(once, ...change)).toBe(once);
+  });
+});
+
+describe('every image of a life can be restored from every other', () => {
+  const later: StreamVersions = {
+    ...rhel9,
+    version: '9.9.20270101-0',
+    marketplace: { free: '9.9.20270101', paid: '9.9.2027010112', emea: '9.9.2027010113' },
+  };
+  interface Life {
+    readonly name: string;
+    readonly spec: JsonObject;
+    readonly imagePaths: ImagePaths;
+    judge(this: void, spec: JsonObject, versions: StreamVersions): ImageVerdict;
+  }
+  const lives: readonly Life[] = [
+    ...imageCases.map((each) => ({
+      name: each.name,
+      spec: each.spec,
+      verdict: each.verdict,
+      imagePaths: platformDef(each.platform).providerSpec.imagePaths,
+      judge: (spec: JsonObject, versions: StreamVersions) =>
+        platformDef(each.platform).machineApi(spec, withAll(buildImageQuestion(each, versions))),
+    })),
+    ...templateCases.map((each) => ({
+      name: `${each.kind} ${each.apiVersion} ${each.name}`,
+      spec: each.spec,
+      verdict: each.verdict,
+      imagePaths: templateKind(each.kind).imagePaths,
+      judge: (spec: JsonObject, versions: StreamVersions) =>
+        templateRule(each.kind, each.apiVersion, { region: TEMPLATE_REGION, failureDomain: '' })?.(
+          spec,
+          withAll(buildTemplateQuestion(each, versions)),
+        ) ?? badSpec('', '', undefined),
+    })),
+  ].filter(({ verdict }) => verdict === 'change');
+
+  /** Every image was in a ConfigMap of this cluster. */
+  const withAll = (question: ImageQuestion): ImageQuestion => ({ ...question, knownImages: everyId });
+  const everyId = Object.assign(new Set<string>(), { has: () => true });
+
+  it.each(lives)('$name', ({ spec, imagePaths, judge }) => {
+    // Installed by the user or the installer, then at the release at which it is opted in, then two upgrades.
+    const specs = [spec];
+    const versions = [''];
+    for (const release of [rhel9, later, { ...later, version: '9.9.20270202-0', marketplace: rhel9.marketplace }]) {
+      const verdict = judge(specs.at(-1) ?? {}, release);
+      if (verdict.type === 'change') specs.push(verdict.spec);
+      if (verdict.type === 'change') versions.push(verdict.version);
+    }
+    expect(specs.length).toBeGreaterThan(2);
+    const images = specs.map((each, at) => keptImage(versions[at] ?? '', each, imagePaths, `image ${at}`));
+    for (const image of decodeKeptImages(encodeKeptImages(images)))
+      for (const now of specs) {
+        const wanted = canonicalJson(specs[Number(image.image.split(' ')[1])] ?? {});
+        const restored = withKeptImage({ ...now, size: 'big' }, image, imagePaths);
+        expect(canonicalJson(restored ?? {})).toBe(canonicalJson({ ...JSON.parse(wanted), size: 'big' }));
+      }
+  });
+
+  it('also the one that a fresh cluster had when it was opted in', () => {
+    const [first, next] = [OLD, NEW].map((version) => gcpSpec(gcpImage(version))) as [JsonObject, JsonObject];
+    let images = nextKeptImages([], undefined, keptImage(OLD, first, gcpPaths));
+    images = nextKeptImages(images, keptImage('', first, gcpPaths, gcpImage(OLD)), keptImage(NEW, next, gcpPaths));
+    expect(images.map(({ version }) => version)).toEqual([OLD, NEW]);
+    const found = findKeptImage(images, OLD);
+    expect(found === undefined ? null : withKeptImage(next, found, gcpPaths)).toEqual(first);
   });
 });
 
@@ -146,7 +245,7 @@ describe('the stored images', () => {
   it('are the last twenty, or fewer if they are large', () => {
     const versions = Array.from({ length: 40 }, (_, index) => `9.8.202601${10 + index}-0`);
     expect(kept(versions).map(({ version }) => version)).toEqual(versions.slice(-20));
-    const large = kept(versions, (version) => ({ image: version.repeat(300) }));
+    const large = kept(versions, (version) => ({ image: version.repeat(300) }), imageFields('image'));
     expect(large.length).toBeLessThan(20);
     expect(large.at(-1)?.version).toBe(versions.at(-1));
   });
@@ -169,7 +268,7 @@ describe('the stored images', () => {
     fc.assert(
       fc.property(steps, fc.dictionary(fc.string(), fc.jsonValue()), (set, spec) => {
         const images = decodeKeptImages(JSON.stringify([{ version: 'v', image: 'i', at: 'a', set }]));
-        for (const image of images) expect(typeof withKeptImage(spec as JsonObject, image)).toBe('object');
+        for (const image of images) expect(typeof withKeptImage(spec as JsonObject, image, gcpPaths)).toBe('object');
       }),
     );
   });

@@ -13,9 +13,11 @@ import {
   string,
   tagged,
 } from '@slipway/base/codec';
+import { isEqual } from '@slipway/base/equal';
 import { sha256 } from '@slipway/base/hash';
 import { apiWord } from './facts.ts';
-import { isJsonObject, type PatchStep, patchSteps, type Json, type JsonObject } from './json.ts';
+import { fieldAt, isJsonObject, type PatchStep, toPointer, type Json, type JsonObject } from './json.ts';
+import type { ImagePaths } from './platforms/platform.ts';
 import type { MachineResource } from './verdict.ts';
 
 export type HistoryDetail = NonNullable<NonNullable<BootImageHistory['status']>['details']>[number];
@@ -63,46 +65,59 @@ export interface KeptImage {
   /** As the platform names it. */
   readonly image: string;
   readonly at: string;
-  /** The patch that sets it, relative to the spec. */
+  /** The patch that sets it in a spec with any other image: every field that selects an image. */
   readonly set: readonly PatchStep[];
+}
+
+/** Sets the image of this spec in another one, whatever image that has. */
+export const imageSteps = (spec: JsonObject, imagePaths: ImagePaths): PatchStep[] =>
+  imagePaths(spec).map((path) => {
+    const value = valueAt(spec, path);
+    return value === undefined ? { op: 'remove', path: toPointer(path) } : { op: 'add', path: toPointer(path), value };
+  });
+
+function valueAt(spec: Json, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>(
+    (found, key) => (Array.isArray(found) ? (found as readonly Json[])[Number(key)] : fieldAt(found, key)),
+    spec,
+  );
 }
 
 const MAX_IMAGES = 20;
 const MAX_ANNOTATION = 32 * 1024;
 
-interface KeptImageChange {
-  readonly before: { readonly image: string; readonly spec: JsonObject };
-  readonly after: { readonly image: string; readonly spec: JsonObject; readonly version: string };
-  readonly now: number;
-}
-
-/** Newest last. The image before our first change is stored with it. */
+/** Newest last. The image before a change is stored with it. Undefined: nothing is known about it. */
 export function nextKeptImages(
   kept: readonly KeptImage[],
-  { before, after, now }: KeptImageChange,
+  before: KeptImage | undefined,
+  after: KeptImage,
 ): readonly KeptImage[] {
-  const at = new Date(now).toISOString();
   const last = kept.at(-1);
-  if (last?.image === after.image && last.version === after.version) return kept;
-  const first: KeptImage = { version: '', image: before.image, at, set: patchSteps(after.spec, before.spec, '') };
-  const isKnown = before.image === '' || kept.some(({ image }) => image === before.image);
-  const next = { version: after.version, image: after.image, at, set: patchSteps(before.spec, after.spec, '') };
-  return [...kept, ...(isKnown ? [] : [first]), next];
+  if (last !== undefined && last.version === after.version && isSameImage(last, after)) return kept;
+  const isKnown = before === undefined || kept.some((each) => isSameImage(each, before));
+  return [...kept, ...(isKnown ? [] : [before]), after];
 }
+
+const isSameImage = (a: KeptImage, b: KeptImage): boolean => a.image === b.image && isEqual(a.set, b.set);
 
 /** Matches the version, else the image; returns the newest match. */
 export const findKeptImage = (kept: readonly KeptImage[], wanted: string): KeptImage | undefined =>
   kept.findLast(({ version }) => version === wanted && version !== '') ??
   kept.findLast(({ image }) => image === wanted);
 
-/** The spec with that image. Null: the spec has changed so much that the image no longer fits into it. */
-export function withKeptImage(spec: JsonObject, { set }: KeptImage): JsonObject | null {
+/**
+ * The spec with that image. Null: the spec has changed so much that the image no longer fits into it, or the steps do not
+ * cover all fields that select its image now.
+ */
+export function withKeptImage(spec: JsonObject, { set }: KeptImage, imagePaths: ImagePaths): JsonObject | null {
   let result: Json | null = spec;
   for (const step of set) {
     result =
       result === null ? null : applied(result, parsePointer(step.path), 'value' in step ? step.value : undefined);
   }
-  return isJsonObject(result) ? result : null;
+  if (!isJsonObject(result)) return null;
+  const covered = set.map(({ path }) => path).toSorted();
+  return isEqual(covered, imagePaths(result).map(toPointer).toSorted()) ? result : null;
 }
 
 const parsePointer = (pointer: string): string[] =>

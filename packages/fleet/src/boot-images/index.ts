@@ -40,6 +40,7 @@ export {
   readOptIn,
   PROVIDER_SPEC_POINTER,
   readMachineSet,
+  readMachineSpec,
   type ResourceFacts,
   resourceFacts,
   type StubReading,
@@ -90,10 +91,10 @@ export {
   type HistoryDetail,
   historyName,
   historySpec,
+  imageSteps,
   type KeptImage,
   nextDetails,
   nextKeptImages,
-  withKeptImage,
 } from './history.ts';
 export {
   holdSteps,

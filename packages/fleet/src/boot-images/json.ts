@@ -92,6 +92,8 @@ export function annotationSteps(
   return Object.keys(kept).length === 0 ? [] : [{ op: 'add', path, value: kept }];
 }
 
+export const toPointer = (path: readonly string[]): string => path.map((key) => `/${escapePointer(key)}`).join('');
+
 const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

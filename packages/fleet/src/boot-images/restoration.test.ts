@@ -2,10 +2,12 @@ import { bootImageHoldAnnotation } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { readKeptImages } from '../reports/boot-image-history.ts';
 import { sampleBootImage, sampleHistory, workerA } from '../testing/sample-boot-images.ts';
+import { platformDef } from './platforms/index.ts';
 import { holdSteps, releaseSteps, restorationTo } from './restoration.ts';
 
 const spec = { kind: 'GCPMachineProviderSpec', disks: [{ boot: true, image: sampleBootImage('2'), labels: null }] };
-const facts = { resource: workerA, spec, kept: readKeptImages(sampleHistory) };
+const { imagePaths } = platformDef('gcp').providerSpec;
+const facts = { resource: workerA, spec, imagePaths, kept: readKeptImages(sampleHistory) };
 const HOLD_PATH = '/metadata/annotations/slipway.dev~1boot-image-hold';
 
 describe('restoring an image', () => {

@@ -2,12 +2,14 @@
 import { bootImageHoldAnnotation } from '@slipway/api';
 import { findKeptImage, type KeptImage, withKeptImage } from './history.ts';
 import { annotationSteps, type JsonObject, type PatchStep } from './json.ts';
+import type { ImagePaths } from './platforms/platform.ts';
 import type { MachineResource } from './verdict.ts';
 
 export interface RestorationFacts {
   readonly resource: MachineResource;
   /** providerSpec.value, or spec.template.spec of the infrastructure template. */
   readonly spec: JsonObject;
+  readonly imagePaths: ImagePaths;
   /** From its BootImageHistory; newest last. */
   readonly kept: readonly KeptImage[];
 }
@@ -23,16 +25,16 @@ export interface Restoration {
 
 export function restorationTo(
   wanted: string,
-  { resource, spec, kept }: RestorationFacts,
+  { resource, spec, imagePaths, kept }: RestorationFacts,
 ): { readonly ok: true; readonly restoration: Restoration } | { readonly ok: false; readonly problem: string } {
   const found = findKeptImage(kept, wanted);
   if (found === undefined) return { ok: false, problem: unknownImage(wanted, resource, kept) };
   const { version, image } = found;
-  const next = withKeptImage(spec, found);
+  const next = withKeptImage(spec, found, imagePaths);
   if (next !== null) return { ok: true, restoration: { image, hold: version || image, spec: next } };
   return {
     ok: false,
-    problem: `${resourceWords(resource)}: image ${image} no longer fits the spec of its machines, which has changed since. Nothing was written. Set the image and the annotation ${bootImageHoldAnnotation}=${version} by hand`,
+    problem: `${resourceWords(resource)}: image ${image} no longer fits the spec of its machines: what was recorded does not set every field that selects its image now. Nothing was written. Set the image and the annotation ${bootImageHoldAnnotation}=${version || image} by hand`,
   };
 }
 

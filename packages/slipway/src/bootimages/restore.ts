@@ -6,7 +6,6 @@ import {
   holdSteps,
   type InfrastructureTemplate,
   isJsonObject,
-  type JsonObject,
   type KeptImage,
   type MachineResource,
   machineTemplate,
@@ -14,6 +13,7 @@ import {
   type PatchStep,
   patchSteps,
   PROVIDER_SPEC_POINTER,
+  readMachineSpec,
   releaseSteps,
   replacementNote,
   resourceWords,
@@ -180,8 +180,10 @@ async function ofMachineApi(
   kept: readonly KeptImage[],
 ): Promise<RestorePlan> {
   const object = await client.get(machineSets, resource);
-  const spec = providerSpec(resource, object.spec?.template?.spec?.providerSpec?.value);
-  const { image, hold, spec: next } = restoration(to, { resource, spec, kept });
+  const machine = readMachineSpec(object);
+  if (!machine.ok) throw unreadable(resource, machine.message);
+  const { spec, imagePaths } = machine;
+  const { image, hold, spec: next } = restoration(to, { resource, spec, imagePaths, kept });
   return {
     object,
     image,
@@ -206,8 +208,9 @@ async function ofClusterApi(
   // Only the region matters here, so the namespace of Slipway does not.
   const { context } = await readCluster(client, DEFAULT_NAMESPACE);
   const { machine, template } = await createTemplateReader(client, context)(resource, object);
-  if (!machine.ok || template === null) throw noTemplate(resource, machine.ok ? '' : machine.message);
-  const { image, hold, spec } = restoration(to, { resource, spec: machine.spec, kept });
+  if (!machine.ok || template === null) throw unreadable(resource, machine.ok ? '' : machine.message);
+  const { imagePaths } = machine;
+  const { image, hold, spec } = restoration(to, { resource, spec: machine.spec, imagePaths, kept });
   const isSame = isEqual(spec, machine.spec);
   const clone = isSame ? null : cloneTemplate(machineTemplate(template.object, template.resource), spec);
   const path = '/spec/template/spec/infrastructureRef/name';
@@ -237,13 +240,5 @@ function formatNote({ kind }: MachineResource, { spec }: ClusterApiMachines): st
   return note === '' ? UNTOUCHED : `New machines boot it, and ${note}.`;
 }
 
-const noTemplate = (resource: MachineResource, message: string): CommandError =>
+const unreadable = (resource: MachineResource, message: string): CommandError =>
   new CommandError('SLW_CLI_BOOT_IMAGE', `${resourceWords(resource)}: ${message}. Nothing was written`);
-
-function providerSpec(resource: MachineResource, value: unknown): JsonObject {
-  if (isJsonObject(value)) return value;
-  throw new CommandError(
-    'SLW_CLI_BOOT_IMAGE',
-    `${resourceWords(resource)}: spec.template.spec.providerSpec.value: expected an object with the image, found ${value === undefined ? 'nothing' : typeof value}. Nothing was written`,
-  );
-}

@@ -1,11 +1,15 @@
 import { fieldAt, type JsonObject, textAt } from '../json.ts';
 import { type Artifact, badSpec, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
 import { readArtifact, download, useImage, word } from './import.ts';
-import { hasRegions, type PlatformDef, judgeRegionImage } from './platform.ts';
+import { hasRegions, type PlatformDef, judgeRegionImage, imageFields } from './platform.ts';
 
 export const alibabacloud = {
   type: 'alibabacloud',
-  providerSpec: { kind: 'AlibabaCloudMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'] },
+  providerSpec: {
+    kind: 'AlibabaCloudMachineProviderConfig',
+    imagePaths: imageFields('imageId'),
+    apiVersions: ['machine.openshift.io/v1'],
+  },
   machineApi: judgeProviderSpec,
   imageIds: 'aliyun',
 } as const satisfies PlatformDef;

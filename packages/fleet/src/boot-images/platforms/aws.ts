@@ -1,15 +1,16 @@
 import { fieldAt, isJsonObject, type JsonObject, objectAt, shown, textAt } from '../json.ts';
 import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
-import { type PlatformDef, type TemplatePlace, judgeRegionImage } from './platform.ts';
+import { type PlatformDef, type TemplatePlace, judgeRegionImage, imageFields } from './platform.ts';
 
 export const aws = {
   type: 'aws',
   providerSpec: {
     kind: 'AWSMachineProviderConfig',
+    imagePaths: imageFields('ami'),
     apiVersions: ['awsproviderconfig.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: 'AWSMachineTemplate', rules: { v1beta2: judgeTemplate } },
+  clusterApi: { kind: 'AWSMachineTemplate', imagePaths: imageFields('ami'), rules: { v1beta2: judgeTemplate } },
   imageIds: 'aws',
   regionIn: ({ aws }) => aws?.region,
 } as const satisfies PlatformDef;

@@ -13,7 +13,7 @@ import {
 } from '../verdict.ts';
 import { osMajor } from '../boot-version.ts';
 import { readArtifact, download, useImage, word } from './import.ts';
-import { type PlatformDef, judgeView } from './platform.ts';
+import { type PlatformDef, judgeView, imageFields } from './platform.ts';
 
 const TEMPLATE_KIND = 'AzureMachineTemplate';
 
@@ -21,10 +21,11 @@ export const azure = {
   type: 'azure',
   providerSpec: {
     kind: 'AzureMachineProviderSpec',
+    imagePaths: imageFields('image'),
     apiVersions: ['azureproviderconfig.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate } },
+  clusterApi: { kind: TEMPLATE_KIND, imagePaths: imageFields('image'), rules: { v1beta1: judgeTemplate } },
 } as const satisfies PlatformDef;
 
 /** A marketplace image; machines with an image that the installer uploaded move there. */

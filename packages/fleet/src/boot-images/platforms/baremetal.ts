@@ -9,7 +9,7 @@ import {
   notOurs,
 } from '../verdict.ts';
 import { readArtifact, toFileName, useImage } from './import.ts';
-import { type PlatformDef, judgeView } from './platform.ts';
+import { type PlatformDef, judgeView, imageFields } from './platform.ts';
 
 const TEMPLATE_KIND = 'Metal3MachineTemplate';
 
@@ -17,11 +17,16 @@ export const baremetal = {
   type: 'baremetal',
   providerSpec: {
     kind: 'BareMetalMachineProviderSpec',
+    imagePaths: imageFields('customDeploy', 'image'),
     apiVersions: ['baremetal.cluster.k8s.io/v1alpha1'],
     userData: ['userData', 'name'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+  clusterApi: {
+    kind: TEMPLATE_KIND,
+    imagePaths: imageFields('customDeploy', 'image'),
+    rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate },
+  },
 } as const satisfies PlatformDef;
 
 /** Writes the OS of the payload: such a spec has no image that could become outdated. */

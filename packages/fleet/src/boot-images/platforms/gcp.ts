@@ -1,15 +1,16 @@
 import { fieldAt, isJsonObject, type Json, type JsonObject, textAt } from '../json.ts';
 import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict, noImage, notOurs } from '../verdict.ts';
-import type { PlatformDef } from './platform.ts';
+import { type PlatformDef, imageFields, type ImagePaths } from './platform.ts';
 
 export const gcp = {
   type: 'gcp',
   providerSpec: {
     kind: 'GCPMachineProviderSpec',
+    imagePaths: listBootImagePaths,
     apiVersions: ['gcpprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: 'GCPMachineTemplate', rules: { v1beta1: judgeTemplate } },
+  clusterApi: { kind: 'GCPMachineTemplate', imagePaths: imageFields('image'), rules: { v1beta1: judgeTemplate } },
 } as const satisfies PlatformDef;
 
 /** The project that has always published the OS images. */
@@ -71,6 +72,11 @@ const whyNotOurs = (image: string): string =>
   image.includes('projects/redhat-marketplace-public/')
     ? `Image ${image} is a marketplace image that is billed for each machine.`
     : `Image ${image} is not in project ${OUR_PROJECT}.`;
+
+function listBootImagePaths(spec: JsonObject): ReturnType<ImagePaths> {
+  const disks = fieldAt(spec, 'disks');
+  return isList(disks) ? disks.flatMap((disk, at) => (isBoot(disk) ? [['disks', String(at), 'image']] : [])) : [];
+}
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 

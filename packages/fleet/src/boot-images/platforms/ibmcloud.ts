@@ -9,7 +9,7 @@ import {
   useImage,
   word,
 } from './import.ts';
-import { ownImageName, type PlatformDef, type TemplatePlace, judgeView } from './platform.ts';
+import { ownImageName, type PlatformDef, type TemplatePlace, judgeView, imageFields } from './platform.ts';
 
 const TEMPLATE_KIND = 'IBMVPCMachineTemplate';
 
@@ -17,10 +17,15 @@ export const ibmcloud = {
   type: 'ibmcloud',
   providerSpec: {
     kind: 'IBMCloudMachineProviderSpec',
+    imagePaths: imageFields('image'),
     apiVersions: ['ibmcloudproviderconfig.openshift.io/v1beta1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+  clusterApi: {
+    kind: TEMPLATE_KIND,
+    imagePaths: imageFields('image', 'catalogOffering'),
+    rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate },
+  },
   regionIn: ({ ibmcloud }) => ibmcloud?.location,
 } as const satisfies PlatformDef;
 

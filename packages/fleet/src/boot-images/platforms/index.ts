@@ -11,7 +11,13 @@ import { libvirt } from './libvirt.ts';
 import { nutanix } from './nutanix.ts';
 import { openstack } from './openstack.ts';
 import { ovirt } from './ovirt.ts';
-import { type PlatformDef, pluralOfTemplate, type TemplatePlace, type TemplateRule } from './platform.ts';
+import {
+  type ImagePaths,
+  type PlatformDef,
+  pluralOfTemplate,
+  type TemplatePlace,
+  type TemplateRule,
+} from './platform.ts';
 import { powervs } from './powervs.ts';
 import { vsphere } from './vsphere.ts';
 
@@ -47,13 +53,16 @@ export interface TemplateKind {
   /** The versions that we can read, oldest first. */
   readonly versions: readonly string[];
   readonly rules: Readonly<Record<string, TemplateRule>>;
+  readonly imagePaths: ImagePaths;
 }
 
 /** The infrastructure templates of Cluster API that we support. */
 export const templateKinds: readonly TemplateKind[] = Object.values(defs).flatMap((def) => {
   if (!('clusterApi' in def)) return [];
-  const { kind, rules } = def.clusterApi;
-  return [{ kind, platform: def.type, plural: pluralOfTemplate(kind), versions: Object.keys(rules), rules }];
+  const { kind, rules, imagePaths } = def.clusterApi;
+  return [
+    { kind, platform: def.type, plural: pluralOfTemplate(kind), versions: Object.keys(rules), rules, imagePaths },
+  ];
 });
 
 const byKind = Object.fromEntries(templateKinds.map((each) => [each.kind, each])) as Readonly<

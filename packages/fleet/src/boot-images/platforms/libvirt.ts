@@ -7,6 +7,7 @@ export const libvirt = {
   type: 'libvirt',
   providerSpec: {
     kind: 'LibvirtMachineProviderConfig',
+    imagePaths: () => [['volume', 'baseVolumeID']],
     apiVersions: ['libvirtproviderconfig.openshift.io/v1beta1'],
     userData: ['ignition', 'userDataSecret'],
   },

@@ -1,15 +1,23 @@
 import { fieldAt, isJsonObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { type Artifact, badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
 import { readArtifact, importedImage, isNamedByInstaller, nameWithVersion, useImage, word } from './import.ts';
-import { ownImageName, type PlatformDef, judgeView } from './platform.ts';
+import { ownImageName, type PlatformDef, judgeView, imageFields } from './platform.ts';
 
 const TEMPLATE_KIND = 'NutanixMachineTemplate';
 
 export const nutanix = {
   type: 'nutanix',
-  providerSpec: { kind: 'NutanixMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'] },
+  providerSpec: {
+    kind: 'NutanixMachineProviderConfig',
+    imagePaths: imageFields('image'),
+    apiVersions: ['machine.openshift.io/v1'],
+  },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate } },
+  clusterApi: {
+    kind: TEMPLATE_KIND,
+    imagePaths: imageFields('image', 'imageLookup'),
+    rules: { v1beta1: judgeTemplate },
+  },
 } as const satisfies PlatformDef;
 
 const MAX_NAME_LENGTH = 64;

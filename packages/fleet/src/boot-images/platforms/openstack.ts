@@ -9,7 +9,7 @@ import {
   useImage,
   word,
 } from './import.ts';
-import { ownImageName, type PlatformDef, judgeView } from './platform.ts';
+import { ownImageName, type PlatformDef, judgeView, imageFields } from './platform.ts';
 
 const TEMPLATE_KIND = 'OpenStackMachineTemplate';
 
@@ -17,10 +17,15 @@ export const openstack = {
   type: 'openstack',
   providerSpec: {
     kind: 'OpenstackProviderSpec',
+    imagePaths: (spec) => [imagePath(spec)],
     apiVersions: ['openstackproviderconfig.openshift.io/v1alpha1', 'machine.openshift.io/v1alpha1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+  clusterApi: {
+    kind: TEMPLATE_KIND,
+    imagePaths: imageFields('image'),
+    rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate },
+  },
 } as const satisfies PlatformDef;
 
 const MAX_NAME_LENGTH = 255;

@@ -9,12 +9,13 @@ import {
   useImage,
   word,
 } from './import.ts';
-import type { PlatformDef } from './platform.ts';
+import { type PlatformDef, imageFields } from './platform.ts';
 
 export const ovirt = {
   type: 'ovirt',
   providerSpec: {
     kind: 'OvirtMachineProviderSpec',
+    imagePaths: imageFields('template_name'),
     apiVersions: ['ovirtproviderconfig.machine.openshift.io/v1beta1'],
   },
   machineApi: judgeProviderSpec,

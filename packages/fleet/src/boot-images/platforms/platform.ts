@@ -31,8 +31,21 @@ export interface PlatformDef {
 
 type PlatformStatus = NonNullable<NonNullable<Infrastructure['status']>['platformStatus']>;
 
+/**
+ * The paths of all fields of a spec that select its image, also those that only other images need: with the values of
+ * all of them, an image can be set in any spec. An index of a list is written as a key.
+ */
+export type ImagePaths = (spec: JsonObject) => readonly (readonly string[])[];
+
+/** For fields at the top of a spec. */
+export const imageFields =
+  (...names: readonly string[]): ImagePaths =>
+  () =>
+    names.map((name) => [name]);
+
 interface ProviderSpecForm {
   readonly kind: string;
+  readonly imagePaths: ImagePaths;
   /** The last one is used by new clusters; earlier ones date from when each provider had its own group. */
   readonly apiVersions: readonly string[];
   /** Path to the name of the Secret with user data; userDataSecret.name by default. */
@@ -41,6 +54,7 @@ interface ProviderSpecForm {
 
 interface TemplateForm {
   readonly kind: string;
+  readonly imagePaths: ImagePaths;
   /** By version: each format has its own rule. */
   readonly rules: Readonly<Record<string, TemplateRule>>;
 }

@@ -1,15 +1,23 @@
 import { fieldAt, type JsonObject, objectAt, textAt } from '../json.ts';
 import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict } from '../verdict.ts';
 import { readArtifact, importedImage, nameWithVersion, useImage, word } from './import.ts';
-import { type PlatformDef, judgeView } from './platform.ts';
+import { type PlatformDef, judgeView, imageFields } from './platform.ts';
 
 const TEMPLATE_KIND = 'IBMPowerVSMachineTemplate';
 
 export const powervs = {
   type: 'powervs',
-  providerSpec: { kind: 'PowerVSMachineProviderConfig', apiVersions: ['machine.openshift.io/v1'] },
+  providerSpec: {
+    kind: 'PowerVSMachineProviderConfig',
+    imagePaths: imageFields('image'),
+    apiVersions: ['machine.openshift.io/v1'],
+  },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta2: judgeTemplate, v1beta3: judgeTemplateV1beta3 } },
+  clusterApi: {
+    kind: TEMPLATE_KIND,
+    imagePaths: imageFields('image', 'imageRef'),
+    rules: { v1beta2: judgeTemplate, v1beta3: judgeTemplateV1beta3 },
+  },
   architecture: 'ppc64le',
   regionIn: ({ powervs }) => powervs?.region,
 } as const satisfies PlatformDef;

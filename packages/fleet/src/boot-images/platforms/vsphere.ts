@@ -16,7 +16,7 @@ import {
   useImage,
   word,
 } from './import.ts';
-import { type PlatformDef, judgeView } from './platform.ts';
+import { type PlatformDef, judgeView, imageFields } from './platform.ts';
 
 const TEMPLATE_KIND = 'VSphereMachineTemplate';
 
@@ -24,10 +24,15 @@ export const vsphere = {
   type: 'vsphere',
   providerSpec: {
     kind: 'VSphereMachineProviderSpec',
+    imagePaths: imageFields('template'),
     apiVersions: ['vsphereprovider.openshift.io/v1beta1', 'machine.openshift.io/v1beta1'],
   },
   machineApi: judgeProviderSpec,
-  clusterApi: { kind: TEMPLATE_KIND, rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate } },
+  clusterApi: {
+    kind: TEMPLATE_KIND,
+    imagePaths: imageFields('template'),
+    rules: { v1beta1: judgeTemplate, v1beta2: judgeTemplate },
+  },
 } as const satisfies PlatformDef;
 
 const MAX_NAME_LENGTH = 80;

@@ -5,6 +5,7 @@ import { type BootImageConfig, parseBootImageConfig, type GoldenReading } from '
 import type { Change, Decision } from '../decide.ts';
 import type { ClusterFacts, MachineManager, MachineReading, ResourceFacts } from '../facts.ts';
 import { gcp } from '../platforms/gcp.ts';
+import { platformDef } from '../platforms/index.ts';
 import { vsphere } from '../platforms/vsphere.ts';
 import type { ImageRule, MachineResource } from '../verdict.ts';
 
@@ -92,6 +93,7 @@ const read = (platform: 'gcp' | 'vsphere', spec: JsonObject, rule: ImageRule): M
   architecture: { ok: true, architecture: 'x86_64' },
   spec,
   rule,
+  imagePaths: platformDef(platform).providerSpec.imagePaths,
 });
 export const onGcp = (image: string): MachineReading => read('gcp', gcpSpec(image), gcp.machineApi);
 /** A platform where the user must import the image first. */
