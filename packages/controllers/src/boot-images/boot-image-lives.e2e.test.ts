@@ -129,6 +129,27 @@ describe('another client that reverts the image', () => {
     await cluster.optIn([opt.machineSets()], { logLevel: 'Debug' });
     await untilVerdict(next, 'a', { verdict: 'current' });
   });
+
+  it('wins in the same way if it replaces the whole object, with our annotations', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    const { metadata, spec } = await addMachineSet('a', gcpSpec);
+    const { name, namespace, labels } = metadata;
+    const running = await run();
+    for (let turn = 0; turn < 3; turn += 1) {
+      await until(async () => expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(rhel9.version)));
+      const { annotations, resourceVersion } = (await machineSet('a')).metadata;
+      expect(annotations).toHaveProperty(['slipway.dev/boot-image']);
+      const removed = Object.fromEntries(Object.keys(annotations ?? {}).map((key) => [key, null]));
+      await change('a', { metadata: { name, namespace, labels, resourceVersion, annotations: removed }, spec });
+    }
+    await untilVerdict(running, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_HOT_LOOP' });
+    expect(await setWrites(running)).toEqual(Array.from({ length: 3 }, () => 'patch a 200'));
+    // The memory is in the history: without it, the update is tried again.
+    const history = { namespace: places.machineApi, name: 'a-mapi-machineset' };
+    const forgotten = { metadata: { annotations: { 'slipway.dev/boot-image': null } } };
+    await cluster.client.patch(bootImageHistories, history, { type: 'merge', body: forgotten }, {});
+    await untilVerdict(running, 'a', { verdict: 'current' });
+  });
 });
 
 describe('a customised stub', () => {

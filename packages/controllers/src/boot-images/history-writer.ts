@@ -1,5 +1,6 @@
 // Maintains the BootImageHistory of a resource. The previous image is written onto the resource in the same patch as
-// the new one, and the history follows on the next reconcile: a kill in between loses nothing.
+// the new one. The images and the memory follow to the history in the same reconcile, and its status in the next: a kill
+// in between loses nothing.
 import {
   bootImageAnnotation,
   bootImageHistories,
@@ -8,6 +9,7 @@ import {
 } from '@slipway/api';
 import {
   annotationSteps,
+  type Change,
   type Decision,
   decodeKeptImages,
   encodeKeptImages,
@@ -16,6 +18,7 @@ import {
   imageSteps,
   type KeptImage,
   type MachineReading,
+  type MachineResource,
   memoryCodec,
   nextDetails,
   nextKeptImages,
@@ -51,14 +54,67 @@ interface Entry {
   readonly generation: number;
 }
 
+interface Written {
+  readonly decision: Decision;
+  readonly owner: Stored<KubeObject>;
+  /** Before the change. */
+  readonly machine: MachineReading;
+  readonly change: Change;
+}
+
+/**
+ * Stores what was just set, and the image before it. Not in the next reconcile: by then, a client that replaces the whole
+ * resource may have removed our annotations from it.
+ */
+export async function rememberChange({ decision, owner, machine, change }: Written, context: Context): Promise<void> {
+  const { verdict } = decision;
+  const history = readHistory(verdict.resource, context);
+  const images = machine.ok && change.spec !== null ? imagesAfter(history, { machine, verdict, change }, context) : {};
+  const wanted = { [bootImageAnnotation]: change.memory, ...images };
+  await annotateHistory(history, wanted, { resource: verdict.resource, owner }, context);
+}
+
+interface ImageChange extends Pick<Decision, 'verdict'> {
+  readonly machine: ReadSpec;
+  readonly change: Change;
+}
+
+function imagesAfter(
+  history: History | undefined,
+  { machine, verdict, change }: ImageChange,
+  context: Context,
+): Record<string, string> {
+  const now = context.now().getTime();
+  const before = toKeptImage({ ...machine, image: verdict.image }, '', now);
+  const after = toKeptImage(
+    { ...machine, spec: change.spec ?? machine.spec, image: change.image },
+    change.version,
+    now,
+  );
+  const next = nextKeptImages(readImages(history), before.image === '' ? undefined : before, after);
+  return { [bootImagesOfHistoryAnnotation]: encodeKeptImages(next) };
+}
+
+const readHistory = (resource: MachineResource, { read }: Context): History | undefined =>
+  read(bootImageHistories).get(`${resource.namespace}/${historyName(resource)}`);
+
+const readImages = (history: History | undefined): readonly KeptImage[] =>
+  decodeKeptImages(history?.metadata.annotations?.[bootImagesOfHistoryAnnotation]);
+
+/** The memory on the history of a resource. */
+export const readHistoryAnnotations = (resource: MachineResource, context: Context) =>
+  readHistory(resource, context)?.metadata.annotations;
+
 /** Records the image that we set on the resource, unless the history has it already. */
 export async function enterImage(entry: Entry, context: Context): Promise<void> {
   if (!isOurImage(entry)) return;
   const { resource } = entry.decision.verdict;
-  const history = context.read(bootImageHistories).get(`${resource.namespace}/${historyName(resource)}`);
+  const history = readHistory(resource, context);
   // A later ConfigMap with the same version is not a new image.
   if (history?.status?.details?.at(-1)?.bootImageVersion === entry.decision.version) return;
-  const kept = await keepImages(history, entry, context);
+  const images = encodeKeptImages(keptWith(readImages(history), entry, context.now().getTime()));
+  const wanted = { [bootImagesOfHistoryAnnotation]: images };
+  const kept = await annotateHistory(history, wanted, { resource, owner: entry.owner }, context);
   const details = detailsWith(kept, entry, context.now().getTime());
   if (details !== null) await context.write.patchStatus(bootImageHistories, kept, { details });
 }
@@ -71,15 +127,6 @@ const isOurImage = ({ decision: { verdict }, owner }: Entry): boolean =>
 const detailsWith = ({ status }: History, { decision, generation }: Entry, now: number) =>
   nextDetails(status?.details ?? [], { version: decision.version ?? '', generation, now });
 
-async function keepImages(history: History | undefined, entry: Entry, context: Context): Promise<History> {
-  const kept = decodeKeptImages(history?.metadata.annotations?.[bootImagesOfHistoryAnnotation]);
-  const next = keptWith(kept, entry, context.now().getTime());
-  if (history === undefined) return create(entry, encodeKeptImages(next), context);
-  if (next === kept) return history;
-  const wanted = { [bootImagesOfHistoryAnnotation]: encodeKeptImages(next) };
-  return context.write.jsonPatch(bootImageHistories, history, annotationSteps(history.metadata.annotations, wanted));
-}
-
 function keptWith(kept: readonly KeptImage[], { decision, owner, machine }: Entry, now: number): readonly KeptImage[] {
   if (!machine.ok) return kept;
   const [before] = decodeKeptImages(owner.metadata.annotations?.[IMAGE_BEFORE_ANNOTATION]);
@@ -87,13 +134,32 @@ function keptWith(kept: readonly KeptImage[], { decision, owner, machine }: Entr
   return nextKeptImages(kept, before?.image === '' ? undefined : before, after);
 }
 
-async function create({ decision, owner }: Entry, images: string, { client, write }: Context): Promise<History> {
-  const { resource } = decision.verdict;
+interface HistoryOwner {
+  readonly resource: MachineResource;
+  readonly owner: Stored<KubeObject>;
+}
+
+/** Creates the history if there is none. */
+async function annotateHistory(
+  history: History | undefined,
+  annotations: Readonly<Record<string, string>>,
+  owner: HistoryOwner,
+  context: Context,
+): Promise<History> {
+  const found = history ?? (await create(owner, annotations, context));
+  const steps = annotationSteps(found.metadata.annotations, annotations);
+  return steps.length === 0 ? found : context.write.jsonPatch(bootImageHistories, found, steps);
+}
+
+async function create(
+  { resource, owner }: HistoryOwner,
+  annotations: Readonly<Record<string, string>>,
+  { client, write }: Context,
+): Promise<History> {
   const { api, kind, namespace } = resource;
   const { name, uid } = owner.metadata;
   const ownerReferences = [{ apiVersion: `${api}/v1beta1`, kind, name, uid }];
-  const annotations = { [bootImagesOfHistoryAnnotation]: images };
-  const metadata = { name: historyName(resource), namespace, annotations, ownerReferences };
+  const metadata = { name: historyName(resource), namespace, annotations: { ...annotations }, ownerReferences };
   const made = await write.createIfAbsent(bootImageHistories, { metadata, spec: historySpec(resource) });
   // The cache is stale, or the set was recreated and its old history is not garbage-collected yet.
   return made ?? client.get(bootImageHistories, metadata);

@@ -16,6 +16,7 @@ import {
   type ResourceFacts,
   type StubReading,
   type UserData,
+  withNewestMemory,
 } from '@slipway/fleet/boot-images';
 import {
   again,
@@ -34,7 +35,13 @@ import {
   type Stored,
 } from '@slipway/kube';
 import type { CanaryDecision } from './canary.ts';
-import { enterImage, imageBefore, IMAGE_BEFORE_ANNOTATION } from './history-writer.ts';
+import {
+  enterImage,
+  imageBefore,
+  IMAGE_BEFORE_ANNOTATION,
+  readHistoryAnnotations,
+  rememberChange,
+} from './history-writer.ts';
 import type { VerdictBoard } from './report-controller.ts';
 import {
   BOOT_IMAGES_GATE,
@@ -128,7 +135,12 @@ export function machinesController<T extends KubeObject>(
             ? every(secret, read)
             : read(resource).byIndex(BY_SECRET, secret.metadata.name).map(keyOf),
       },
-      { ...historySource(namespace), keysOf: () => [] },
+      historySource(namespace, ({ metadata, spec: { machineResourceReference: of } }) =>
+        // A user removed the memory, so that a stopped update is tried again.
+        metadata.annotations?.[bootImageAnnotation] === undefined && of.resource === kind && of.apiGroup === api
+          ? [`${namespace}/${of.name}`]
+          : [],
+      ),
       ...ownerKind.reads,
     ],
     owns: [
@@ -196,7 +208,9 @@ export async function executeUpdate(
   const golden = parts.golden(configMap, now);
   const cluster = readClusterFacts(objects, golden, now);
   const stub = await readStub(update, parts, context);
-  const decision = decideResource({ ...update.facts, stub: stub.data.reading }, cluster);
+  const facts = { ...update.facts, stub: stub.data.reading };
+  const remembered = withNewestMemory(facts, readHistoryAnnotations(facts.resource, context));
+  const decision = decideResource(remembered, cluster);
   parts.board.announce(decision);
   // Retried only where the read matters: with a precondition unmet, nothing needs it.
   if (update.readError !== null && decision.verdict.verdict === 'failed') throw update.readError;
@@ -287,8 +301,10 @@ async function makeChange(
     return done();
   }
   await update.change(change, buildAnnotations(update, change, found));
-  parts.board.put(found.decision);
   recordEvent(update, change, found.decision, context);
+  const { machine } = update.facts;
+  await rememberChange({ decision: found.decision, owner: update.object, machine, change }, context);
+  parts.board.put(found.decision);
   // Our write triggers the next reconcile, queued after all resources that still wait for their image. It records this
   // one.
   return done();

@@ -207,11 +207,10 @@ export const releaseSource: Source<ClusterVersion> = {
   project: keepRelease,
 };
 
-export const historySource = (namespace: string): Source<BootImageHistory> => ({
-  resource: bootImageHistories,
-  namespace,
-  expect: 'many',
-});
+export const historySource = (
+  namespace: string,
+  keysOf: NonNullable<Source<BootImageHistory>['keysOf']>,
+): Source<BootImageHistory> => ({ resource: bootImageHistories, namespace, expect: 'many', keysOf });
 
 /** The state that all resources share; `keysOf` lists them. */
 export const clusterSources = (namespace: string, keysOf: NonNullable<Source['keysOf']>): readonly Source[] => [

@@ -1,7 +1,15 @@
 import { bootImageHoldAnnotation } from '@slipway/api';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BootImageMemory, decideResource, failedDecision, hotLoop, hotLoopStep, memoryCodec } from './decide.ts';
+import {
+  type BootImageMemory,
+  decideResource,
+  failedDecision,
+  hotLoop,
+  hotLoopStep,
+  memoryCodec,
+  withNewestMemory,
+} from './decide.ts';
 import type { ClusterFacts, OptIn, ResourceFacts } from './facts.ts';
 import { patchSteps } from './json.ts';
 import {
@@ -82,6 +90,45 @@ function setAt(times: readonly number[], value = wanted): BootImageMemory | null
   }
   return memory;
 }
+
+it('a client that replaces the whole resource fifty times, with our annotation, is stopped like any other', () => {
+  const replaced = sampleResource();
+  let history: Record<string, string> | undefined;
+  const verdicts: string[] = [];
+  for (let turn = 0; turn < 50; turn += 1) {
+    const { change, verdict } = decideResource(
+      withNewestMemory(replaced, history),
+      sampleCluster({ now: NOW + turn * 5000 }),
+    );
+    verdicts.push(verdict.code ?? verdict.verdict);
+    if (change !== null) history = { 'slipway.dev/boot-image': change.memory };
+  }
+  expect(verdicts.filter((each) => each === 'update')).toHaveLength(hotLoop.times);
+  expect(verdicts.at(-1)).toBe('SLW_BOOT_IMAGES_HOT_LOOP');
+});
+
+it.each<[string, BootImageMemory | null, BootImageMemory | null, BootImageMemory | null]>([
+  ['the only one', memory, null, memory],
+  ['the only one, in the history', null, memory, memory],
+  [
+    'the newer one',
+    { ...memory, times: ['2026-03-01T12:00:00.000Z'] },
+    { ...memory, image: 'old', times: ['2026-02-01T12:00:00.000Z'] },
+    { ...memory, times: ['2026-03-01T12:00:00.000Z'] },
+  ],
+  [
+    'the newer one, in the history',
+    { ...memory, image: 'old', times: ['2026-02-01T12:00:00.000Z'] },
+    { ...memory, times: ['2026-03-01T12:00:00.000Z'] },
+    { ...memory, times: ['2026-03-01T12:00:00.000Z'] },
+  ],
+  ['none', null, null, null],
+])('of two memories counts %s', (_, own, copy, expected) => {
+  const annotations = (each: BootImageMemory | null) =>
+    each === null ? {} : { 'slipway.dev/boot-image': memoryCodec.encode(each) };
+  const facts = withNewestMemory(sampleResource({ annotations: annotations(own) }), annotations(copy));
+  expect(memoryCodec.decode(facts.annotations['slipway.dev/boot-image'])).toEqual(expected);
+});
 
 describe('a value that was set and reverted', () => {
   it.each<[string, readonly number[], number, 'go' | 'stop']>([

@@ -138,7 +138,7 @@ const manualWords = ({ to, artifact }: Extract<ImageVerdict, { readonly type: 'm
   `import ${to === '' ? 'the boot image' : to} first: version ${artifact.version} from ${artifact.location}, sha256 ${artifact.sha256}`;
 
 const hotLoopWords = (image: string, since: string): string =>
-  `updates are stopped: Slipway set the image to ${image} ${hotLoop.times} times since ${since}, and another client reverted it each time. metadata.managedFields names the client. Stop that client or opt this resource out; to retry, change the opt-in or remove the annotation ${bootImageAnnotation}`;
+  `updates are stopped: Slipway set the image to ${image} ${hotLoop.times} times since ${since}, and another client reverted it each time. metadata.managedFields names the client. Stop that client or opt this resource out; to retry, change the opt-in, or remove the annotation ${bootImageAnnotation} from this resource and then from its BootImageHistory`;
 
 const sentences = (...words: string[]): string => words.filter((each) => each !== '').join('. ');
 
@@ -200,7 +200,7 @@ type HotLoopStep =
 /**
  * Called only if the resource does not have the desired value. A value that we set three times within the hour and that
  * is gone was reverted each time. Updates stay stopped until another image is desired, the opt-in in
- * MachineConfiguration changes, or a user removes our annotation.
+ * MachineConfiguration changes, or a user removes the memory.
  */
 export function hotLoopStep(
   memory: BootImageMemory | null,
@@ -226,8 +226,8 @@ function isHot(times: readonly string[]): boolean {
 /** The generation, not the content: to opt out and in again means to start over. */
 const optInMark = (optIn: OptIn | null): string => (optIn === null ? '' : `${optIn.generation}@${optIn.uid}`);
 
-// The boot image that we last set on a resource, as JSON in its annotation. Written in the same patch as the image. Any
-// client can write there: incomplete data is ignored.
+// The boot image that we last set on a resource, as JSON in its annotation. Written in the same patch as the image, and
+// then to its BootImageHistory. Any client can write there: incomplete data is ignored.
 
 export interface BootImageMemory {
   /** The image that we set last, as the platform names it. */
@@ -253,6 +253,24 @@ const memoryDecoder: Decoder<BootImageMemory> = object({
   times: map(array(time), (times) => times.slice(-MAX_TIMES)),
   optIn: string(),
 });
+
+/**
+ * The facts with the newer of two memories: a client that replaces the whole resource removes the annotation together
+ * with the image, but not the copy in its BootImageHistory. `history`: the annotations of that.
+ */
+export function withNewestMemory(
+  facts: ResourceFacts,
+  history: Readonly<Record<string, string>> | undefined,
+): ResourceFacts {
+  const copy = history?.[bootImageAnnotation];
+  const isNewer = newestTime(memoryCodec.decode(copy)) > newestTime(readMemory(facts));
+  return copy === undefined || !isNewer
+    ? facts
+    : { ...facts, annotations: { ...facts.annotations, [bootImageAnnotation]: copy } };
+}
+
+const newestTime = (memory: BootImageMemory | null): number =>
+  Math.max(-Infinity, ...(memory?.times ?? []).map((time) => Date.parse(time)));
 
 /** Null: missing or invalid. */
 export const memoryCodec = annotationCodec({

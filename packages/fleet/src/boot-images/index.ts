@@ -48,7 +48,15 @@ export {
   withUserDataSecret,
 } from './facts.ts';
 export { annotationSteps, isJsonObject, type PatchStep, patchSteps, type Json, type JsonObject } from './json.ts';
-export { type Change, decideResource, type Decision, failedDecision, memoryCodec, type ToImport } from './decide.ts';
+export {
+  type Change,
+  decideResource,
+  type Decision,
+  failedDecision,
+  memoryCodec,
+  type ToImport,
+  withNewestMemory,
+} from './decide.ts';
 export {
   type BootImageConfig,
   createGoldenReader,

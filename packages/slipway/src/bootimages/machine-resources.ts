@@ -1,6 +1,8 @@
 // Lists the resources that create machines, and finds one by name. Nothing here writes.
 import {
   bootImageCanaryLabel,
+  bootImageHistories,
+  type BootImageHistory,
   type ClusterApiMachineSet,
   clusterApiMachineSets,
   type MachineDeployment,
@@ -21,19 +23,24 @@ export interface Machines {
   readonly machineSets: readonly Stored<MachineSet>[];
   readonly clusterApiMachineSets: readonly Stored<ClusterApiMachineSet>[];
   readonly machineDeployments: readonly Stored<MachineDeployment>[];
+  readonly histories: readonly Stored<BootImageHistory>[];
 }
 
 export async function readMachines(client: Client, namespaces: MachineNamespaces): Promise<Machines> {
   const { machineApiNamespace, clusterApiNamespace } = namespaces;
-  const [ofMachineApi, ofClusterApi, deployments] = await Promise.all([
+  const [ofMachineApi, ofClusterApi, deployments, ...histories] = await Promise.all([
     listWhereKnown(client, machineSets, machineApiNamespace),
     listWhereKnown(client, clusterApiMachineSets, clusterApiNamespace),
     listWhereKnown(client, machineDeployments, clusterApiNamespace),
+    ...[...new Set([machineApiNamespace, clusterApiNamespace])].map((namespace) =>
+      listWhereKnown(client, bootImageHistories, namespace),
+    ),
   ]);
   return {
     machineSets: ofMachineApi.filter(isNoCanary),
     clusterApiMachineSets: ofClusterApi,
     machineDeployments: deployments,
+    histories: histories.flat(),
   };
 }
 

@@ -22,8 +22,10 @@ import {
   templateQuestion,
   toTemplateResource,
   decideUserData,
+  keyOfMachines,
+  withNewestMemory,
 } from '@slipway/fleet/boot-images';
-import { type BootImageEntry, buildBootImageEntry } from '@slipway/fleet/reports';
+import { type BootImageEntry, buildBootImageEntry, resourceOfHistory } from '@slipway/fleet/reports';
 import { type Client, isKubeError, type Resource, type Stored } from '@slipway/kube';
 import { findWhereKnown } from '../cli/cluster.ts';
 import { type Machines, ofClusterApi, ofMachineApi } from './machine-resources.ts';
@@ -38,7 +40,11 @@ export async function readVerdicts(
     ...(await machineApiFacts(client, machines, cluster)),
     ...(await clusterApiFacts(client, machines, cluster)),
   ];
-  return facts.map((each) => buildBootImageEntry(decideResource(each, cluster.facts), cluster.failures));
+  const histories = new Map(machines.histories.map((each) => [keyOfMachines(resourceOfHistory(each)), each]));
+  return facts.map((each) => {
+    const history = histories.get(keyOfMachines(each.resource))?.metadata.annotations;
+    return buildBootImageEntry(decideResource(withNewestMemory(each, history), cluster.facts), cluster.failures);
+  });
 }
 
 async function machineApiFacts(client: Client, machines: Machines, { context }: ReadCluster): Promise<ResourceFacts[]> {
