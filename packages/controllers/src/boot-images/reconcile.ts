@@ -58,6 +58,7 @@ import {
   isManagedStub,
   keepCopy,
   type UserDataReader,
+  viewSecrets,
 } from './user-data.ts';
 
 /** Shared by the controllers of both APIs. */
@@ -237,7 +238,10 @@ async function readStub(
 ): Promise<{ readonly data: UserData; readonly error: unknown }> {
   if (userData === null) return { data: unmanagedStub, error: null };
   try {
-    return { data: await parts.userData.read(facts.resource, userData, context), error: null };
+    return {
+      data: await parts.userData.read(facts.resource, userData, viewSecrets(facts.resource.namespace, context)),
+      error: null,
+    };
   } catch (error) {
     context.signal.throwIfAborted();
     if (!isKubeError(error)) throw error;

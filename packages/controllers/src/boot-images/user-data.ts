@@ -11,7 +11,7 @@ import {
   decideUserData,
   type DesiredCopy,
 } from '@slipway/fleet/boot-images';
-import { type Client, type Context, isKubeError, keyOf, type StoreReader } from '@slipway/kube';
+import { type Context, isKubeError, keyOf } from '@slipway/kube';
 import { putSecret } from '../managed-secret.ts';
 
 /** The suffix of Secrets whose change affects every resource with user data of that role. */
@@ -19,8 +19,24 @@ const MANAGED = managedStubName('');
 
 export interface UserDataReader {
   /** `reference`: the Secret that the resource references, or ''. */
-  read(resource: UserDataScope, reference: string, reading: ReadContext): Promise<UserData>;
+  read(this: void, scope: UserDataScope, reference: string, view: SecretsView): Promise<UserData>;
 }
+
+/** The Secrets of one namespace. */
+export interface SecretsView {
+  /** '' if the watch has not seen it. */
+  version(this: void, name: string): string;
+  fetch(this: void, name: string): Promise<StubSecret | null>;
+}
+
+export const viewSecrets = (namespace: string, { read, client }: Pick<Context, 'read' | 'client'>): SecretsView => ({
+  version: (name) =>
+    read(secrets, { namespace, as: 'metadata' }).get(`${namespace}/${name}`)?.metadata.resourceVersion ?? '',
+  fetch: async (name) => {
+    const secret = await client.find(secrets, { namespace, name });
+    return secret === undefined ? null : toStubSecret(secret);
+  },
+});
 
 /** The Secrets that affect a resource with this reference: for an index of resources by Secret. */
 export const listConcernedSecrets = (reference: string): string[] => {
@@ -32,34 +48,35 @@ export const listConcernedSecrets = (reference: string): string[] => {
 export const isManagedStub = (name: string): boolean => name.endsWith(MANAGED);
 
 type UserDataScope = Pick<MachineResource, 'api' | 'namespace'>;
-type ReadContext = Pick<Context, 'read' | 'client'>;
 
 /** Reads and evaluates a Secret again only when the watch has seen a new version. */
 export function createUserDataReader(): UserDataReader {
   const secretsAt = new Map<string, { readonly version: string; readonly secret: Promise<StubSecret | null> }>();
   const answers = new Map<string, { readonly versions: string; readonly answer: UserData }>();
 
-  function load(name: string, namespace: string, { read, client }: ReadContext): Promise<StubSecret | null> {
-    const key = `${namespace}/${name}`;
-    const version = readSecretVersion(read, namespace, name);
+  function load(key: string, name: string, version: string, { fetch }: SecretsView): Promise<StubSecret | null> {
     if (version === '') {
       secretsAt.delete(key);
       return Promise.resolve(null);
     }
     const kept = secretsAt.get(key);
     if (kept?.version === version) return kept.secret;
-    const secret = fetchStubSecret(client, { namespace, name });
+    const secret = fetch(name);
     secretsAt.set(key, { version, secret });
     secret.catch(() => secretsAt.delete(key));
     return secret;
   }
 
   return {
-    async read({ api, namespace }, reference, reading) {
-      const { facts, names: all } = await readStubFacts({ api, namespace }, reference, (name) =>
-        load(name, namespace, reading),
-      );
-      const versions = all.map((name) => readSecretVersion(reading.read, namespace, name)).join(' ');
+    async read({ api, namespace }, reference, view) {
+      // From before each load: a version that the watch sees during a load may be newer than the content.
+      const loaded = new Map<string, string>();
+      const facts = await readStubFacts({ api, namespace }, reference, (name) => {
+        const version = view.version(name);
+        if (!loaded.has(name)) loaded.set(name, version);
+        return load(`${namespace}/${name}`, name, version, view);
+      });
+      const versions = [...loaded].map(([name, version]) => `${name}@${version}`).join(' ');
       const key = `${api} ${namespace}/${reference}`;
       const kept = answers.get(key);
       if (kept?.versions === versions) return kept.answer;
@@ -82,13 +99,4 @@ export async function keepCopy(copy: DesiredCopy, namespace: string, { client, w
     // Another resource with the same user data created the copy first.
     if (!isKubeError(error, 'SLW_KUBE_ALREADY_EXISTS')) throw error;
   }
-}
-
-/** '' if the watch has not seen it. */
-const readSecretVersion = (read: StoreReader, namespace: string, name: string): string =>
-  read(secrets, { namespace, as: 'metadata' }).get(`${namespace}/${name}`)?.metadata.resourceVersion ?? '';
-
-async function fetchStubSecret(client: Client, name: { namespace: string; name: string }): Promise<StubSecret | null> {
-  const secret = await client.find(secrets, name);
-  return secret === undefined ? null : toStubSecret(secret);
 }

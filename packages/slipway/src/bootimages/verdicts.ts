@@ -93,7 +93,7 @@ function createStubReader(client: Client) {
   };
   return async ({ api, namespace }: MachineResource, reference: string): Promise<StubReading> => {
     try {
-      const { facts } = await readStubFacts({ api, namespace }, reference, (name) => load(namespace, name));
+      const facts = await readStubFacts({ api, namespace }, reference, (name) => load(namespace, name));
       return decideUserData(facts).reading;
     } catch (error) {
       if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;

@@ -177,17 +177,13 @@ export async function readStubFacts(
   { api, namespace }: Pick<MachineResource, 'api' | 'namespace'>,
   reference: string,
   load: (name: string) => Promise<StubSecret | null>,
-): Promise<{ readonly facts: StubFacts; readonly names: readonly string[] }> {
+): Promise<StubFacts> {
   const names = stubNames(reference, await load(reference));
   const original = await load(names.original);
   const copy = await load(names.copy);
   const role = stubRole(original ?? copy, api);
-  const managedName = role === null ? '' : managedStubName(role);
-  const managed = await load(managedName);
-  return {
-    facts: { api, namespace, reference, names, original, copy, managed },
-    names: [reference, names.original, names.copy, managedName],
-  };
+  const managed = await load(role === null ? '' : managedStubName(role));
+  return { api, namespace, reference, names, original, copy, managed };
 }
 
 export function decideUserData(facts: StubFacts): UserData {
