@@ -391,7 +391,7 @@ describe('the report on all resources', () => {
     );
 
   it('counts and names them, blocks upgrades for images of unknown age, and disappears with the gate', async () => {
-    await prepare('GCP', [opt.machineSets()]);
+    await prepare('GCP', [opt.machineSets(), opt.clusterApiMachineSets()]);
     const theirs = withValue({ disks: [{ boot: true, image: 'projects/mine/global/images/golden' }] });
     await addMachineSet('mine', { ...gcpSpec, ...(theirs.spec.template.spec.providerSpec.value as JsonObject) });
     await addMachineSet('plain', gcpSpec);
@@ -413,7 +413,7 @@ describe('the report on all resources', () => {
       });
     });
     expect((await cluster.configuration()).status?.managedBootImagesStatus).toEqual({
-      machineManagers: [opt.machineSets()],
+      machineManagers: [opt.machineSets(), opt.clusterApiMachineSets()],
     });
     // No controller would record the age any longer: the API first requires another mode than Automatic.
     await expect(cluster.optIn([opt.machineSets({ mode: 'None' })])).rejects.toThrow(/mode Automatic/);

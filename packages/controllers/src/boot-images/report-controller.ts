@@ -134,7 +134,7 @@ async function publishReport(
     before: configuration.status?.bootImageSkewEnforcementStatus,
   });
   const conditions = bootImageConditions({ decisions, failures, notes: listSelectionNotes(optIn), now: time });
-  const report = { conditions, managers: managersInForce(optIn), failures, skew };
+  const report = { conditions, managers: managersInForce(optIn, skew.status.mode === 'Automatic'), failures, skew };
   const written = await writeReport(configuration, report, write, now());
   if (written !== null)
     log.debug({ decisions: decisions.length, failures: failures.size }, 'updated the boot image report');

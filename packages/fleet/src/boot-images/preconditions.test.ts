@@ -82,13 +82,25 @@ describe('the opt-in as a whole', () => {
     expect(isAnythingManaged(optIn(cpms))).toBe(false);
   });
 
-  it('is in force for MachineSets of the Machine API, which are all that the status has words for', () => {
-    expect(managersInForce(optIn(...everything, cpms))).toEqual([mapi()]);
-    expect(managersInForce(optIn(mapi(partial({ matchLabels: { zone: 'a' } }))))).toEqual([
-      mapi(partial({ matchLabels: { zone: 'a' } })),
-    ]);
-    expect(managersInForce(optIn(mapi({ mode: 'None' })))).toEqual([]);
-    expect(managersInForce(null)).toEqual([]);
+  it.each<[string, OptIn | null, boolean, readonly MachineManager[]]>([
+    ['in both APIs', optIn(...everything, cpms), true, everything],
+    ['in a part of the Machine API', optIn(mapi(partial({}))), false, [mapi(partial({}))]],
+    ['nowhere, by None', optIn(mapi({ mode: 'None' })), false, []],
+    ['nowhere', null, false, []],
+    [
+      'in Cluster API alone',
+      optIn(manager('machinesets', 'cluster.x-k8s.io')),
+      false,
+      [manager('machinesets', 'cluster.x-k8s.io')],
+    ],
+    [
+      'in Cluster API alone, which the API does not accept together with a recorded skew',
+      optIn(manager('machinesets', 'cluster.x-k8s.io')),
+      true,
+      [],
+    ],
+  ])('is in force %s', (_, given, isRecorded, expected) => {
+    expect(managersInForce(given, isRecorded)).toEqual(expected);
   });
 
   it.each<[string, OptIn | null, boolean, boolean]>([

@@ -180,12 +180,19 @@ export function mayRecordSkew(optIn: OptIn | null): boolean {
   return entry === undefined ? isAnythingManaged(optIn) : entry.selection.mode === 'All';
 }
 
-/** The entries in effect that the status can express: the platform's API has no Cluster API entries there. */
-export const managersInForce = (optIn: OptIn | null): readonly MachineManager[] =>
-  (optIn?.managers ?? []).filter(
-    ({ resource, apiGroup, selection }) =>
-      apiGroup === 'machine.openshift.io' && isManaged(resource) && selection.mode !== 'None',
+/**
+ * The entries in effect. With skew in mode Automatic, the API refuses a list without all MachineSets of the Machine API:
+ * then none is listed. `isRecorded`: the mode is Automatic.
+ */
+export function managersInForce(optIn: OptIn | null, isRecorded: boolean): readonly MachineManager[] {
+  const managers = (optIn?.managers ?? []).filter(
+    ({ resource, selection }) => isManaged(resource) && selection.mode !== 'None',
   );
+  return !isRecorded || managers.some(isWholeMachineApi) ? managers : [];
+}
+
+const isWholeMachineApi = ({ resource, apiGroup, selection }: MachineManager): boolean =>
+  resource === 'machinesets' && apiGroup === 'machine.openshift.io' && selection.mode === 'All';
 
 const isManaged = (resource: MachineManager['resource']): boolean => resource !== 'controlplanemachinesets';
 
@@ -195,5 +202,5 @@ export const listSelectionNotes = (optIn: OptIn | null): readonly string[] =>
     .filter(({ resource, selection }) => !isManaged(resource) && selection.mode !== 'None')
     .map(
       () =>
-        `${FIELD}: the entry for controlplanemachinesets has no effect, because boot images of ControlPlaneMachineSets are not managed. Remove it, or set its mode to None`,
+        `${FIELD}: the entry for controlplanemachinesets is unsupported and has no effect, because boot images of ControlPlaneMachineSets are not managed. Remove it, or set its mode to None`,
     );
