@@ -44,4 +44,4 @@ it('the alert uses the exported metric, keeps all its labels, and names the Mach
   for (const label of labels) expect(description).toContain(`$labels.${label} `);
 });
 
-const order = ['namespace', 'exported_namespace', 'name', 'api', 'code'];
+const order = ['namespace', 'exported_namespace', 'name', 'api', 'kind', 'code'];

@@ -325,7 +325,7 @@ describe('a failed write', () => {
     expect(running.verdict('a')?.why).toContain('SLW_KUBE_FORBIDDEN');
     await until(async () =>
       expect(await running.metrics()).toContain(
-        `slipway_boot_image_failed{namespace="${places.machineApi}",name="a",api="machine.openshift.io",code="SLW_BOOT_IMAGES_WRITE"} 1`,
+        `slipway_boot_image_failed{namespace="${places.machineApi}",name="a",api="machine.openshift.io",kind="MachineSet",code="SLW_BOOT_IMAGES_WRITE"} 1`,
       ),
     );
     await allow('patch-sets', [{ apiGroups: ['machine.openshift.io'], resources: ['machinesets'], verbs: ['patch'] }]);

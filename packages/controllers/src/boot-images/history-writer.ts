@@ -19,9 +19,10 @@ import {
   type KeptImage,
   type MachineReading,
   type MachineResource,
-  memoryCodec,
+  findRecordableVersion,
   nextDetails,
   nextKeptImages,
+  shownVersion,
 } from '@slipway/fleet/boot-images';
 import type { Context, KubeObject, Stored } from '@slipway/kube';
 
@@ -105,30 +106,23 @@ const readImages = (history: History | undefined): readonly KeptImage[] =>
 export const readHistoryAnnotations = (resource: MachineResource, context: Context) =>
   readHistory(resource, context)?.metadata.annotations;
 
-/** Records the image that we set on the resource, unless the history has it already. */
+/** Records the image of the resource in the status, unless it is the last one there. */
 export async function enterImage(entry: Entry, context: Context): Promise<void> {
-  if (!isOurImage(entry)) return;
   const { resource } = entry.decision.verdict;
   const history = readHistory(resource, context);
+  const images = readImages(history);
+  const version = findRecordableVersion(entry.decision, images);
   // A later ConfigMap with the same version is not a new image.
-  if (history?.status?.details?.at(-1)?.bootImageVersion === entry.decision.version) return;
-  const images = encodeKeptImages(keptWith(readImages(history), entry, context.now().getTime()));
-  const wanted = { [bootImagesOfHistoryAnnotation]: images };
+  if (version === null || history?.status?.details?.at(-1)?.bootImageVersion === shownVersion(version)) return;
+  const now = context.now().getTime();
+  const wanted = { [bootImagesOfHistoryAnnotation]: encodeKeptImages(keptWith(images, entry, now)) };
   const kept = await annotateHistory(history, wanted, { resource, owner: entry.owner }, context);
-  const details = detailsWith(kept, entry, context.now().getTime());
+  const details = nextDetails(kept.status?.details ?? [], { version, generation: entry.generation, now });
   if (details !== null) await context.write.patchStatus(bootImageHistories, kept, { details });
 }
 
-/** Whether the resource still has the image that we set. */
-const isOurImage = ({ decision: { verdict }, owner }: Entry): boolean =>
-  verdict.verdict === 'current' &&
-  memoryCodec.decode(owner.metadata.annotations?.[bootImageAnnotation])?.image === verdict.image;
-
-const detailsWith = ({ status }: History, { decision, generation }: Entry, now: number) =>
-  nextDetails(status?.details ?? [], { version: decision.version ?? '', generation, now });
-
 function keptWith(kept: readonly KeptImage[], { decision, owner, machine }: Entry, now: number): readonly KeptImage[] {
-  if (!machine.ok) return kept;
+  if (!machine.ok || decision.verdict.verdict !== 'current') return kept;
   const [before] = decodeKeptImages(owner.metadata.annotations?.[IMAGE_BEFORE_ANNOTATION]);
   const after = toKeptImage({ ...machine, image: decision.verdict.image }, decision.version ?? '', now);
   return nextKeptImages(kept, before?.image === '' ? undefined : before, after);

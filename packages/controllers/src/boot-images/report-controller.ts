@@ -352,15 +352,15 @@ export function createBootImageMetrics({ registry }: Pick<Metrics, 'registry'>):
   const gauge = new Gauge({
     name: 'slipway_boot_image_failed',
     help: '1 for a MachineSet or MachineDeployment whose boot image cannot be kept current, by error code.',
-    labelNames: ['namespace', 'name', 'api', 'code'],
+    labelNames: ['namespace', 'name', 'api', 'kind', 'code'],
     registers: [registry],
   });
   return {
     failing(verdicts) {
       gauge.reset();
       for (const { resource, code } of verdicts) {
-        const { namespace, name, api } = resource;
-        gauge.set({ namespace, name, api, code: code ?? '' }, 1);
+        const { namespace, name, api, kind } = resource;
+        gauge.set({ namespace, name, api, kind, code: code ?? '' }, 1);
       }
     },
   };

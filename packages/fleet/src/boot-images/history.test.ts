@@ -4,6 +4,7 @@ import {
   decodeKeptImages,
   encodeKeptImages,
   findKeptImage,
+  findRecordableVersion,
   historyName,
   historySpec,
   imageSteps,
@@ -21,7 +22,10 @@ import {
   NEW,
   NOW,
   OLD,
+  sampleCluster,
+  sampleResource,
 } from './testing/sample-facts.ts';
+import { type Decision, decideResource } from './decide.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { platformDef, templateKind, templateRule } from './platforms/index.ts';
 import { imageFields, type ImagePaths } from './platforms/platform.ts';
@@ -239,6 +243,21 @@ describe('every image of a life can be restored from every other', () => {
     const found = findKeptImage(images, OLD);
     expect(found === undefined ? null : withKeptImage(next, found, gcpPaths)).toEqual(first);
   });
+});
+
+it.each<[string, Partial<Decision['verdict']>, Partial<Decision>, string | null]>([
+  ['an image of the release, whoever set it', { verdict: 'current', image: gcpImage(NEW) }, { version: NEW }, NEW],
+  ['one of the release without a version', { verdict: 'current', image: 'golden' }, {}, ''],
+  ['a restored one, which is held', { verdict: 'skipped', image: gcpImage(OLD) }, { gate: 'held' }, OLD],
+  ['no other one that is held', { verdict: 'skipped', image: 'golden' }, { gate: 'held' }, null],
+  ['none that is skipped', { verdict: 'skipped', image: gcpImage(OLD) }, { gate: 'paused' }, null],
+  ['none before its change is written', { verdict: 'update', image: gcpImage(OLD) }, {}, null],
+  ['no image of a user', { verdict: 'theirs', image: gcpImage(OLD) }, {}, null],
+])('the history records %s', (_, verdict, more, expected) => {
+  const decision = decideResource(sampleResource(), sampleCluster());
+  const images = [keptImage(OLD, gcpSpec(gcpImage(OLD)), gcpPaths)];
+  const given = { ...decision, version: null, gate: null, ...more, verdict: { ...decision.verdict, ...verdict } };
+  expect(findRecordableVersion(given, images)).toBe(expected);
 });
 
 describe('the stored images', () => {

@@ -15,6 +15,7 @@ import {
 } from '@slipway/base/codec';
 import { isEqual } from '@slipway/base/equal';
 import { sha256 } from '@slipway/base/hash';
+import type { Decision } from './decide.ts';
 import { apiWord } from './facts.ts';
 import { fieldAt, isJsonObject, type PatchStep, toPointer, type Json, type JsonObject } from './json.ts';
 import type { ImagePaths } from './platforms/platform.ts';
@@ -39,6 +40,22 @@ export const historySpec = ({ api, kind, name }: MachineResource): BootImageHist
   machineResourceReference: { name, resource: kind, apiGroup: api },
 });
 
+/**
+ * The version of the image that a resource has now; null: not to be recorded. An image of the release may
+ * also be from the installer, or imported by a user. A user who restored an earlier image holds the resource there.
+ */
+export function findRecordableVersion(
+  { verdict, version, gate }: Pick<Decision, 'verdict' | 'version' | 'gate'>,
+  kept: readonly KeptImage[],
+): string | null {
+  if (verdict.verdict === 'current') return version ?? '';
+  return gate === 'held' ? (kept.findLast(({ image }) => image === verdict.image)?.version ?? null) : null;
+}
+
+/** As recorded in the status. */
+export const shownVersion = (version: string): string =>
+  (version === '' ? UNKNOWN_VERSION : version).slice(0, MAX_VERSION);
+
 interface HistoryChange {
   /** '' if unknown. */
   readonly version: string;
@@ -49,7 +66,7 @@ interface HistoryChange {
 
 /** Null: the entry exists. If the change was written but the entry was not, the next call adds it. */
 export function nextDetails(details: readonly HistoryDetail[], change: HistoryChange): readonly HistoryDetail[] | null {
-  const bootImageVersion = (change.version === '' ? UNKNOWN_VERSION : change.version).slice(0, MAX_VERSION);
+  const bootImageVersion = shownVersion(change.version);
   const last = details.at(-1);
   if (last?.bootImageVersion === bootImageVersion && last.configMapGeneration === change.generation) return null;
   const updateTime = `${new Date(change.now).toISOString().slice(0, 19)}Z`;

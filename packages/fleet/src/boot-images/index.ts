@@ -96,6 +96,7 @@ export {
   decodeKeptImages,
   encodeKeptImages,
   findKeptImage,
+  findRecordableVersion,
   type HistoryDetail,
   historyName,
   historySpec,
@@ -103,6 +104,7 @@ export {
   type KeptImage,
   nextDetails,
   nextKeptImages,
+  shownVersion,
 } from './history.ts';
 export {
   holdSteps,

@@ -51,7 +51,7 @@ function unknownImage(wanted: string, resource: MachineResource, kept: readonly 
   const names = [...new Set(kept.map(({ version, image }) => version || image))].toReversed();
   const way =
     names.length === 0
-      ? 'none is recorded, because only images that Slipway changed can be restored'
+      ? 'none is recorded, because no image of a release was set on it since it was opted in'
       : `recorded: ${names.join(', ')}`;
   return `${resourceWords(resource)} has no recorded boot image ${JSON.stringify(wanted)}; ${way}. List all with: slipway bootimages history ${resource.name}`;
 }
