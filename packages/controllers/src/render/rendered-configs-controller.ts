@@ -7,7 +7,7 @@ import {
   poolLabel,
   targetConfigAnnotation,
 } from '@slipway/api';
-import { type RenderedConfigFacts, retain } from '@slipway/fleet';
+import { readPoolFacts, type RenderedConfigFacts, retain } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type StoreReader, type Stored } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
 import { isReferenced, referringSources } from './references.ts';
@@ -54,7 +54,9 @@ function readConfigFacts(
 function listPoolConfigs(pool: MachineConfigPool | undefined): (string | undefined)[] {
   if (pool === undefined) return [];
   const target = pool.metadata.annotations?.[targetConfigAnnotation];
-  return [pool.spec.configuration?.name, pool.status?.configuration?.name, target];
+  // A cancel or an automatic rollback returns to it, and the server serves it until the rollout has passed its canary.
+  const lastGood = readPoolFacts(pool).pool.state?.from ?? undefined;
+  return [pool.spec.configuration?.name, pool.status?.configuration?.name, target, lastGood];
 }
 
 async function applyRetention(

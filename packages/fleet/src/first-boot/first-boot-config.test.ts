@@ -139,6 +139,8 @@ const rolledBack = { target: held, hold: { ...hold, kind: 'rollback' } } as cons
 const cancelled = { target: held, hold: { ...hold, kind: 'cancel' } } as const;
 const ended = '2026-01-01T00:00:00.000Z';
 const halted = { at: ended, node: 'worker-2', reason: 'x' };
+const endedAtOld = { target: old, endedAt: ended } as const;
+const firstWave = { target: next, from: old } as const;
 
 describe('the config for new machines', () => {
   it.each<[string, PoolFields, string | undefined]>([
@@ -169,6 +171,13 @@ describe('the config for new machines', () => {
       old,
     ],
     ['the new one, where the pool has no current one', { spec: next }, next],
+    ['the new one, where the pool has no machines', { spec: next, status: next, state: endedAtOld }, next],
+    ['the last good one, in the first wave after that', { spec: next, status: next, state: firstWave }, old],
+    [
+      'the new one, in the first wave of a pool that never had another',
+      { spec: next, status: next, state: { target: next } },
+      next,
+    ],
     ['the current one, while the new one is being rendered', { status: old }, old],
     ['the held one, in a new pool', { spec: next, target: held }, held],
     [

@@ -107,16 +107,23 @@ const MIN_UPDATED = 2;
  */
 export function servedConfig(pool: MachineConfigPool): string | undefined {
   const { pool: facts } = readPoolFacts(pool);
-  const { name, state } = facts;
+  const { state } = facts;
   const { target } = resolveTarget(facts, 0);
-  const proven = facts.proven !== null && isRenderedFor(name, facts.proven) ? facts.proven : null;
+  const proven = findLastGood(facts);
   if (target === null || proven === null) return target ?? proven ?? undefined;
   const isTried = (pool.status?.updatedMachineCount ?? 0) >= MIN_UPDATED;
-  return state?.target === target && isProven(state, facts, isTried) ? target : proven;
+  return state?.target === target && isProven(state, isTried) ? target : proven;
 }
 
-const isProven = (state: RolloutState, pool: PoolFacts, isTried: boolean): boolean =>
-  isKnownGood(state, pool) || (state.wave > 1 && isTried && state.halted === null);
+/** The status of a pool that had no machines names the target of the rollout to its first ones. */
+function findLastGood({ name, proven, state }: PoolFacts): string | null {
+  const isUntried = state !== null && state.target === proven && state.endedAt === null;
+  const last = isUntried ? (state.from ?? proven) : proven;
+  return last !== null && isRenderedFor(name, last) ? last : null;
+}
+
+const isProven = (state: RolloutState, isTried: boolean): boolean =>
+  isKnownGood(state, null) || (state.wave > 1 && isTried && state.halted === null);
 
 export interface StubRequest {
   /** The address of the server: `https://api-int.example.com:22623`. */

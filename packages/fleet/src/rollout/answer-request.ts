@@ -96,7 +96,7 @@ function cancel(aim: ActiveTarget, input: RequestInput): RequestOutcome {
       `there is nothing to cancel: every machine in pool ${pool.name} has ${aim.target}. To return to the previous config: slipway rollback ${pool.name}`,
     );
   }
-  const to = isBegun ? pool.state.from : lastGood(pool, aim.target);
+  const to = isBegun ? pool.state.from : lastGood(pool, input.nodes, aim.target);
   if (to === null) {
     return refused(
       `no config is known that every machine in pool ${pool.name} had before ${aim.target}. Pause the pool (slipway pause ${pool.name}), or name a config: slipway rollback ${pool.name} --to NAME`,
@@ -122,9 +122,9 @@ function rollback(to: string | null, aim: ActiveTarget, input: RequestInput): Re
 }
 
 /** The last config that every machine had before the current one. */
-function before(target: string, { pool, history }: RequestInput): string | null {
+function before(target: string, { pool, nodes, history }: RequestInput): string | null {
   const record = history.find(({ config, outcome }) => config !== target && outcome !== 'superseded');
-  return record?.config ?? lastGood(pool, target) ?? pool.state?.from ?? null;
+  return record?.config ?? lastGood(pool, nodes, target) ?? pool.state?.from ?? null;
 }
 
 function goTo(to: string, why: Parameters<typeof holdFor>[2], input: RequestInput): RequestOutcome {

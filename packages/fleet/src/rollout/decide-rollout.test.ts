@@ -283,8 +283,31 @@ describe('how a rollout starts and ends', () => {
     expect(choose({ state: lastWave }, nodes)).toMatchObject({ phase: 'updated', ended: { outcome: 'completed' } });
   });
 
-  it('an empty pool completes immediately', () => {
-    expect(choose({ proven: null }, [])).toMatchObject({ phase: 'updated', ended: { config: NEW, nodes: 0 } });
+  it('an empty pool is updated, but its rollout neither starts nor ends', () => {
+    const before = sampleState({ target: OLD, endedAt: at(-90) });
+    const decision = choose({ state: before }, []);
+    expect(decision).toMatchObject({ phase: 'updated', ended: null, give: [], lookAgainAt: null });
+    expect(decision.state).toBe(before);
+    expect(decision.summary).toBe(`Pool worker has no machines; its target is ${NEW}`);
+    const interrupted = sampleState();
+    expect(choose({ state: interrupted }, [])).toMatchObject({ phase: 'updated', ended: null, lookAgainAt: null });
+    expect(choose({ state: interrupted }, []).state).toBe(interrupted);
+  });
+
+  it('the first machines of an empty pool start a rollout with a canary, although its status names the target', () => {
+    const request = sampleRequest({ proven: NEW, maxUnavailable: '100%' }, []);
+    const empty = afterwards(request, decideRollout(request));
+    const decision = decideRollout({ ...empty, nodes: sampleNodes(6) });
+    expect(names(decision)).toEqual(['worker-1']);
+    expect(decision.state).toMatchObject({ target: NEW, from: null, endedAt: null, nodes: 6 });
+  });
+
+  it('a pool that lost its machines and gets those of another pool keeps its last good config', () => {
+    const state = sampleState({ target: OLD, from: null, endedAt: at(-90) });
+    const strangers = sampleNodes(6, { current: 'rendered-infra-a' });
+    const decision = choose({ proven: NEW, state, maxUnavailable: '100%' }, strangers);
+    expect(names(decision)).toEqual(['worker-1']);
+    expect(decision.state).toMatchObject({ target: NEW, from: OLD });
   });
 
   it('a target that is replaced is recorded as superseded', () => {

@@ -11,6 +11,7 @@ import {
   endRollout,
   haltedState,
   holdFor,
+  provenConfig,
 } from './lifecycle.ts';
 import { isFailing, isUnavailable, type NodeState, computeNodeState } from './node-state.ts';
 import { computeMaxUnavailable } from './policy.ts';
@@ -169,15 +170,17 @@ function computeProgress(
   stands: readonly NodeState[],
 ): DecidedProgress {
   const { pool, nodes, now } = request;
-  const isDone = stands.every(({ standing }) => standing === 'well');
-  const isShut = pool.isPaused || request.stopped !== null;
-  // A rollout that may not start has no start time yet: otherwise its duration would include the pause.
+  const isDone = nodes.length > 0 && stands.every(({ standing }) => standing === 'well');
+  const isShut = nodes.length === 0 || pool.isPaused || request.stopped !== null;
+  // A rollout that may not start has no start time yet: otherwise its duration would include the pause. In a pool
+  // without machines it neither starts nor ends: that would prove a config that no machine has tried.
   if (isShut && !isDone && pool.state?.target !== aim.target) return { state: null, ended: null };
   const { state, ended } = advanceRollout(aim, { pool, nodes, now });
   // One record per decision: the superseded rollout is recorded first.
   if (isDone && state.endedAt === null && ended === null) return endRollout(state, { pool, nodes, now });
   const movedAway = request.elsewhere.filter(({ desired }) => desired === aim.target);
-  return { state: haltedState(state, pool, [...stands, ...computeNodeStates(request, aim, movedAway)], now), ended };
+  const all = [...stands, ...computeNodeStates(request, aim, movedAway)];
+  return { state: haltedState(state, provenConfig(pool, nodes), all, now), ended };
 }
 
 interface Reversal {
@@ -246,7 +249,7 @@ function computeAssignments({ request, target, stands, wave, maxUnavailable }: S
 
 function computeNextCheck({ stands, state, wave, request }: Situation, phase: RolloutDecision['phase']): number | null {
   // The record of the superseded rollout had to be written first.
-  if (phase === 'updated' && state?.endedAt === null) return request.now;
+  if (phase === 'updated' && stands.length > 0 && state?.endedAt === null) return request.now;
   let next = wave?.soaksUntil ?? null;
   for (const { changesAt } of stands) {
     if (changesAt !== null && (next === null || changesAt < next)) next = changesAt;

@@ -185,6 +185,22 @@ describe('a halt', () => {
     expect(gone).toMatchObject({ phase: 'halted', give: [], state: { halted } });
   });
 
+  it('remains when the pool loses all machines, and for those that it gets then', () => {
+    const empty = choose({ halted }, []);
+    expect(empty).toMatchObject({ phase: 'halted', ended: null, state: { halted, endedAt: null } });
+    expect(empty.summary).toContain('The rollout is halted: node canary failed');
+    expect(choose({ halted }, sampleNodes(6, { current: 'rendered-infra-a' }))).toMatchObject({
+      phase: 'halted',
+      give: [],
+    });
+  });
+
+  it('follows also when the failed node was the only one, and was moved to another pool', () => {
+    const request = sampleRequest({ state: sampleState() }, []);
+    const decision = decideRollout({ ...request, elsewhere: [canary()] });
+    expect(decision).toMatchObject({ phase: 'halted', state: { halted: { node: 'canary' } } });
+  });
+
   it('ends when the failed node is healthy at the target', () => {
     const decision = choose({ halted }, [canary({ current: NEW }), ...sampleNodes(2)]);
     expect(decision).toMatchObject({ phase: 'updating', state: { halted: null, wave: 2 } });

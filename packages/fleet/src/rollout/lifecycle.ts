@@ -96,7 +96,7 @@ export function advanceRollout(
 
 export function startRollout(target: string, hold: Hold | null, { pool, nodes, now }: Setting): RolloutProgress {
   const before = pool.state;
-  const from = lastGood(pool, target);
+  const from = lastGood(pool, nodes, target);
   const state: RolloutState = {
     target,
     from,
@@ -115,9 +115,18 @@ export function startRollout(target: string, hold: Hold | null, { pool, nodes, n
   return { state, ended: isUnfinished ? supersededBy(before, state, { pool, nodes, now }) : null };
 }
 
+/**
+ * What the status of a pool names as the config of every machine: it counts only while one of them runs it. A pool
+ * without machines reports its target there, as users know it, and no machine has tried that.
+ */
+export const provenConfig = ({ proven }: Pick<PoolFacts, 'proven'>, nodes: readonly NodeFacts[]): string | null =>
+  proven !== null && nodes.some(({ current }) => current === proven) ? proven : null;
+
 /** The last config that every machine had; if there is none yet, the one that the previous rollout started from. */
-export function lastGood({ proven, state }: PoolFacts, target: string): string | null {
+export function lastGood(pool: PoolFacts, nodes: readonly NodeFacts[], target: string): string | null {
+  const proven = provenConfig(pool, nodes);
   if (proven !== null) return proven === target ? null : proven;
+  const { state } = pool;
   const before = state?.endedAt === null ? state.from : (state?.target ?? null);
   return before === target ? null : before;
 }
@@ -157,8 +166,11 @@ function buildRecord(
   };
 }
 
-/** Every machine had this config before, or is rolling back to it: it needs no canary, and a failure is not the config's fault. */
-export const isKnownGood = (state: RolloutState, { proven }: Pick<PoolFacts, 'proven'>): boolean =>
+/**
+ * Every machine had this config before, or is rolling back to it: it needs no canary, and a failure is not the config's
+ * fault. `proven` is from `provenConfig`.
+ */
+export const isKnownGood = (state: RolloutState, proven: string | null): boolean =>
   state.endedAt !== null || proven === state.target || isReverting(state.hold);
 
 // When a rollout halts, continues or rolls back.
@@ -168,11 +180,11 @@ const MAX_REASON = 500;
 /** Sets or clears `halted`; returns the same object where nothing changes. */
 export function haltedState(
   state: RolloutState,
-  pool: PoolFacts,
+  proven: string | null,
   stands: readonly NodeState[],
   now: number,
 ): RolloutState {
-  if (isKnownGood(state, pool)) return state.halted === null ? state : { ...state, halted: null };
+  if (isKnownGood(state, proven)) return state.halted === null ? state : { ...state, halted: null };
   if (state.halted !== null && !isRepaired(state.halted.node, stands)) return state;
   const failed = firstFailed(state, stands);
   if (failed === null) return state.halted === null ? state : { ...state, halted: null };

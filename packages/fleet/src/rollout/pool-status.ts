@@ -168,13 +168,15 @@ const isUpdated = ({
 }: Counts): boolean =>
   updatedMachineCount === machineCount && readyMachineCount === machineCount && unavailableMachineCount === 0;
 
-/** The config that every machine has, or had when the last rollout ended. */
+/** The config that every machine has, or had when the last rollout ended. A pool without machines follows its target. */
 function computeConfiguration({
-  decision: { target, state },
+  decision: { target, state, phase },
+  nodes,
   source,
   previous,
 }: PoolStatusInput): Configuration | undefined {
-  const isReached = state !== null && state.target === target && state.endedAt !== null;
+  const isEnded = state !== null && state.target === target && state.endedAt !== null;
+  const isReached = isEnded || (nodes.length === 0 && phase === 'updated');
   if (!isReached || target === null) return previous;
   if (source?.name === target) return source;
   return previous?.name === target ? previous : reference(target);

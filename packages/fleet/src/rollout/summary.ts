@@ -22,7 +22,9 @@ export interface Situation {
 type Phase = RolloutDecision['phase'];
 
 export function computePhase({ request: { pool, stopped }, stands, state }: Situation): Phase {
-  if (stands.every(({ standing }) => standing === 'well')) return 'updated';
+  // A pool without machines has nothing to update, unless it lost them after one of them had failed.
+  const isHalted = stands.length === 0 && (state?.halted ?? null) !== null;
+  if (!isHalted && stands.every(({ standing }) => standing === 'well')) return 'updated';
   if (stopped !== null) return 'stopped';
   if (pool.isPaused) return 'paused';
   return state === null || state.halted === null ? 'updating' : 'halted';

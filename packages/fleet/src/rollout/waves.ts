@@ -1,6 +1,6 @@
 // The current wave of a rollout, and whether the next one may start.
 import type { NodeFacts, PoolFacts, RolloutRecord, RolloutState } from './facts.ts';
-import { isKnownGood, isTolerated } from './lifecycle.ts';
+import { isKnownGood, isTolerated, provenConfig } from './lifecycle.ts';
 import type { NodeState, NodeStateKind } from './node-state.ts';
 import { waveSizes } from './policy.ts';
 
@@ -27,7 +27,8 @@ export function computeWave(
   stands: readonly NodeState[],
   now: number,
 ): WaveView {
-  const isPlain = isKnownGood(before, pool);
+  const nodes = stands.map(({ node }) => node);
+  const isPlain = isKnownGood(before, provenConfig(pool, nodes));
   const sizes = isPlain ? [stands.length] : waveSizes(pool.policy, stands.length);
   const given = stands.filter(({ standing }) => assignedStates.has(standing));
   const unwell = given.filter((stand) => isWaitedFor(stand, before)).map(({ node }) => node);
