@@ -6,6 +6,7 @@ import {
   nodeAnnotations,
   nodes,
   poolLabel,
+  ROLE_LABEL,
   secrets,
 } from '@slipway/api';
 import { renderedConfigsController } from '@slipway/controllers';
@@ -225,6 +226,30 @@ describe('what is the operator’s own', () => {
     await until(async () => {
       expect((await admin.get(machineConfigs, { name })).spec).toEqual(before.spec);
     });
+  });
+
+  it('is put back when somebody broke the glass and added to the built-in one, and no machine gets the addition', async () => {
+    const { admin, breakGlass } = fleet;
+    const name = await currentName();
+    const before = await admin.get(machineConfigs, { name: '00-worker' });
+    const added = {
+      metadata: { labels: { [ROLE_LABEL]: null }, annotations: { 'example.com/kept': 'x' } },
+      spec: { kernelArguments: ['added'], config: { passwd: { users: [{ name: 'core' }] } } },
+    };
+    await breakGlass.patch(machineConfigs, { name: '00-worker' }, { type: 'merge', body: added }, {});
+    await until(async () => {
+      const { metadata, spec } = await admin.get(machineConfigs, { name: '00-worker' });
+      expect(spec).toEqual(before.spec);
+      expect(metadata.labels).toEqual(before.metadata.labels);
+      expect(metadata.annotations).toEqual({ ...before.metadata.annotations, 'example.com/kept': 'x' });
+    });
+    // A later change of a user shows that everything before it has been handled.
+    await admin.create(machineConfigs, machineConfig('70-later', 'worker', { kernelArguments: ['later'] }));
+    await renderedWith(admin, 'worker', '70-later');
+    const rendered = await Array.fromAsync(admin.list(machineConfigs, { labelSelector: `${poolLabel}=worker` }));
+    expect(JSON.stringify(rendered)).not.toContain('added');
+    await admin.delete(machineConfigs, { name: '70-later' }, {});
+    await until(async () => expect(await currentName()).toBe(name));
   });
 });
 

@@ -1,13 +1,13 @@
-import { machineConfigPools, machineConfigs } from '@slipway/api';
+import { type MachineConfig, machineConfigPools, machineConfigs } from '@slipway/api';
 import {
   type BuiltInMachineConfig,
   builtInMachineConfigs,
   type BuiltInOptions,
   builtInRoles,
-  canonicalJson,
+  isAsShipped,
   missingPools,
 } from '@slipway/fleet';
-import { type ControllerDef, done } from '@slipway/kube';
+import { type Context, type ControllerDef, done, type Stored } from '@slipway/kube';
 import { sourceMachineConfigs } from './sources.ts';
 
 /** What this version ships: the pools master and worker, and MachineConfigs for all pools. */
@@ -29,10 +29,9 @@ export function builtInController(options: BuiltInOptions): ControllerDef {
     async reconcile(name, { read, write, log }) {
       const target = wanted.get(name);
       const found = read(machineConfigs).get(name);
-      if (target === undefined || (found !== undefined && isAsWanted(found, target))) return done();
+      if (target === undefined || (found !== undefined && isAsShipped(found, target))) return done();
       if (found === undefined) await write.create(machineConfigs, target);
-      // Forced: takes fields over from other managers, as the admission policy promises.
-      else await write.apply(machineConfigs, found, target, { force: true });
+      else await putBack(found, target, write);
       log.info(
         { machineConfig: name },
         found === undefined ? 'created a built-in MachineConfig' : 'restored a built-in MachineConfig',
@@ -42,16 +41,17 @@ export function builtInController(options: BuiltInOptions): ControllerDef {
   };
 }
 
-/** Labels and annotations that other clients add are ignored. */
-function isAsWanted(found: Partial<BuiltInMachineConfig>, target: BuiltInMachineConfig): boolean {
-  const has = (all: Record<string, string> | undefined, some: Record<string, string> = {}) =>
-    Object.entries(some).every(([key, value]) => all?.[key] === value);
-  return (
-    has(found.metadata?.labels, target.metadata.labels) &&
-    has(found.metadata?.annotations, target.metadata.annotations) &&
-    canonicalJson(found.spec ?? {}) === canonicalJson(target.spec)
-  );
-}
+/** Replaces the spec as a whole: server-side apply, even if forced, would keep fields that another client added. */
+const putBack = (
+  found: Stored<MachineConfig>,
+  { metadata, spec }: BuiltInMachineConfig,
+  write: Context['write'],
+): Promise<MachineConfig> =>
+  write.jsonPatch(machineConfigs, found, [
+    { op: 'add', path: '/spec', value: spec },
+    { op: 'add', path: '/metadata/labels', value: { ...found.metadata.labels, ...metadata.labels } },
+    { op: 'add', path: '/metadata/annotations', value: { ...found.metadata.annotations, ...metadata.annotations } },
+  ]);
 
 const EVERY_POOL = 'default-pools';
 

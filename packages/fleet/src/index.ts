@@ -13,6 +13,7 @@ export {
   builtInMachineConfigs,
   type BuiltInOptions,
   builtInRoles,
+  isAsShipped,
 } from './first-boot/built-in.ts';
 export {
   type CodedProblem,

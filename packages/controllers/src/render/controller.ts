@@ -35,6 +35,8 @@ import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 /** The namespace is also that of the snapshots. With the gate OSStreams on, a pool has the OS of its stream. */
 export interface RenderOptions extends PoolOsOptions {
   readonly controllerVersion: string;
+  /** As for the built-in MachineConfigs. */
+  readonly daemonImage?: string | undefined;
 }
 
 type Pool = Stored<MachineConfigPool>;

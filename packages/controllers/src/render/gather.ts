@@ -1,14 +1,9 @@
 // The input of a pool's render: its MachineConfigs in order, each parsed once and cached until it changes.
+import { type MachineConfig, type MachineConfigPool, machineConfigPools, machineConfigs, secrets } from '@slipway/api';
 import {
-  generatedByAnnotation,
-  type MachineConfig,
-  type MachineConfigPool,
-  machineConfigPools,
-  machineConfigs,
-  secrets,
-} from '@slipway/api';
-import {
+  type BuiltInMachineConfig,
   type CodedProblem,
+  isAsShipped,
   needsRemoteContent,
   type PreparedRender,
   prepareRender,
@@ -37,7 +32,7 @@ interface Sources {
   signal: AbortSignal;
   ready: ReadyConfigs;
   /** The built-in MachineConfigs of this version. */
-  builtIn: readonly MachineConfig[];
+  builtIn: readonly BuiltInMachineConfig[];
   controllerVersion: string;
 }
 
@@ -63,12 +58,16 @@ export function poolsSelecting(machineConfig: MachineConfig, read: StoreReader):
     .map(({ metadata }) => metadata.name);
 }
 
-/** Without its base, a pool would lose what its machines depend on: nothing is rendered until the base exists. */
+/**
+ * Without its base, a pool would lose what its machines depend on, and a base that a user changed would reach all of
+ * them: nothing is rendered until the base is as shipped.
+ */
 function missingBase(pool: MachineConfigPool, { read, builtIn }: Sources): string[] {
   const given = read(machineConfigs, { as: 'full' });
-  const isThere = ({ metadata }: MachineConfig): boolean =>
-    given.get(metadata.name)?.metadata.annotations?.[generatedByAnnotation] ===
-    metadata.annotations?.[generatedByAnnotation];
+  const isThere = (shipped: BuiltInMachineConfig): boolean => {
+    const found = given.get(shipped.metadata.name);
+    return found !== undefined && isAsShipped(found, shipped);
+  };
   return selectMachineConfigs(pool, builtIn)
     .filter((each) => !isThere(each))
     .map(({ metadata }) => metadata.name);

@@ -1,4 +1,5 @@
 import { builtInLabel, generatedByAnnotation, type MachineConfig, ROLE_LABEL } from '@slipway/api';
+import { canonicalJson } from '../render/rendered-name.ts';
 
 // What every machine needs before it can join: the slipway program, and the service that finishes its first boot. The
 // unit names are those that users know. The unit files are part of every rendered config: changing a byte updates every
@@ -96,4 +97,15 @@ export function builtInMachineConfigs({ controllerVersion, daemonImage }: BuiltI
     },
     spec: { config: { ignition: { version: '3.5.0' }, systemd: { units } } },
   }));
+}
+
+/** Whether it is exactly as shipped. Labels and annotations that other clients add are ignored. */
+export function isAsShipped(found: MachineConfig, shipped: BuiltInMachineConfig): boolean {
+  const has = (all: Record<string, string> | undefined, some: Record<string, string> = {}) =>
+    Object.entries(some).every(([key, value]) => all?.[key] === value);
+  return (
+    has(found.metadata.labels, shipped.metadata.labels) &&
+    has(found.metadata.annotations, shipped.metadata.annotations) &&
+    canonicalJson(found.spec ?? {}) === canonicalJson(shipped.spec)
+  );
 }

@@ -93,7 +93,7 @@ function buildControllers(
   return [
     ...builtInControllers({ controllerVersion: version, daemonImage }),
     remoteContentController({ namespace, hosts }),
-    renderController({ namespace, controllerVersion: version, osImages, releaseImage, gates }),
+    renderController({ namespace, controllerVersion: version, daemonImage, osImages, releaseImage, gates }),
     renderedConfigsController({ keep: keepRendered }),
     renderedCopiesController({ namespace }),
     rolloutController({ ownNode: settings.ownNode, metrics, gates }),
