@@ -283,6 +283,17 @@ describe('old rendered configs', () => {
     });
   });
 
+  it('that a node runs are put back when somebody broke the glass and changed them', async () => {
+    const { admin, breakGlass } = fleet;
+    const name = (await admin.get(nodes, { name: 'n1' })).metadata.annotations?.[nodeAnnotations.currentConfig] ?? '';
+    const before = await admin.get(machineConfigs, { name });
+    const change = { spec: { kernelArguments: ['changed'] } };
+    await breakGlass.patch(machineConfigs, { name }, { type: 'merge', body: change }, {});
+    await until(async () => {
+      expect((await admin.get(machineConfigs, { name })).spec).toEqual(before.spec);
+    });
+  });
+
   it('that nothing refers to are collected, but for the newest', async () => {
     const { admin } = fleet;
     for (const turn of ['1', '2', '3', '4', '5']) {

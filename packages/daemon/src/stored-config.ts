@@ -191,5 +191,5 @@ async function checkConfig(found: MachineConfig): Promise<StoredConfig> {
 const incomplete = (name: string, why: string): DaemonError =>
   new DaemonError(
     'SLW_DAEMON_CONFIG',
-    `MachineConfig ${name} differs from what was rendered: ${why}. Delete it, and the render controller recreates it`,
+    `MachineConfig ${name} differs from what was rendered: ${why}. Nothing was changed. The controllers restore it automatically; if this lasts, check that slipway controller is running, and the event RenderedConfigLost of the MachineConfig`,
   );

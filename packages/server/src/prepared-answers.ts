@@ -154,7 +154,7 @@ export function createPreparedAnswers(source: Source, metrics: ServerMetrics, lo
 const notRendered = (name: string, pool: string): ServerError =>
   new ServerError(
     'SLW_SERVER_PREPARE',
-    `MachineConfig ${name} is not what was rendered for pool ${pool}: its name does not match the digest of its spec. Delete it, and the render controller recreates it`,
+    `MachineConfig ${name} is not what was rendered for pool ${pool}: its name does not match the digest of its spec. The controllers restore it automatically; if this lasts, check that slipway controller is running, and the event RenderedConfigLost of the MachineConfig`,
   );
 
 const computeDigest = ({ kubeconfig, caBundle }: JoiningNode): string =>

@@ -31,6 +31,7 @@ import { OS_STREAMS_GATE, usesStreams } from '../feature-gates.ts';
 import { type PoolOsOptions, resolvePoolOs, poolOsSources } from '../pool-os.ts';
 import { everyPool, sourceMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
+import { isIntact } from './intact.ts';
 
 /** The namespace is also that of the snapshots. With the gate OSStreams on, a pool has the OS of its stream. */
 export interface RenderOptions extends PoolOsOptions {
@@ -173,8 +174,7 @@ async function applyRendered(
     spec: rendered.spec,
   };
   if (existing === undefined) await createRendered(manifest, context);
-  // Rendered configs never change. If a user changed one anyway, its generation shows it.
-  else if (existing.metadata.generation !== 1) await putBack(pool, manifest, context);
+  else if (!(await isIntact(existing, context.client))) await putBack(pool, manifest, context);
   if (existing !== undefined && usesStreams(gates)) await annotateStream(existing, rendered.osStream, context);
 
   await pointAt(pool, result, context);

@@ -1,5 +1,15 @@
-// The references to rendered configs: in annotations of nodes and MachineSets, and nowhere else that we read.
-import { clusterApiMachineSets, machineSets, type Node, nodeAnnotations, nodes } from '@slipway/api';
+// The references to rendered configs: in pools and in annotations of nodes and MachineSets, and nowhere else that we
+// read.
+import {
+  clusterApiMachineSets,
+  type MachineConfigPool,
+  machineSets,
+  type Node,
+  nodeAnnotations,
+  nodes,
+  targetConfigAnnotation,
+} from '@slipway/api';
+import { readPoolFacts } from '@slipway/fleet';
 import type { KubeObject, StoreReader, Resource, Source } from '@slipway/kube';
 import { fleetNodes } from '../sources.ts';
 
@@ -19,6 +29,15 @@ export const referringSources: readonly Source[] = [
 
 export const isReferenced = (read: StoreReader, name: string): boolean =>
   [read(nodes), read(machineSets), read(clusterApiMachineSets)].some((store) => store.hasIndexed(INDEX, name));
+
+/** The rendered configs that a pool names. */
+export function listPoolConfigs(pool: MachineConfigPool | undefined): (string | undefined)[] {
+  if (pool === undefined) return [];
+  const target = pool.metadata.annotations?.[targetConfigAnnotation];
+  // A cancel or an automatic rollback returns to it, and the server serves it until the rollout has passed its canary.
+  const lastGood = readPoolFacts(pool).pool.state?.from ?? undefined;
+  return [pool.spec.configuration?.name, pool.status?.configuration?.name, target, lastGood];
+}
 
 function buildSource(resource: Resource): Source {
   return {

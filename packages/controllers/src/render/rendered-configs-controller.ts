@@ -5,12 +5,11 @@ import {
   machineConfigPools,
   machineConfigs,
   poolLabel,
-  targetConfigAnnotation,
 } from '@slipway/api';
-import { readPoolFacts, type RenderedConfigFacts, retain } from '@slipway/fleet';
+import { type RenderedConfigFacts, retain } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type StoreReader, type Stored } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
-import { isReferenced, referringSources } from './references.ts';
+import { isReferenced, listPoolConfigs, referringSources } from './references.ts';
 
 export interface RetentionOptions {
   /** How many unused rendered configs of a pool are kept. */
@@ -49,14 +48,6 @@ function readConfigFacts(
     isMarked: metadata.labels?.[inUseLabel] !== undefined,
     isReferenced: listPoolConfigs(pool).includes(name) || isReferenced(read, name),
   };
-}
-
-function listPoolConfigs(pool: MachineConfigPool | undefined): (string | undefined)[] {
-  if (pool === undefined) return [];
-  const target = pool.metadata.annotations?.[targetConfigAnnotation];
-  // A cancel or an automatic rollback returns to it, and the server serves it until the rollout has passed its canary.
-  const lastGood = readPoolFacts(pool).pool.state?.from ?? undefined;
-  return [pool.spec.configuration?.name, pool.status?.configuration?.name, target, lastGood];
 }
 
 async function applyRetention(

@@ -1,5 +1,5 @@
-// A rendered config that its pool no longer uses cannot be rendered again: its MachineConfigs changed. While nodes
-// still run it, Slipway keeps a copy, to restore it if a user deletes it with break-glass.
+// A rendered config cannot be rendered again once its MachineConfigs have changed. While a pool or a machine uses it,
+// Slipway keeps a copy, to restore it if a user deletes or changes it with break-glass.
 import {
   generatedByAnnotation,
   inUseLabel,
@@ -11,19 +11,20 @@ import {
   secrets,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
-import { packSnapshot, unpackSnapshot } from '@slipway/fleet';
+import { isRenderedAs, packSnapshot, unpackSnapshot } from '@slipway/fleet';
 import {
   anyVersion,
   type Client,
   type Context,
   type ControllerDef,
   done,
-  type StoreReader,
   type Source,
+  type StoreReader,
   type Stored,
 } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
-import { isReferenced, referringSources } from './references.ts';
+import { isIntact } from './intact.ts';
+import { isReferenced, listPoolConfigs, referringSources } from './references.ts';
 
 const COPY_LABEL = 'slipway.dev/copy-of-pool';
 const annotations = {
@@ -48,9 +49,10 @@ export function renderedCopiesController({ namespace }: { namespace: string }): 
     reads: [renderedMachineConfigs, { resource: machineConfigPools }, copies, ...referringSources],
     owns: [{ resource: machineConfigs }, { resource: secrets }],
     async reconcile(pool, context) {
-      const { copy, restore, drop } = planCopies(readRenderedFacts(pool, context.read));
+      const { copy, restore, lost, drop } = planCopies(await readRenderedFacts(pool, context));
       for (const name of copy) await makeCopy({ pool, name, namespace }, context);
       for (const name of restore) await restoreFrom({ pool, name, namespace }, context);
+      for (const name of lost) reportLost({ pool, name, namespace }, context);
       for (const name of drop) await dropCopy(name, context);
       return done();
     },
@@ -59,49 +61,65 @@ export function renderedCopiesController({ namespace }: { namespace: string }): 
 
 export interface RenderedFacts {
   name: string;
-  exists: boolean;
-  /** By a node or a MachineSet. */
-  isReferenced: boolean;
-  /** It is the current config of the pool, so the render controller can recreate it. */
-  canBeRendered: boolean;
+  /** `changed`: its spec is not what was rendered under its name. */
+  original: 'intact' | 'changed' | 'none';
+  /** By a pool, a node or a MachineSet. */
+  isInUse: boolean;
   copy: 'none' | 'part' | 'whole';
 }
 
 export interface CopyPlan {
   copy: string[];
   restore: string[];
+  /** Changed, and there is no copy to restore. */
+  lost: string[];
   drop: string[];
 }
 
 /** Which rendered configs need a copy, which to restore, and which copies to delete. */
 export function planCopies(facts: readonly RenderedFacts[]): CopyPlan {
   const names = (isWanted: (fact: RenderedFacts) => boolean) => facts.filter(isWanted).map(({ name }) => name);
-  const needsCopy = ({ isReferenced, canBeRendered }: RenderedFacts): boolean => isReferenced && !canBeRendered;
+  const isWhole = ({ copy }: RenderedFacts): boolean => copy === 'whole';
   return {
-    copy: names((fact) => needsCopy(fact) && fact.exists && fact.copy !== 'whole'),
-    restore: names((fact) => needsCopy(fact) && !fact.exists && fact.copy === 'whole'),
-    drop: names((fact) => !needsCopy(fact) && fact.copy !== 'none'),
+    copy: names((fact) => fact.isInUse && fact.original === 'intact' && !isWhole(fact)),
+    restore: names((fact) => fact.isInUse && fact.original !== 'intact' && isWhole(fact)),
+    lost: names((fact) => fact.isInUse && fact.original === 'changed' && !isWhole(fact)),
+    drop: names((fact) => !fact.isInUse && fact.copy !== 'none'),
   };
 }
 
-function readRenderedFacts(poolName: string, read: StoreReader): RenderedFacts[] {
-  const current = read(machineConfigPools).get(poolName)?.spec.configuration?.name;
+async function readRenderedFacts(poolName: string, { read, client }: Context): Promise<RenderedFacts[]> {
+  const ofPool = listPoolConfigs(read(machineConfigPools).get(poolName));
   const copied = new Map<string, boolean>();
   for (const secret of listCopies(read, poolName)) {
     const name = secret.metadata.annotations?.[annotations.name] ?? '';
     copied.set(name, copied.get(name) === true || isFirst(secret));
   }
-  const there = [...read(machineConfigs).values()]
-    .filter(({ metadata }) => metadata.labels?.[poolLabel] === poolName)
-    .map(({ metadata }) => metadata.name);
-  // A config that neither exists nor has a copy is lost, even if it is referenced.
-  return [...new Set([...there, ...copied.keys()])].map((name) => ({
-    name,
-    exists: there.includes(name),
-    isReferenced: isReferenced(read, name),
-    canBeRendered: name === current,
-    copy: copied.has(name) ? (copied.get(name) === true ? 'whole' : 'part') : 'none',
-  }));
+  const there = new Map(
+    [...read(machineConfigs).values()]
+      .filter(({ metadata }) => metadata.labels?.[poolLabel] === poolName)
+      .map((config) => [config.metadata.name, config]),
+  );
+  const facts: RenderedFacts[] = [];
+  // A config that neither exists nor has a copy is lost, even if it is in use.
+  for (const name of new Set([...there.keys(), ...copied.keys()])) {
+    const isInUse = ofPool.includes(name) || isReferenced(read, name);
+    facts.push({
+      name,
+      original: await readOriginal(isInUse ? there.get(name) : undefined, client),
+      isInUse,
+      copy: copied.has(name) ? (copied.get(name) === true ? 'whole' : 'part') : 'none',
+    });
+  }
+  return facts;
+}
+
+async function readOriginal(
+  config: Stored<MachineConfig> | undefined,
+  client: Client,
+): Promise<RenderedFacts['original']> {
+  if (config === undefined) return 'none';
+  return (await isIntact(config, client)) ? 'intact' : 'changed';
 }
 
 const listCopies = (read: StoreReader, pool: string): Stored<Secret>[] =>
@@ -120,7 +138,7 @@ interface CopyTarget {
 
 async function makeCopy({ pool, name, namespace }: CopyTarget, { client, read, write }: Context): Promise<void> {
   const original = await client.find(machineConfigs, { name });
-  if (original === undefined) return;
+  if (original === undefined || !(await isRenderedAs(name, pool, original.spec))) return;
   const { digest, chunks } = await packSnapshot(original.spec ?? {});
   const version = original.metadata.annotations?.[generatedByAnnotation] ?? '';
   for (const [number, chunk] of [...chunks.entries()].toReversed()) {
@@ -149,11 +167,19 @@ async function restoreFrom(
   { client, write, log, events }: Context,
 ): Promise<void> {
   const spec = await readCopy(client, namespace, name);
-  if (spec === undefined) {
+  if (spec === undefined || !(await isRenderedAs(name, pool, spec.value))) {
     log.error(
       { rendered: name },
-      'a rendered MachineConfig in use was deleted and its copy is damaged; its nodes keep their current config',
+      'a rendered MachineConfig in use was deleted or changed and its copy is damaged; its nodes keep their current config',
     );
+    return;
+  }
+  const changed = await client.find(machineConfigs, { name });
+  if (changed !== undefined) {
+    // The render controller restores its pool's current config too.
+    if (await isRenderedAs(name, pool, changed.spec)) return;
+    await write.jsonPatch(machineConfigs, changed, [{ op: 'add', path: '/spec', value: spec.value }]);
+    reportRestored(changed, 'changed', { log, events });
     return;
   }
   const manifest: MachineConfig = {
@@ -165,13 +191,27 @@ async function restoreFrom(
     spec: spec.value,
   };
   const made = await write.createIfAbsent(machineConfigs, manifest);
-  if (made === undefined) return;
-  log.warn({ rendered: name }, 'a rendered MachineConfig in use was deleted; restored it from its copy');
-  events.record(machineConfigs, made, {
+  if (made !== undefined) reportRestored(made, 'deleted', { log, events });
+}
+
+type Reporting = Pick<Context, 'log' | 'events'>;
+
+function reportRestored(config: Stored<MachineConfig>, was: 'changed' | 'deleted', { log, events }: Reporting): void {
+  const { name } = config.metadata;
+  log.warn({ rendered: name }, `a rendered MachineConfig in use was ${was}; restored it from its copy`);
+  const between = was === 'changed' ? '. Machines and the server accept no config that differs from its name' : '';
+  events.record(machineConfigs, config, {
     type: 'Warning',
     reason: 'RenderedConfigRestored',
-    message: `${name} was deleted while nodes run it. Slipway restored it from its copy`,
+    message: `${name} was ${was} while a pool or a machine uses it. Slipway restored it from its copy${between}`,
   });
+}
+
+function reportLost({ name }: CopyTarget, { read, events }: Context): void {
+  const config = read(machineConfigs).get(name);
+  if (config === undefined) return;
+  const message = `MachineConfig ${name}: expected the spec that was rendered under this name, found another one, and there is no copy to restore. No machine gets it, and machines that run it keep what they have. Delete it with a user of the group slipway:break-glass: a config that its pool still renders is created again. Otherwise move its machines to another config, for example with: slipway rollback POOL --to NAME`;
+  events.record(machineConfigs, config, { type: 'Warning', reason: 'RenderedConfigLost', message });
 }
 
 interface Copy {
@@ -192,7 +232,7 @@ async function readCopy(client: Client, namespace: string, name: string): Promis
   return { value: unpacked.config, version: said(annotations.version) };
 }
 
-/** The digest proves that this is what we wrote. */
+/** The name proves that it is what was rendered. */
 const isSpec = (value: unknown): value is Copy['value'] => isRecord(value);
 
 async function dropCopy(name: string, { read, write }: Context): Promise<void> {
