@@ -28,6 +28,9 @@ export const nodeAnnotations = {
   postConfigAction: known('post-config-action'),
 } as const;
 
+/** On a Node: the desiredConfig that its `state` and `reason` are about. Written together with them. */
+export const reportedConfigAnnotation = ours('reported-config');
+
 /** Written by the daemon on the node; only controllers write the others. */
 export const daemonAnnotations: readonly string[] = [
   nodeAnnotations.currentConfig,
@@ -36,6 +39,7 @@ export const daemonAnnotations: readonly string[] = [
   nodeAnnotations.reason,
   nodeAnnotations.desiredDrain,
   nodeAnnotations.postConfigAction,
+  reportedConfigAnnotation,
 ];
 
 /** Annotations and labels with these prefixes are ours, on any object. */

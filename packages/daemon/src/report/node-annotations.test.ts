@@ -50,10 +50,21 @@ describe('the annotations of a node', () => {
   it('report the current config, a healthy state, and nothing unknown', () => {
     expect(buildAnnotations(snapshot)).toEqual({
       [`${PREFIX}currentConfig`]: 'rendered-worker-1',
+      'slipway.dev/reported-config': 'rendered-worker-1',
       [`${PREFIX}state`]: 'Done',
       [`${PREFIX}reason`]: '',
     });
     expect(buildAnnotations({ ...snapshot, currentConfig: null })).not.toHaveProperty([`${PREFIX}currentConfig`]);
+    const unassigned = buildAnnotations({ ...snapshot, desiredConfig: null });
+    expect(unassigned).not.toHaveProperty(['slipway.dev/reported-config']);
+  });
+
+  it('name the config that the state is about: the desired one, also while the current one is another', () => {
+    expect(buildAnnotations({ ...snapshot, desiredConfig: 'rendered-worker-2', problem })).toMatchObject({
+      [`${PREFIX}currentConfig`]: 'rendered-worker-1',
+      'slipway.dev/reported-config': 'rendered-worker-2',
+      [`${PREFIX}state`]: 'Degraded',
+    });
   });
 
   it('request a drain, and report the image', () => {

@@ -1,6 +1,6 @@
 // The annotations in which a node reports its state, and the events for their changes.
 import { truncateBytes } from '@slipway/base/text';
-import { nodeAnnotations } from '@slipway/api/names';
+import { nodeAnnotations, reportedConfigAnnotation } from '@slipway/api/names';
 import type { EventInput } from '@slipway/kube';
 import { maskSnapshot, type NodeSnapshot, type SnapshotProblem } from './snapshot.ts';
 
@@ -18,11 +18,12 @@ export function computeDaemonState({ phase, problem }: NodeSnapshot): DaemonStat
 }
 
 export function buildAnnotations(snapshot: NodeSnapshot): Annotations {
-  const { currentConfig, currentImage = null, desiredDrain, problem } = maskSnapshot(snapshot);
+  const { currentConfig, currentImage = null, desiredConfig, desiredDrain, problem } = maskSnapshot(snapshot);
   return {
     ...(currentConfig !== null && { [nodeAnnotations.currentConfig]: currentConfig }),
     ...(currentImage !== null && { [nodeAnnotations.currentImage]: currentImage }),
     ...(desiredDrain !== null && { [nodeAnnotations.desiredDrain]: desiredDrain }),
+    ...(desiredConfig !== null && { [reportedConfigAnnotation]: desiredConfig }),
     [nodeAnnotations.state]: computeDaemonState(snapshot),
     [nodeAnnotations.reason]: problem === null ? '' : formatReason(problem),
   };

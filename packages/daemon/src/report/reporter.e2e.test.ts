@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { buildCrd, machineConfigNodeKind, machineConfigNodes, nodeAnnotations, nodes } from '@slipway/api';
+import {
+  buildCrd,
+  machineConfigNodeKind,
+  machineConfigNodes,
+  nodeAnnotations,
+  nodes,
+  reportedConfigAnnotation,
+} from '@slipway/api';
 import { type Client, createMetrics, createRecorder, type Recorder, silentLog } from '@slipway/kube';
 import { connectToShared } from '@slipway/testing/control-plane';
 import { installCrd, listEvents } from '@slipway/testing/resources';
@@ -66,6 +73,7 @@ describe('a reporter', () => {
     expect(node.metadata.annotations).toEqual({
       'example.com/kept': 'yes',
       [nodeAnnotations.currentConfig]: 'rendered-worker-1',
+      [reportedConfigAnnotation]: 'rendered-worker-1',
       [nodeAnnotations.state]: 'Done',
       [nodeAnnotations.reason]: '',
     });

@@ -18,6 +18,7 @@ const node = (name: string, more: Partial<NodeFacts> = {}): NodeFacts => ({
   desired: OLD,
   state: 'Done',
   reason: '',
+  reportedConfig: null,
   hasDrifted: false,
   isReady: true,
   notReady: '',

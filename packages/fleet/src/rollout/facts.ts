@@ -17,6 +17,8 @@ export interface NodeFacts {
   readonly state: DaemonState;
   /** The daemon's message; '' if there is none. */
   readonly reason: string;
+  /** The desired config that `state` and `reason` are about; null: the daemon does not report it. */
+  readonly reportedConfig: string | null;
   /** It is degraded because something on the machine changed what its current config wrote. */
   readonly hasDrifted: boolean;
   /** Ready, without network or disk problems. */
@@ -36,7 +38,7 @@ export interface NodeFacts {
   readonly osImage: string;
   /** When it was assigned its desired config; null: not known. */
   readonly givenAt: number | null;
-  /** It had failed at another config when it was assigned this one: the daemon's report may still be about that. */
+  /** It had failed at another config when it was assigned this one: the daemon's report may still be about that one. */
   readonly wasFailing: boolean;
   /** It reported this config as its own before it was assigned: it does not prove that a machine can be updated to it. */
   readonly hadItBefore: boolean;

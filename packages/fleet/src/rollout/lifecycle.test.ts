@@ -174,6 +174,13 @@ describe('a halt', () => {
     expect(choose({}, [canary({ ...facts, givenAt: NOW - 2 * MINUTE })])).toMatchObject({ phase: 'halted' });
   });
 
+  it('follows immediately for a node that had failed before, if its report is about the target', () => {
+    const facts = { ...failed, wasFailing: true, reportedConfig: NEW } as const;
+    expect(choose({}, [canary(facts)])).toMatchObject({ phase: 'halted', state: { halted: { node: 'canary' } } });
+    const stale = canary({ ...facts, reportedConfig: NEXT });
+    expect(choose({}, [stale])).toMatchObject({ phase: 'updating', lookAgainAt: NOW + MINUTE });
+  });
+
   it('does not follow for a node that drifted at its old config', () => {
     expect(choose({}, [sampleNode('worker-9', { state: 'Degraded' }), ...sampleNodes(1)]).phase).toBe('updating');
   });

@@ -88,8 +88,10 @@ function computeAssignedState(node: NodeFacts, { target, now }: StateContext): A
   return computeAwayState(node, now);
 }
 
-function computeFailingState({ wasFailing, givenAt }: NodeFacts, now: number): AssignedState {
-  const believedFrom = wasFailing && givenAt !== null ? givenAt + STALE_MS : now;
+/** A report may be older than the assignment, unless it names the assigned config. */
+function computeFailingState({ wasFailing, givenAt, desired, reportedConfig }: NodeFacts, now: number): AssignedState {
+  const mayBeStale = wasFailing && reportedConfig !== desired;
+  const believedFrom = mayBeStale && givenAt !== null ? givenAt + STALE_MS : now;
   return now < believedFrom ? { standing: 'moving', changesAt: believedFrom } : { standing: 'failed' };
 }
 

@@ -7,6 +7,7 @@ import {
   drainBlockedAnnotation,
   nodeAnnotations,
   NOT_YET_SET,
+  reportedConfigAnnotation,
   rolloutHistoryAnnotation,
   rolloutStateAnnotation,
   targetConfigAnnotation,
@@ -75,6 +76,7 @@ export function readNodeFacts({ metadata, spec, status }: Node): NodeFacts {
     state,
     // Another daemon may have written it. Conditions of the pool quote it.
     reason: maskSecrets(textIn(reason)),
+    reportedConfig: configIn(annotations[reportedConfigAnnotation]),
     hasDrifted: state === 'Degraded' && reason?.endsWith(DRIFT_ENDING) === true,
     ...readReadiness(status?.conditions ?? [], createdAt),
     isCordoned,

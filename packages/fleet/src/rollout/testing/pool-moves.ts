@@ -20,8 +20,6 @@ type PoolName = (typeof POOLS)[number];
 interface Machine {
   readonly pool: PoolName;
   readonly facts: NodeFacts;
-  /** The config that its daemon last reported on. */
-  readonly reported: string | null;
 }
 
 const isBroken = (config: string | null): boolean => config?.includes('-broken') === true;
@@ -67,8 +65,8 @@ class Fleet {
   /** With an old config, as after a long time without power: one that boots with the newest needs no update. */
   addMachine(name: string): void {
     const config = 'rendered-worker-first';
-    const facts = sampleNode(name, { current: config, desired: config });
-    this.machines.set(name, { pool: 'worker', facts, reported: config });
+    const facts = sampleNode(name, { current: config, desired: config, reportedConfig: config });
+    this.machines.set(name, { pool: 'worker', facts });
   }
 
   label(name: string, pool: PoolName): void {
@@ -79,8 +77,8 @@ class Fleet {
   /** Each updating machine goes on, then the controller decides every pool. */
   round(): void {
     this.now += MINUTE;
-    for (const [name, machine] of this.machines) {
-      if (!isAtRest(machine)) this.machines.set(name, { ...machine, ...advance(machine.facts) });
+    for (const [name, { pool, facts }] of this.machines) {
+      if (!isAtRest(facts)) this.machines.set(name, { pool, facts: advance(facts) });
     }
     for (const name of this.random.chance(0.5) ? POOLS : POOLS.toReversed()) this.decide(name);
   }
@@ -120,19 +118,19 @@ class Fleet {
 
   /** If a machine is moved while it tries a config, nobody learns how it would have ended. */
   atRest(): string[] {
-    return [...this.machines].filter(([, machine]) => isAtRest(machine)).map(([name]) => name);
+    return [...this.machines].filter(([, { facts }]) => isAtRest(facts)).map(([name]) => name);
   }
 }
 
-const isAtRest = ({ facts, reported }: Machine): boolean =>
-  reported === facts.desired && (isFailing(facts) || facts.current === facts.desired);
+const isAtRest = (facts: NodeFacts): boolean =>
+  facts.reportedConfig === facts.desired && (isFailing(facts) || facts.current === facts.desired);
 
 /** What the daemon reports first, and then. */
-function advance(facts: NodeFacts): Pick<Machine, 'facts' | 'reported'> {
-  const reported = facts.desired;
-  if (facts.state !== 'Working') return { facts: { ...facts, state: 'Working', reason: '' }, reported: null };
-  if (!isBroken(reported)) return { facts: { ...facts, state: 'Done', current: reported }, reported };
-  return { facts: { ...facts, state: 'Degraded', reason: `${reported} cannot be applied` }, reported };
+function advance(facts: NodeFacts): NodeFacts {
+  const { desired } = facts;
+  if (facts.state !== 'Working') return { ...facts, state: 'Working', reason: '', reportedConfig: null };
+  if (!isBroken(desired)) return { ...facts, state: 'Done', current: desired, reportedConfig: desired };
+  return { ...facts, state: 'Degraded', reason: `${desired} cannot be applied`, reportedConfig: desired };
 }
 
 /** One thing that a user or a machine autoscaler does. */

@@ -20,6 +20,7 @@ export const sampleNode = (name: string, facts: Partial<NodeFacts> = {}): NodeFa
   desired: facts.current ?? OLD,
   state: 'Done',
   reason: '',
+  reportedConfig: null,
   hasDrifted: false,
   isReady: true,
   notReady: facts.isReady === false ? 'Kubelet stopped posting node status.' : '',
