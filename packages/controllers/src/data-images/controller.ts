@@ -9,21 +9,22 @@ import {
   observeDataImage,
   dataImageStatus,
   type Drive,
-  countFailures,
   type HostFacts,
   observeHost,
   hostStatus,
   type HostStep,
-  IMAGE_FINALIZER,
   type Ironic,
   isFreshlyAdopted,
+  isOfEarlierHost,
   type KnownNode,
   computeMedium,
+  mustClaim,
   nextHostStep,
   formatNodeName,
   observeNode,
   PAUSED_ANNOTATION,
   type ReadBmc,
+  statusOutOfReach,
   statusWithoutHost,
   type StepOptions,
   stepWithoutHost,
@@ -43,7 +44,7 @@ import {
   type Source,
   type Stored,
 } from '@slipway/kube';
-import { executeStep, type StepContext } from './execute-step.ts';
+import { claimImage, executeStep, releaseImage, type StepContext } from './execute-step.ts';
 import { whyIsoRefused } from './iso-address.ts';
 import { isIronicError } from './ironic/ironic-error.ts';
 import { createHostMetrics, type HostMetrics, recordStepEvents, warning } from './report.ts';
@@ -142,18 +143,44 @@ async function reconcile(key: Key, deps: HostDeps): Promise<Next> {
     dropped.forget(key);
   }
   if (host === undefined) return image === undefined ? done() : withoutHost(image, deps);
-  if (PAUSED_ANNOTATION in (host.metadata.annotations ?? {})) return done();
+  const ofHost = image === undefined || isOfEarlierHost(image, host) ? undefined : image;
+  if (PAUSED_ANNOTATION in (host.metadata.annotations ?? {})) {
+    await reportOutOfReach(host, ofHost, `is paused by its annotation ${PAUSED_ANNOTATION}: ${REMOVE_PAUSE}`, deps);
+    return done();
+  }
+  // Even if Ironic is down: the host may be deleted meanwhile.
+  if (ofHost !== undefined && mustClaim(observeDataImage(ofHost, host, context.now().getTime()))) {
+    await claimImage(ofHost, host, context);
+    return again(deps.times.pollMs);
+  }
   try {
-    return await takeStep(host, image, deps);
+    return await takeStep(host, ofHost, deps);
   } catch (error) {
     context.signal.throwIfAborted();
-    // The current state is unknown, so the status stays unchanged: it may still be right.
     if (!isIronicError(error)) throw error;
     context.log.warn({ code: error.code }, error.message);
     const message = `Slipway cannot manage this host now: ${formatProblem(error)}`;
     context.events.record(bareMetalHosts, host, warning('IronicFailed', message));
+    await reportOutOfReach(host, ofHost, `cannot be managed now, and is retried: ${formatProblem(error)}`, deps);
     return again(deps.times.ironicMs);
   }
+}
+
+const REMOVE_PAUSE = 'remove the annotation to let Slipway change the drive';
+
+async function reportOutOfReach(
+  { metadata: { namespace = '', name } }: Stored<BareMetalHost>,
+  image: Stored<DataImage> | undefined,
+  why: string,
+  deps: HostDeps,
+): Promise<void> {
+  if (image === undefined) return;
+  // Read again: the run may have written it before Ironic failed.
+  const current = await deps.context.client.find(dataImages, image.metadata);
+  if (current === undefined) return;
+  const seen = observeDataImage(current, undefined, deps.context.now().getTime());
+  const status = statusOutOfReach(seen, { namespace, name }, why);
+  if (status !== null) await writeImageStatus(current, status, deps);
 }
 
 /** Reads live after a write whose result is unknown. */
@@ -170,8 +197,7 @@ async function withoutHost(image: Stored<DataImage>, deps: HostDeps): Promise<Ne
   const { context } = deps;
   const seen = observeDataImage(image, undefined, context.now().getTime());
   if (stepWithoutHost(seen).type === 'release image') {
-    const finalizers = (image.metadata.finalizers ?? []).filter((each) => each !== IMAGE_FINALIZER);
-    await context.write.patch(dataImages, image, { metadata: { finalizers } });
+    await releaseImage(image, context);
     return done();
   }
   const { namespace = '', name } = image.metadata;
@@ -307,13 +333,13 @@ async function publishStatus(
   const { context, metrics, besideOperator } = deps;
   const isOurs = !besideOperator && !facts.host.isForeign && facts.host.externallyProvisioned;
   const seen = facts.dataImage;
-  if (seen !== null) metrics?.failures(`${facts.host.namespace}/${facts.host.name}`, countFailures(seen));
+  const ofImage = seen === null ? null : dataImageStatus(facts, seen, step, { besideOperator });
+  if (ofImage !== null) {
+    metrics?.failures(`${facts.host.namespace}/${facts.host.name}`, ofImage.error?.count ?? 0);
+  }
   return {
     host: isOurs ? await writeHostStatus(host, hostStatus(facts, step), secret, context) : host,
-    image:
-      image === undefined || seen === null
-        ? undefined
-        : await writeImageStatus(image, dataImageStatus(facts, seen, step, { besideOperator }), deps),
+    image: image === undefined || ofImage === null ? undefined : await writeImageStatus(image, ofImage, deps),
   };
 }
 

@@ -58,8 +58,9 @@ function write(step: Write, stepContext: StepContext): Promise<unknown> {
     case 'remember drive':
       return rememberDrive(step.memory, stepContext);
     case 'claim image':
+      return claimImage(requireImage(stepContext), stepContext.host, stepContext.context);
     case 'release image':
-      return changeImage(step.type, stepContext);
+      return releaseImage(requireImage(stepContext), stepContext.context);
     default:
       return changeHost(step, stepContext);
   }
@@ -110,20 +111,22 @@ function changeHost(
 
 const ownRebootAnnotation = `${REBOOT_ANNOTATION}/${OWN_REBOOT_KEY}`;
 
-async function changeImage(what: 'claim image' | 'release image', stepContext: StepContext): Promise<void> {
-  const image = requireImage(stepContext);
-  const { finalizers = [], ownerReferences = [] } = image.metadata;
-  const others = finalizers.filter((each) => each !== IMAGE_FINALIZER);
-  const owner = ownedBy(stepContext.host);
-  const metadata =
-    what === 'release image'
-      ? { finalizers: others }
-      : {
-          finalizers: [...others, IMAGE_FINALIZER],
-          ownerReferences: [...ownerReferences.filter(({ uid }) => uid !== owner.uid), owner],
-        };
-  await stepContext.context.write.patch(dataImages, image, { metadata });
+const otherFinalizers = ({ metadata: { finalizers = [] } }: Stored<DataImage>): string[] =>
+  finalizers.filter((each) => each !== IMAGE_FINALIZER);
+
+export function claimImage(
+  image: Stored<DataImage>,
+  host: Stored<BareMetalHost>,
+  { write }: Context,
+): Promise<Stored<DataImage>> {
+  const owner = ownedBy(host);
+  const others = (image.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.uid);
+  const finalizers = [...otherFinalizers(image), IMAGE_FINALIZER];
+  return write.patch(dataImages, image, { metadata: { finalizers, ownerReferences: [...others, owner] } });
 }
+
+export const releaseImage = (image: Stored<DataImage>, { write }: Context): Promise<Stored<DataImage>> =>
+  write.patch(dataImages, image, { metadata: { finalizers: otherFinalizers(image) } });
 
 async function executeCall(step: Call, stepContext: StepContext): Promise<void> {
   const remembered = await rememberFirst(step, stepContext);

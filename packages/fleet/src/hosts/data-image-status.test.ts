@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dataImageStatus, statusWithoutHost } from './data-image-status.ts';
+import { dataImageStatus, statusOutOfReach, statusWithoutHost } from './data-image-status.ts';
 import { type ObservedDataImage, DEFAULT_STEP_OPTIONS } from './host-step.ts';
 import { nextHostStep } from './next-host-step.ts';
 import {
@@ -160,6 +160,36 @@ describe('status of a DataImage', () => {
       message: failed.message,
     });
     expect(computeStatus({ image: { memory: attachedA } }).error).toBeUndefined();
+  });
+
+  it('counts a drive that cannot be read as a failure, as long as it lasts', () => {
+    const { error } = computeStatus({ image: {}, node: off, driveProblem: 'timeout' });
+    expect(error).toMatchObject({ count: 1, message: expect.stringContaining('timeout') });
+    expect(computeStatus({ image: {}, node: off, drive: empty }).error).toBeUndefined();
+    expect(computeStatus({ image: { memory: attachedA }, node: off, driveProblem: 'timeout' }).error).toBeUndefined();
+  });
+});
+
+describe('status of a DataImage whose host Slipway leaves alone or cannot reach', () => {
+  const compute = (image: Partial<ObservedDataImage>) =>
+    statusOutOfReach(anImage(image), { namespace: 'metal', name: 'worker-0' }, 'is paused: remove the annotation');
+  const message = 'BareMetalHost metal/worker-0 is paused: remove the annotation';
+
+  it.each<[string, Partial<ObservedDataImage>, object]>([
+    ['is new', {}, { attachedImage: undefined, attached: { status: 'False' } }],
+    ['is being attached', { memory: drive({ doing: 'attach', isSent: true }) }, { attached: { status: 'False' } }],
+    ['has failed before', { memory: failed }, { error: { count: 2, message: failed.message } }],
+    ['changes', { memory: attachedA, url: ISO_B }, { attachedImage: { url: ISO_A }, attached: { status: 'False' } }],
+    ['goes', { memory: attachedA, isDeleting: true }, { attachedImage: { url: ISO_A }, attached: { status: 'True' } }],
+  ])('says why nothing happens, if it %s', (_, image, expected) => {
+    const found = compute(image);
+    expect(found).toMatchObject(expected);
+    expect(found?.attached).toMatchObject({ reason: 'HostNotReady', message });
+  });
+
+  it('stays as it is if nothing waits', () => {
+    expect(compute({ memory: attachedA })).toBeNull();
+    expect(compute({ attachedUrl: ISO_B })).toBeNull();
   });
 });
 

@@ -26,12 +26,41 @@ export function dataImageStatus(
   step: HostStep,
   { besideOperator }: Pick<StepOptions, 'besideOperator'>,
 ): DataImageFindings {
-  const failures = countFailures(image);
   const doubt = computeMedium(image) === 'attached' ? findDoubt(facts, image, besideOperator) : null;
+  const attached = doubt ?? computeFinding(facts, image, step);
   return {
     attachedImage: doubt === null ? computeAttachedImage(image) : undefined,
-    error: failures === 0 ? undefined : { count: failures, message: image.memory?.message ?? '' },
-    attached: doubt ?? computeFinding(facts, image, step),
+    error: computeError(image) ?? unreadableError(step, attached),
+    attached,
+  };
+}
+
+function computeError(image: ObservedDataImage): Status['error'] {
+  const count = countFailures(image);
+  return count === 0 ? undefined : { count, message: image.memory?.message ?? '' };
+}
+
+/** Nothing was tried, but the drive is asked again all the time: one failure, as long as it lasts. */
+const unreadableError = (step: HostStep, { message }: Finding): Status['error'] =>
+  step.type === 'wait' && step.why === 'drive unreadable' ? { count: 1, message } : undefined;
+
+/**
+ * While Slipway does not or cannot ask Ironic. Null: the status stays unchanged, because it may still be right and
+ * nothing waits.
+ */
+export function statusOutOfReach(
+  image: ObservedDataImage,
+  host: Pick<ObservedHost, 'namespace' | 'name'>,
+  why: string,
+): DataImageFindings | null {
+  const medium = computeMedium(image);
+  const isAttached = medium === 'attached';
+  if (medium === 'unverified' || (isAttached && !image.isDeleting && image.memory?.url === image.url)) return null;
+  const status = isAttached && image.isDeleting ? 'True' : 'False';
+  return {
+    attachedImage: computeAttachedImage(image),
+    error: computeError(image),
+    attached: { status, reason: 'HostNotReady', message: `${hostName(host)} ${why}` },
   };
 }
 
@@ -203,6 +232,7 @@ const atNextPowerOff = ({ namespace, name, isPowerOffDisabled }: ObservedHost): 
     ? `when the host is next off. Slipway does not power it off, because spec.disablePowerOff of BareMetalHost ${namespace}/${name} is true: set spec.immediate of the DataImage to true if the hardware supports it, or power cycle the host by hand`
     : `when the host is next powered off. Slipway does not reboot it. To reboot it, run: kubectl annotate -n ${namespace} bmh ${name} reboot.metal3.io=`;
 
-const hostName = ({ namespace, name }: ObservedHost): string => `BareMetalHost ${namespace}/${name}`;
+const hostName = ({ namespace, name }: Pick<ObservedHost, 'namespace' | 'name'>): string =>
+  `BareMetalHost ${namespace}/${name}`;
 
 const no = (reason: string, message: string): Finding => ({ status: 'False', reason, message });

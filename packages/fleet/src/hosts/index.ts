@@ -35,6 +35,7 @@ export {
 export {
   observeBmc,
   observeBmcAlongside,
+  isOfEarlierHost,
   observeDataImage,
   HOST_FINALIZER,
   observeHost,
@@ -43,6 +44,12 @@ export {
   ownedBy,
   PAUSED_ANNOTATION,
 } from './observe.ts';
-export { type DataImageFindings, dataImageStatus, isFreshlyAdopted, statusWithoutHost } from './data-image-status.ts';
+export {
+  type DataImageFindings,
+  dataImageStatus,
+  isFreshlyAdopted,
+  statusOutOfReach,
+  statusWithoutHost,
+} from './data-image-status.ts';
 export { type HostFindings, hostStatus } from './host-status.ts';
-export { nextHostStep, stepWithoutHost } from './next-host-step.ts';
+export { mustClaim, nextHostStep, stepWithoutHost } from './next-host-step.ts';

@@ -55,8 +55,6 @@ describe('an attach', () => {
   });
 
   it.each([
-    ['the object is not ours yet', { image: { hasFinalizer: false } }, 'claim image'],
-    ['its owner is not set yet', { image: { hasOwner: false } }, 'claim image'],
     ['another client uses the node', { node: { reservation: 'x' } }, 'wait'],
     ['the host is on', { mayChange: false }, 'wait'],
     ['the last one has just failed', { image: { memory: drive({ failures: 1, notBefore: NOW + 1 }) } }, 'wait'],

@@ -38,7 +38,7 @@ export interface DriveQuestion {
 }
 
 export type DriveStep =
-  | Extract<HostStep, { type: 'wait' | 'look' | 'claim image' | 'attach' | 'detach' | 'remember drive' }>
+  | Extract<HostStep, { type: 'wait' | 'look' | 'attach' | 'detach' | 'remember drive' }>
   /** The drive does not prevent powering on the host. */
   | { readonly type: 'ready' };
 
@@ -73,15 +73,13 @@ export const isBusy = ({ reservation, targetPowerState }: IronicNode): boolean =
 
 /** The drive is empty as far as we know, but must not be. */
 function beginAttach(question: DriveQuestion, before: DriveMemory): DriveStep {
-  const { facts, node, image, wanted } = question;
+  const { facts, node, wanted } = question;
   if (wanted === null || !canAttach(facts)) return ready;
   if (!question.mayChange) return rebootNeeded;
   // Failures of the old URL do not count for a new one.
   const memory =
     before.url === wanted ? before : { ...emptyDrive(wanted), reported: before.reported, node: before.node };
   if (memory.notBefore > facts.now) return delayed(question, memory);
-  // Before the first call, so that the object cannot be deleted while its ISO is in the drive.
-  if (!image.hasFinalizer || !image.hasOwner) return { type: 'claim image' };
   return withDrive(question, (drive) => {
     if (!drive.inserted) return { type: 'attach', url: wanted, remember: attachBegins(memory, node, facts.now) };
     // It is ours: ejected and inserted again, misreported by the BMC, or late. A medium without a name could be any.

@@ -191,13 +191,29 @@ describe('power', () => {
   });
 });
 
+describe('a DataImage belongs to its host', () => {
+  const unclaimed = { hasFinalizer: false, hasOwner: false };
+  it.each<Row>([
+    ['as soon as both exist', { image: unclaimed }, 'claim image'],
+    ['if only the owner is missing', { image: { hasOwner: false } }, 'claim image'],
+    ['if only the finalizer is missing', { image: { hasFinalizer: false }, node: off, drive: empty }, 'claim image'],
+    ['before its host is registered', { image: unclaimed, node: null, host: { hasFinalizer: false } }, 'claim image'],
+    ['also if the BMC cannot attach it', { image: { ...unclaimed, refusal: 'x' } }, 'claim image'],
+    ['also if another operator has the host', { image: unclaimed, host: { isForeign: true } }, 'claim image'],
+    ['while the host is being deleted', { image: unclaimed, host: { isDeleting: true } }, 'claim image'],
+    ['but not while the host is paused', { image: unclaimed, host: { isPaused: true } }, 'wait: paused'],
+    ['nor while it is being deleted itself', { image: { ...unclaimed, isDeleting: true } }, 'wait: at rest'],
+  ])('%s', (_, given, expected) => {
+    expect(told(decideStep(given))).toBe(expected);
+  });
+});
+
 describe('the drive and the power', () => {
   const attached = { memory: attachedA };
   it.each<Row>([
     ['an image of a host that is on waits for a reboot', { image: {} }, 'wait: reboot needed'],
     ['once the host is off, the drive is read', { image: {}, node: off }, 'look'],
     ['and the image attached, before the host is on', { image: {}, node: off, drive: empty }, 'attach'],
-    ['not before the object is ours', { image: { hasFinalizer: false }, node: off, drive: empty }, 'claim image'],
     ['also if the host stays off', { image: {}, node: off, drive: empty, host: { online: false } }, 'attach'],
     ['the attached ISO is checked once more before the host is on', { image: attached, node: off }, 'look'],
     ['and then it is switched on', { image: attached, node: off, drive: ours }, 'power: power on'],

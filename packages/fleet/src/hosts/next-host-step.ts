@@ -239,6 +239,7 @@ export function nextHostStep(facts: HostFacts, options: StepOptions): HostStep {
   const { host, dataImage } = facts;
   if (host.isPaused) return { type: 'wait', why: 'paused', ms: null };
   if (dataImage !== null && mayGo(dataImage, isOutOfReach(facts, options))) return { type: 'release image' };
+  if (dataImage !== null && mustClaim(dataImage)) return { type: 'claim image' };
   if (options.besideOperator) return stepAlongsideOperator(facts, options);
   return host.isForeign ? notOurs : stepOfOurs(facts, options);
 }
@@ -253,6 +254,14 @@ function stepOfOurs(facts: HostFacts, options: StepOptions): HostStep {
   if (host.reboots.some(isOwn)) return { type: 'release hold' };
   return registrationStep(facts, options) ?? steadyStep(facts, options);
 }
+
+/**
+ * As soon as both exist, even if another operator manages the host: a DataImage that outlives its host would be
+ * attached to the next host of that name. Its finalizer is set before anything is attached, so that it cannot be deleted
+ * while its ISO is in the drive.
+ */
+export const mustClaim = ({ isDeleting, hasFinalizer, hasOwner }: ObservedDataImage): boolean =>
+  !isDeleting && !(hasFinalizer && hasOwner);
 
 /** The DataImage of a host that no longer exists. */
 export const stepWithoutHost = (dataImage: ObservedDataImage): HostStep =>

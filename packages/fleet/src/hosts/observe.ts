@@ -138,6 +138,19 @@ const ties = (
   hasOwner: ownerReferences.some(({ uid }) => uid === hostUid),
 });
 
+/**
+ * It belongs to an earlier host of this name, and Kubernetes deletes it with that host. Its ISO is not for this one. One
+ * that is being deleted may still have its ISO in the drive.
+ */
+export const isOfEarlierHost = ({ metadata }: Stored<DataImage>, host: Stored<BareMetalHost>): boolean => {
+  const owners = (metadata.ownerReferences ?? []).filter(({ kind }) => kind === bareMetalHosts.kind);
+  return (
+    metadata.deletionTimestamp === undefined &&
+    owners.length > 0 &&
+    owners.every(({ uid }) => uid !== host.metadata.uid)
+  );
+};
+
 const readDataImageStatus = (status: DataImage['status']) => ({
   attachedUrl: status?.attachedImage?.url ?? null,
   errorCount: status?.error?.count ?? 0,
