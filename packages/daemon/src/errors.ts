@@ -34,6 +34,17 @@ export const daemonErrors = {
 
 export type DaemonErrorCode = keyof typeof daemonErrors;
 
+export interface DaemonErrorOptions extends ErrorOptions {
+  /** Whether a later attempt without any change may succeed. Left out: the code decides. */
+  readonly retry?: boolean;
+}
+
 export class DaemonError extends CodedError<DaemonErrorCode> {
   override readonly name = 'DaemonError';
+  readonly retry: boolean | undefined;
+
+  constructor(code: DaemonErrorCode, message: string, options: DaemonErrorOptions = {}) {
+    super(code, message, options);
+    this.retry = options.retry;
+  }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DaemonError } from './errors.ts';
-import { toCodedProblem, toProblem, appendToProblem } from './problem.ts';
+import { OSFailure } from './host/os/os-commands.ts';
+import { appendToProblem, isTransient, toCodedProblem, toProblem } from './problem.ts';
 
 const systemError = (code: string, message: string) => Object.assign(new Error(message), { code, errno: -1 });
 
@@ -24,6 +25,27 @@ describe('why an update failed', () => {
     ['an error without a code is a failed step', new TypeError('oops'), 'SLW_DAEMON_STEP', /^changing files: oops$/],
   ])('%s', (_, error, code, message) => {
     expect(toProblem(error, 'changing files')).toEqual({ code, message: expect.stringMatching(message) });
+  });
+
+  it('says whether a later attempt may succeed, if the error knows', () => {
+    const stopped = new DaemonError('SLW_DAEMON_HOST', 'rpm-ostree status was stopped', { retry: true });
+    expect(toProblem(stopped, 'staging the OS')).toMatchObject({ code: 'SLW_DAEMON_HOST', retry: true });
+    expect(appendToProblem(toProblem(stopped, 'staging the OS'), 'More')).toMatchObject({ retry: true });
+  });
+
+  it.each<[string, unknown, boolean]>([
+    ['a full disk', systemError('ENOSPC', 'ENOSPC'), true],
+    ['systemd while it shuts down', new DaemonError('SLW_DAEMON_SYSTEMD', 'no answer'), true],
+    ['another change of the OS in progress', new OSFailure('busy', '', ''), true],
+    ['a registry out of reach', new OSFailure('network', '', ''), true],
+    ['no space for the OS', new OSFailure('no space', '', ''), true],
+    ['a program that is stopped because it hangs', new DaemonError('SLW_DAEMON_HOST', '', { retry: true }), true],
+    ['an image that is no OS', new OSFailure('bad image', '', ''), false],
+    ['an OS failure that nobody knows', new OSFailure('unknown', '', ''), false],
+    ['a unit that does not start', new DaemonError('SLW_DAEMON_UNIT', 'app.service does not start'), false],
+    ['a bug', new TypeError('oops'), false],
+  ])('is temporary or repeats: %s', (_, error, expected) => {
+    expect(isTransient(toProblem(error, 'staging the OS'))).toBe(expected);
   });
 
   it('is short enough for a condition, however long the error is', () => {

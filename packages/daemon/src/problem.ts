@@ -11,7 +11,15 @@ export interface Problem {
   readonly code: string;
   /** Human-readable, in one line, with secrets masked: the object, the field, expected and found, what to do. */
   readonly message: string;
+  /** Whether a later attempt without any change may succeed. Left out: the code decides. */
+  readonly retry?: boolean;
 }
+
+/** Temporary whatever the details: a full disk, or systemd while it shuts down. */
+const TRANSIENT_CODES: ReadonlySet<string> = new Set(['SLW_DAEMON_DISK', 'SLW_DAEMON_SYSTEMD']);
+
+/** Whether the config did not cause it, so that the same update may succeed later. */
+export const isTransient = ({ code, retry }: Problem): boolean => retry ?? TRANSIENT_CODES.has(code);
 
 /** Rethrows errors without a code: they are bugs. */
 export function toCodedProblem(error: unknown): Problem {
@@ -33,11 +41,13 @@ const MAX_MESSAGE = 2000;
 /** Converts anything that a step of an update threw. */
 export function toProblem(error: unknown, step: string): Problem {
   const { code, text } = describeError(error);
-  return { code, message: truncate(oneLine(maskSecrets(`${step}: ${text}`)), MAX_MESSAGE) };
+  const message = truncate(oneLine(maskSecrets(`${step}: ${text}`)), MAX_MESSAGE);
+  const retry = error instanceof DaemonError ? error.retry : undefined;
+  return { code, message, ...(retry !== undefined && { retry }) };
 }
 
-export function appendToProblem({ code, message }: Problem, more: string): Problem {
-  return { code, message: truncate(`${message}. ${more}`, MAX_MESSAGE) };
+export function appendToProblem(problem: Problem, more: string): Problem {
+  return { ...problem, message: truncate(`${problem.message}. ${more}`, MAX_MESSAGE) };
 }
 
 function describeError(error: unknown): { code: string; text: string } {

@@ -5,6 +5,7 @@ import {
   type Decoder,
   literal,
   nullable,
+  number,
   object,
   optionalReadable,
   readableItems,
@@ -98,8 +99,11 @@ export interface NodeMemory {
   readonly reported?: string;
   /** A target that the node ignores until it is assigned another one. */
   readonly held?: string;
-  /** The last target that could not be reached, while it is still the target. */
-  readonly failed?: { readonly target: string; readonly problem: Problem };
+  /**
+   * The last target that could not be reached, while it is still the target. `tries`: for a temporary reason, this many
+   * times; it is retried.
+   */
+  readonly failed?: { readonly target: string; readonly problem: Problem; readonly tries?: number };
   /** The update in progress, so that it is reported as the same one after a reboot. */
   readonly update?: UpdateScope;
   /** What the machine lacks of its config because users tolerate it, and what it will lack after the update. */
@@ -127,7 +131,13 @@ const memoryFile = stateFileCodec<NodeMemory>({
   decoder: object({
     reported: optionalReadable(string()),
     held: optionalReadable(string()),
-    failed: optionalReadable(object({ target: string(), problem: object({ code: string(), message: string() }) })),
+    failed: optionalReadable(
+      object({
+        target: string(),
+        problem: object({ code: string(), message: string() }),
+        tries: optionalReadable(number()),
+      }),
+    ),
     update: optionalReadable(
       object({ target: string(), postAction: string(), drain: flag, os: flag, image: flag, reboot: flag }),
     ),

@@ -4,17 +4,14 @@ import type { PassedPreflight } from '../apply/preflight.ts';
 import type { UpdateResult } from '../apply/updater.ts';
 import type { NodeMemory } from './local-node.ts';
 import {
-  isTransient,
   decideConfig,
   ANSWER_TTL_MS,
   nextNodeStep,
-  nextRetry,
   type NodeFacts,
   type NodeStep,
   recordAnswer,
   type ObservedNode,
   type PrepareRefusal,
-  type Retry,
   findValidAnswer,
   createStepState,
   type StepState,
@@ -25,7 +22,8 @@ import { inOneLine } from './testing/node-in-cluster.ts';
 const NOW = 1_000_000;
 const broken = { code: 'SLW_DAEMON_UNIT', message: 'app.service does not start' };
 const full = { code: 'SLW_DAEMON_DISK', message: 'no space left on device' };
-const noOS = { code: 'SLW_DAEMON_OS', message: 'no such image' };
+const noOS = { code: 'SLW_DAEMON_OS', message: 'no such image', retry: false };
+const busyOS = { code: 'SLW_DAEMON_OS', message: 'another change is in progress', retry: true };
 const lacks = [
   { code: 'SLW_UPDATE_IRRECONCILABLE', field: 'spec.x', before: null, after: '1', message: 'no' },
 ] as const;
@@ -121,7 +119,21 @@ describe('the end of an update', () => {
       old(broken, true),
       { reported: 'a', failed: { target: 'b', problem: broken } },
     ],
-    ['old for a temporary reason: the config did not fail', old(full), { reported: 'a' }],
+    [
+      'old for a temporary reason: the attempts are counted',
+      old(full),
+      { reported: 'a', failed: { target: 'b', problem: full, tries: 1 } },
+    ],
+    [
+      'old because the OS is busy: the attempts are counted',
+      old(busyOS),
+      { reported: 'a', failed: { target: 'b', problem: busyOS, tries: 1 } },
+    ],
+    [
+      'old for a temporary reason with a reboot: it is counted after the reboot',
+      old(full, true),
+      { reported: 'a', failed: { target: 'b', problem: full, tries: 0 } },
+    ],
   ])('%s', (_, result, memory) => {
     expect(computeStep(ended(result)).action.memory).toEqual(memory);
   });
@@ -140,18 +152,29 @@ describe('the end of an update', () => {
       { isUnfinished: false },
     ],
     ['and so is one that changed nothing', ended({ outcome: 'none' }, { isUnfinished: true }), { isUnfinished: false }],
-    [
-      'a temporary reason is retried later',
-      ended(old(full)),
-      { retry: { target: 'b', problem: full, tries: 1, notBefore: NOW + 60_000 } },
-    ],
-    [
-      'with backoff',
-      ended(old(full), { retry: { target: 'b', problem: full, tries: 1, notBefore: NOW } }),
-      { retry: { target: 'b', problem: full, tries: 2, notBefore: NOW + 120_000 } },
-    ],
+    ['a temporary reason is retried later', ended(old(full)), { retryAt: NOW + 60_000 }],
+    ['a busy OS too', ended(old(busyOS)), { retryAt: NOW + 60_000 }],
+    ['any other reason is not', ended(old(broken), { retryAt: NOW }), { retryAt: null }],
   ])('%s', (_, given, state) => {
     expect(computeStep(given).state).toMatchObject(state);
+  });
+
+  it('for a temporary reason is retried after a minute, then with backoff, at least every half hour', () => {
+    const waits: number[] = [];
+    let memory: NodeMemory = {};
+    for (let tries = 0; tries < 8; tries += 1) {
+      const { action, state } = computeStep({ observed: { memory }, state: { ended: old(busyOS) } });
+      memory = action.memory ?? {};
+      waits.push(((state.retryAt ?? 0) - NOW) / 60_000);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
+  });
+
+  it('for a temporary reason resets the backoff for another target', () => {
+    const memory = { failed: { target: 'c', problem: full, tries: 5 } };
+    const { action, state } = computeStep({ observed: { memory }, state: { ended: old(full) } });
+    expect(action.memory).toEqual({ failed: { target: 'b', problem: full, tries: 1 } });
+    expect(state.retryAt).toBe(NOW + 60_000);
   });
 });
 
@@ -167,7 +190,7 @@ describe('a machine whose disk does not name its config', () => {
 });
 
 const failed = { failed: { target: 'b', problem: broken } };
-const retry = { retry: { target: 'b', problem: full, tries: 1, notBefore: NOW + 5000 } };
+const temporary = { failed: { target: 'b', problem: full, tries: 1 } };
 const drained = { desiredDrain: 'drain-b', lastAppliedDrain: 'drain-b' };
 
 describe('a node that stays at its config', () => {
@@ -202,12 +225,12 @@ describe('a node that stays at its config', () => {
     ],
     [
       'because of a temporary failure reports that, and retries when it is time',
-      { said: { desiredConfig: 'b' }, state: retry },
+      { said: { desiredConfig: 'b' }, observed: { memory: temporary }, state: { retryAt: NOW + 5000 } },
       'report; a: idle, Degraded SLW_DAEMON_DISK (done); the update is over; again in 5000 ms',
     ],
     [
       'because of a temporary failure requests to be uncordoned meanwhile',
-      { said: { desiredConfig: 'b', ...drained }, state: retry },
+      { said: { desiredConfig: 'b', ...drained }, observed: { memory: temporary }, state: { retryAt: NOW + 5000 } },
       'report; a: uncordoning, uncordon-a, Degraded SLW_DAEMON_DISK (done); again in 5000 ms',
     ],
   ]);
@@ -271,8 +294,13 @@ const scope = { target: 'b', drain: false, os: false, image: false, reboot: fals
 describe('a node that is assigned another config', () => {
   rows([
     ['prepares for it', { said: toB }, 'prepare; b'],
-    ['when the retry is due', { said: toB, state: { retry: { ...retry.retry, notBefore: NOW } } }, 'prepare; b'],
-    ['earlier when forced', { said: toB, observed: { isForced: true }, state: retry }, 'prepare; b; isForced'],
+    ['when the retry is due', { said: toB, observed: { memory: temporary }, state: { retryAt: NOW } }, 'prepare; b'],
+    ['immediately after a restart of the daemon', { said: toB, observed: { memory: temporary } }, 'prepare; b'],
+    [
+      'earlier when forced',
+      { said: toB, observed: { isForced: true, memory: temporary }, state: { retryAt: NOW + 5000 } },
+      'prepare; b; isForced',
+    ],
     [
       'also for a failed one, when forced',
       { said: toB, observed: { isForced: true, memory: failed } },
@@ -458,29 +486,5 @@ describe('an update that was refused', () => {
 
   it('is forgotten when an update can start', () => {
     expect(findValidAnswer(null, 'a to b', START)).toBeNull();
-  });
-});
-
-const fullDisk = { code: 'SLW_DAEMON_DISK', message: 'full' };
-
-describe('an update that failed', () => {
-  it('is retried if the cause may be temporary, and not if the config is the cause', () => {
-    expect(isTransient(fullDisk)).toBe(true);
-    expect(isTransient({ code: 'SLW_DAEMON_UNIT', message: 'app.service does not start' })).toBe(false);
-  });
-
-  it('is retried after a minute, then with backoff, at least every half hour', () => {
-    const waits: number[] = [];
-    let retry: Retry | null = null;
-    for (let tries = 0; tries < 8; tries += 1) {
-      retry = nextRetry(retry, 'b', fullDisk, 1000);
-      waits.push((retry.notBefore - 1000) / 60_000);
-    }
-    expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
-  });
-
-  it('resets the backoff for another target', () => {
-    const retry = nextRetry(nextRetry(null, 'b', fullDisk, 0), 'b', fullDisk, 0);
-    expect(nextRetry(retry, 'c', fullDisk, 0)).toMatchObject({ tries: 1, notBefore: 60_000 });
   });
 });

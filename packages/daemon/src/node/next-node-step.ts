@@ -5,7 +5,7 @@ import { backoffMs } from '@slipway/base/backoff';
 import { addTolerated } from '@slipway/fleet';
 import { again, done, type Next } from '@slipway/kube';
 import type { UpdateRequest, UpdateResult } from '../apply/updater.ts';
-import type { Problem } from '../problem.ts';
+import { isTransient, type Problem } from '../problem.ts';
 import { type NodeSnapshot, buildUpdateScope, type UpdateScope } from '../report/snapshot.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { formatDrainRequest, type NodeAnnotations, formatUncordonRequest, needsUncordon } from './cluster-view.ts';
@@ -32,7 +32,8 @@ export interface StepState {
   /** The last update could not be finished: the machine is neither at the old config nor at the new one. */
   readonly isUnfinished: boolean;
   readonly goesDown: boolean;
-  readonly retry: Retry | null;
+  /** When the update that failed for a temporary reason is retried, monotonic in milliseconds. Null: immediately. */
+  readonly retryAt: number | null;
   /** The last refusal to start an update. */
   readonly answer: UpdateAnswer | null;
   /** Set by the previous action of the same step. */
@@ -94,7 +95,7 @@ export const createStepState = (recovered: UpdateResult): StepState => ({
   ended: recovered.outcome === 'none' ? null : recovered,
   isUnfinished: false,
   goesDown: false,
-  retry: null,
+  retryAt: null,
   answer: null,
   noConfig: null,
   prepared: null,
@@ -123,14 +124,17 @@ function conclude({ memory, now }: ObservedNode, state: StepState, ended: Update
       return { action: report(snapshot, again(RECOVER_MS)), state: { ...state, ended: null, isUnfinished: true } };
     }
     case 'old': {
-      const { target, problem } = ended;
-      const retry = isTransient(problem) ? nextRetry(state.retry, target, problem, now) : state.retry;
+      const { problem } = ended;
       const past = { memory: buildOldMemory(memory, ended), isOSFailure: problem.code === 'SLW_DAEMON_OS' };
-      if (!ended.rebooting) return { action: { type: 'conclude', ...past }, state: { ...settled, retry } };
+      if (!ended.rebooting) {
+        const { tries } = past.memory.failed ?? {};
+        const retryAt = tries === undefined ? null : now + backoffMs(BACKOFF, tries);
+        return { action: { type: 'conclude', ...past }, state: { ...settled, retryAt } };
+      }
       const undone = { ...problem, state: 'Degraded', undo: 'under way' } as const;
       return {
         action: { ...report({ phase: 'rebooting', problem: undone }), ...past },
-        state: { ...settled, retry, ended: null, goesDown: true },
+        state: { ...settled, ended: null, goesDown: true },
       };
     }
   }
@@ -141,10 +145,13 @@ function buildNewMemory({ failed: _failed, held: _held, willLack, ...rest }: Nod
 }
 
 function buildOldMemory(
-  { update: _update, failed: _failed, held: _held, willLack: _lack, ...rest }: NodeMemory,
-  { target, problem }: Extract<UpdateResult, { outcome: 'old' }>,
+  { update: _update, failed, held: _held, willLack: _lack, ...rest }: NodeMemory,
+  { target, problem, rebooting }: Extract<UpdateResult, { outcome: 'old' }>,
 ): NodeMemory {
-  return isTransient(problem) ? rest : { ...rest, failed: { target, problem } };
+  if (!isTransient(problem)) return { ...rest, failed: { target, problem } };
+  const tries = (failed?.target === target ? failed.tries : undefined) ?? 0;
+  // The same failure is concluded again after the reboot, and counted then.
+  return { ...rest, failed: { target, problem, tries: rebooting ? tries : tries + 1 } };
 }
 
 /**
@@ -187,7 +194,7 @@ export type ConfigDecision =
   | { readonly type: 'update'; readonly target: string }
   /** The cluster does not know this machine's config, so no user can have meant to roll back to `target`. */
   | { readonly type: 'hold'; readonly target: string }
-  /** The target was tried and rolled back. */
+  /** The target was tried and rolled back, and the reason would repeat. */
   | { readonly type: 'give up'; readonly problem: Problem };
 
 /** Decides whether the node follows the config that it is assigned. */
@@ -196,7 +203,8 @@ export function decideConfig({ current, said, memory, isForced }: NodeFacts): Co
   if (target === null || target === current) return { type: 'stay' };
   if (isForced) return { type: 'update', target };
   if (memory.held === target || isClusterOutdated(current, said.currentConfig, memory)) return { type: 'hold', target };
-  if (memory.failed?.target === target) return { type: 'give up', problem: memory.failed.problem };
+  const { failed } = memory;
+  if (failed?.target === target && failed.tries === undefined) return { type: 'give up', problem: failed.problem };
   return { type: 'update', target };
 }
 
@@ -241,34 +249,14 @@ function hold({ current, memory }: SettledNode, target: string): Report {
   };
 }
 
-/** Null: no retry is pending. */
-function waitToRetry(observed: SettledNode, state: StepState, target: string): NodeStep | null {
-  const { retry } = state;
-  if (observed.isForced || retry?.target !== target || retry.notBefore <= observed.now) return null;
-  return { action: settle(observed, toRolledBack(retry.problem), again(retry.notBefore - observed.now)), state };
-}
-
-/** After a failure that the config did not cause, the update is retried with backoff. */
-export interface Retry {
-  readonly target: string;
-  readonly problem: Problem;
-  readonly tries: number;
-  /** Monotonic, in milliseconds. */
-  readonly notBefore: number;
-}
-
-/** A full disk, or systemd while it shuts down. Any other failure would repeat. */
-const TRANSIENT_CODES: ReadonlySet<string> = new Set(['SLW_DAEMON_DISK', 'SLW_DAEMON_SYSTEMD']);
 const BACKOFF = { firstMs: 60_000, maxMs: 30 * 60_000 };
 
-export function isTransient({ code }: Problem): boolean {
-  return TRANSIENT_CODES.has(code);
-}
-
-/** `before`: the last failure, perhaps with another target. */
-export function nextRetry(before: Retry | null, target: string, problem: Problem, now: number): Retry {
-  const tries = before?.target === target ? before.tries + 1 : 1;
-  return { target, problem, tries, notBefore: now + backoffMs(BACKOFF, tries) };
+/** After a failure that the config did not cause, the update is retried with backoff. Null: it is due. */
+function waitToRetry(observed: SettledNode, state: StepState, target: string): NodeStep | null {
+  const { failed } = observed.memory;
+  const { retryAt } = state;
+  if (observed.isForced || failed?.target !== target || retryAt === null || retryAt <= observed.now) return null;
+  return { action: settle(observed, toRolledBack(failed.problem), again(retryAt - observed.now)), state };
 }
 
 interface UpdateQuestion {

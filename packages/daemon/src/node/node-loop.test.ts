@@ -1,8 +1,10 @@
 import { nodeAnnotations } from '@slipway/api/names';
+import { createManualClock } from '@slipway/testing/manual-clock';
 import { describe, expect, it } from 'vitest';
 import { file, named, withFiles } from '../apply/testing/small-machine.ts';
 import type { UpdateResult } from '../apply/updater.ts';
 import { ownOwners } from '../host/file-system.ts';
+import { OSFailure } from '../host/os/os-commands.ts';
 import { type Around, aroundCalls } from '../host/testing/calls.ts';
 import { FORCE_FILE, NODE_ANNOTATIONS, UPDATE_DIRECTORY, writeStateFile } from '../state-file.ts';
 import { applyDrain, desire, type NodeInCluster, nodeInCluster } from './testing/node-in-cluster.ts';
@@ -308,8 +310,45 @@ describe('an update that ends', () => {
     expect(next).toMatchObject({ type: 'again' });
     expect(next.type === 'again' && Math.round(next.afterMs / 1000)).toBe(60);
     expect(node.told.at(-1)).toBe('rendered-worker-a: idle, Degraded SLW_DAEMON_DISK (done)');
-    expect(node.local.memory()).toEqual({ reported: a.name });
+    expect(node.local.memory()).toEqual({ reported: a.name, failed: { target: b.name, problem: full, tries: 1 } });
   });
+
+  it.each(['busy', 'network', 'no space'] as const)(
+    'at the old config because of the OS (%s) is retried with backoff until it succeeds',
+    async (failure) => {
+      let failures = 2;
+      const clock = createManualClock();
+      const node = await nodeInCluster({
+        current: a,
+        clock,
+        wrap: (host) => ({
+          ...host,
+          os: {
+            ...host.os,
+            async stage(change) {
+              if (failures-- > 0) throw new OSFailure(failure, 'The kernel arguments cannot be changed', 'error');
+              await host.os.stage(change);
+            },
+          },
+        }),
+      });
+      desire(node, named('kargs', { ...a.spec, kernelArguments: ['x=1'] }));
+      for (const minutes of [1, 2]) {
+        await node.settle();
+        applyDrain(node);
+        await node.settle();
+        applyDrain(node);
+        expect(await node.settle()).toEqual({ type: 'again', afterMs: minutes * 60_000 });
+        expect(node.told.at(-1)).toBe('rendered-worker-a: idle, Degraded SLW_DAEMON_OS (done)');
+        expect(node.annotations[nodeAnnotations.reason]).toContain('The daemon retries');
+        await clock.advance(minutes * 60_000);
+      }
+      await node.settle();
+      applyDrain(node);
+      await node.settle();
+      expect(node.told.at(-1)).toMatch(/rebooting, update to rendered-worker-kargs/);
+    },
+  );
 
   it('in a rollback with a reboot goes down', async () => {
     const node = await nodeThatEnds(old(broken, true));

@@ -1,5 +1,6 @@
 // The node's controller: executes what next-node-step.ts decides, one action after the other.
 import { nodeAnnotations } from '@slipway/api/names';
+import { type Clock, systemClock } from '@slipway/base/clock';
 import { readableEntries, stateFileCodec, string } from '@slipway/base/codec';
 import type { Log, Next } from '@slipway/kube';
 import type { UpdateResult, UpdateStep } from '../apply/updater.ts';
@@ -48,6 +49,7 @@ export interface NodeLoopOptions {
   readonly log: Log;
   /** The result of the recovery at startup. */
   readonly recovered: UpdateResult;
+  readonly clock?: Pick<Clock, 'now'>;
 }
 
 export interface NodeLoop {
@@ -75,6 +77,7 @@ type ActionResult = Partial<Pick<StepState, 'ended' | 'noConfig' | 'prepared'>>;
 
 export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   const { host, local, readConfig, readTarget, readNode, reporter, metrics, drift, log } = options;
+  const { clock = systemClock } = options;
   const { tell } = createSnapshotReporter(local, reporter);
   let state = createStepState(options.recovered);
   /** For an update that is about to start. */
@@ -98,7 +101,7 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   }
 
   const observe = async (view: ClusterView) => ({
-    now: performance.now(),
+    now: clock.now(),
     current: local.current()?.name ?? null,
     memory: local.memory(),
     said: await readAnnotations(view),

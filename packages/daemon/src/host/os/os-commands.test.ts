@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { DaemonError } from '../../errors.ts';
 import { FAILURE_TEXTS } from '../testing/failure-texts.ts';
-import { classifyFailure, OSFailure, type OSFailureClass } from './os-commands.ts';
+import { classifyFailure, createOSRun, DEFAULT_RETRY_POLICY, OSFailure, type OSFailureClass } from './os-commands.ts';
 
 describe('a failure of an OS tool', () => {
   it.each(FAILURE_TEXTS)('is $is: $text', ({ text, is }) => {
@@ -12,6 +13,18 @@ describe('a failure of an OS tool', () => {
     const failure = new OSFailure('unknown', 'The OS cannot be changed', output);
     expect(failure.message).toMatch(/x error: https:\/\/shop:\(hidden\)@quay\.example: the reason$/);
     expect(failure.message.length).toBeLessThan(500);
+  });
+
+  it('that is a program without an end may be temporary, unless it was cancelled', async () => {
+    const stopped = new DaemonError('SLW_DAEMON_HOST', 'bootc switch was stopped because it took longer than 3600 s');
+    const attempt = createOSRun(() => Promise.reject(stopped), DEFAULT_RETRY_POLICY);
+    const command = { program: 'bootc', args: ['switch'], failing: 'The OS cannot be changed' };
+    await expect(attempt(command)).rejects.toMatchObject({
+      code: 'SLW_DAEMON_HOST',
+      retry: true,
+      message: expect.stringMatching(/^The OS cannot be changed\. bootc switch was stopped .* The daemon retries$/),
+    });
+    await expect(attempt({ ...command, signal: AbortSignal.abort() })).rejects.toBe(stopped);
   });
 
   it('is retried only if it may be temporary', () => {

@@ -27,7 +27,7 @@ export type OSCommand = Omit<Command, 'timeoutMs'> & {
   readonly failing: string;
 };
 
-/** Resolves to stdout. Rejects with an OSFailure. */
+/** Resolves to stdout. Rejects with an OSFailure, or with SLW_DAEMON_HOST if the program was stopped. */
 export type OSRun = (command: OSCommand) => Promise<string>;
 
 /** Every query is faster than this, but a pull over a slow line may take this long. */
@@ -38,7 +38,9 @@ export function createOSRun(run: Run, retryPolicy: OSRetryPolicy): OSRun {
     const giveUpAt = Date.now() + retryPolicy.busyForMs;
     let networkFailures = 0;
     for (;;) {
-      const { status, stdout, stderr } = await run({ timeoutMs: LONG_MS, ...command });
+      const { status, stdout, stderr } = await run({ timeoutMs: LONG_MS, ...command }).catch((error: unknown) => {
+        throw toStopped(error, command);
+      });
       if (status === 0) return stdout;
       if (status === null)
         throw new OSFailure('unsupported', command.failing, `this machine has no ${command.program}`);
@@ -49,6 +51,12 @@ export function createOSRun(run: Run, retryPolicy: OSRetryPolicy): OSRun {
       await systemClock.sleep(pause, command.signal);
     }
   };
+}
+
+/** A program that hangs, for example on a stalled download: the config is not the cause. */
+function toStopped(error: unknown, { failing, signal }: OSCommand): unknown {
+  if (!(error instanceof DaemonError) || signal?.aborted === true) return error;
+  return new DaemonError(error.code, `${failing}. ${error.message}. The daemon retries`, { cause: error, retry: true });
 }
 
 /** Undefined: another attempt does not help, or the retries are used up. */
@@ -110,6 +118,7 @@ const RULES: readonly FailureRule[] = [
     is: 'network',
     text: /network is unreachable|no route to host|unexpected EOF|temporary failure|too many requests|50[0234] /,
   },
+  { is: 'network', text: /context deadline exceeded|connection timed out/i },
   { is: 'packages', text: /packages not found|package\/capability|is already provided by|override already exists/i },
   {
     is: 'packages',
@@ -123,7 +132,7 @@ const RULES: readonly FailureRule[] = [
 ];
 
 const REMEDIATIONS: Readonly<Record<OSFailureClass, string>> = {
-  busy: 'Another change of the OS is in progress on this machine. The daemon retries when it ends. See `rpm-ostree status` for the client.',
+  busy: 'Another change of the OS is in progress on this machine. The daemon retries. See `rpm-ostree status` for the client.',
   network: 'The registry cannot be reached. The daemon retries. Check the network, proxy and mirrors of this machine.',
   unauthorized:
     'The registry rejects this machine’s credentials. Check the pull secret in /var/lib/kubelet/config.json.',
@@ -141,13 +150,11 @@ const TRANSIENT: ReadonlySet<OSFailureClass> = new Set(['busy', 'network', 'no s
 
 export class OSFailure extends DaemonError {
   readonly failure: OSFailureClass;
-  /** A retry without any change may succeed. */
-  readonly retry: boolean;
 
   constructor(failure: OSFailureClass, what: string, said: string) {
-    super('SLW_DAEMON_OS', `${what} (${failure}). ${REMEDIATIONS[failure]} Output: ${summarize(said) || 'none'}`);
+    const message = `${what} (${failure}). ${REMEDIATIONS[failure]} Output: ${summarize(said) || 'none'}`;
+    super('SLW_DAEMON_OS', message, { retry: TRANSIENT.has(failure) });
     this.failure = failure;
-    this.retry = TRANSIENT.has(failure);
   }
 }
 

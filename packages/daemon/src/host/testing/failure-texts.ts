@@ -33,6 +33,14 @@ export const FAILURE_TEXTS: readonly { readonly is: OSFailureClass; readonly tex
     text: 'Error: copying system image from manifest list: reading blob sha256:ab: Get "https://cdn.example/ab": net/http: TLS handshake timeout',
   },
   {
+    is: 'network',
+    text: 'Error: initializing source docker://quay.example/os: pinging container registry quay.example: Get "https://quay.example/v2/": context deadline exceeded',
+  },
+  {
+    is: 'network',
+    text: 'Error: reading blob sha256:ab: read tcp 10.0.0.9:443: read: connection timed out',
+  },
+  {
     is: 'bad image',
     text: 'error: Preparing import: Fetching manifest: Target image does not have ostree.bootable label',
   },

@@ -1,6 +1,7 @@
 // The loop of one node on a simulated machine in memory. Its reports are recorded, and appear on its Node.
 import type { MachineConfiguration } from '@slipway/api';
 import { nodeAnnotations } from '@slipway/api/names';
+import type { Clock } from '@slipway/base/clock';
 import { type Next, silentLog } from '@slipway/kube';
 import { createSimulatedHost, makeSimulatedMachine } from '@slipway/simulator';
 import type { UpdateResult } from '../../apply/updater.ts';
@@ -46,6 +47,7 @@ export interface NodeInClusterOptions {
   readonly wrap?: (host: Host) => Host;
   readonly wrapLocal?: (local: LocalNode) => LocalNode;
   readonly recovered?: UpdateResult;
+  readonly clock?: Pick<Clock, 'now'>;
 }
 
 export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise<NodeInCluster> {
@@ -102,6 +104,7 @@ export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise
       },
       log: silentLog(),
       recovered: options.recovered ?? (await local.recover()),
+      ...(options.clock !== undefined && { clock: options.clock }),
     }),
   };
 
