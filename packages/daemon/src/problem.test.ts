@@ -14,7 +14,12 @@ describe('why an update failed', () => {
       /^changing files: ENOSPC: no space left on device, create \/etc\/a\. Free space/,
     ],
     ['a read-only disk', systemError('EROFS', 'EROFS: …, rename /etc/a'), 'SLW_DAEMON_DISK', /mounted read-only/],
-    ['a failing disk', systemError('EIO', 'EIO: i/o error, sync /etc/a'), 'SLW_DAEMON_DISK', /replace it$/],
+    [
+      'a failing disk',
+      systemError('EIO', 'EIO: i/o error, sync /etc/a'),
+      'SLW_DAEMON_DISK',
+      /replace it\. The daemon retries/,
+    ],
     ['any other error of the OS', systemError('EBUSY', 'EBUSY: …, rename /etc/a'), 'SLW_DAEMON_DISK', /journalctl -k/],
     [
       'an error with a code keeps it',
@@ -61,7 +66,16 @@ describe('an error', () => {
     expect(toCodedProblem(error)).toEqual({ code: 'SLW_DAEMON_UNIT', message: 'a.service does not start' });
   });
 
-  it.each([[systemError('EIO', 'EIO')], [new TypeError('oops')], ['oops']])('of another kind is a bug: %s', (error) => {
+  it('of the disk has a code of ours, and says that the daemon retries', () => {
+    expect(toCodedProblem(systemError('EROFS', 'EROFS: read-only file system, create /etc/a'))).toEqual({
+      code: 'SLW_DAEMON_DISK',
+      message: expect.stringMatching(
+        /^EROFS: .* create \/etc\/a\. .*remount it read-write\. The daemon retries automatically$/,
+      ),
+    });
+  });
+
+  it.each([[new TypeError('oops')], ['oops']])('of another kind is a bug: %s', (error) => {
     expect(() => toCodedProblem(error)).toThrow('');
   });
 });

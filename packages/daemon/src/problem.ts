@@ -28,9 +28,13 @@ export function toCodedProblem(error: unknown): Problem {
   return problem;
 }
 
-/** Null for errors without a code. */
+/** Null for errors without a code. An error of the disk has one: a disk that fails is no bug. */
 export function findCodedProblem(error: unknown): Problem | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
+  if (systemErrorCode(error) !== undefined) {
+    const { code, text } = describeError(error);
+    return { code, message: text };
+  }
   const { code, message } = error;
   return typeof code === 'string' && code.startsWith('SLW_') ? { code, message } : null;
 }
@@ -55,11 +59,12 @@ function describeError(error: unknown): { code: string; text: string } {
   const text = error instanceof Error ? error.message : String(error);
   const system = systemErrorCode(error);
   if (system === undefined) return { code: 'SLW_DAEMON_STEP', text };
-  return { code: 'SLW_DAEMON_DISK', text: `${text}. ${REMEDIATIONS[system] ?? DEFAULT_REMEDIATION}` };
+  return { code: 'SLW_DAEMON_DISK', text: `${text}. ${REMEDIATIONS[system] ?? DEFAULT_REMEDIATION}. ${RETRIED}` };
 }
 
-const FULL = 'Free space on that file system. The update is retried automatically';
-const DEFAULT_REMEDIATION = 'See the kernel log on the node (journalctl -k)';
+const RETRIED = 'The daemon retries automatically';
+const FULL = 'Free space on that file system';
+const DEFAULT_REMEDIATION = 'See the kernel log on the machine (journalctl -k)';
 const REMEDIATIONS: Readonly<Record<string, string>> = {
   ENOSPC: FULL,
   EDQUOT: FULL,

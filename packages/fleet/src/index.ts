@@ -188,6 +188,7 @@ export {
 export {
   type Amount,
   formatPinProgress,
+  NO_PIN_PROGRESS,
   parsePinProgress,
   type PinProgress,
   type SetProgress,

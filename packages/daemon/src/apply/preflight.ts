@@ -36,12 +36,12 @@ export async function preflight(
   const { irreconcilable: changes } = plan;
   const [change, ...otherChanges] = changes;
   if (change !== undefined) return { type: 'irreconcilable', changes, problem: together(change, otherChanges) };
-  const drifts = await verify();
-  if (drifts.length > 0) {
-    const problem = { code: 'SLW_DAEMON_DRIFT', message: describeDrifts(from.name, drifts) };
-    return { type: 'refused', cause: 'drift', problem };
-  }
   try {
+    const drifts = await verify();
+    if (drifts.length > 0) {
+      const problem = { code: 'SLW_DAEMON_DRIFT', message: describeDrifts(from.name, drifts) };
+      return { type: 'refused', cause: 'drift', problem };
+    }
     const desired = await loadDesiredMachine(to);
     const survey = await surveyUpdate(host, plan.changes, desired);
     const [obstacle, ...others] = survey.problems;

@@ -4,7 +4,7 @@ import { truncate } from '@slipway/base/text';
 import { type DiskEntry, type SshKeys, UNIT_DIRECTORY } from '@slipway/fleet';
 import { CORE, type DesiredEntry, type DesiredMachine, loadDesiredMachine, type Right } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
-import { type FileSystem, makeDirectories, type Owners, replaceFile } from '../host/file-system.ts';
+import { type FileSystem, makeDirectories, type Owners, replaceFile, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
 import { type Drift, buildItemKey } from './drift.ts';
@@ -13,6 +13,8 @@ export interface HealProblem {
   readonly drift: Drift;
   /** Human-readable. */
   readonly message: string;
+  /** The disk refused it. */
+  readonly isDiskFailure: boolean;
 }
 
 /**
@@ -28,7 +30,8 @@ export async function heal(host: Host, config: StoredConfig, drifts: readonly Dr
         await act(drift);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        problems.push({ drift, message: `${drift.message}; it could not be reverted: ${truncate(reason, 500)}` });
+        const message = `${drift.message}; it could not be reverted: ${truncate(reason, 500)}`;
+        problems.push({ drift, message, isDiskFailure: DISK_FAILURES.has(systemErrorCode(error)) });
       }
     }
   };
@@ -45,6 +48,9 @@ export async function heal(host: Host, config: StoredConfig, drifts: readonly Dr
   await each(onePerItem(open.filter(({ name }) => name === CORE)), (drift) => healCore(host, desired, drift));
   return problems;
 }
+
+/** They end with the failure, unlike a path that something else occupies. */
+const DISK_FAILURES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
 function onePerItem(drifts: readonly Drift[]): Drift[] {
   return [...new Map(drifts.map((drift) => [buildItemKey(drift), drift])).values()];

@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Drift } from './drift.ts';
-import { decideHealing, type HealingFacts, MAX_HEALS, parseDriftPolicy } from './healing.ts';
+import {
+  createHealingHistory,
+  decideHealing,
+  type HealingFacts,
+  MAX_HEALS,
+  parseDriftPolicy,
+  REFUSED_MS,
+} from './healing.ts';
 
 const MINUTE = 60_000;
 const NOW = 100 * MINUTE;
@@ -21,6 +28,7 @@ function facts(more: Partial<HealingFacts>): HealingFacts {
       ['/etc/b', NOW - 3 * MINUTE],
     ]),
     healedAt: new Map(),
+    refusedUntil: new Map(),
     givenUp: new Set(),
     now: NOW,
     ...more,
@@ -50,6 +58,8 @@ describe('healing', () => {
       [],
       null,
     ],
+    ['waits with what the disk refused', facts({ refusedUntil: new Map([['/etc/a', NOW + 30_000]]) }), [b], [], 30_000],
+    ['retries what the disk refused', facts({ refusedUntil: new Map([['/etc/a', NOW]]) }), [a, b], [], null],
     ['excludes what was given up', facts({ givenUp: new Set(['/etc/a']) }), [b], [], null],
   ])('%s', (_, given, heal, giveUp, waitMs) => {
     expect(decideHealing(given)).toEqual({ heal, giveUp, waitMs });
@@ -73,6 +83,7 @@ describe('healing', () => {
           drifts,
           since: new Map(Object.entries(since)),
           healedAt: new Map(Object.entries(healed)),
+          refusedUntil: new Map(),
           givenUp: new Set(),
           now: NOW,
         });
@@ -81,6 +92,19 @@ describe('healing', () => {
       }),
     );
   });
+});
+
+it('what the disk refuses is not counted as healed, however often, and is healed when the disk accepts it', () => {
+  const history = createHealingHistory();
+  for (let times = 0; times < 2 * MAX_HEALS; times += 1) {
+    const now = NOW + times * REFUSED_MS;
+    expect(decideHealing(facts({ ...history, now, drifts: [a] }))).toEqual({ heal: [a], giveUp: [], waitMs: null });
+    history.noteHeals([a], [a], now);
+    expect(decideHealing(facts({ ...history, now, drifts: [a] })).waitMs).toBe(REFUSED_MS);
+  }
+  history.noteHeals([a], [], NOW);
+  expect(history.healedAt.get('/etc/a')).toEqual([NOW]);
+  expect(history.refusedUntil).toEqual(new Map());
 });
 
 describe('a drift policy', () => {

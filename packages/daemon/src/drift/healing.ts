@@ -51,6 +51,8 @@ export interface HealingFacts {
   readonly since: ReadonlyMap<string, number>;
   /** By item: the times at which it was healed. */
   readonly healedAt: ReadonlyMap<string, readonly number[]>;
+  /** By item: until when it is left alone because the disk refused to heal it. */
+  readonly refusedUntil: ReadonlyMap<string, number>;
   /** Items that are no longer healed. */
   readonly givenUp: ReadonlySet<string>;
   readonly now: number;
@@ -68,13 +70,19 @@ export interface HealingDecision {
 export const MAX_HEALS = 5;
 export const HEALS_WITHIN_MS = 10 * 60_000;
 
+/** A full disk is no program that changes the item: it is healed as soon as the disk accepts that. */
+export const REFUSED_MS = 30_000;
+
 export function decideHealing(facts: HealingFacts): HealingDecision {
   const { policy, now } = facts;
   if (policy.type === 'leave') return { heal: [], giveUp: [], waitMs: null };
   const open = facts.drifts.filter((drift) => drift.canHeal && !facts.givenUp.has(buildItemKey(drift)));
   const giveUp = open.filter((drift) => !mayHealAgain(facts.healedAt.get(buildItemKey(drift)) ?? [], now));
   const left = open.filter((drift) => !giveUp.includes(drift));
-  const wait = (drift: Drift) => (facts.since.get(buildItemKey(drift)) ?? now) + policy.afterMs - now;
+  const wait = (drift: Drift) => {
+    const item = buildItemKey(drift);
+    return Math.max((facts.since.get(item) ?? now) + policy.afterMs, facts.refusedUntil.get(item) ?? 0) - now;
+  };
   const waiting = left.map(wait).filter((ms) => ms > 0);
   return {
     heal: left.filter((drift) => wait(drift) <= 0),
@@ -88,9 +96,10 @@ function mayHealAgain(healedAt: readonly number[], now: number): boolean {
 }
 
 /** When items drifted, and how often they were healed. In memory: a restart of the daemon resets it. */
-export interface HealingHistory extends Pick<HealingFacts, 'since' | 'healedAt' | 'givenUp'> {
+export interface HealingHistory extends Pick<HealingFacts, 'since' | 'healedAt' | 'refusedUntil' | 'givenUp'> {
   noteDrifts(drifts: readonly Drift[], now: number): void;
-  noteHeals(drifts: readonly Drift[], now: number): void;
+  /** `refused`: those of them that the disk refused. */
+  noteHeals(drifts: readonly Drift[], refused: readonly Drift[], now: number): void;
   noteGivenUp(drifts: readonly Drift[]): void;
   /** For a new config. */
   clear(): void;
@@ -99,10 +108,12 @@ export interface HealingHistory extends Pick<HealingFacts, 'since' | 'healedAt' 
 export function createHealingHistory(): HealingHistory {
   const since = new Map<string, number>();
   const healedAt = new Map<string, readonly number[]>();
+  const refusedUntil = new Map<string, number>();
   const givenUp = new Set<string>();
   return {
     since,
     healedAt,
+    refusedUntil,
     givenUp,
 
     noteDrifts(drifts, now) {
@@ -114,8 +125,14 @@ export function createHealingHistory(): HealingHistory {
       }
     },
 
-    noteHeals(drifts, now) {
+    noteHeals(drifts, refused, now) {
+      const notHealed = new Set(refused.map(buildItemKey));
       for (const item of new Set(drifts.map(buildItemKey))) {
+        if (notHealed.has(item)) {
+          refusedUntil.set(item, now + REFUSED_MS);
+          continue;
+        }
+        refusedUntil.delete(item);
         healedAt.set(item, [...(healedAt.get(item) ?? []).filter((at) => now - at < HEALS_WITHIN_MS), now]);
       }
     },
@@ -127,6 +144,7 @@ export function createHealingHistory(): HealingHistory {
     clear() {
       since.clear();
       healedAt.clear();
+      refusedUntil.clear();
       givenUp.clear();
     },
   };

@@ -8,7 +8,15 @@ import type { StoredConfig } from '../stored-config.ts';
 import { readBaseline } from './baseline.ts';
 import { describeDrifts, type Drift, buildItemKey, sanitizeName } from './drift.ts';
 import { heal, type HealProblem } from './heal.ts';
-import { createHealingHistory, decideHealing, type DriftPolicy, HEALS_WITHIN_MS, LEAVE, MAX_HEALS } from './healing.ts';
+import {
+  createHealingHistory,
+  decideHealing,
+  type DriftPolicy,
+  HEALS_WITHIN_MS,
+  LEAVE,
+  MAX_HEALS,
+  REFUSED_MS,
+} from './healing.ts';
 import { verifyMachine } from './verify-machine.ts';
 import { createVerifyMemory } from './verify-memory.ts';
 import { createWatches, type DirectoryWatcher, type WatchScope, buildWatchScope, type EventImpact } from './watches.ts';
@@ -182,7 +190,9 @@ export function watchDrift(options: DriftWatchOptions): DriftWatch {
 
   async function healDrifts(current: StoredConfig, drifts: readonly Drift[]) {
     const problems = await heal(host, current, drifts);
-    history.noteHeals(drifts, clock.now());
+    const refused = problems.filter(({ isDiskFailure }) => isDiskFailure).map(({ drift }) => drift);
+    history.noteHeals(drifts, refused, clock.now());
+    if (refused.length > 0) schedule(REFUSED_MS);
     memory.forgetUnits();
     for (const { name } of drifts) memory.forget(name);
     const left = await verifyMachine(host, current, { memory });

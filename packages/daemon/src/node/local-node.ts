@@ -18,7 +18,7 @@ import { createUpdater, type UpdateRequest, type UpdateResult, type UpdateStep }
 import { readBaseline, recordBaseline } from '../drift/baseline.ts';
 import type { Drift } from '../drift/drift.ts';
 import { verifyMachine } from '../drift/verify-machine.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import type { UpdateScope } from '../report/snapshot.ts';
@@ -35,8 +35,10 @@ export interface LocalNode {
   /** The config that the disk is at. Null: it never had one, or the file was lost. */
   current(): StoredConfig | null;
   memory(): NodeMemory;
-  /** Resolves when it is on the disk. Writes nothing if nothing changed. */
+  /** Resolves when it is on the disk. Writes nothing if nothing changed. If the disk refuses it, it counts anyway. */
   remember(memory: NodeMemory): Promise<void>;
+  /** Repeats the writes that the disk refused. Rejects while it still does. */
+  saveRest(): Promise<void>;
   /** The machine already matches this config: only the name is new. */
   adopt(config: StoredConfig): Promise<void>;
   verify(config: StoredConfig): Promise<Drift[]>;
@@ -49,6 +51,8 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
   const { files } = host;
   let current = await readCurrentConfig(files);
   let memory = await readMemory(files);
+  /** What the disk refused, and how to write it. */
+  const unsaved = new Map<'memory' | 'baseline', () => Promise<void>>();
   const verify = (config: StoredConfig): Promise<Drift[]> => verifyMachine(host, config);
   const updater = createUpdater({ host, programVersion, onStep, verify });
 
@@ -60,10 +64,25 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
     return result;
   }
 
-  /** Also after a crash between the end of an update and the write of its baseline. */
+  /**
+   * Also after a crash between the end of an update and the write of its baseline. The machine is at its config whether
+   * or not the disk accepts the baseline, which is then written later.
+   */
   async function refreshBaseline(previous: StoredConfig | null, config: StoredConfig): Promise<void> {
-    if ((await readBaseline(files))?.config === config.name) return;
-    await recordBaseline(host, previous?.name === config.name ? null : previous, config);
+    try {
+      await save('baseline', async () => {
+        if ((await readBaseline(files))?.config === config.name) return;
+        await recordBaseline(host, previous?.name === config.name ? null : previous, config);
+      });
+    } catch (error) {
+      if (systemErrorCode(error) === undefined) throw error;
+    }
+  }
+
+  async function save(what: 'memory' | 'baseline', write: () => Promise<void>): Promise<void> {
+    unsaved.set(what, write);
+    await write();
+    unsaved.delete(what);
   }
 
   return {
@@ -71,8 +90,11 @@ export async function openLocalNode({ host, programVersion, onStep }: LocalNodeO
     memory: () => memory,
     async remember(next) {
       if (JSON.stringify(next) === JSON.stringify(memory)) return;
-      await writeMemory(files, next);
       memory = next;
+      await save('memory', () => writeMemory(files, memory));
+    },
+    async saveRest() {
+      for (const [what, write] of unsaved) await save(what, write);
     },
     async adopt(config) {
       const previous = current;

@@ -110,14 +110,14 @@ export function nextNodeStep(observed: ObservedNode, state: StepState): NodeStep
 }
 
 function conclude({ memory, now }: ObservedNode, state: StepState, ended: UpdateResult): NodeStep {
-  const settled = { ...state, isUnfinished: false };
+  const settled = { ...state, ended: null, isUnfinished: false };
   switch (ended.outcome) {
     case 'none':
       return { action: { type: 'conclude' }, state: settled };
     case 'new':
       return { action: { type: 'conclude', memory: buildNewMemory(memory) }, state: settled };
     case 'rebooting':
-      return { action: report({ phase: 'rebooting' }), state: { ...settled, ended: null, goesDown: true } };
+      return { action: report({ phase: 'rebooting' }), state: { ...settled, goesDown: true } };
     case 'stuck': {
       const snapshot = { ...toDegraded(ended.problem), phase: 'applying files', currentConfig: null } as const;
       // Recovery continues whether or not this report succeeds.
@@ -134,7 +134,7 @@ function conclude({ memory, now }: ObservedNode, state: StepState, ended: Update
       const undone = { ...problem, state: 'Degraded', undo: 'under way' } as const;
       return {
         action: { ...report({ phase: 'rebooting', problem: undone }), ...past },
-        state: { ...settled, ended: null, goesDown: true },
+        state: { ...settled, goesDown: true },
       };
     }
   }

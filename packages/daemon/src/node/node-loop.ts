@@ -2,18 +2,18 @@
 import { nodeAnnotations } from '@slipway/api/names';
 import { type Clock, systemClock } from '@slipway/base/clock';
 import { readableEntries, stateFileCodec, string } from '@slipway/base/codec';
-import type { Log, Next } from '@slipway/kube';
+import { again, type Log, type Next } from '@slipway/kube';
 import type { UpdateResult, UpdateStep } from '../apply/updater.ts';
 import { describeDrifts } from '../drift/drift.ts';
 import type { DriftWatch } from '../drift/watch-drift.ts';
 import { DaemonError } from '../errors.ts';
-import type { FileSystem } from '../host/file-system.ts';
+import { type FileSystem, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
-import { toCodedProblem, type Problem } from '../problem.ts';
+import { findCodedProblem, toCodedProblem, type Problem } from '../problem.ts';
 import type { DaemonMetrics } from '../report/metrics.ts';
 import { buildAnnotations, diffAnnotations } from '../report/node-annotations.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { type NodeSnapshot, type Phase, buildUpdateScope } from '../report/snapshot.ts';
+import { type NodeSnapshot, type Phase, buildUpdateScope, type SnapshotProblem } from '../report/snapshot.ts';
 import { CURRENT_CONFIG, NODE_ANNOTATIONS, readStateFile } from '../state-file.ts';
 import type { ConfigReader, StoredConfig } from '../stored-config.ts';
 import { type ClusterView, type NodeAnnotations, readNodeAnnotations } from './cluster-view.ts';
@@ -62,6 +62,8 @@ export interface NodeLoop {
 /** An update continues without the cluster: a slow report must not delay the machine. */
 const STEP_REPORT_MS = 5000;
 
+const DISK_RETRY_MS = 30_000;
+
 const PHASES: Readonly<Record<UpdateStep['step'], Phase>> = {
   'going on': 'applying files',
   staged: 'applying files',
@@ -78,7 +80,7 @@ type ActionResult = Partial<Pick<StepState, 'ended' | 'noConfig' | 'prepared'>>;
 export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
   const { host, local, readConfig, readTarget, readNode, reporter, metrics, drift, log } = options;
   const { clock = systemClock } = options;
-  const { tell } = createSnapshotReporter(local, reporter);
+  const { tell, tellProblem } = createSnapshotReporter(local, reporter);
   let state = createStepState(options.recovered);
   /** For an update that is about to start. */
   let isDriftPaused = false;
@@ -89,15 +91,27 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
     // Results of an earlier, interrupted step may be outdated.
     state = { ...state, noConfig: null, prepared: null };
     try {
+      await local.saveRest();
       for (;;) {
         const { action, state: next } = nextNodeStep(await observe(view), state);
         state = next;
         state = { ...next, ...(await executeAction(action, view, signal)) };
         if ('next' in action) return action.next;
       }
+    } catch (error) {
+      return await reportDisk(error, view);
     } finally {
       if (isDriftPaused) resumeDriftWatch();
     }
+  }
+
+  /** A disk that refuses what the daemon itself writes stops the node until it recovers. */
+  async function reportDisk(error: unknown, view: ClusterView): Promise<Next> {
+    const problem = systemErrorCode(error) === undefined ? null : findCodedProblem(error);
+    if (problem === null) throw error;
+    log.warn({ problem }, 'the disk refuses a read or write of the daemon; retrying');
+    await tellProblem({ ...problem, state: 'Degraded' }, view);
+    return again(DISK_RETRY_MS);
   }
 
   const observe = async (view: ClusterView) => ({
@@ -123,9 +137,11 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
 
   async function executeAction(action: StepAction, view: ClusterView, signal: AbortSignal): Promise<ActionResult> {
     if (action.isOSFailure === true) metrics.osUpdateFailed();
+    if (action.type === 'conclude') resumeDriftWatch();
     if (action.memory !== undefined) await local.remember(action.memory);
     switch (action.type) {
       case 'wait':
+      case 'conclude':
         return {};
       case 'report':
         if (action.warning !== undefined) warn(action.warning, view);
@@ -134,22 +150,19 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
         return {};
       case 'recover':
         return recordEnded(await local.recover());
-      case 'conclude':
-        resumeDriftWatch();
-        return { ended: null };
       case 'find first config':
         return findFirstConfig(view, signal);
       case 'prepare':
         return { prepared: await prepare(action, view, signal) };
       case 'adopt':
         await local.adopt(action.config);
-        await local.remember({ ...local.memory(), lacks: action.lacks });
         resumeDriftWatch();
+        await local.remember({ ...local.memory(), lacks: action.lacks });
         return {};
       case 'apply':
+        if (action.takesForceFile) await takeForceFile(host.files);
         // It resumes after the update.
         isDriftPaused = false;
-        if (action.takesForceFile) await takeForceFile(host.files);
         return recordEnded(await local.update(action.update));
     }
   }
@@ -233,33 +246,46 @@ export function createNodeLoop(options: NodeLoopOptions): NodeLoop {
 interface SnapshotReporter {
   /** Fields that are left out: the machine is at its config, without problems. `view` null: report in any case. */
   tell(this: void, more: Partial<NodeSnapshot>, view: ClusterView | null): Promise<void>;
+  /** Adds a problem to the last report. Writes nothing to the disk. */
+  tellProblem(this: void, problem: SnapshotProblem, view: ClusterView): Promise<void>;
 }
 
 /** Reports the node to the cluster, and remembers what was reported. */
 function createSnapshotReporter(local: LocalNode, reporter: Reporter): SnapshotReporter {
   let desiredConfig: string | null = null;
+  let last: Partial<NodeSnapshot> = {};
   let lastReported = '';
 
   return {
     async tell(more, view) {
-      if (view !== null) ({ desiredConfig } = readNodeAnnotations(view));
-      const snapshot: NodeSnapshot = {
-        currentConfig: local.current()?.name ?? null,
-        desiredConfig,
-        phase: 'idle',
-        update: local.memory().update ?? null,
-        problem: null,
-        desiredDrain: null,
-        irreconcilable: local.memory().lacks ?? [],
-        ...more,
-      };
-      if (isAlreadyReported(snapshot, view)) return;
-      await reporter.report(snapshot);
-      lastReported = computeFingerprint(snapshot, view);
-      const { currentConfig } = snapshot;
-      if (currentConfig !== null) await local.remember({ ...local.memory(), reported: currentConfig });
+      last = more;
+      const reported = await report(more, view);
+      if (reported !== null) await local.remember({ ...local.memory(), reported });
+    },
+    async tellProblem(problem, view) {
+      await report({ ...last, problem }, view);
     },
   };
+
+  /** Resolves to the reported config. Null: none. */
+  async function report(more: Partial<NodeSnapshot>, view: ClusterView | null): Promise<string | null> {
+    if (view !== null) ({ desiredConfig } = readNodeAnnotations(view));
+    const snapshot: NodeSnapshot = {
+      currentConfig: local.current()?.name ?? null,
+      desiredConfig,
+      phase: 'idle',
+      update: local.memory().update ?? null,
+      problem: null,
+      desiredDrain: null,
+      irreconcilable: local.memory().lacks ?? [],
+      ...more,
+    };
+    if (!isAlreadyReported(snapshot, view)) {
+      await reporter.report(snapshot);
+      lastReported = computeFingerprint(snapshot, view);
+    }
+    return snapshot.currentConfig;
+  }
 
   /** Saves a read and a write, because a Node changes every few seconds. */
   function isAlreadyReported(snapshot: NodeSnapshot, view: ClusterView | null): boolean {

@@ -7,6 +7,7 @@ import { machineConfigNodes, nodes } from '@slipway/api/resources';
 import { type Clock, systemClock } from '@slipway/base/clock';
 import { decodeAssignment, type PinAssignment } from '@slipway/fleet';
 import { again, type ControllerDef, done, type Log, type Next, type StoreReader } from '@slipway/kube';
+import { systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import type { Problem } from '../problem.ts';
 import { watchNodes } from '../watched-nodes.ts';
@@ -19,15 +20,17 @@ import { createWakeSignal, createImagePuller, type PullProgress } from './pull.t
 import {
   addSample,
   buildEmptySnapshot,
+  NO_SETS,
   type PinProblem,
   type PinSnapshot,
   toPinProblem,
   computeRate,
   type RateSample,
   buildSnapshot,
+  withProblem,
 } from './report.ts';
 import { createPinReporter, type PinCluster } from './reporter.ts';
-import { toExpectedError, isLongOutage, isOutage, findEarliest, watchRuntime } from './retry.ts';
+import { findEarliest, isLongOutage, isOutage, toExpectedProblem, watchRuntime } from './retry.ts';
 import { openImageSizes, openSizeSource } from './sizes.ts';
 
 export interface PinnerOptions {
@@ -60,6 +63,7 @@ export interface Pinner {
 const SPREAD_MS = 10_000;
 /** A recreated MachineConfigNode has no assignment for a moment, which must not remove pins. */
 const RELEASE_AFTER_MS = 10_000;
+const DISK_RETRY_MS = 30_000;
 
 const NO_PROGRESS: PullProgress = { waitsFor: '', wakeAt: null, problems: [], lastError: '' };
 
@@ -79,6 +83,8 @@ export function createPinner(options: PinnerOptions): Pinner {
   let samples: readonly RateSample[] = [];
   let unassignedSince: number | null = null;
   let isSpaceReported = false;
+  let isDiskReported = false;
+  let snapshot = NO_SETS;
 
   async function open() {
     const sizes = await openImageSizes(host.files);
@@ -129,7 +135,8 @@ export function createPinner(options: PinnerOptions): Pinner {
       await deps.keeper.keep({ ...read, isWell: isHealthy(node) }, signal);
       pulled = await deps.pulling.advance({ ...assignment, wanted: read.wanted, node, startsAt }, signal);
     }, signal);
-    const reportAt = isKnown() ? await reporter.tell(key, takeSnapshot(deps, read), signal) : null;
+    if (isKnown()) snapshot = takeSnapshot(deps, read);
+    const reportAt = isKnown() ? await reporter.tell(key, snapshot, signal) : null;
     const wakes = [reportAt, read.retryAt, ...listLocalWakes(deps)].filter((at) => at !== null);
     return again(Math.max(1, (findEarliest(wakes) ?? now() + CHECK_EVERY_MS) - now()));
   }
@@ -211,8 +218,8 @@ export function createPinner(options: PinnerOptions): Pinner {
   async function releasePins(signal: AbortSignal): Promise<Next> {
     const { inForce, pulling } = await ensureOpen();
     if (!inForce.isOurs()) {
-      if (isSpaceReported) await reporter.tellNothing(signal);
-      isSpaceReported = false;
+      if (isSpaceReported || isDiskReported) await reporter.tellNothing(signal);
+      [isSpaceReported, isDiskReported] = [false, false];
       return done();
     }
     unassignedSince ??= now();
@@ -224,12 +231,29 @@ export function createPinner(options: PinnerOptions): Pinner {
     }, signal);
     const outage = runtime.outage();
     if (outage !== null) return again(Math.max(1, outage.notBefore - now()));
-    await reporter.tellNothing(signal);
+    if (!isDiskReported) await reporter.tellNothing(signal);
     await inForce.forget();
-    [assigned, pulled] = ['', NO_PROGRESS];
+    if (isDiskReported) await reporter.tellNothing(signal);
+    [assigned, pulled, snapshot, isDiskReported] = ['', NO_PROGRESS, NO_SETS, false];
     metrics.observe({ present: 0, missing: 0, failed: 0, bytes: null });
     log.info('removed all pins: no PinnedImageSets are assigned to this node');
     return done();
+  }
+
+  /** A disk that refuses a write of the daemon is reported in place of what could not be done. */
+  async function reportDisk(error: unknown, { machineConfigNode }: PinClusterView, signal: AbortSignal): Promise<Next> {
+    if (systemErrorCode(error) === undefined || machineConfigNode === undefined) throw error;
+    const problem = toExpectedProblem(error);
+    if (problem === null) throw error;
+    log.warn({ problem }, 'the disk refuses a read or write of pinning; retrying');
+    isDiskReported = true;
+    const { uid, annotations } = machineConfigNode.metadata;
+    await reporter.tell(
+      `${uid} ${annotations?.[pinAssignmentAnnotation] ?? ''}`,
+      withProblem(snapshot, problem),
+      signal,
+    );
+    return again(DISK_RETRY_MS);
   }
 
   async function step({ machineConfigNode, node }: PinClusterView, signal: AbortSignal): Promise<Next> {
@@ -250,10 +274,7 @@ export function createPinner(options: PinnerOptions): Pinner {
   }
 
   return {
-    step: (view, signal) =>
-      step(view, signal).catch((error: unknown) => {
-        throw toExpectedError(error);
-      }),
+    step: (view, signal) => step(view, signal).catch((error: unknown) => reportDisk(error, view, signal)),
     listen: (wake) => wakeSignal.listen(wake),
     async stop() {
       const deps = await opening?.catch(() => null);

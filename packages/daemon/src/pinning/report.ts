@@ -4,6 +4,7 @@ import { count, truncate } from '@slipway/base/text';
 import {
   computePullAmount,
   formatPinProgress,
+  NO_PIN_PROGRESS,
   parsePinProgress,
   type PinProgress,
   type SetProgress,
@@ -66,21 +67,25 @@ export function buildSnapshot(input: SnapshotInput): PinSnapshot {
   };
 }
 
-/** For a node that was never assigned a set: reports only its free space. */
-export const buildEmptySnapshot = ({ freeBytes, sizeBytes }: Space): PinSnapshot => ({
+export const NO_SETS: PinSnapshot = {
   sets: [],
-  progress: {
-    sets: [],
-    bytes: null,
-    bytesPerSecond: null,
-    secondsLeft: null,
-    waitsFor: '',
-    lastError: '',
-    store: { free: freeBytes, size: sizeBytes },
-  },
+  progress: NO_PIN_PROGRESS,
   isWorking: false,
   problem: '',
   problemKey: '',
+};
+
+/** For a node that was never assigned a set: reports only its free space. */
+export const buildEmptySnapshot = ({ freeBytes, sizeBytes }: Space): PinSnapshot => ({
+  ...NO_SETS,
+  progress: { ...NO_PIN_PROGRESS, store: { free: freeBytes, size: sizeBytes } },
+});
+
+/** With a problem of the machine instead of those of its images. */
+export const withProblem = (snapshot: PinSnapshot, problem: Problem): PinSnapshot => ({
+  ...snapshot,
+  problem: describeProblems([{ ...problem, key: problem.code, sets: [] }]),
+  problemKey: problem.code,
 });
 
 const isPinned = (set: DesiredSet, pinned: readonly DesiredSet[]): boolean =>

@@ -87,20 +87,10 @@ export function watchRuntime(now: () => number, random: () => number): RuntimeWa
 
 /** Null: the error is unexpected. */
 export function toExpectedProblem(error: unknown): Problem | null {
-  const coded = findCodedProblem(error);
-  if (coded !== null) return coded;
-  if (!(error instanceof Error) || systemErrorCode(error) === undefined) return null;
-  return {
-    code: 'SLW_DAEMON_DISK',
-    message: `${error.message}. Pins stay unchanged until the disk accepts the change. The daemon retries automatically`,
-  };
+  const problem = findCodedProblem(error);
+  if (problem === null || systemErrorCode(error) === undefined) return problem;
+  return { ...problem, message: `${problem.message}. Pins stay unchanged until the disk accepts the change` };
 }
 
 export const isOutage = (error: unknown): error is DaemonError =>
   error instanceof DaemonError && error.code === 'SLW_PINNING_RUNTIME';
-
-/** Wraps errors of the disk, which are not bugs. */
-export function toExpectedError(error: unknown): unknown {
-  if (systemErrorCode(error) === undefined) return error;
-  return new DaemonError('SLW_DAEMON_DISK', toExpectedProblem(error)?.message ?? '', { cause: error });
-}

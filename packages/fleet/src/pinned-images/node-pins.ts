@@ -2,7 +2,7 @@
 import type { MachineConfigNode } from '@slipway/api';
 import type { AssignedSet } from './assignment.ts';
 import { holds, pinConditions, type PinNode, type PinPool, readPinReport } from './pin-facts.ts';
-import { type Amount, parsePinProgress, type PinProgress } from './pin-progress.ts';
+import { type Amount, NO_PIN_PROGRESS, parsePinProgress, type PinProgress } from './pin-progress.ts';
 import { fails } from './pool-summary.ts';
 
 export type PinPhase =
@@ -42,19 +42,9 @@ export interface DesiredSets {
   readonly images: ReadonlyMap<string, number>;
 }
 
-const emptyProgress: PinProgress = {
-  sets: [],
-  bytes: null,
-  bytesPerSecond: null,
-  secondsLeft: null,
-  waitsFor: '',
-  lastError: '',
-  store: null,
-};
-
 /** The last report of the daemon. An unreadable one counts as none. */
 export const readPinProgress = (record: MachineConfigNode | undefined): PinProgress =>
-  parsePinProgress(findCondition(record, pinConditions.progressing).message) ?? emptyProgress;
+  parsePinProgress(findCondition(record, pinConditions.progressing).message) ?? NO_PIN_PROGRESS;
 
 export function nodePins(name: string, wanted: DesiredSets, record: MachineConfigNode | undefined): NodePins {
   const { pool, images } = wanted;

@@ -30,6 +30,16 @@ export interface PinProgress {
   readonly store: { readonly free: number; readonly size: number } | null;
 }
 
+export const NO_PIN_PROGRESS: PinProgress = {
+  sets: [],
+  bytes: null,
+  bytesPerSecond: null,
+  secondsLeft: null,
+  waitsFor: '',
+  lastError: '',
+  store: null,
+};
+
 /** A condition message has at most 32,768 characters; a hundred sets with the longest names leave enough for this. */
 const MAX_WAIT = 300;
 const MAX_ERROR = 1500;

@@ -51,6 +51,25 @@ export function createFaultyDisk(
   return { files, calls: () => calls, hit: () => hit, stopped: stop.promise };
 }
 
+/** What stands for systemd and the OS on a simulated machine is not written by the daemon. */
+const SIMULATED = /^\/run\/slipway-simulated|^\/run\/systemd|^\/var\/lib\/slipway-simulated/;
+
+/** A disk that refuses the daemon's writes from the one with this number on, until it is repaired. */
+export function createRefusingDisk(
+  disk: FileSystem,
+  { at, code }: { readonly at: number; readonly code: 'EROFS' | 'ENOSPC' },
+): { readonly files: FileSystem; readonly state: { writes: number; refusals: number; isRepaired: boolean } } {
+  const state = { writes: 0, refusals: 0, isRepaired: false };
+  const files = aroundCalls(disk, (call, run) => {
+    if (!isChange(call) || SIMULATED.test(call.path)) return run();
+    state.writes += 1;
+    if (state.isRepaired || state.writes <= at || !isRefused(code, call)) return run();
+    state.refusals += 1;
+    return Promise.reject(systemError(code, call));
+  });
+  return { files, state };
+}
+
 /** Only writes can stop half way. */
 function isCounted(call: Call, of: 'changes' | 'looks', fault: Fault): boolean {
   if (fault.kind === 'stop' && fault.when === 'half way') return canBeHalfDone(call);
@@ -64,6 +83,7 @@ function never<T>(): Promise<T> {
 
 const NEED_SPACE: ReadonlySet<Call['operation']> = new Set(['createFile', 'makeDirectory', 'makeLink', 'makeHardLink']);
 
+/** `ENOSPC` refuses only what needs space. */
 function isRefused(code: 'EROFS' | 'ENOSPC', call: Call): boolean {
   return code === 'EROFS' ? isChange(call) && !call.operation.startsWith('sync') : NEED_SPACE.has(call.operation);
 }

@@ -44,6 +44,10 @@ export interface NodeInCluster {
 export interface NodeInClusterOptions {
   /** The config that the disk is at. Left out: unknown. */
   readonly current?: StoredConfig;
+  /** The disk of a machine that exists already. Default: a new machine. */
+  readonly files?: FileSystem;
+  /** Those of its Node so far. */
+  readonly annotations?: Record<string, string>;
   readonly wrap?: (host: Host) => Host;
   readonly wrapLocal?: (local: LocalNode) => LocalNode;
   readonly recovered?: UpdateResult;
@@ -51,9 +55,7 @@ export interface NodeInClusterOptions {
 }
 
 export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise<NodeInCluster> {
-  const files = createMemoryDisk(emptyImage(ownOwners()));
-  await makeSimulatedMachine(files);
-  if (options.current !== undefined) await writeCurrentConfig(files, options.current);
+  const files = options.files ?? (await createMachine(options.current));
   const plain = createSimulatedHost({ root: '/', files });
   const host = options.wrap?.(plain) ?? plain;
   const onStep: NodeLoop['onStep'] = (step) => node.loop.onStep(step);
@@ -61,7 +63,7 @@ export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise
   const local = options.wrapLocal?.(opened) ?? opened;
   const configs = new Map<string, StoredConfig>();
   if (options.current !== undefined) configs.set(options.current.name, options.current);
-  const annotations: Record<string, string> = {};
+  const { annotations = {} } = options;
   const node: NodeInCluster = {
     files,
     local,
@@ -136,6 +138,13 @@ export async function nodeInCluster(options: NodeInClusterOptions = {}): Promise
   }
 
   return node;
+}
+
+async function createMachine(current: StoredConfig | undefined): Promise<FileSystem> {
+  const files = createMemoryDisk(emptyImage(ownOwners()));
+  await makeSimulatedMachine(files);
+  if (current !== undefined) await writeCurrentConfig(files, current);
+  return files;
 }
 
 /** The fields of a snapshot in order, without the empty ones. */
