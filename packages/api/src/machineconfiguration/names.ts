@@ -109,6 +109,8 @@ export const osStreamProblemAnnotation = ours('os-image-stream-problem');
 export const streamLifecycleAnnotation = ours('stream-lifecycle');
 /** On the OSImageStream: the default stream that we set. A different one in its spec was chosen by a user. */
 export const ownDefaultStreamAnnotation = ours('default-stream');
+/** On the OSImageStream: which source provided each stream, as JSON. A source that fails keeps its streams. */
+export const streamOriginsAnnotation = ours('stream-origins');
 /** On the OSImageStream: a digest of all its sources. While it is unchanged, the registry is not queried again. */
 export const streamSourcesAnnotation = ours('stream-sources');
 /** On the OSImageStream: the release image that its streams were read from. */

@@ -129,6 +129,28 @@ describe('OSImageStream cluster', () => {
     expect(await cluster.condition('operator', 'Degraded')).toMatchObject({ status: 'False' });
   });
 
+  it('follows an update of the release while the images of a stale ConfigMap are gone, and the cluster names the ConfigMap', async () => {
+    await start(old);
+    await untilOs('worker', 'rhel-9', old);
+    const gone = (image: string): string => image.replace(/[0-9a-f]{64}$/, '0'.repeat(64));
+    await cluster.setConfigMap({
+      baseOSContainerImage: gone(findOsImage(old, 'rhel-9')),
+      baseOSExtensionsContainerImage: gone(old.os.get('rhel-9')?.osExtensionsImage ?? ''),
+      releaseVersion: '4.22.0',
+    });
+    await cluster.setRelease(next.releaseImage, '5.0.0');
+    await untilOs('worker', 'rhel-9', next);
+    await untilCondition('operator', 'Degraded', {
+      status: 'True',
+      message: expect.stringMatching(
+        /^ConfigMap machine-config-osimageurl: .*SLW_REGISTRY_NOT_FOUND.*uses the other sources.*\[SLW_STREAM_SOURCE_FAILED\]$/,
+      ),
+    });
+    await cluster.setConfigMap({});
+    await untilCondition('operator', 'Degraded', { status: 'False' });
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-10');
+  });
+
   it('is built from the sources that work, and completed when the others do', async () => {
     await cluster.setConfigMap({
       baseOSContainerImage: findOsImage(old, 'rhel-9'),

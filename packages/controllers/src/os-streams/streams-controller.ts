@@ -13,6 +13,7 @@ import {
   nextStreamObject,
   readSources,
   resolveTags,
+  sourcePrecedence,
   type StreamSources,
   type DesiredStreamObject,
 } from '@slipway/fleet/stream-discovery';
@@ -156,19 +157,22 @@ async function reconcileStreams(
   return untilTags === null ? done() : again(untilTags);
 }
 
-/** Null if a registry fails: discovery then reports it, unless the last answer still holds. */
+/** What each tag stands for now. One that is missing has failed: discovery reports it, unless its last answer holds. */
 async function askForTags(
   named: StreamSources,
   { context, registries, secret }: StreamDeps,
-): Promise<StreamSources | null> {
+): Promise<ReadonlyMap<string, string>> {
   const { signal, log, read } = context;
-  try {
-    return await resolveTags(named, { registry: registries.of(read(secrets).get(secret)), signal });
-  } catch (error) {
+  const warn = (error: unknown): void => {
     signal.throwIfAborted();
     if (!isRegistryError(error)) throw error;
-    log.warn({ code: error.code }, `tags of OS images cannot be compared with their registry: ${error.message}`);
-    return null;
+    log.warn({ code: error.code }, `a tag of an OS image cannot be compared with its registry: ${error.message}`);
+  };
+  try {
+    return await resolveTags(named, { registry: registries.of(read(secrets).get(secret)), signal, failed: warn });
+  } catch (error) {
+    warn(error);
+    return new Map();
   }
 }
 
@@ -180,7 +184,8 @@ async function discover(sources: StreamSources, { context, registries, secret }:
     context.signal.throwIfAborted();
     if (!isRegistryError(error)) throw error;
     const message = `Secret ${secret}: ${formatProblem(error)}`;
-    return { found: [], version: null, notes: [{ code: 'SLW_STREAM_SOURCE_FAILED', message }] };
+    const notes = [{ code: 'SLW_STREAM_SOURCE_FAILED', message } as const];
+    return { found: [], version: null, notes, failed: sourcePrecedence };
   }
 }
 
@@ -200,21 +205,25 @@ async function write(
 /** Logs notes and problems, and records them as events if the object exists. */
 function recordEvents(
   discovery: Discovery | null,
-  { problems }: NextStreamObject,
+  next: NextStreamObject,
   object: Stored<OSImageStream> | undefined,
   { log, events }: Context,
 ): void {
   if (discovery === null) return;
-  const others = problems.filter((problem) => !discovery.notes.some(({ message }) => message === problem.message));
-  for (const { code, message } of [...discovery.notes, ...others]) {
-    const isProblem = problems.some((problem) => problem.message === message);
+  const isPublished = (code: string): boolean => next.type === 'leave' || code === 'SLW_STREAM_SOURCE_FAILED';
+  const notes = discovery.notes.filter(({ code }) => !isPublished(code));
+  const kept = next.type === 'leave' ? '. Slipway retries, and keeps the current streams until it succeeds' : '';
+  const found = [
+    ...notes.map(({ code, message }) => ({ code, message, isProblem: false })),
+    ...next.problems.map(({ code, message }) => ({ code, message: message + kept, isProblem: true })),
+  ];
+  for (const { code, message, isProblem } of found) {
     log.warn({ code }, message);
     if (object === undefined) continue;
-    const kept = isProblem ? '. Slipway retries, and keeps the current streams until it succeeds' : '';
     events.record(osImageStreams, object, {
       type: 'Warning',
       reason: isProblem ? 'OSImageStreamDegraded' : 'OSImageStreamNote',
-      message: formatProblem({ code, message: `${message}${kept}` }),
+      message: formatProblem({ code, message }),
     });
   }
 }

@@ -2,33 +2,36 @@ import type { StreamSources } from '@slipway/fleet/stream-discovery';
 import { describe, expect, it } from 'vitest';
 import { createTagReader } from './tag-reader.ts';
 
+const TAG = 'registry.example/release:4.22';
 const release = (image: string): StreamSources => ({ commandLine: null, configMap: null, release: { image } });
-const named = release('registry.example/release:4.22');
-const resolved = (digit: string): StreamSources => release(`registry.example/release@sha256:${digit.repeat(64)}`);
-const [first, second] = [resolved('a'), resolved('b')];
+const named = release(TAG);
+const digest = (digit: string): string => `registry.example/release@sha256:${digit.repeat(64)}`;
+const answer = (digit: string) => async (): Promise<ReadonlyMap<string, string>> => new Map([[TAG, digest(digit)]]);
+const noAnswer = async (): Promise<ReadonlyMap<string, string>> => new Map();
+const [first, second] = [release(digest('a')), release(digest('b'))];
 const MINUTE = 60_000;
 
 describe('the tags of images', () => {
   it('are compared with their registry at the interval, and not without a tag', async () => {
     const tags = createTagReader(10 * MINUTE);
     expect(tags.waitFor(named, 0)).toBe(0);
-    expect(await tags.read(named, 0, async () => first)).toBe(first);
+    expect(await tags.read(named, 0, answer('a'))).toEqual(first);
     expect(tags.waitFor(named, 4 * MINUTE)).toBe(6 * MINUTE);
-    expect(await tags.read(named, 4 * MINUTE, async () => second)).toBe(first);
-    expect(await tags.read(named, 10 * MINUTE, async () => second)).toBe(second);
+    expect(await tags.read(named, 4 * MINUTE, answer('b'))).toEqual(first);
+    expect(await tags.read(named, 10 * MINUTE, answer('b'))).toEqual(second);
     expect(tags.waitFor(first, 0)).toBeNull();
   });
 
   it('keep their last meaning while the registry fails, which is asked again after a minute', async () => {
     const tags = createTagReader(10 * MINUTE);
-    await tags.read(named, 0, async () => first);
-    expect(await tags.read(named, 10 * MINUTE, async () => null)).toBe(first);
+    await tags.read(named, 0, answer('a'));
+    expect(await tags.read(named, 10 * MINUTE, noAnswer)).toEqual(first);
     expect(tags.waitFor(named, 10 * MINUTE)).toBe(MINUTE);
   });
 
   it('stay unchanged if the registry has never answered, without a tight loop of requests', async () => {
     const tags = createTagReader(10 * MINUTE);
-    expect(await tags.read(named, 0, async () => null)).toBe(named);
+    expect(await tags.read(named, 0, noAnswer)).toEqual(named);
     expect(tags.waitFor(named, 0)).toBe(MINUTE);
   });
 });

@@ -38,6 +38,7 @@ describe('the streams of a release', () => {
         },
       ],
       notes: [],
+      failed: [],
       version: '4.22.0',
     });
   });

@@ -55,6 +55,8 @@ export interface Discovery {
   /** By name, each with both images. */
   readonly found: readonly DiscoveredStream[];
   readonly notes: readonly StreamNote[];
+  /** The sources that cannot be read, from the lowest to the highest precedence. */
+  readonly failed: readonly SourceName[];
   /** The version of the platform, from the source with the highest precedence that specifies it. */
   readonly version: string | null;
 }
@@ -62,9 +64,13 @@ export interface Discovery {
 // Combines the sources into streams: pairs of images, matched by the stream name on their labels.
 
 /** Later ones override earlier ones. */
-const precedence: readonly SourceName[] = ['command line', 'ConfigMap machine-config-osimageurl', 'release image'];
+export const sourcePrecedence: readonly SourceName[] = [
+  'command line',
+  'ConfigMap machine-config-osimageurl',
+  'release image',
+];
 /** The limit of an OSImageStream. */
-const MAX_STREAMS = 100;
+export const MAX_STREAMS = 100;
 const MAX_REFERENCE_LENGTH = 447;
 const BY_DIGEST =
   /^([a-zA-Z0-9-]+\.)+[a-zA-Z0-9-]+(:[0-9]{2,5})?\/([a-zA-Z0-9-_]{0,61}\/)?[a-zA-Z0-9-_.]*@sha256:[a-f0-9]{64}$/;
@@ -84,7 +90,7 @@ interface PairingResult {
 }
 
 export function discoverStreams(readings: readonly SourceReading[]): Discovery {
-  const ordered = readings.toSorted((a, b) => precedence.indexOf(a.name) - precedence.indexOf(b.name));
+  const ordered = readings.toSorted((a, b) => sourcePrecedence.indexOf(a.name) - sourcePrecedence.indexOf(b.name));
   const readable = ordered.filter((reading): reading is Readable => reading.ok);
   const version = readable.findLast((reading) => reading.version !== null)?.version ?? null;
   const notes: StreamNote[] = ordered.flatMap((reading) => (reading.ok ? [] : [failed(reading)]));
@@ -101,7 +107,12 @@ export function discoverStreams(readings: readonly SourceReading[]): Discovery {
     }
   }
   const sorted = found.toSorted((a, b) => (a.stream.name < b.stream.name ? -1 : 1));
-  return { found: sorted.slice(0, MAX_STREAMS), notes: [...notes, ...tooMany(sorted)], version };
+  return {
+    found: sorted.slice(0, MAX_STREAMS),
+    notes: [...notes, ...tooMany(sorted)],
+    failed: ordered.flatMap(({ ok, name }) => (ok ? [] : [name])),
+    version,
+  };
 }
 
 const pairImages = (reading: Readable, all: readonly Readable[]): PairingResult =>

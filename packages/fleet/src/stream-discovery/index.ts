@@ -4,6 +4,7 @@ export {
   hasSources,
   type ImagePair,
   listTagged,
+  replaceTags,
   toImagePair,
   type StreamSources,
 } from './stream-sources.ts';
@@ -13,6 +14,7 @@ export {
   type SourceImage,
   type SourceName,
   type SourceReading,
+  sourcePrecedence,
   type StreamNote,
 } from './discover-streams.ts';
 export {

@@ -110,12 +110,100 @@ describe('the OSImageStream', () => {
   });
 });
 
+const staleConfigMap: SourceReading = {
+  name: 'ConfigMap machine-config-osimageurl',
+  ok: false,
+  problem: 'the image does not exist',
+};
+const labelled = { 'io.openshift.os.streamclass': 'rhel-9' };
+/** Of each stream, the name of its OS image. */
+const imagesIn = (result: ReturnType<typeof next>) =>
+  Object.fromEntries(
+    (getDesired(result)?.status.availableStreams ?? []).map(({ name, osImage }) => [
+      name,
+      Buffer.from(osImage.replace(/.*:/, ''), 'hex').toString().replace(/\0+$/, ''),
+    ]),
+  );
+
 describe('a source that fails', () => {
-  it('leaves the last good one whole', () => {
+  it('and the only one that works has a lower precedence: nothing changes', () => {
     const before = objectAfter([release(both)]);
-    const result = next(before, [configMap('cm', { 'io.openshift.os.streamclass': 'rhel-9' }), failing]);
-    expect(getDesired(result)).toEqual({ spec: before.spec, status: before.status, annotations: {} });
-    expect(listCodes(result)).toEqual(['SLW_STREAM_SOURCE_FAILED']);
+    const result = next(before, [configMap('cm', labelled), failing]);
+    expect(getDesired(result)).toMatchObject({ spec: before.spec, status: before.status });
+    expect(getDesired(result)?.annotations).not.toHaveProperty([SOURCES]);
+    expect(result.problems).toEqual([
+      {
+        code: 'SLW_STREAM_SOURCE_FAILED',
+        message: expect.stringMatching(/^release image: the registry does not answer\. .*keeps the streams/),
+      },
+    ]);
+  });
+
+  it.each<[string, SourceReading[], SourceReading[], Record<string, string>]>([
+    [
+      'a stale ConfigMap does not block the update of the release',
+      [configMap('cm', labelled), release(both)],
+      [staleConfigMap, release([...pair('rhel9-coreos-next', 'rhel-9'), ...rhel10])],
+      { 'rhel-10': 'rhel10-coreos', 'rhel-9': 'rhel9-coreos-next' },
+    ],
+    [
+      'the release does not block a change of the streams that only the ConfigMap has',
+      [configMap('cm', labelled), release(rhel10, '5.0.0')],
+      [configMap('cm-next', labelled), failing],
+      { 'rhel-10': 'rhel10-coreos', 'rhel-9': 'cm-next' },
+    ],
+    [
+      'its streams stay, and those that another source removes do not',
+      [configMap('cm', labelled), release([...rhel10, ...pair('stream-coreos', 'centos-10')], '5.0.0')],
+      [staleConfigMap, release(rhel10, '5.0.0')],
+      { 'rhel-10': 'rhel10-coreos', 'rhel-9': 'cm' },
+    ],
+    [
+      'one with a higher precedence takes over its stream',
+      [configMap('cm', labelled), release(rhel10, '5.0.0')],
+      [staleConfigMap, release(both, '5.0.0')],
+      { 'rhel-10': 'rhel10-coreos', 'rhel-9': 'rhel9-coreos' },
+    ],
+    [
+      'all fail: all streams stay',
+      [release(both)],
+      [staleConfigMap, failing],
+      { 'rhel-10': 'rhel10-coreos', 'rhel-9': 'rhel9-coreos' },
+    ],
+  ])('%s', (_, good, bad, images) => {
+    const result = next(objectAfter(good), bad);
+    expect(imagesIn(result)).toEqual(images);
+    expect(new Set(listCodes(result))).toEqual(new Set(['SLW_STREAM_SOURCE_FAILED']));
+  });
+
+  it('is tried again until it works, unless nothing changed', () => {
+    const changed = next(objectAfter([release(both)]), [staleConfigMap, release(pair('rhel9-coreos-next', 'rhel-9'))]);
+    expect(getDesired(changed)?.annotations).toMatchObject({ [SOURCES]: null });
+  });
+
+  it('keeps the lifecycle of its streams, and the default, although the version is unknown without it', () => {
+    const deprecated = pair('rhel9-coreos', 'rhel-9', { 'io.openshift.os.stream-lifecycle': 'deprecated' });
+    const before = objectAfter([release([...deprecated, ...rhel10], '5.0.0')]);
+    const result = getDesired(next(before, [configMap('cm', { 'io.openshift.os.streamclass': 'centos-10' }), failing]));
+    expect(result).toMatchObject({
+      spec: { defaultStream: 'rhel-10' },
+      status: {
+        defaultStream: 'rhel-10',
+        availableStreams: [{ name: 'centos-10' }, { name: 'rhel-10' }, { name: 'rhel-9' }],
+      },
+      annotations: { 'slipway.dev/stream-lifecycle': expect.stringContaining('rhel-9') },
+    });
+    expect(result?.annotations).not.toHaveProperty(['machineconfiguration.openshift.io/release-payload-image']);
+  });
+
+  it('of an object that does not record its sources: the failing source with the highest precedence counts', () => {
+    const before = objectAfter([release(both)]);
+    const { 'slipway.dev/stream-origins': _, ...annotations } = before.metadata.annotations ?? {};
+    const old = { ...before, metadata: { ...before.metadata, annotations } };
+    expect(imagesIn(next(old, [configMap('cm', labelled), failing]))).toEqual({
+      'rhel-10': 'rhel10-coreos',
+      'rhel-9': 'rhel9-coreos',
+    });
   });
 
   it('without an object, lets the others create a preliminary one', () => {

@@ -1,18 +1,32 @@
 // The desired OSImageStream `cluster`: created, updated from the sources, or left at its last good state.
+import { decode, oneOf, readableEntries } from '@slipway/base/codec';
+import { isEqual } from '@slipway/base/equal';
 import { truncate } from '@slipway/base/text';
 import {
+  isSameStream,
   type OSImageStream,
   ownDefaultStreamAnnotation,
   releasePayloadImageAnnotation,
   streamLifecycleAnnotation,
+  streamOriginsAnnotation,
   streamSourcesAnnotation,
 } from '@slipway/api';
 import { findStream, type Stream } from '../os-streams/available.ts';
 import { selectDefaultStream } from '../os-streams/default-stream.ts';
-import { encodeLifecycle } from '../os-streams/lifecycle.ts';
+import { decodeLifecycle, encodeLifecycle } from '../os-streams/lifecycle.ts';
 import { type StreamCondition } from '../os-streams/deprecation.ts';
 import type { CodedProblem } from '../problems.ts';
-import type { Discovery } from './discover-streams.ts';
+import {
+  type DiscoveredStream,
+  type Discovery,
+  MAX_STREAMS,
+  type SourceName,
+  sourcePrecedence,
+  type StreamNote,
+} from './discover-streams.ts';
+
+/** A hundred names of streams and sources. */
+const MAX_ORIGINS_LENGTH = 64 * 1024;
 
 type Status = NonNullable<OSImageStream['status']>;
 
@@ -42,20 +56,16 @@ export type NextStreamObject =
 
 export function nextStreamObject(input: StreamObjectInput): NextStreamObject {
   const { current, discovery } = input;
-  if (discovery === null) return withStatus(current, []);
-  const failures = discovery.notes.filter(({ code }) => code === 'SLW_STREAM_SOURCE_FAILED');
-  // The existing object was complete; what works now may be less.
-  if (failures.length > 0 && current?.status !== undefined) return withStatus(current, failures);
-  return fromSources(input, discovery, failures);
+  if (discovery === null) return withStatus(current);
+  return fromSources(input, { ...discovery, found: keepLastStreams(current, discovery) });
 }
 
-/** While the sources are unchanged or failing, only the default can change: the user sets it. */
-function withStatus(current: StreamObjectInput['current'], problems: readonly CodedProblem[]): NextStreamObject {
-  if (current?.status === undefined) return { type: 'leave', problems };
+/** While the sources are unchanged, only the default can change: the user sets it. */
+function withStatus(current: StreamObjectInput['current']): NextStreamObject {
+  if (current?.status === undefined) return { type: 'leave', problems: [] };
   const { availableStreams, defaultStream } = current.status;
   const asked = current.spec.defaultStream;
-  const own = current.metadata.annotations?.[ownDefaultStreamAnnotation];
-  const chosen = findStream(availableStreams, asked) ?? findStream(availableStreams, own ?? defaultStream);
+  const chosen = findStream(availableStreams, asked) ?? findOwnDefault(current, availableStreams);
   return {
     type: 'write',
     wanted: {
@@ -63,39 +73,112 @@ function withStatus(current: StreamObjectInput['current'], problems: readonly Co
       status: { availableStreams, defaultStream: chosen?.name ?? defaultStream },
       annotations: {},
     },
-    problems: [...problems, ...dangling(current, availableStreams)],
+    problems: dangling(current, availableStreams),
   };
 }
 
 function fromSources(
   { current, sourcesDigest, releaseImage }: StreamObjectInput,
-  { found, version }: Discovery,
-  failures: readonly CodedProblem[],
+  discovery: Discovery,
 ): NextStreamObject {
+  const { found, notes, failed } = discovery;
+  const failures = notes.filter(isFailure).map(toFailure);
   const available = found.map(({ stream }) => stream);
   const override = readOverride(current);
-  const chosen = selectDefaultStream({ version, available, override });
-  if (!chosen.ok) return { type: 'leave', problems: [...failures, chosen.problem] };
+  const chosen = chooseDefault(current, discovery);
+  // What was skipped explains why there is no default.
+  const skipped = notes.filter((note) => !isFailure(note));
+  if (!chosen.ok) return { type: 'leave', problems: [...failures, ...skipped, chosen.problem] };
   const isOverride = chosen.because === 'override';
   const own = isOverride ? (current?.metadata.annotations?.[ownDefaultStreamAnnotation] ?? null) : chosen.name;
-  const lifecycle = new Map(
-    found.flatMap(({ stream, lifecycle }) => (lifecycle === null ? [] : [[stream.name, lifecycle] as const])),
-  );
+  const status = { availableStreams: available, defaultStream: chosen.name };
+  const result = resultAnnotations(found);
+  const isSame = isEqual(current?.status, status) && hasLifecycle(current, result[streamLifecycleAnnotation]);
+  const isWhole = failures.length === 0;
   return {
     type: 'write',
     wanted: {
       spec: { defaultStream: override ?? chosen.name },
-      status: { availableStreams: [...available], defaultStream: chosen.name },
+      status,
       annotations: {
         [ownDefaultStreamAnnotation]: own,
-        [streamLifecycleAnnotation]: encodeLifecycle(lifecycle),
-        [releasePayloadImageAnnotation]: releaseImage,
-        // Only a complete result is recorded: failed sources are retried.
-        [streamSourcesAnnotation]: failures.length > 0 ? null : sourcesDigest,
+        ...result,
+        ...(!failed.includes('release image') && { [releasePayloadImageAnnotation]: releaseImage }),
+        // Only a complete result is recorded: failed sources are retried. An unchanged one is still a result of its record.
+        ...((isWhole || !isSame) && { [streamSourcesAnnotation]: isWhole ? sourcesDigest : null }),
       },
     },
-    problems: [...failures, ...(override === null || isOverride ? [] : dangling(current, available))],
+    problems: [...failures, ...(isOverride ? [] : dangling(current, available))],
   };
+}
+
+function resultAnnotations(found: readonly DiscoveredStream[]) {
+  const lifecycle = new Map(
+    found.flatMap((each) => (each.lifecycle === null ? [] : [[each.stream.name, each.lifecycle] as const])),
+  );
+  const origins = Object.fromEntries(found.map(({ stream, from }) => [stream.name, from]));
+  return {
+    [streamLifecycleAnnotation]: encodeLifecycle(lifecycle),
+    [streamOriginsAnnotation]: JSON.stringify(origins),
+  };
+}
+
+const hasLifecycle = (current: StreamObjectInput['current'], lifecycle: string | null): boolean =>
+  (current?.metadata.annotations?.[streamLifecycleAnnotation] ?? null) === lifecycle;
+
+const isFailure = ({ code }: StreamNote): boolean => code === 'SLW_STREAM_SOURCE_FAILED';
+
+const toFailure = ({ code, message }: StreamNote): CodedProblem => ({
+  code,
+  message: `${message}. Slipway keeps the streams that this source provided last, uses the other sources, and retries until it succeeds`,
+});
+
+/** The release image specifies the version: while it cannot be read, our default stays. */
+function chooseDefault(
+  current: StreamObjectInput['current'],
+  { found, version, failed }: Discovery,
+): ReturnType<typeof selectDefaultStream> {
+  const available = found.map(({ stream }) => stream);
+  const override = readOverride(current);
+  const isChosen = override !== null && findStream(available, override) !== undefined;
+  const own = failed.includes('release image') ? findOwnDefault(current, available) : undefined;
+  if (isChosen || own === undefined) return selectDefaultStream({ version, available, override });
+  return { ok: true, name: own.name, because: 'version' };
+}
+
+/** The default that we set last. */
+const findOwnDefault = (current: StreamObjectInput['current'], available: readonly Stream[]): Stream | undefined =>
+  findStream(
+    available,
+    current?.metadata.annotations?.[ownDefaultStreamAnnotation] ?? current?.status?.defaultStream ?? '',
+  );
+
+/**
+ * The streams of all sources. A source that fails counts with what it provided last, so that a registry that is down
+ * removes no stream, and no source with a lower precedence changes its images.
+ */
+function keepLastStreams(
+  current: StreamObjectInput['current'],
+  { found, failed }: Discovery,
+): readonly DiscoveredStream[] {
+  const origins = decodeOrigins(current?.metadata.annotations?.[streamOriginsAnnotation]);
+  const lifecycle = decodeLifecycle(current?.metadata.annotations?.[streamLifecycleAnnotation]);
+  const kept = (current?.status?.availableStreams ?? []).flatMap((stream): DiscoveredStream[] => {
+    // Objects of older versions record no origins.
+    const from = origins.get(stream.name) ?? failed.at(-1);
+    if (from === undefined || !failed.includes(from)) return [];
+    const rival = found.find((each) => isSameStream(each.stream.name, stream.name));
+    if (rival !== undefined && sourcePrecedence.indexOf(rival.from) > sourcePrecedence.indexOf(from)) return [];
+    return [{ stream, from, lifecycle: lifecycle.get(stream.name) ?? null }];
+  });
+  const others = found.filter(({ stream }) => !kept.some((each) => isSameStream(each.stream.name, stream.name)));
+  return [...others, ...kept].sort((a, b) => (a.stream.name < b.stream.name ? -1 : 1)).slice(0, MAX_STREAMS);
+}
+
+/** Any client may have written there: invalid entries are ignored. */
+function decodeOrigins(text: string | undefined): ReadonlyMap<string, SourceName> {
+  const decoded = decode(readableEntries(oneOf(sourcePrecedence)), text ?? '{}', { maxChars: MAX_ORIGINS_LENGTH });
+  return decoded.ok ? decoded.value : new Map();
 }
 
 /** The default that another client set; null: we set it. */

@@ -8,7 +8,7 @@ import {
   MAX_CANDIDATES,
   readImageReferences,
 } from './image-references.ts';
-import { type ImagePair, listTagged, replaceTags, type StreamSources } from './stream-sources.ts';
+import { type ImagePair, listTagged, type StreamSources } from './stream-sources.ts';
 
 /** How many images are queried concurrently. */
 const AT_ONCE = 8;
@@ -49,14 +49,20 @@ export async function readSources(sources: StreamSources, options: ReadOptions):
   return readings;
 }
 
-/** The sources by digest. Fails if a registry does. */
+/** What each tag of the sources stands for. `failed` gets the error of each that is missing. */
 export async function resolveTags(
   sources: StreamSources,
-  { registry, signal }: Pick<ReadOptions, 'registry' | 'signal'>,
-): Promise<StreamSources> {
+  { registry, signal, failed }: Pick<ReadOptions, 'registry' | 'signal'> & { failed: (error: unknown) => void },
+): Promise<ReadonlyMap<string, string>> {
   const byTag = new Map<string, string>();
-  for (const image of listTagged(sources)) byTag.set(image, (await registry.inspect(image, { signal })).reference);
-  return replaceTags(sources, byTag);
+  for (const image of listTagged(sources)) {
+    try {
+      byTag.set(image, (await registry.inspect(image, { signal })).reference);
+    } catch (error) {
+      failed(error);
+    }
+  }
+  return byTag;
 }
 
 async function orFailed(

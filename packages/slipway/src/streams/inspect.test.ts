@@ -10,6 +10,7 @@ const discovery = (more: Partial<Discovery> = {}): Discovery => ({
     { stream: rhel9, from: 'release image', lifecycle: deprecated },
   ],
   notes: [],
+  failed: [],
   version: '4.22.0',
   ...more,
 });
