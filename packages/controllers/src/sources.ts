@@ -229,5 +229,6 @@ function parseStreamProblem(annotation: string | undefined): { reason: string; m
   if (annotation === undefined) return null;
   const { problems } = decodeProblems(annotation);
   const message = formatProblems(problems);
-  return { reason: 'OSImageStreamInvalid', message };
+  const isMissing = problems.some(({ code }) => code === 'SLW_STREAM_NO_IMAGE');
+  return { reason: isMissing ? 'OSImageMissing' : 'OSImageStreamInvalid', message };
 }

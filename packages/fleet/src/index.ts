@@ -158,6 +158,8 @@ export {
 export type * from './os-streams/available.ts';
 export {
   streamOfPool,
+  missingImage,
+  type MissingImage,
   trackedAnnotations,
   type TrackedAnnotations,
   trackedBy,

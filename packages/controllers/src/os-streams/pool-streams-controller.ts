@@ -18,6 +18,8 @@ import {
   encodeProblems,
   followsWorker,
   formatProblem,
+  type MissingImage,
+  missingImage,
   needsImageLabels,
   selectPool,
   type PoolStream,
@@ -86,8 +88,9 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
       },
       { ...osImageStreamSource, keysOf: everyPool },
       { ...fleetNodes, keysOf: () => [] },
-      { ...osImagesSource(namespace), keysOf: () => [] },
-      { ...clusterVersionSource, keysOf: () => [] },
+      // Whether there is any source of streams.
+      { ...osImagesSource(namespace), keysOf: everyPool },
+      { ...clusterVersionSource, keysOf: everyPool },
       { ...pullSecretSource(pullSecret), keysOf: () => [] },
     ],
     owns: [{ resource: machineConfigPools }],
@@ -100,7 +103,7 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
       }
       const streams = resolveStreams(pool, options, context);
       // The OSImageStream triggers every pool once it exists.
-      if (streams === null) return done();
+      if (streams === null) return reportMissing(pool, findMissing(pool, options, context.read), context);
       const secret = `${pullSecret.namespace}/${pullSecret.name}`;
       const runs = await detectRunningStream(pool, streams, {
         context,
@@ -109,8 +112,13 @@ export function poolStreamsController(options: OsStreamsOptions, registries: Kep
         secret,
         pace: getBackoff(name),
       });
-      if (typeof runs === 'number') return again(runs);
-      return applyDecision(pool, streamOfPool({ ...readStreamFacts(pool, context.read), runs }, streams), context);
+      if (runs !== null && 'waitMs' in runs) {
+        await reportMissing(pool, { uninspected: runs.image }, context);
+        return again(runs.waitMs);
+      }
+      const decision = streamOfPool({ ...readStreamFacts(pool, context.read), runs }, streams);
+      if (decision.type === 'waits') return reportMissing(pool, 'worker has none', context);
+      return applyDecision(pool, decision, context);
     },
   };
 }
@@ -148,6 +156,25 @@ function readStreamFacts(pool: Pool, read: StoreReader): Omit<PoolStreamFacts, '
     tracked: readTrackedStream(pool.metadata.annotations),
     worker,
   };
+}
+
+/** Without any source, pools have no OS images and are rendered without. A pool with recorded images keeps them. */
+function findMissing(pool: Pool, options: OsStreamsOptions, read: StoreReader): MissingImage | null {
+  const tracked = readTrackedStream(pool.metadata.annotations);
+  const hasImages = tracked === null ? !hasSources(readStreamSources(read, options)) : !isDamaged(tracked);
+  return hasImages ? null : 'no streams';
+}
+
+/** No event: most often it ends within a second. */
+async function reportMissing(pool: Pool, why: MissingImage | null, { write, log }: Context): Promise<Next> {
+  const problem = why === null ? null : missingImage(pool.metadata.name, why);
+  const annotation = problem === null ? null : encodeProblems([problem]);
+  if ((pool.metadata.annotations?.[osStreamProblemAnnotation] ?? null) === annotation) return done();
+  await write.patch(machineConfigPools, pool, {
+    metadata: { annotations: { [osStreamProblemAnnotation]: annotation } },
+  });
+  if (problem !== null) log.info({ code: problem.code }, problem.message);
+  return done();
 }
 
 async function applyDecision(pool: Pool, decision: PoolStream, context: Context): Promise<Next> {
@@ -211,12 +238,17 @@ interface PoolStreamDeps {
   readonly pace: RetryBackoff;
 }
 
-/** A number: retry after so many milliseconds. */
+/** The image could not be inspected: when to try again. */
+interface Uninspected {
+  readonly image: string;
+  readonly waitMs: number;
+}
+
 async function detectRunningStream(
   pool: Pool,
   streams: Streams,
   parts: PoolStreamDeps,
-): Promise<PoolStreamFacts['runs'] | number> {
+): Promise<PoolStreamFacts['runs'] | Uninspected> {
   const tracked = readTrackedStream(pool.metadata.annotations);
   if (tracked !== null && !isDamaged(tracked)) return null;
   const { context, options } = parts;
@@ -230,15 +262,15 @@ async function detectStreamByLabels(
   evidence: RunsEvidence,
   image: string,
   parts: PoolStreamDeps,
-): Promise<PoolStreamFacts['runs'] | number> {
+): Promise<PoolStreamFacts['runs'] | Uninspected> {
   const { context, pace } = parts;
   const wait = pace.waitFor(image, context.now().getTime());
-  if (wait > 0) return wait;
+  if (wait > 0) return { image, waitMs: wait };
   const imageLabels = await readImageLabels(image, parts);
   const runs = detectRunningOs({ ...evidence, imageLabels });
   const isKnown = imageLabels !== null || runs?.stream !== null;
   if (isKnown || pace.failures(image) >= MAX_TRIES) return runs;
-  return pace.failed(image, context.now().getTime());
+  return { image, waitMs: pace.failed(image, context.now().getTime()) };
 }
 
 async function readImageLabels(

@@ -180,6 +180,16 @@ describe('OSImageStream cluster', () => {
     expect(await cluster.streams()).toBeUndefined();
     // Pools wait for it, and get no OS that was not chosen.
     expect((await cluster.pool('worker')).spec.configuration).toBeUndefined();
+    await untilPoolCondition('worker', 'RenderDegraded', {
+      status: 'True',
+      reason: 'OSImageMissing',
+      message: expect.stringMatching(
+        /MachineConfigPool worker: expected an OS image, found none.*\[SLW_STREAM_NO_IMAGE\]/,
+      ),
+    });
+    await cluster.setRelease(next.releaseImage, '5.0.0');
+    await untilOs('worker', 'rhel-10', next);
+    await untilPoolCondition('worker', 'RenderDegraded', { status: 'False' });
   });
 
   it('is recreated when a user deletes it', async () => {

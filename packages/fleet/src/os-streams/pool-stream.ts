@@ -2,6 +2,7 @@
 import { isSameStream, streamStep } from '@slipway/api';
 import { osStreamAnnotation, osStreamImagesAnnotation } from '@slipway/api/names';
 import { annotationCodec, object, refine, string } from '@slipway/base/codec';
+import { quote } from '@slipway/base/text';
 import type { streamErrors } from '../errors.ts';
 import type { CodedProblem } from '../problems.ts';
 import {
@@ -106,6 +107,25 @@ const follow = ({ name, osImage, osExtensionsImage }: Stream, because: Because):
   stream: { name, osImage, osExtensionsImage },
   because,
 });
+
+/** Why a pool has no OS image yet. */
+export type MissingImage = 'no streams' | 'worker has none' | { readonly uninspected: string };
+
+/** Nothing is rendered for a pool without an OS image, so its owner must learn what is missing. */
+export function missingImage(pool: string, why: MissingImage): CodedProblem {
+  const text = `MachineConfigPool ${pool}: expected an OS image, found none: ${reasonFor(why)}. Until then nothing is rendered for the pool: its machines keep their config, and new machines get none. Slipway continues as soon as the image is known`;
+  return buildProblem('SLW_STREAM_NO_IMAGE', text);
+}
+
+function reasonFor(why: MissingImage): string {
+  if (why === 'no streams') {
+    return 'OSImageStream cluster lists no streams, because no source of OS images could be read completely so far. The condition Degraded of ClusterOperator machine-config names what is wrong. A source needs both the OS image and the extensions image of a stream';
+  }
+  if (why === 'worker has none') {
+    return 'it follows MachineConfigPool worker, which has none. See RenderDegraded of MachineConfigPool worker, or set spec.osImageStream.name';
+  }
+  return `the stream of ${quote(why.uninspected, MAX_IMAGE)}, which its machines run, is not known, and the registry of that image cannot be read. Check the registry and the pull secret, or set spec.osImageStream.name`;
+}
 
 function whyNotTo(to: string, from: string, pool: string): CodedProblem | null {
   const step = streamStep(from, to);
