@@ -71,6 +71,7 @@ export const streamErrors = {
   SLW_STREAM_FAMILY: 'a pool requests a stream of another operating system',
   SLW_STREAM_NO_DEFAULT: 'the default stream of the platform is not among the streams',
   SLW_STREAM_NO_IMAGE: 'a pool has no OS image yet, so nothing is rendered for it',
+  SLW_STREAM_MARK: 'a mark of a user on a stream cannot be used',
   SLW_STREAM_LIFECYCLE: 'the lifecycle of a stream in a release cannot be read',
 } as const;
 

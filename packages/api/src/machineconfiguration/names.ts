@@ -105,8 +105,10 @@ export const osStreamAnnotation = ours('os-image-stream');
 export const osStreamImagesAnnotation = ours('os-image-stream-images');
 /** On a pool: why its OS image stream cannot be used, as JSON. Written by the OS streams controller. */
 export const osStreamProblemAnnotation = ours('os-image-stream-problem');
-/** On the OSImageStream: the lifecycle of its streams according to the release payload, as JSON. */
+/** On the OSImageStream: the lifecycle of its streams, from the release payload and `stream-marks`, as JSON. */
 export const streamLifecycleAnnotation = ours('stream-lifecycle');
+/** On the OSImageStream, set by a user: streams that are deprecated, blocked or removed here, as JSON. */
+export const streamMarksAnnotation = ours('stream-marks');
 /** On the OSImageStream: the default stream that we set. A different one in its spec was chosen by a user. */
 export const ownDefaultStreamAnnotation = ours('default-stream');
 /** On the OSImageStream: which source provided each stream, as JSON. A source that fails keeps its streams. */

@@ -1,4 +1,4 @@
-import { clusterVersions, machineConfigPools } from '@slipway/api';
+import { clusterVersions, machineConfigPools, osImageStreams, streamMarksAnnotation } from '@slipway/api';
 import { type KubeObject, type Resource } from '@slipway/kube';
 import { customResourceDefinitions } from '@slipway/testing/resources';
 import { until } from '@slipway/testing/wait';
@@ -74,6 +74,35 @@ describe('a stream that is deprecated and removed', () => {
     await untilPoolCondition('worker', 'OSStreamDeprecated', { status: 'False', reason: 'AsExpected' });
     await untilCondition('operator', 'Upgradeable', { status: 'True', reason: 'AsExpected' });
     await untilCondition('version', 'Upgradeable', { status: 'True' });
+  });
+
+  it('can be marked by an administrator: as blocked, as removed, and as neither', async () => {
+    await start(old);
+    await untilRuns('worker', 'rhel-9');
+    const mark = (marks: object | null) =>
+      cluster.client.patch(
+        osImageStreams,
+        { name: 'cluster' },
+        {
+          type: 'merge',
+          body: {
+            metadata: { annotations: { [streamMarksAnnotation]: marks === null ? null : JSON.stringify(marks) } },
+          },
+        },
+        {},
+      );
+    await mark({ 'rhel-9': { state: 'blocked', successor: 'rhel-10', message: 'not certified' } });
+    await untilPoolCondition('worker', 'OSStreamDeprecated', {
+      status: 'True',
+      reason: 'StreamEndOfLife',
+      message: expect.stringMatching(/to rhel-10\. Message: not certified$/),
+    });
+    await untilCondition('operator', 'Upgradeable', { status: 'False', reason: 'DeprecatedOSStreamInUse' });
+    await mark({ 'rhel-10': { state: 'removed' } });
+    await untilStreams(['rhel-9'], 'rhel-9');
+    await untilCondition('operator', 'Upgradeable', { status: 'True' });
+    await mark(null);
+    await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
   });
 
   it('does not change a ClusterVersion of the platform', async () => {

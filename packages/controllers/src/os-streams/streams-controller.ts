@@ -1,6 +1,13 @@
 // Keeps OSImageStream `cluster` in line with the release payload. While its sources are unchanged, it calls no registry
 // (except every ten minutes for images that are specified by tag) and writes nothing.
-import { clusterOperators, type OSImageStream, osImageStreams, secrets, SINGLETON_NAME } from '@slipway/api';
+import {
+  clusterOperators,
+  type OSImageStream,
+  osImageStreams,
+  secrets,
+  SINGLETON_NAME,
+  streamMarksAnnotation,
+} from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import { type CodedProblem, formatProblem } from '@slipway/fleet';
 import {
@@ -138,7 +145,8 @@ async function reconcileStreams(
 ): Promise<Next> {
   const { context, options, pace, tags } = parts;
   const sources = await tags.read(named, context.now().getTime(), () => askForTags(named, parts));
-  const sourcesDigest = digestSources(sources, options.controllerVersion);
+  const marks = current?.metadata.annotations?.[streamMarksAnnotation] ?? '';
+  const sourcesDigest = digestSources(sources, options.controllerVersion, marks);
   const isStatic = isMadeFrom(current, sourcesDigest);
   // A failure may succeed with another pull secret.
   const attempt = `${sourcesDigest} ${computePullSecretDigest(context.read(secrets).get(parts.secret))}`;

@@ -11,12 +11,13 @@ export interface Stream extends StreamImages {
   readonly name: string;
 }
 
-/** The lifecycle that a payload declares for a stream. Without a declaration it is supported. */
+/** The lifecycle that a payload or a user declares for a stream. Without a declaration it is supported. */
 export interface StreamLifecycle {
-  readonly state: 'deprecated' | 'blocked';
-  /** The stream to move to; null: the payload names none. */
+  /** `removed`: pools cannot use it. Only a user declares this: a payload no longer contains the stream. */
+  readonly state: 'deprecated' | 'blocked' | 'removed';
+  /** The stream to move to; null: none is named. */
   readonly successor: string | null;
-  /** The payload's message; null: none. */
+  /** The message of the payload or the user; null: none. */
   readonly message: string | null;
 }
 

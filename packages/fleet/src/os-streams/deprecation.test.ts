@@ -66,7 +66,7 @@ describe('the messages', () => {
   it('name pool, stream, meaning, successor, what to set, and the message of the release', () => {
     const said = withLifecycle({ state: 'deprecated', successor: 'rhel10-coreos', message: 'See the notes.' });
     expect(poolDeprecation(on('rhel-9'), said).message).toBe(
-      'MachineConfigPool worker is on the OS image stream rhel-9, which is deprecated and will be removed in a future release. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10. Message from the release: See the notes.',
+      'MachineConfigPool worker is on the OS image stream rhel-9, which is deprecated and will be removed in a future release. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10. Message: See the notes.',
     );
   });
 
@@ -74,6 +74,19 @@ describe('the messages', () => {
     expect(poolDeprecation(on('rhel-9'), release['N+2']).message).toBe(
       'MachineConfigPool worker is on the OS image stream rhel-9, which is no longer in this release: the OS stays at its current version and gets no updates. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10.',
     );
+  });
+
+  it('of a stream that a user marks as removed name the successor and what the user says', () => {
+    const marked = sampleStreams(['rhel-10'], {
+      lifecycle: { 'rhel-9': { state: 'removed', successor: 'rhel-10', message: 'No longer certified.' } },
+    });
+    expect(poolDeprecation(on('rhel-9'), marked)).toEqual({
+      status: 'True',
+      reason: 'StreamRemoved',
+      message:
+        'MachineConfigPool worker is on the OS image stream rhel-9, which is marked as removed: the OS stays at its current version and gets no updates. Set spec.osImageStream.name of MachineConfigPool worker to rhel-10. Message: No longer certified.',
+    });
+    expect(computeUpgradeable([on('rhel-9')], marked)).toMatchObject({ status: 'False' });
   });
 
   it('of an upgrade that waits name every pool', () => {

@@ -50,7 +50,7 @@ export function computeUpgradeable(pools: readonly PoolOnStream[], streams: Stre
 interface Ending {
   readonly pool: string;
   readonly stream: string;
-  readonly state: 'deprecated' | 'blocked' | 'removed';
+  readonly state: keyof typeof meanings;
   readonly reason: 'StreamEndOfLife' | 'StreamRemoved';
   /** The stream that the pool is moving to. */
   readonly goingTo: string | null;
@@ -71,23 +71,26 @@ function findStreamEnd(stream: string, streams: Streams): Omit<Ending, 'pool' | 
   const lifecycle = findLifecycle(stream, streams);
   const said = lifecycle?.message ?? null;
   if (findStream(streams.available, stream) === undefined) {
-    return { stream, state: 'removed', reason: 'StreamRemoved', said };
+    return { stream, state: lifecycle?.state === 'removed' ? 'removed' : 'gone', reason: 'StreamRemoved', said };
   }
-  return lifecycle === undefined ? null : { stream, state: lifecycle.state, reason: 'StreamEndOfLife', said };
+  if (lifecycle === undefined) return null;
+  const reason = lifecycle.state === 'removed' ? 'StreamRemoved' : 'StreamEndOfLife';
+  return { stream, state: lifecycle.state, reason, said };
 }
 
 const holdsUpgrade = ({ state }: Ending): boolean => state !== 'deprecated';
 
 function poolMessage(ending: Ending, streams: Streams): string {
-  const said = ending.said === null ? '' : ` Message from the release: ${ending.said}`;
+  const said = ending.said === null ? '' : ` Message: ${ending.said}`;
   return `${whatIs(ending)}. ${whatToDo(ending, streams)}.${said}`;
 }
 
 const meanings = {
   deprecated: 'is deprecated and will be removed in a future release',
   blocked: 'is deprecated, and the cluster cannot be upgraded while it is used',
-  removed: 'is no longer in this release: the OS stays at its current version and gets no updates',
-} as const satisfies Readonly<Record<Ending['state'], string>>;
+  removed: 'is marked as removed: the OS stays at its current version and gets no updates',
+  gone: 'is no longer in this release: the OS stays at its current version and gets no updates',
+} as const;
 
 const whatIs = ({ pool, stream, state, goingTo }: Ending): string =>
   `MachineConfigPool ${pool} ${goingTo === null ? 'is on' : 'still has machines on'} the OS image stream ${stream}, which ${meanings[state]}`;

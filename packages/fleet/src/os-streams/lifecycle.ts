@@ -1,12 +1,15 @@
 import type { OSImageStream } from '@slipway/api';
-import { streamLifecycleAnnotation } from '@slipway/api/names';
+import { streamLifecycleAnnotation, streamMarksAnnotation } from '@slipway/api/names';
 import {
   decode,
   type Decoder,
   map,
+  nullable,
   object,
   oneOf,
+  optional,
   readableEntries,
+  record,
   refine,
   string,
   withFallback,
@@ -14,7 +17,8 @@ import {
 import type { CodedProblem } from '../problems.ts';
 import { isStreamName, type StreamLifecycle, type Streams } from './available.ts';
 
-// The lifecycle of streams: declared by a payload in annotations of a tag, and stored as JSON on the OSImageStream.
+// The lifecycle of streams: declared by a payload in annotations of a tag, or by a user in an annotation of the
+// OSImageStream, and stored there as JSON.
 
 /** On the tag of an OS image in image-references. */
 export const lifecycleAnnotations = {
@@ -23,7 +27,9 @@ export const lifecycleAnnotations = {
   message: 'io.openshift.os.stream-message',
 } as const;
 
-const states = ['deprecated', 'blocked'] as const;
+/** A payload that removes a stream no longer contains it. */
+const payloadStates = ['deprecated', 'blocked'] as const;
+const states = [...payloadStates, 'removed'] as const;
 const streamName = refine(string(), isStreamName, 'the name of a stream');
 
 /** So that a hundred streams stay well below the 256 KiB that all annotations of an object share. */
@@ -44,10 +50,10 @@ export interface ReadLifecycle {
 export function lifecycleOfTag(tag: string, annotations: Readonly<Record<string, string>>): ReadLifecycle {
   const said = annotations[lifecycleAnnotations.state];
   if (said === undefined || said === '') return { lifecycle: null, problems: [] };
-  const state = states.find((each) => each === said);
+  const state = payloadStates.find((each) => each === said);
   if (state === undefined) {
     const meaning = 'The stream counts as supported';
-    return { lifecycle: null, problems: [problemAt(tag, 'state', states.join(' or '), said, meaning)] };
+    return { lifecycle: null, problems: [problemAt(tag, 'state', payloadStates.join(' or '), said, meaning)] };
   }
   const successor = annotations[lifecycleAnnotations.successor] ?? '';
   const isNamed = isStreamName(successor);
@@ -98,10 +104,34 @@ const lifecycle: Decoder<StreamLifecycle> = object({
   message: map(withFallback(string(), ''), plain),
 });
 
+/** Strict, so that a user learns of a typing error. */
+const mark = object({
+  state: oneOf(states),
+  successor: optional(nullable(streamName)),
+  message: optional(nullable(string())),
+});
+
 /** Any client may have written there: invalid entries are ignored. */
 export function decodeLifecycle(text: string | undefined): Map<string, StreamLifecycle> {
   const decoded = decode(readableEntries(lifecycle, { key: streamName }), text ?? '{}', { maxChars: MAX_TEXT });
   return new Map([...(decoded.ok ? decoded.value : [])].slice(0, MAX_STREAMS));
+}
+
+export interface StreamMarks {
+  readonly marks: ReadonlyMap<string, StreamLifecycle>;
+  /** Marks that are invalid and ignored. */
+  readonly problems: readonly CodedProblem[];
+}
+
+/** What a user declares: it takes precedence over the payload. */
+export function readStreamMarks(text: string | undefined): StreamMarks {
+  if (text === undefined || text.trim() === '') return { marks: new Map(), problems: [] };
+  const marks = decodeLifecycle(text);
+  const checked = decode(record(mark, { max: MAX_STREAMS, key: streamName }), text, { maxChars: MAX_TEXT });
+  if (checked.ok) return { marks, problems: [] };
+  const counted = marks.size === 0 ? 'No stream is marked' : `Only the marks of ${[...marks.keys()].join(', ')} count`;
+  const message = `OSImageStream cluster, annotation ${streamMarksAnnotation}: ${checked.problem}. ${counted}. Correct it, for example to {"rhel-9":{"state":"blocked","successor":"rhel-10","message":"see the wiki"}}; a state is ${states.join(', ')}`;
+  return { marks, problems: [{ code: 'SLW_STREAM_MARK', message }] };
 }
 
 // The OSImageStream, in the form that pool decisions use.

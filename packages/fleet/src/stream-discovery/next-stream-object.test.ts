@@ -8,6 +8,7 @@ import {
   nextStreamObject,
   type StreamObjectInput,
 } from './next-stream-object.ts';
+import { digestSources, noSources } from './stream-sources.ts';
 import { configMap, pair, release } from './testing/readings.ts';
 
 const rhel9 = pair('rhel9-coreos', 'rhel-9');
@@ -249,6 +250,68 @@ describe('while the sources are the same', () => {
   it('one that was created without a status is not complete', () => {
     const { metadata, spec } = objectAfter([release(both)]);
     expect(isMadeFrom({ metadata, spec }, 'digest')).toBe(false);
+  });
+});
+
+describe('a stream that a user marks', () => {
+  const LIFECYCLE = 'slipway.dev/stream-lifecycle';
+  const marked = (marks: string, readings = [release(both)]): OSImageStream => {
+    const { metadata, ...rest } = objectAfter(readings);
+    return {
+      ...rest,
+      metadata: { ...metadata, annotations: { ...metadata.annotations, 'slipway.dev/stream-marks': marks } },
+    };
+  };
+  const deprecated = pair('rhel9-coreos', 'rhel-9', { 'io.openshift.os.stream-lifecycle': 'deprecated' });
+
+  it.each<[string, string, SourceReading, string[], object]>([
+    [
+      'blocked, under another of its names: it takes precedence over the release',
+      '{"rhel9-coreos":{"state":"blocked","successor":"rhel-10"}}',
+      release([...deprecated, ...rhel10], '5.0.0'),
+      ['rhel-10', 'rhel-9'],
+      { 'rhel-9': { state: 'blocked', successor: 'rhel-10', message: null } },
+    ],
+    [
+      'removed: no pool can use it any more',
+      '{"rhel-9":{"state":"removed","message":"No longer certified."}}',
+      release(both, '5.0.0'),
+      ['rhel-10'],
+      { 'rhel-9': { state: 'removed', successor: null, message: 'No longer certified.' } },
+    ],
+  ])('as %s', (_, marks, reading, names, lifecycle) => {
+    const result = next(marked(marks, [reading]), [reading]);
+    expect(result.problems).toEqual([]);
+    expect(Object.keys(imagesIn(result))).toEqual(names);
+    expect(JSON.parse(getDesired(result)?.annotations[LIFECYCLE] ?? '')).toEqual(lifecycle);
+  });
+
+  it('as removed returns when the mark is removed', () => {
+    const removed = objectAfter([release(rhel9)]);
+    expect(Object.keys(imagesIn(next(removed, [release(both)])))).toEqual(['rhel-10', 'rhel-9']);
+    expect(isMadeFrom(removed, digestSources(noSources, '1', '{"rhel-10":{"state":"removed"}}'))).toBe(false);
+  });
+
+  it('as removed cannot be the default', () => {
+    const result = next(marked('{"rhel-9":{"state":"removed"}}'), [release(both)]);
+    expect(result.type).toBe('leave');
+    expect(listCodes(result)).toEqual(['SLW_STREAM_NO_DEFAULT']);
+  });
+
+  it('in an unknown way is reported, as long as it is there; valid marks count', () => {
+    const before = marked('{"rhel-9":{"state":"gone"},"rhel-10":{"state":"deprecated"}}');
+    for (const readings of [[release(both)], null]) {
+      const result = next(before, readings);
+      expect(result.problems).toEqual([
+        {
+          code: 'SLW_STREAM_MARK',
+          message: expect.stringMatching(
+            /^OSImageStream cluster, annotation slipway\.dev\/stream-marks: .*expected one of deprecated, blocked, removed.* Only the marks of rhel-10 count\./,
+          ),
+        },
+      ]);
+    }
+    expect(getDesired(next(before, [release(both)]))?.annotations[LIFECYCLE]).toContain('rhel-10');
   });
 });
 

@@ -8,12 +8,13 @@ import {
   ownDefaultStreamAnnotation,
   releasePayloadImageAnnotation,
   streamLifecycleAnnotation,
+  streamMarksAnnotation,
   streamOriginsAnnotation,
   streamSourcesAnnotation,
 } from '@slipway/api';
 import { findStream, type Stream } from '../os-streams/available.ts';
 import { selectDefaultStream } from '../os-streams/default-stream.ts';
-import { decodeLifecycle, encodeLifecycle } from '../os-streams/lifecycle.ts';
+import { decodeLifecycle, encodeLifecycle, readStreamMarks, type StreamMarks } from '../os-streams/lifecycle.ts';
 import { type StreamCondition } from '../os-streams/deprecation.ts';
 import type { CodedProblem } from '../problems.ts';
 import {
@@ -35,7 +36,7 @@ export interface StreamObjectInput {
   readonly current: Pick<OSImageStream, 'metadata' | 'spec' | 'status'> | undefined;
   /** Null: the sources have not changed, so no registry was queried. */
   readonly discovery: Discovery | null;
-  /** Covers all sources of the discovery. */
+  /** Covers all sources of the discovery, and the marks of users. */
   readonly sourcesDigest: string;
   /** Null: there is none. */
   readonly releaseImage: string | null;
@@ -57,7 +58,7 @@ export type NextStreamObject =
 export function nextStreamObject(input: StreamObjectInput): NextStreamObject {
   const { current, discovery } = input;
   if (discovery === null) return withStatus(current);
-  return fromSources(input, { ...discovery, found: keepLastStreams(current, discovery) });
+  return fromSources(input, { ...discovery, found: applyMarks(current, keepLastStreams(current, discovery)) });
 }
 
 /** While the sources are unchanged, only the default can change: the user sets it. */
@@ -73,7 +74,7 @@ function withStatus(current: StreamObjectInput['current']): NextStreamObject {
       status: { availableStreams, defaultStream: chosen?.name ?? defaultStream },
       annotations: {},
     },
-    problems: dangling(current, availableStreams),
+    problems: [...readMarks(current).problems, ...dangling(current, availableStreams)],
   };
 }
 
@@ -83,12 +84,13 @@ function fromSources(
 ): NextStreamObject {
   const { found, notes, failed } = discovery;
   const failures = notes.filter(isFailure).map(toFailure);
-  const available = found.map(({ stream }) => stream);
+  const { problems: unreadable } = readMarks(current);
+  const available = found.filter(({ lifecycle }) => lifecycle?.state !== 'removed').map(({ stream }) => stream);
   const override = readOverride(current);
-  const chosen = chooseDefault(current, discovery);
+  const chosen = chooseDefault(current, available, discovery);
   // What was skipped explains why there is no default.
   const skipped = notes.filter((note) => !isFailure(note));
-  if (!chosen.ok) return { type: 'leave', problems: [...failures, ...skipped, chosen.problem] };
+  if (!chosen.ok) return { type: 'leave', problems: [...failures, ...unreadable, ...skipped, chosen.problem] };
   const isOverride = chosen.because === 'override';
   const own = isOverride ? (current?.metadata.annotations?.[ownDefaultStreamAnnotation] ?? null) : chosen.name;
   const status = { availableStreams: available, defaultStream: chosen.name };
@@ -108,7 +110,7 @@ function fromSources(
         ...((isWhole || !isSame) && { [streamSourcesAnnotation]: isWhole ? sourcesDigest : null }),
       },
     },
-    problems: [...failures, ...(isOverride ? [] : dangling(current, available))],
+    problems: [...failures, ...unreadable, ...(isOverride ? [] : dangling(current, available))],
   };
 }
 
@@ -136,9 +138,9 @@ const toFailure = ({ code, message }: StreamNote): CodedProblem => ({
 /** The release image specifies the version: while it cannot be read, our default stays. */
 function chooseDefault(
   current: StreamObjectInput['current'],
-  { found, version, failed }: Discovery,
+  available: readonly Stream[],
+  { version, failed }: Discovery,
 ): ReturnType<typeof selectDefaultStream> {
-  const available = found.map(({ stream }) => stream);
   const override = readOverride(current);
   const isChosen = override !== null && findStream(available, override) !== undefined;
   const own = failed.includes('release image') ? findOwnDefault(current, available) : undefined;
@@ -173,6 +175,21 @@ function keepLastStreams(
   });
   const others = found.filter(({ stream }) => !kept.some((each) => isSameStream(each.stream.name, stream.name)));
   return [...others, ...kept].sort((a, b) => (a.stream.name < b.stream.name ? -1 : 1)).slice(0, MAX_STREAMS);
+}
+
+const readMarks = (current: StreamObjectInput['current']): StreamMarks =>
+  readStreamMarks(current?.metadata.annotations?.[streamMarksAnnotation]);
+
+/** The mark of a user takes precedence over the payload. */
+function applyMarks(
+  current: StreamObjectInput['current'],
+  found: readonly DiscoveredStream[],
+): readonly DiscoveredStream[] {
+  const { marks } = readMarks(current);
+  return found.map(({ stream, from, lifecycle }) => {
+    const mark = [...marks].find(([name]) => isSameStream(name, stream.name))?.[1];
+    return { stream, from, lifecycle: mark ?? lifecycle };
+  });
 }
 
 /** Any client may have written there: invalid entries are ignored. */

@@ -59,9 +59,9 @@ export function replaceTags(sources: StreamSources, byTag: ReadonlyMap<string, s
 export const hasSources = ({ commandLine, configMap, release }: StreamSources): boolean =>
   commandLine !== null || configMap !== null || release !== null;
 
-/** While the digest is the same, discovery cannot return anything else. */
-export function digestSources(sources: StreamSources, controllerVersion: string): string {
+/** While the digest is the same, discovery cannot return anything else. `marks`: the annotation with the marks of users. */
+export function digestSources(sources: StreamSources, controllerVersion: string, marks = ''): string {
   const { release } = sources;
   const payload = release !== null && 'imageReferences' in release ? sha256(release.imageReferences) : release;
-  return sha256(canonicalJson({ ...sources, release: payload, controllerVersion }));
+  return sha256(canonicalJson({ ...sources, release: payload, controllerVersion, ...(marks !== '' && { marks }) }));
 }
