@@ -13,7 +13,7 @@ import {
 import { fleetNodes } from '../sources.ts';
 import { type CordonedNode, createDrainAttempts, emptyNode, type DrainAttempts } from './empty-node.ts';
 import { createDrainMetrics } from './metrics.ts';
-import { answerChange, cordonChange, disownChange, patchNode, uncordonChange } from './patch-node.ts';
+import { answerChange, cordonChange, disownChange, unblockChange, patchNode, uncordonChange } from './patch-node.ts';
 
 export interface DrainOptions {
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
@@ -67,6 +67,9 @@ async function executeStep(
       return done();
     case 'disown':
       await patchNode(node, disownChange, context.write);
+      return done();
+    case 'unblock':
+      await patchNode(node, unblockChange, context.write);
       return done();
     case 'spare':
       await skipDrain(step, node, context);

@@ -63,6 +63,8 @@ export const uncordonChange = (wish: DrainRequest, ours: boolean): NodeChange =>
 
 export const disownChange: NodeChange = { annotations: { [cordonedAnnotation]: null } };
 
+export const unblockChange: NodeChange = { annotations: { [drainBlockedAnnotation]: null } };
+
 const blockedChange = (text: string): NodeChange => ({
   annotations: { [drainBlockedAnnotation]: text === '' ? null : text },
 });

@@ -1,4 +1,4 @@
-import { cordonedAnnotation, drainSinceAnnotation, nodeAnnotations } from '@slipway/api';
+import { cordonedAnnotation, drainBlockedAnnotation, drainSinceAnnotation, nodeAnnotations } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { readDrainFacts, nextDrainStep } from './drain-step.ts';
 
@@ -12,14 +12,19 @@ interface DrainCase {
   /** Only the annotation is left. */
   claims?: boolean;
   since?: string;
+  blocked?: string;
 }
 
-function decideStep({ wants, has, cordoned, claims = cordoned === 'by us', since }: DrainCase, isOnlyNode = false) {
+function decideStep(
+  { wants, has, cordoned, claims = cordoned === 'by us', since, blocked }: DrainCase,
+  isOnlyNode = false,
+) {
   const annotations = {
     ...(wants !== undefined && { [nodeAnnotations.desiredDrain]: wants }),
     ...(has !== undefined && { [nodeAnnotations.lastAppliedDrain]: has }),
     ...(claims && { [cordonedAnnotation]: BEGAN }),
     ...(since !== undefined && { [drainSinceAnnotation]: since }),
+    ...(blocked !== undefined && { [drainBlockedAnnotation]: blocked }),
   };
   const node = { metadata: { name: 'n', annotations }, spec: cordoned === undefined ? {} : { unschedulable: true } };
   return nextDrainStep(readDrainFacts(node), isOnlyNode);
@@ -35,6 +40,11 @@ describe('a node', () => {
     ['with an answered request is ignored', { wants: 'drain-b', has: 'drain-b', cordoned: 'by us' }, { type: 'rest' }],
     ['with an unknown request is ignored', { wants: 'paint-b' }, { type: 'rest' }],
     ['whose request names no config is ignored', { wants: 'drain-' }, { type: 'rest' }],
+    [
+      'that is not being drained has nothing that blocks its drain',
+      { wants: 'uncordon-b', has: 'uncordon-b', blocked: 'a user wrote this' },
+      { type: 'unblock' },
+    ],
     [
       'that requests a drain is cordoned',
       { wants: 'drain-b' },

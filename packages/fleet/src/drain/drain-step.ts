@@ -60,6 +60,8 @@ export type DrainStep =
   | { readonly type: 'rest' }
   /** A user undid Slipway's cordon: the next cordon is not Slipway's. */
   | { readonly type: 'disown' }
+  /** It is not being drained, but its annotation names what blocks the drain: another client wrote it. */
+  | { readonly type: 'unblock' }
   /** No other node could run its pods: the drain is skipped. */
   | { readonly type: 'spare'; readonly wish: DrainRequest }
   /** `ours` false: a user has cordoned it, and only the start time is recorded. */
@@ -72,7 +74,8 @@ export type DrainStep =
 export function nextDrainStep(facts: DrainFacts, isOnlyNode: boolean): DrainStep {
   const { wanted, applied, isCordonedByUs, isUnschedulable, since } = facts;
   if (wanted === null || (wanted.text === applied && !isLeftInADrain(facts))) {
-    return { type: isCordonedByUs && !isUnschedulable ? 'disown' : 'rest' };
+    if (isCordonedByUs && !isUnschedulable) return { type: 'disown' };
+    return { type: facts.blocked === '' ? 'rest' : 'unblock' };
   }
   if (wanted.verb === 'uncordon') return { type: 'uncordon', wish: wanted, ours: isCordonedByUs };
   if (isOnlyNode) return { type: 'spare', wish: wanted };

@@ -2,12 +2,15 @@
 import { driftPolicyAnnotation } from '@slipway/api/names';
 import type { NodePhase, RolloutDecision } from '../rollout/facts.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
+import { formatNames } from '../rollout/node-state.ts';
 
 export interface Situation {
   readonly node: NodeFacts;
   readonly pool: string;
   readonly phase: NodePhase;
   readonly poolPhase: RolloutDecision['phase'];
+  /** The machines that keep the rollout waiting until a user acts. */
+  readonly slotHolders: readonly NodeFacts[];
 }
 
 interface Remediation {
@@ -45,7 +48,7 @@ const remediations: readonly Remediation[] = [
   {
     when: (situation) => situation.phase === 'drifted',
     say: ({ pool, node }) =>
-      `Revert the change on node ${node.name}, add it to a MachineConfig, or have the daemon revert it (kubectl annotate machineconfiguration cluster ${driftPolicyAnnotation}=heal). Until then the node counts as unavailable and the next wave does not start. To start that wave anyway: slipway resume ${pool}.`,
+      `Revert the change on node ${node.name}, add it to a MachineConfig, or have the daemon revert it (annotation ${driftPolicyAnnotation}=heal of the MachineConfiguration cluster). Until then the node counts as unavailable and the next wave does not start. To start that wave anyway: slipway resume ${pool}.`,
   },
   {
     when: (situation) => !['failed', 'drifted'].includes(situation.phase) && isFailing(situation),
@@ -55,6 +58,11 @@ const remediations: readonly Remediation[] = [
     when: (situation) => situation.poolPhase === 'halted' && situation.phase !== 'failed' && !isHealthy(situation),
     say: ({ pool }) =>
       `The rollout is halted because of another node, or because of the pool’s target: slipway status ${pool} shows which. Roll back (slipway cancel ${pool}) or continue anyway (slipway resume ${pool}).`,
+  },
+  {
+    when: ({ phase, slotHolders }) => phase === 'waiting' && slotHolders.length > 0,
+    say: ({ pool, slotHolders }) =>
+      `It waits until a user acts: ${formatNames(slotHolders)} ${slotHolders.length === 1 ? 'is' : 'are'} cordoned by a user or failed, and ${slotHolders.length === 1 ? 'counts' : 'count'} as unavailable. See what to do there: slipway why ${slotHolders[0]?.name}. Or raise spec.maxUnavailable of pool ${pool}.`,
   },
   {
     when: ({ node }) => node.isCordoned && !node.isCordonedByUs,

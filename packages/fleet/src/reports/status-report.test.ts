@@ -98,6 +98,16 @@ describe('the state of a fleet', () => {
     ).toBeNull();
   });
 
+  it.each<[string, ReturnType<typeof sampleNode>]>([
+    ['cordoned', sampleNode('b', { isCordoned: true })],
+    ['that has drifted', sampleNode('b', { state: 'Degraded', reason: 'it differs [SLW_DAEMON_DRIFT]' })],
+  ])('estimates nothing while a machine %s holds the only slot', (_, holder) => {
+    const annotations = { [rolloutHistoryAnnotation]: encodeHistory([record]) };
+    const pools = [sampleMachineConfigPool('worker', { annotations })];
+    expect(firstPool({ pools, nodes: [holder, sampleNode('c')] }).secondsLeft).toBeNull();
+    expect(firstPool({ pools, nodes: [sampleNode('b'), sampleNode('c')] }).secondsLeft).toBe(120);
+  });
+
   it('does not change while nothing happens, so that a watch prints nothing', () => {
     const fleet = sampleFleet({ nodes });
     const [first, second] = [now, now + 5000].map((at) => statusReport(fleet, decideFleet(fleet, at)));

@@ -3,6 +3,7 @@ import type { MachineConfigNode } from '@slipway/api';
 import type { NodePhase, NodeVerdict, RolloutDecision } from '../rollout/facts.ts';
 import type { DecidedFleet, DecidedPool, NodeOutside } from '../rollout/decide-fleet.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
+import { isStuck } from '../rollout/node-state.ts';
 import { waveSizes } from '../rollout/policy.ts';
 import { estimateSeconds } from '../rollout/waves.ts';
 import type { FleetSnapshot } from './fleet-snapshot.ts';
@@ -189,12 +190,28 @@ function countMachines(nodes: readonly NodeReport[], target: string | null): Mac
   };
 }
 
+/**
+ * The machines that keep the rollout waiting until a user acts: they are cordoned by a user, or failed, and no other
+ * machine is being updated. None while it continues.
+ */
+export function listSlotHolders({ nodes, decision }: Pick<DecidedPool, 'nodes' | 'decision'>): NodeFacts[] {
+  const verdicts = [...decision.nodes.values()];
+  const isWaiting = verdicts.some(({ phase }) => phase === 'waiting');
+  const continues = verdicts.some(({ phase }) => phase === 'updating' || phase === 'next');
+  if (decision.phase !== 'updating' || !isWaiting || continues) return [];
+  return nodes.filter((node) => {
+    const verdict = decision.nodes.get(node.name);
+    return verdict?.isUnavailable === true && (isStuck(node) || verdict.phase === 'failed');
+  });
+}
+
 /** Machines that are updated, or that no progress of the rollout updates. */
 const settledPhases: ReadonlySet<NodePhase> = new Set(['updated', 'skipped', 'drifted']);
 
-/** Only while machines are updated: the end of a halted or paused rollout cannot be estimated. */
-function secondsLeft({ facts, decision, history }: DecidedPool, nodes: readonly NodeReport[]): number | null {
-  if (decision.phase !== 'updating') return null;
+/** Only while machines are updated: the end of a rollout that is halted, paused or waits for a user cannot be estimated. */
+function secondsLeft(pool: DecidedPool, nodes: readonly NodeReport[]): number | null {
+  const { facts, decision, history } = pool;
+  if (decision.phase !== 'updating' || listSlotHolders(pool).length > 0) return null;
   const hasWaves = decision.wave !== null && decision.wave.of > 1;
   return estimateSeconds(history, {
     nodes: nodes.filter(({ phase }) => !settledPhases.has(phase)).length,

@@ -4,7 +4,7 @@ import type { DecidedFleet, DecidedPool } from '../rollout/decide-fleet.ts';
 import type { NodeFacts, NodePhase, RolloutDecision } from '../rollout/facts.ts';
 import { parseTargetReason } from '../rollout/read-facts.ts';
 import type { FleetSnapshot } from './fleet-snapshot.ts';
-import { readNodeStep, noStep } from './status-report.ts';
+import { listSlotHolders, readNodeStep, noStep } from './status-report.ts';
 import { listRemediations } from './remediation.ts';
 
 export type WhyReport = WhyInPool | WhyOutside;
@@ -56,7 +56,8 @@ export function whyReport(name: string, fleet: FleetSnapshot, decided: DecidedFl
   return null;
 }
 
-function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: FleetSnapshot): WhyInPool {
+function inPool(facts: NodeFacts, decided: DecidedPool, fleet: FleetSnapshot): WhyInPool {
+  const { name: pool, decision } = decided;
   const { name, current, desired, state, isReady, notReady, isCordoned, isCordonedByUs, drainBlocked, reason } = facts;
   const { phase, why } = decision.nodes.get(name) ?? { phase: 'skipped', why: 'no decision was made about this node' };
   const step = phase === 'updating' || phase === 'failed' ? readNodeStep(fleet.machineConfigNodes.get(name)) : noStep;
@@ -80,7 +81,13 @@ function inPool(facts: NodeFacts, { name: pool, decision }: DecidedPool, fleet: 
     reason,
     poolPhase: decision.phase,
     poolSummary: decision.summary,
-    wayOut: listRemediations({ node: facts, pool, phase, poolPhase: decision.phase }),
+    wayOut: listRemediations({
+      node: facts,
+      pool,
+      phase,
+      poolPhase: decision.phase,
+      slotHolders: listSlotHolders(decided),
+    }),
   };
 }
 

@@ -34,6 +34,16 @@ const failed = sampleNode('worker-0', { desired: 'rendered-worker-2', state: 'De
 const others = [sampleNode('worker-1'), sampleNode('worker-2')];
 
 describe('slipway why', () => {
+  it('names the machines that hold every slot until a user acts', () => {
+    const nodes = [sampleNode('worker-0', { isCordoned: true }), ...others];
+    expect(whyInPool('worker-1', { nodes }).wayOut).toEqual([
+      'It waits until a user acts: worker-0 is cordoned by a user or failed, and counts as unavailable. See what to do there: slipway why worker-0. Or raise spec.maxUnavailable of pool worker.',
+    ]);
+    expect(whyInPool('worker-0', { nodes }).wayOut).toEqual([
+      'A user cordoned it. To let it update: kubectl uncordon worker-0',
+    ]);
+  });
+
   it('shows when and why an updating node was assigned its config, its step, and what its drain waits for', () => {
     const report = whyInPool('worker-0', { nodes: [moving, ...others], records: [recordIn('worker-0', 'Drained')] });
     expect(report).toMatchObject({
