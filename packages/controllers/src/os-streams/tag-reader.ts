@@ -7,7 +7,7 @@ export interface TagReader {
   waitFor(named: StreamSources, now: number): number | null;
   /**
    * The sources by digest: asks the registries if it is time. For a tag without an answer the last one holds; a tag that
-   * never had one stays as it is.
+   * never had one stays a tag.
    */
   read(named: StreamSources, now: number, ask: () => Promise<ReadonlyMap<string, string>>): Promise<StreamSources>;
 }
