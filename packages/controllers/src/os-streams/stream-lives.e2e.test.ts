@@ -137,7 +137,7 @@ describe('with the feature gate off', () => {
     await until(async () => expect((await cluster.renderedOs('infra')).image).toBe(findOsImage(old, 'rhel-9')));
     expect(await cluster.streams()).toBeUndefined();
     const { metadata, status } = await cluster.pool('worker');
-    expect(metadata.annotations).not.toHaveProperty([STREAM]);
+    expect(metadata.annotations ?? {}).not.toHaveProperty([STREAM]);
     expect(status?.osImageStream).toBeUndefined();
     expect(await poolCondition('worker', 'OSStreamDeprecated')).toBeUndefined();
   });
