@@ -1,4 +1,5 @@
 export { builtInControllers } from './built-in-controller.ts';
+export { clusterOperatorController } from './cluster-operator-controller.ts';
 export { type WatchedFeatureGates, watchFeatureGates } from './feature-gates.ts';
 export { createFetcher, type NodeFetcherOptions } from './remote-content/fetch.ts';
 export { remoteContentController, type RemoteContentOptions } from './remote-content/controller.ts';

@@ -8,6 +8,7 @@ export {
   type ResolvedGates,
   resolveFeatureGates,
 } from './feature-gates.ts';
+export { computeOperatorStatus } from './operator-status.ts';
 export {
   type BuiltInMachineConfig,
   builtInMachineConfigs,
@@ -154,6 +155,8 @@ export {
   type PoolOnStream,
   type StreamCondition,
   computeUpgradeable,
+  stateOfStream,
+  type StreamState,
 } from './os-streams/deprecation.ts';
 export type * from './os-streams/available.ts';
 export {

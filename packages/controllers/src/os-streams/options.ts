@@ -1,5 +1,5 @@
 import { backoffMs } from '@slipway/base/backoff';
-import type { Gates } from '@slipway/kube';
+import type { Gates, Metrics } from '@slipway/kube';
 import type { SourceOptions } from '../sources.ts';
 import type { MakeRegistry } from './registry.ts';
 
@@ -11,6 +11,7 @@ export interface OsStreamsOptions extends SourceOptions {
   readonly pullSecret?: { readonly namespace: string; readonly name: string } | undefined;
   /** The same gates as the manager's: whether the cluster may be upgraded depends on more than streams. */
   readonly gates: Gates;
+  readonly metrics?: Pick<Metrics, 'registry'> | undefined;
   readonly retry?: RetryTimes | undefined;
   /** How often images that are specified by tag are compared with their registry. */
   readonly tagIntervalMs?: number | undefined;

@@ -36,6 +36,7 @@ describe('OSImageStream cluster', () => {
     await untilRuns('worker', 'rhel-9');
     await untilCondition('operator', 'Degraded', { status: 'False', reason: 'AsExpected' });
     await untilCondition('operator', 'Upgradeable', { status: 'True' });
+    await untilCondition('operator', 'Available', { status: 'True', reason: 'AsExpected', message: 'Version: 4.22.0' });
     await untilPoolCondition('worker', 'OSStreamDeprecated', { status: 'False', reason: 'AsExpected' });
   });
 
@@ -43,6 +44,8 @@ describe('OSImageStream cluster', () => {
     const first = await start(old);
     await untilRuns('worker', 'rhel-9');
     await untilRuns('master', 'rhel-9');
+    await untilCondition('operator', 'Available', { status: 'True', message: 'Version: 4.22.0' });
+    await untilCondition('operator', 'Progressing', { status: 'False' });
     await first.stop();
     const before = cluster.registry.requests().length;
     const { writes } = run();

@@ -36,6 +36,7 @@ import {
   type Writer,
 } from '@slipway/kube';
 import { isRegistryError } from '@slipway/registry';
+import { OPERATOR, operatorSource, publishOnOperator, STREAMS_DEGRADED } from '../cluster-operator.ts';
 import { OS_STREAMS_GATE } from '../feature-gates.ts';
 import {
   clusterVersionSource,
@@ -45,33 +46,32 @@ import {
   readStreamSources,
   findStreamObject,
 } from '../sources.ts';
+import { createStreamMetrics, type StreamMetrics } from './metrics.ts';
 import { createRetryBackoff, DEFAULT_PULL_SECRET, type OsStreamsOptions, type RetryBackoff } from './options.ts';
 import { poolStreamsController } from './pool-streams-controller.ts';
 import { computePullSecretDigest, keepRegistry, type KeptRegistry } from './registry.ts';
 import { createTagReader, type TagReader } from './tag-reader.ts';
-import {
-  buildDegradedCondition,
-  DEGRADED_REASON,
-  OPERATOR,
-  operatorSource,
-  publishOnOperator,
-  upgradeableController,
-} from './upgradeable-controller.ts';
+import { buildStreamsCondition, upgradeableController } from './upgradeable-controller.ts';
 
 /** Everything that is only about OS image streams. Render and rollout follow what these write. */
 export function osStreamsControllers(options: OsStreamsOptions): ControllerDef[] {
   const registries = keepRegistry(options.registry);
+  const metrics = options.metrics === undefined ? undefined : createStreamMetrics(options.metrics);
   return [
-    osStreamsController(options, registries),
+    osStreamsController(options, registries, metrics),
     poolStreamsController(options, registries),
-    upgradeableController(options.gates),
+    upgradeableController(options.gates, metrics),
   ];
 }
 
 /** Until an object that is being deleted is gone, or the cache has our write. */
 const REQUEUE_MS = 1000;
 
-function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry): ControllerDef {
+function osStreamsController(
+  options: OsStreamsOptions,
+  registries: KeptRegistry,
+  metrics: StreamMetrics | undefined,
+): ControllerDef {
   const { namespace, pullSecret = DEFAULT_PULL_SECRET } = options;
   const pace = createRetryBackoff(options.retry);
   const tags = createTagReader(options.tagIntervalMs);
@@ -93,18 +93,22 @@ function osStreamsController(options: OsStreamsOptions, registries: KeptRegistry
       { resource: clusterOperators, subresource: 'status' },
     ],
     startsWith: [SINGLETON_NAME],
-    listen: () => registries.close,
+    listen: () => () => {
+      registries.close();
+      metrics?.reset();
+    },
     async reconcile(_, context) {
       const sources = readStreamSources(context.read, options);
       const current = context.unsure
         ? await context.client.find(osImageStreams, { name: SINGLETON_NAME })
         : findStreamObject(context.read);
       if (current?.metadata.deletionTimestamp !== undefined) return again(REQUEUE_MS);
-      if (!hasSources(sources)) return publishProblems([], context);
+      if (!hasSources(sources)) return publishProblems([], context, metrics);
       return reconcileStreams(current, sources, {
         context,
         options,
         registries,
+        metrics,
         pace,
         tags,
         secret: `${pullSecret.namespace}/${pullSecret.name}`,
@@ -124,15 +128,16 @@ const withdraw: Gate['whenOff'] = async (context) => {
   // The Upgradeable condition has another writer, which works with the gate on or off.
   const operator = await client.find(clusterOperators, { name: OPERATOR });
   const isDegraded = operator?.status?.conditions?.some(
-    ({ type, reason }) => type === 'Degraded' && reason === DEGRADED_REASON,
+    ({ type, status }) => type === STREAMS_DEGRADED && status === 'True',
   );
-  if (isDegraded === true) await publishOnOperator(operator, buildDegradedCondition([]), context);
+  if (isDegraded === true) await publishOnOperator(operator, [buildStreamsCondition([])], context);
 };
 
 interface StreamDeps {
   readonly context: Context;
   readonly options: OsStreamsOptions;
   readonly registries: KeptRegistry;
+  readonly metrics: StreamMetrics | undefined;
   readonly pace: RetryBackoff;
   readonly tags: TagReader;
   readonly secret: string;
@@ -157,7 +162,7 @@ async function reconcileStreams(
   const written = await write(next, current, context);
   if (written === 'behind') return again(REQUEUE_MS);
   recordEvents(discovery, next, written ?? current, context);
-  await publishProblems(next.problems, context);
+  await publishProblems(next.problems, context, parts.metrics);
   const isWhole = isStatic || isMadeFrom(written ?? current, sourcesDigest);
   if (!isWhole) return again(pace.failed(attempt, context.now().getTime()));
   pace.succeeded();
@@ -236,8 +241,13 @@ function recordEvents(
   }
 }
 
-async function publishProblems(problems: readonly CodedProblem[], context: Context): Promise<Next> {
-  await publishOnOperator(context.read(clusterOperators).get(OPERATOR), buildDegradedCondition(problems), context);
+async function publishProblems(
+  problems: readonly CodedProblem[],
+  context: Context,
+  metrics: StreamMetrics | undefined,
+): Promise<Next> {
+  metrics?.problems(problems);
+  await publishOnOperator(context.read(clusterOperators).get(OPERATOR), [buildStreamsCondition(problems)], context);
   return done();
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamLifecycle } from './available.ts';
 import { decodeLifecycle, encodeLifecycle, lifecycleOfTag } from './lifecycle.ts';
-import { poolDeprecation, type PoolOnStream, computeUpgradeable } from './deprecation.ts';
+import { poolDeprecation, type PoolOnStream, computeUpgradeable, stateOfStream } from './deprecation.ts';
 import { sampleImages, sampleStreams, tracked } from './testing/sample.ts';
 
 const on = (name: string, more: Partial<PoolOnStream> = {}): PoolOnStream => ({
@@ -34,6 +34,15 @@ describe('from deprecation to removal', () => {
         reason: upgradeable === 'True' ? 'AsExpected' : 'DeprecatedOSStreamInUse',
       });
     }
+  });
+
+  it.each([
+    ['before', 'supported'],
+    ['N', 'deprecated'],
+    ['N+1', 'blocked'],
+    ['N+2', 'removed'],
+  ] as const)('release %s: the stream is %s', (name, state) => {
+    expect(stateOfStream('rhel-9', release[name])).toBe(state);
   });
 
   it.each(Object.entries(release))('release %s: a pool that has migrated reports nothing', (_, streams) => {

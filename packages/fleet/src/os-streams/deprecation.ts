@@ -78,6 +78,14 @@ function findStreamEnd(stream: string, streams: Streams): Omit<Ending, 'pool' | 
   return { stream, state: lifecycle.state, reason, said };
 }
 
+export type StreamState = 'supported' | 'deprecated' | 'blocked' | 'removed';
+
+/** Of a stream that a pool is on. */
+export function stateOfStream(stream: string, streams: Streams): StreamState {
+  const state = findStreamEnd(stream, streams)?.state ?? 'supported';
+  return state === 'gone' ? 'removed' : state;
+}
+
 const holdsUpgrade = ({ state }: Ending): boolean => state !== 'deprecated';
 
 function poolMessage(ending: Ending, streams: Streams): string {

@@ -19,7 +19,6 @@ export {
 } from './discover-streams.ts';
 export {
   isMadeFrom,
-  isReportedByUs,
   joinUpgradeable,
   type NextStreamObject,
   nextStreamObject,

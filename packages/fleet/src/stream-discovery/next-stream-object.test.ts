@@ -1,13 +1,7 @@
 import type { OSImageStream } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { discoverStreams, type SourceReading } from './discover-streams.ts';
-import {
-  isMadeFrom,
-  isReportedByUs,
-  joinUpgradeable,
-  nextStreamObject,
-  type StreamObjectInput,
-} from './next-stream-object.ts';
+import { isMadeFrom, joinUpgradeable, nextStreamObject, type StreamObjectInput } from './next-stream-object.ts';
 import { digestSources, noSources } from './stream-sources.ts';
 import { configMap, pair, release } from './testing/readings.ts';
 
@@ -341,16 +335,5 @@ describe('whether the cluster may be upgraded', () => {
     const { message } = joinUpgradeable({ ...held, message: 's'.repeat(9000) }, 'k'.repeat(9000));
     expect(message.length).toBeLessThanOrEqual(4000);
     expect(message).toMatch(/^s+…\nk+…$/);
-  });
-
-  it.each([
-    [undefined, false],
-    ['AsExpected', false],
-    ['PoolUpdating', false],
-    ['BootImageSkew', true],
-    ['DeprecatedOSStreamInUse', true],
-    ['DeprecatedOSStreamInUse::BootImageSkew', true],
-  ])('the reason %s is ours: %s', (reason, isOurs) => {
-    expect(isReportedByUs(reason)).toBe(isOurs);
   });
 });

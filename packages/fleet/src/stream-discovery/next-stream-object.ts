@@ -221,7 +221,6 @@ export const isMadeFrom = (current: StreamObjectInput['current'], sourcesDigest:
 // Merges two findings into one condition.
 
 const SKEW = 'BootImageSkew';
-const reasonsOfOurs: ReadonlySet<string> = new Set(['DeprecatedOSStreamInUse', SKEW]);
 const BETWEEN = '::';
 const MAX_MESSAGE_LENGTH = 4000;
 
@@ -236,9 +235,5 @@ export function joinUpgradeable(streams: StreamCondition, skew: string | null): 
     message: `${cut(streams.message, MAX_MESSAGE_LENGTH / 2)}\n${cut(skew, MAX_MESSAGE_LENGTH / 2 - 1)}`,
   };
 }
-
-/** Whether one of our findings blocks the upgrade. */
-export const isReportedByUs = (reason: string | undefined): boolean =>
-  reason?.split(BETWEEN).some((each) => reasonsOfOurs.has(each)) === true;
 
 const cut = (text: string, limit = MAX_MESSAGE_LENGTH): string => truncate(text, limit);

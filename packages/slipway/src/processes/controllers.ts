@@ -4,6 +4,7 @@ import {
   bootImagesControllers,
   builtInControllers,
   certificatesController,
+  clusterOperatorController,
   createIronic,
   dataImagesController,
   drainController,
@@ -110,6 +111,7 @@ function buildControllers(
       pullSecret: settings.pullSecret,
       registry: registryWith(settings.registry ?? {}),
       gates,
+      metrics,
     }),
     ...bootImagesControllers({
       namespace,
@@ -123,6 +125,7 @@ function buildControllers(
       canary: settings.bootImageCanary,
     }),
     ...pinnedImagesControllers({ metrics }),
+    clusterOperatorController({ controllerVersion: version, gates, managesHosts: settings.ironic !== undefined }),
     ...(settings.ironic === undefined
       ? []
       : [

@@ -23,6 +23,7 @@ import { runControllers, type RunningControllers, type RunOptions } from '@slipw
 import { addReadyNode, obeyDesiredConfig } from '@slipway/testing/stand-in-kubelet';
 import { type RunningRegistry, startRegistry } from '@slipway/tools/registry';
 import { builtInController } from '../../built-in-controller.ts';
+import { clusterOperatorController } from '../../cluster-operator-controller.ts';
 import { renderController } from '../../render/controller.ts';
 import { rolloutController } from '../../rollout/controller.ts';
 import type { RetryTimes } from '../options.ts';
@@ -187,6 +188,7 @@ const controllers = (
   builtInController({ controllerVersion: CONTROLLER_VERSION }),
   renderController({ namespace: NAMESPACE, controllerVersion: CONTROLLER_VERSION, gates }),
   rolloutController({ gates }),
+  clusterOperatorController({ controllerVersion: CONTROLLER_VERSION, gates, managesHosts: false }),
   ...osStreamsControllers({
     namespace: NAMESPACE,
     controllerVersion: CONTROLLER_VERSION,

@@ -1,0 +1,194 @@
+import type { MachineConfigPool } from '@slipway/api';
+import { machineConfigPool } from '@slipway/testing/builders';
+import { describe, expect, it } from 'vitest';
+import { computeOperatorStatus, type OperatorFacts } from './operator-status.ts';
+
+type Conditions = Readonly<Record<string, string>>;
+
+/** On its newest config; each condition that is given is True, with its message. */
+function pool(name: string, conditions: Conditions = { Updated: '' }, more: Partial<MachineConfigPool> = {}) {
+  const { metadata, spec } = machineConfigPool(name, { configuration: { name: `rendered-${name}-1` } });
+  const status = {
+    observedGeneration: 1,
+    configuration: { name: `rendered-${name}-1` },
+    conditions: conditionsOf(conditions),
+  };
+  return { metadata: { ...metadata, generation: 1 }, spec, status, ...more } as MachineConfigPool;
+}
+
+const conditionsOf = (conditions: Conditions) =>
+  Object.entries(conditions).map(([type, message]) => ({
+    type,
+    status: 'True' as const,
+    reason: 'Because',
+    message,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }));
+
+const dataImage = (name: string, count: number): OperatorFacts['dataImages'][number] => ({
+  metadata: { name, namespace: 'metal' },
+  status: { error: { count, message: 'the BMC refuses the ISO' } },
+});
+
+const compute = (more: Partial<OperatorFacts> = {}) =>
+  computeOperatorStatus({
+    platformVersion: '4.23.0',
+    controllerVersion: '1.2.3',
+    areStreamsCurrent: true,
+    pools: [pool('master'), pool('worker')],
+    streams: undefined,
+    machineConfiguration: undefined,
+    dataImages: [],
+    reported: '4.22.0',
+    ...more,
+  });
+
+const condition = (type: string, more: Partial<OperatorFacts>) =>
+  compute(more).conditions.find((each) => each.type === type);
+
+const machineConfiguration = (conditions: Conditions): OperatorFacts['machineConfiguration'] => ({
+  metadata: { name: 'cluster' },
+  spec: {},
+  status: { conditions: conditionsOf(conditions) },
+});
+
+it('while all is well: available, and at the version of the platform', () => {
+  expect(compute()).toEqual({
+    conditions: [
+      { type: 'Available', status: 'True', reason: 'AsExpected', message: 'Version: 4.23.0' },
+      { type: 'Progressing', status: 'False', reason: 'AsExpected', message: 'Version: 4.23.0' },
+      { type: 'Degraded', status: 'False', reason: 'AsExpected', message: '' },
+    ],
+    versions: [
+      { name: 'operator', version: '4.23.0' },
+      { name: 'slipway', version: '1.2.3' },
+    ],
+  });
+});
+
+it('without a platform, the version is that of Slipway', () => {
+  expect(compute({ platformVersion: null }).versions[0]).toEqual({ name: 'operator', version: '1.2.3' });
+});
+
+describe('Degraded, for each of the jobs', () => {
+  it.each<[string, Partial<OperatorFacts>, string, string]>([
+    [
+      'machine configuration',
+      { pools: [pool('master'), pool('worker', { Degraded: 'Node worker-a fails' })] },
+      'PoolDegraded',
+      'MachineConfigPool worker: Node worker-a fails',
+    ],
+    [
+      'OS image streams',
+      { streams: { type: 'OSImageStreamsDegraded', status: 'True', message: 'ConfigMap: gone' } },
+      'OSImageStreamDegraded',
+      'ConfigMap: gone',
+    ],
+    [
+      'boot images',
+      { machineConfiguration: machineConfiguration({ BootImageUpdateDegraded: 'MachineSet a: forbidden' }) },
+      'BootImageUpdateDegraded',
+      'MachineConfiguration cluster: MachineSet a: forbidden',
+    ],
+    [
+      'pinned images',
+      { pools: [pool('worker', { Updated: '', PinnedImageSetsDegraded: 'Node worker-a: no space' })] },
+      'PinnedImageSetsDegraded',
+      'MachineConfigPool worker: Node worker-a: no space',
+    ],
+    [
+      'data images',
+      { dataImages: [dataImage('host-a', 3), dataImage('host-b', 2)] },
+      'DataImageFailed',
+      'DataImage metal/host-a: the BMC refuses the ISO (3 failures)',
+    ],
+  ])('%s', (_, facts, reason, message) => {
+    expect(condition('Degraded', facts)).toEqual({ type: 'Degraded', status: 'True', reason, message });
+  });
+
+  it('not while a new pool waits for its OS image: the streams report what is wrong', () => {
+    const waiting = pool('worker');
+    const conditions = conditionsOf({ Degraded: 'no OS image' }).map((each) =>
+      Object.assign(each, { reason: 'OSImageMissing' }),
+    );
+    const found = condition('Degraded', { pools: [{ ...waiting, status: { ...waiting.status, conditions } }] });
+    expect(found).toMatchObject({ status: 'False' });
+  });
+
+  it('several together are all named, and a long one does not hide the others', () => {
+    const found = condition('Degraded', {
+      streams: { type: 'OSImageStreamsDegraded', status: 'True', message: 's'.repeat(9000) },
+      dataImages: [dataImage('host-a', 3)],
+    });
+    expect(found?.reason).toBe('OSImageStreamDegraded::DataImageFailed');
+    expect(found?.message.length).toBeLessThanOrEqual(4000);
+    expect(found?.message).toContain('DataImage metal/host-a');
+  });
+});
+
+describe('the version', () => {
+  it.each<[string, Partial<OperatorFacts>, RegExp]>([
+    [
+      'the masters have another config',
+      { pools: [pool('master', { Updating: '1 of 3' })] },
+      /waiting for MachineConfigPool master/,
+    ],
+    [
+      'the masters fail',
+      { pools: [pool('master', { Updated: '', Degraded: 'x' })] },
+      /waiting for MachineConfigPool master/,
+    ],
+    [
+      'a pool that the upgrade requires is behind',
+      {
+        pools: [
+          pool(
+            'infra',
+            {},
+            {
+              metadata: {
+                name: 'infra',
+                labels: { 'operator.machineconfiguration.openshift.io/required-for-upgrade': '' },
+              },
+            },
+          ),
+        ],
+      },
+      /waiting for MachineConfigPool infra/,
+    ],
+    ['the streams are those of the last release', { areStreamsCurrent: false }, /waiting for the OS image streams/],
+  ])('stays while %s', (_, facts, why) => {
+    expect(compute(facts).versions[0]).toEqual({ name: 'operator', version: '4.22.0' });
+    expect(condition('Progressing', facts)).toMatchObject({
+      status: 'True',
+      reason: expect.stringMatching(/^VersionChanging/),
+      message: expect.stringMatching(why),
+    });
+  });
+
+  it('does not wait for workers, which are reported', () => {
+    const facts = { pools: [pool('master'), pool('worker', { Updating: '1 of 3 machines' })] };
+    expect(compute(facts).versions[0]).toEqual({ name: 'operator', version: '4.23.0' });
+    expect(condition('Progressing', facts)).toMatchObject({
+      status: 'True',
+      reason: 'PoolUpdating',
+      message: 'MachineConfigPool worker is updating',
+    });
+  });
+});
+
+it('boot images that are being updated are progress', () => {
+  const facts = { machineConfiguration: machineConfiguration({ BootImageUpdateProgressing: '2 of 5' }) };
+  expect(condition('Progressing', facts)).toMatchObject({ status: 'True', reason: 'BootImageUpdateProgressing' });
+});
+
+it('not available while nothing is rendered for master or worker; other pools do not count', () => {
+  const facts = { pools: [pool('master'), machineConfigPool('worker'), machineConfigPool('infra')] };
+  expect(condition('Available', facts)).toEqual({
+    type: 'Available',
+    status: 'False',
+    reason: 'PoolNotRendered',
+    message:
+      'Nothing is rendered for MachineConfigPool worker: no machine can join. RenderDegraded of the pool explains why',
+  });
+});
