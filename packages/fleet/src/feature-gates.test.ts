@@ -71,6 +71,27 @@ describe('resolveFeatureGates', () => {
     expect(on(custom(['OSStreams', 'Other'], ['PinnedImages']))).toEqual(['OSStreams']);
   });
 
+  it.each(['TechPreviewNoUpgrade', 'DevPreviewNoUpgrade'] as const)(
+    'has every gate on with spec.featureSet %s on plain Kubernetes, and reports why',
+    (featureSet) => {
+      const preview = (more: object = {}): FeatureGate => ({
+        metadata: { name: 'cluster' },
+        spec: { featureSet, customNoUpgrade: { enabled: [], disabled: ['OSStreams'] } },
+        ...more,
+      });
+      expect(on(preview())).toEqual([...featureGates]);
+      const { OSStreams } = resolveFeatureGates({ featureGate: preview(), clusterVersion: undefined, flags: {} });
+      expect(OSStreams.because).toBe(`enabled by spec.featureSet ${featureSet} of FeatureGate cluster`);
+      // What the platform computes decides, if it does.
+      const { status } = cluster([{ version: '4.16.3', enabled: ['PinnedImages'] }]);
+      expect(on(preview({ status }), at('4.16.3'))).toEqual(['PinnedImages']);
+    },
+  );
+
+  it.each(['', 'OKD'] as const)('has no gate on with spec.featureSet %j on plain Kubernetes', (featureSet) => {
+    expect(on({ metadata: { name: 'cluster' }, spec: { featureSet } })).toEqual([]);
+  });
+
   it('reports what decided', () => {
     const { OSStreams } = resolveFeatureGates({
       featureGate: custom(['OSStreams'], []),

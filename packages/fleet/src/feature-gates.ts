@@ -69,11 +69,19 @@ function byCluster(featureGate: FeatureGate, { clusterVersion }: GateInputs): Re
   };
 }
 
+/** The platform has all of these features in them. */
+const previewSets: ReadonlySet<string> = new Set(['TechPreviewNoUpgrade', 'DevPreviewNoUpgrade']);
+
 /** OpenShift computes status.featureGates, with one entry per version; on plain Kubernetes only spec exists. */
 function readClusterGates(featureGate: FeatureGate, version: string | undefined): ClusterGates {
   const entries = featureGate.status?.featureGates ?? [];
   const entry = entries.find((each) => each.version === version) ?? entries.at(-1);
   if (entry === undefined) {
+    const { featureSet = '' } = featureGate.spec;
+    if (previewSets.has(featureSet)) {
+      const source = `spec.featureSet ${featureSet} of FeatureGate cluster`;
+      return { source, version: undefined, enabled: new Set(featureGates), disabled: new Set() };
+    }
     const { enabled = [], disabled = [] } = featureGate.spec.customNoUpgrade ?? {};
     const source = 'spec.customNoUpgrade of FeatureGate cluster';
     return { source, version: undefined, enabled: new Set(enabled), disabled: new Set(disabled) };
