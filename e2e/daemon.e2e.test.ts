@@ -87,6 +87,13 @@ describe('a node', () => {
     await node.annotate({ [lastAppliedDrain]: `uncordon-${target}` });
     await node.says(buildStateAnnotations('Done', target));
     await conditionsAre({ Updated: 'True', NodeDegraded: 'False' });
+    // They were True before Updated was: the message of a past step is its last one.
+    const { conditions = [] } = (await cluster.operator.get(machineConfigNodes, name)).status ?? {};
+    expect(Object.fromEntries(conditions.map(({ type, message }) => [type, message]))).toMatchObject({
+      UpdateComplete: `In the last update: The machine was verified and matches ${target}`,
+      Uncordoned: 'In the last update: The node is uncordoned',
+      Resumed: `In the last update: The node is back in service with ${target}`,
+    });
     await node.stop();
   });
 

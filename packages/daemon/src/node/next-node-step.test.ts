@@ -193,6 +193,8 @@ const failed = { failed: { target: 'b', problem: broken } };
 const temporary = { failed: { target: 'b', problem: full, tries: 1 } };
 const drained = { desiredDrain: 'drain-b', lastAppliedDrain: 'drain-b' };
 
+const updateToA = { target: 'a', drain: true, os: false, image: false, reboot: false, postAction: '' };
+
 describe('a node that stays at its config', () => {
   rows([
     ['reports its config', {}, 'report; a: idle; the update is over'],
@@ -207,6 +209,21 @@ describe('a node that stays at its config', () => {
       'is uncordoned',
       { said: { desiredDrain: 'uncordon-a', lastAppliedDrain: 'uncordon-a' } },
       'report; a: idle; the update is over',
+    ],
+    [
+      'after an update first reports that the update is complete',
+      { observed: { memory: { update: updateToA } } },
+      'report; a: resumed; the update is over; again in 0 ms',
+    ],
+    [
+      'after an update with a drain reports that only once it is uncordoned',
+      { observed: { memory: { update: updateToA } }, said: drained },
+      'report; a: uncordoning, uncordon-a',
+    ],
+    [
+      'and has drifted right after an update reports the drift',
+      { observed: { memory: { update: updateToA }, drift: 'x' } },
+      'report; a: idle, Degraded SLW_DAEMON_DRIFT; the update is over',
     ],
     [
       'because the cluster does not know its disk reports that',

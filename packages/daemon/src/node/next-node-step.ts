@@ -227,10 +227,13 @@ function stay(observed: SettledNode): Report {
 }
 
 /** The machine is at its desired or its previous config: it is uncordoned if it was drained. */
-function settle({ current, said }: SettledNode, more: Partial<NodeSnapshot>, next = done()): Report {
-  return needsUncordon(current, said)
-    ? report({ phase: 'uncordoning', desiredDrain: formatUncordonRequest(current), ...more }, next)
-    : { ...report({ update: null, ...more }, next), endsUpdate: true };
+function settle({ current, said, memory }: SettledNode, more: Partial<NodeSnapshot>, next = done()): Report {
+  if (needsUncordon(current, said))
+    return report({ phase: 'uncordoning', desiredDrain: formatUncordonRequest(current), ...more }, next);
+  // The end of an update is reported separately, so that its last conditions become True for clients that wait for them.
+  const isComplete = memory.update?.target === current && (more.problem ?? null) === null;
+  if (isComplete) return { ...report({ phase: 'resumed' }, again(0)), endsUpdate: true };
+  return { ...report({ update: null, ...more }, next), endsUpdate: true };
 }
 
 const toRolledBack = (problem: Problem): Pick<NodeSnapshot, 'problem'> => ({

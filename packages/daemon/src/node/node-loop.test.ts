@@ -56,6 +56,7 @@ describe('a node', () => {
       'rendered-worker-a: applying files, update to rendered-worker-b',
       'rendered-worker-a: applying files, update to rendered-worker-b',
       'rendered-worker-a: verifying, update to rendered-worker-b',
+      'rendered-worker-b: resumed, update to rendered-worker-b',
       'rendered-worker-b: idle',
     ]);
     expect(node.drift.calls).toEqual(['pause', 'resume rendered-worker-b']);
@@ -80,6 +81,7 @@ describe('a node', () => {
       'rendered-worker-a: applying files, update to rendered-worker-b with drain',
       'rendered-worker-a: verifying, update to rendered-worker-b with drain',
       'rendered-worker-b: uncordoning, update to rendered-worker-b with drain, uncordon-rendered-worker-b',
+      'rendered-worker-b: resumed, update to rendered-worker-b with drain',
       'rendered-worker-b: idle',
     ]);
   });
@@ -90,6 +92,7 @@ describe('a node', () => {
     expect(await node.settle()).toEqual(done);
     expect(node.told).toEqual([
       'rendered-worker-a: preparing, update to rendered-worker-same',
+      'rendered-worker-same: resumed, update to rendered-worker-same',
       'rendered-worker-same: idle',
     ]);
     expect(node.drift.calls).toEqual(['resume rendered-worker-same']);
