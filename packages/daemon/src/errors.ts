@@ -28,6 +28,7 @@ export const daemonErrors = {
   SLW_PINNING_WOULD_NOT_FIT: 'the images still to be pulled do not fit on the disk',
   SLW_PINNING_NO_SPACE: 'the free space for images ran out while they were being pulled',
   SLW_PINNING_PULL: 'the container runtime could not pull an image',
+  SLW_PINNING_STALLED: 'the pull of an image was ended because it took too long',
   SLW_PINNING_RUNTIME: 'the container runtime does not respond',
   SLW_PINNING_NOT_PINNED: 'the container runtime has not pinned an image that its configuration lists',
 } as const;

@@ -454,3 +454,34 @@ describe('the reports to the cluster', () => {
     expect(await readImages(files)).toHaveLength(120);
   });
 });
+
+describe('pulls that stall', () => {
+  it('are ended and reported, do not keep other images waiting, and are retried', async () => {
+    const stalling = ['a', 'b', 'c', 'd', 'e'];
+    let isStalled = true;
+    const set = buildSet('s', [...stalling, 'f']);
+    assign(world, [set], { parallel: stalling.length });
+    const stalled = images(...stalling);
+    const machine = startPinMachine(files, world, (containers) => ({
+      ...containers,
+      pull(image, credential, signal) {
+        if (!isStalled || !stalled.includes(image)) return containers.pull(image, credential, signal);
+        return new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('cancelled')), { once: true });
+        });
+      },
+    }));
+    const began = world.now;
+    await machine.until(async () => (await readImages(files)).includes(buildImageName('f')));
+    await machine.until(() => findPinCondition(world, 'Degraded')?.status === 'True');
+    const { message } = findPinCondition(world, 'Degraded') ?? {};
+    expect(message).toMatch(
+      /SLW_PINNING_STALLED: PinnedImageSet s, image .*: the pull of .* was ended: expected .* within \d+ minutes/,
+    );
+    expect(world.now - began).toBeLessThan(30 * 60_000);
+    isStalled = false;
+    await machine.until(async () => (await readImages(files)).length === stalling.length + 1);
+    await machine.settle();
+    expect(findPinCondition(world, 'Degraded')?.status).toBe('False');
+  });
+});

@@ -17,8 +17,9 @@ import {
 import type { LocalImages } from './local-images.ts';
 import type { PinMetrics } from './pin-metrics.ts';
 import { listImageProblems, type PinProblem, toPinProblem } from './report.ts';
-import { addAttempt, type Attempts, toExpectedProblem, type RuntimeWatch, findEarliest } from './retry.ts';
+import { addAttempt, addFailure, type Attempts, toExpectedProblem, type RuntimeWatch, findEarliest } from './retry.ts';
 import { findCredential, type Credentials, type ImageSizes, readCredentials, type SizeSource } from './sizes.ts';
+import { pullWithLimit } from './pull-limit.ts';
 import { createSpaceGuard } from './space-guard.ts';
 import { createWorkers, type WorkerResult } from './workers.ts';
 
@@ -81,7 +82,9 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
   const pulls = createWorkers({
     async work(image, signal) {
       const credential = await findCredential(image, await readCachedCredentials());
-      await space.pull(image, signal, () => host.containers.pull(image, credential, signal));
+      await pullWithLimit({ image, sized: sizes.get(image), clock, signal }, (limited) =>
+        space.pull(image, limited, () => host.containers.pull(image, credential, limited)),
+      );
     },
     onEnd(image, outcome) {
       metrics.pulled(outcome.ok ? 'ok' : 'error');
@@ -142,7 +145,8 @@ export function createImagePuller(options: ImagePullerOptions): ImagePuller {
       misfit = { problem, until: now() + SPACE_CHECK_MS };
       return pulls.give([], 0);
     }
-    attempts.set(image, addAttempt(attempts.get(image) ?? null, problem, now(), random()));
+    const add = problem.code === 'SLW_PINNING_STALLED' ? addFailure : addAttempt;
+    attempts.set(image, add(attempts.get(image) ?? null, problem, now(), random()));
   }
 
   function logUnexpected(image: string, error: unknown): Problem {
@@ -242,8 +246,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** Concurrent pulls fail for the same reason and count once. A full disk counts as failed from the first time. */
 function addFullDisk(before: Attempts | null, problem: Problem, now: number, random: number): Attempts {
   if (before !== null && now < before.notBefore) return before;
-  const since = before ?? { tries: 4, firstAt: now - SPACE_CHECK_MS, lastAt: now, notBefore: 0, problem };
-  return addAttempt(since, problem, now, random);
+  return addFailure(before, problem, now, random);
 }
 
 function forgetOthers(attempts: Map<string, Attempts>, missing: ReadonlySet<string>): void {

@@ -38,6 +38,12 @@ describe('the next report', () => {
     ['is due for each tenth, at most every ten seconds', toLastReport(at(90)), at(101), 11_000],
     ['is due after two minutes for less than a tenth', toLastReport(at(101)), at(102), 121_000],
     ['is never due for the rate alone', toLastReport(at(101)), at(101, { bytesPerSecond: 7, secondsLeft: 3 }), null],
+    [
+      'is due after two minutes when there is no rate any more',
+      toLastReport(at(101, { bytesPerSecond: 7, secondsLeft: 120 })),
+      at(101, { bytesPerSecond: null, secondsLeft: null }),
+      121_000,
+    ],
     ['is due when it waits for something else', toLastReport(working), at(0, { waitsFor: 'its turn' }), 11_000],
     ['has the last error with the next tenth', toLastReport(working), at(0, { lastError: 'x' }), 121_000],
     ['is due immediately for a problem', toLastReport(working), failing('x'), 0],

@@ -82,7 +82,9 @@ function whileWorking({ snapshot: before, at }: LastReport, snapshot: PinSnapsho
   const { progress: was } = before;
   const { progress: is } = snapshot;
   if (computeTenth(was) !== computeTenth(is) || was.waitsFor !== is.waitsFor) return at + BETWEEN_MS;
-  return computeFingerprint(before) === computeFingerprint(snapshot) ? null : at + SLICE_MS;
+  // Otherwise a pull that stalls would seem to end in two minutes for ever.
+  const hasStopped = was.bytesPerSecond !== null && is.bytesPerSecond === null;
+  return !hasStopped && computeFingerprint(before) === computeFingerprint(snapshot) ? null : at + SLICE_MS;
 }
 
 function whenIdle({ snapshot: before, at }: LastReport, snapshot: PinSnapshot): number | null {

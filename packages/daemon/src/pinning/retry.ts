@@ -34,6 +34,17 @@ export function addAttempt(before: Attempts | null, problem: Problem, now: numbe
   return { ...attempts, notBefore: now + waitMs };
 }
 
+/** Counts as failed from the first time. */
+export function addFailure(before: Attempts | null, problem: Problem, now: number, random: number): Attempts {
+  const tries = TYPICAL_FAILED_TRY - 1;
+  return addAttempt(
+    before ?? { tries, firstAt: now - FAILED_MS, lastAt: now, notBefore: 0, problem },
+    problem,
+    now,
+    random,
+  );
+}
+
 export const isFailed = ({ tries, firstAt, lastAt }: Attempts): boolean =>
   tries >= FAILED_TRIES && lastAt - firstAt >= FAILED_MS;
 
