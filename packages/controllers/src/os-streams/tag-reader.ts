@@ -6,8 +6,8 @@ export interface TagReader {
   /** Milliseconds until the registries must be asked again; null: nothing is specified by tag. */
   waitFor(named: StreamSources, now: number): number | null;
   /**
-   * The sources by digest: asks the registries if it is time. For a tag without an answer the last one holds; a tag that
-   * never had one stays a tag.
+   * The sources by digest: asks the registries if it is time. `ask` returns what each tag stands for. For a tag that is
+   * missing, its last answer holds; without one, it stays a tag.
    */
   read(named: StreamSources, now: number, ask: () => Promise<ReadonlyMap<string, string>>): Promise<StreamSources>;
 }
@@ -23,12 +23,12 @@ export function createTagReader(intervalMs = DEFAULT_TAG_INTERVAL_MS): TagReader
   return {
     waitFor,
     async read(named, now, ask) {
-      const known = findLast(named)?.byTag ?? new Map<string, string>();
-      if (waitFor(named, now) !== 0) return replaceTags(named, known);
-      const answers = await ask();
-      const byTag = new Map([...known, ...answers]);
-      const isComplete = listTagged(named).every((tag) => answers.has(tag));
-      const waitMs = isComplete ? intervalMs : Math.min(intervalMs, RETRY_MS);
+      const before = findLast(named)?.byTag ?? new Map<string, string>();
+      if (waitFor(named, now) !== 0) return replaceTags(named, before);
+      const found = await ask();
+      const byTag = new Map([...before, ...found]);
+      const isWhole = listTagged(named).every((tag) => found.has(tag));
+      const waitMs = isWhole ? intervalMs : Math.min(intervalMs, RETRY_MS);
       last = { named: digestSources(named, ''), byTag, askAt: now + waitMs };
       return replaceTags(named, byTag);
     },
