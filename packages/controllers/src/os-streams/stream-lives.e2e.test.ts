@@ -49,7 +49,7 @@ describe('a stream that is deprecated and removed', () => {
       ),
     });
     await untilPoolCondition('master', 'OSStreamDeprecated', { status: 'False' });
-    expect(await cluster.condition('operator', 'Upgradeable')).toMatchObject({ status: 'True' });
+    await untilCondition('operator', 'Upgradeable', { status: 'True' });
 
     const blocked = await payloadWith('4.24.0', 'blocked');
     await cluster.setRelease(blocked.releaseImage, '4.24.0');

@@ -129,7 +129,7 @@ describe('OSImageStream cluster', () => {
     );
     await untilEvent('cluster', both);
     expect(log()).toMatch(both);
-    expect(await cluster.condition('operator', 'Degraded')).toMatchObject({ status: 'False' });
+    await untilCondition('operator', 'Degraded', { status: 'False' });
   });
 
   it('follows an update of the release while the images of a stale ConfigMap are gone, and the cluster names the ConfigMap', async () => {
