@@ -106,11 +106,14 @@ async function readStub(client: Client, pool: string): Promise<Stub> {
 
 async function waitForRendered(client: Client, pool: string, sources: readonly string[]): Promise<MachineConfig> {
   return until(async () => {
-    const { name = '', source = [] } =
-      (await client.find(machineConfigPools, { name: pool }))?.spec.configuration ?? {};
+    const { spec, status } = (await client.find(machineConfigPools, { name: pool })) ?? {};
+    const { name = '', source = [] } = spec?.configuration ?? {};
     const missing = sources.filter((wanted) => !source.some((each) => each.name === wanted));
     const rendered = missing.length > 0 ? undefined : await client.find(machineConfigs, { name });
     if (rendered === undefined) throw new Error(`pool ${pool} is not yet rendered from ${missing.join(', ')}`);
+    // The status of a pool without machines follows within a second. Until then, the first machine gets the config before.
+    if ((status?.machineCount ?? 0) === 0 && status?.configuration?.name !== name)
+      throw new Error(`the status of pool ${pool} does not name ${name} yet`);
     return rendered;
   });
 }
