@@ -192,6 +192,30 @@ describe.runIf(isRoot)('a user who moves an entry of root to a path whose conten
     });
   });
 
+  it('does not get its contents either if it moves it there after the check', async () => {
+    let move = (): void => {};
+    const { host, root, at } = await sampleMachine({
+      wrap: (files) =>
+        aroundCalls(files, ({ operation, path }, run) => {
+          if (operation === 'read' && path.endsWith('/kept')) move();
+          return run();
+        }),
+    });
+    makeHostileUser(root);
+    const own = at(`${APP}/kept`);
+    writeFileSync(own, 'of the user\n', { mode: 0o600 });
+    lchownSync(own, USER, USER);
+    writeFileSync(at(`${APP}/secret`), 'of root\n', { mode: 0o600 });
+    const from = await bringTo(host, sampleConfig('rendered-worker-1', {}));
+    const to = sampleConfig('rendered-worker-2', { files: sections.files });
+    const plan = await planUpdate({ current: from, desired: to });
+    move = () => renameSync(at(`${APP}/secret`), own);
+    expect(await preflight(host, { from, to, plan })).toMatchObject({
+      type: 'refused',
+      problem: { message: expect.stringMatching(/kept was replaced by another process while the daemon read it/) },
+    });
+  });
+
   it('gets the mode of the config for an own file', async () => {
     const { host, root, at } = await sampleMachine();
     makeHostileUser(root);

@@ -261,7 +261,7 @@ async function keepExisting(context: SurveyContext, entry: DesiredFile, found: F
     throw refusal(
       `expected a file of ${uid}:${gid} that is not of root, found one of ${found.uid}:${found.gid} in a directory that a user can change, who may have moved it there: specify contents for the file, or correct its owner on the machine`,
     );
-  const bytes = Buffer.concat([await context.files.read(entry.path, MAX_KEPT_BYTES), await entry.bytes()]);
+  const bytes = Buffer.concat([await context.files.read(entry.path, MAX_KEPT_BYTES, found.inode), await entry.bytes()]);
   return { kind: 'file', mode, uid, gid, bytes: async () => bytes };
 }
 

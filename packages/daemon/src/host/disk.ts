@@ -51,8 +51,8 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
       withMachineErrors('inspect', path, () =>
         orNothing(null, () => (path.endsWith('/') ? atDirectory : atPath)(path, (place) => readFileInfo(place))),
       ),
-    read: (path, limit) =>
-      withMachineErrors('read', path, () => atPath(path, (place) => readWhole(place, path, limit))),
+    read: (path, limit, inode) =>
+      withMachineErrors('read', path, () => atPath(path, (place) => readWhole(place, path, limit, inode))),
     list: (path) =>
       withMachineErrors('list', path, () =>
         orNothing([], () => atDirectory(path, (place) => readdirSync(place).toSorted())),
@@ -83,7 +83,7 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
           mkdirSync(place, mode & (isOwn ? ALL_BITS : 0o700));
           withHandle(place, O_RDONLY | O_DIRECTORY, (handle) => {
             // The owner of the parent can move another directory here, which must not be given away with its contents.
-            if (readdirSync(`/proc/self/fd/${handle}/.`).length > 0) throw wasReplaced(path);
+            if (readdirSync(`/proc/self/fd/${handle}/.`).length > 0) throw wasReplaced(path, 'created');
             fchownSync(handle, uid, gid);
             fchmodSync(handle, mode & ALL_BITS);
           });
@@ -94,7 +94,7 @@ export function createDisk({ root }: { readonly root: string }): FileSystem {
         atPath(path, (place) => {
           symlinkSync(target, place);
           withHandle(place, O_PATH, (handle) => {
-            if (!fstatSync(handle).isSymbolicLink()) throw wasReplaced(path);
+            if (!fstatSync(handle).isSymbolicLink()) throw wasReplaced(path, 'created');
             chownSync(`/proc/self/fd/${handle}`, uid, gid);
           });
         }),
@@ -197,11 +197,12 @@ function spaceAt(path: string, atDirectory: MachinePaths['atDirectory']): Space 
   return { freeBytes: space.bavail * space.bsize, sizeBytes: space.blocks * space.bsize };
 }
 
-function readWhole(place: string, path: string, limit: number): Uint8Array {
+function readWhole(place: string, path: string, limit: number, inode: number | undefined): Uint8Array {
   return withHandle(place, READ, (handle) => {
     const stats = fstatSync(handle);
     if (!stats.isFile())
       throw new DaemonError('SLW_DAEMON_PATH', `${path} is not a regular file: remove it, or choose another path`);
+    if (inode !== undefined && stats.ino !== inode) throw wasReplaced(path, 'read');
     // Files in /proc and /sys report a size of zero, so reading continues to the end.
     let bytes = Buffer.alloc(Math.min(stats.size === 0 ? FIRST_READ : stats.size, limit) + 1);
     let length = 0;
@@ -215,10 +216,10 @@ function readWhole(place: string, path: string, limit: number): Uint8Array {
   });
 }
 
-function wasReplaced(path: string): DaemonError {
+function wasReplaced(path: string, during: 'read' | 'created'): DaemonError {
   return new DaemonError(
     'SLW_DAEMON_PATH',
-    `${path} was replaced by another process while the daemon created it: stop that process, or choose another path`,
+    `${path} was replaced by another process while the daemon ${during} it: stop that process, or choose another path`,
   );
 }
 

@@ -1,8 +1,8 @@
 // The only access to the machine's disk. Paths are those of the machine ('/etc/hosts'), wherever its root is mounted,
 // and no path leads out of it, even through symbolic links. A link among the parents of a path is followed only if no
-// user can aim it at something of others; otherwise methods reject with SLW_DAEMON_LINK. Every method that changes something is a single operation,
-// so that tests can count operations, make each one fail, and drop what was not synced. Functions of several operations
-// follow the contract.
+// user can aim it at something of others; otherwise methods reject with SLW_DAEMON_LINK. Every method that changes
+// something is a single operation, so that tests can count operations, make each one fail, and drop what was not synced.
+// Functions of several operations follow the contract.
 import { posix } from 'node:path';
 
 export interface Owners {
@@ -49,8 +49,11 @@ export interface FileSystem {
    * Null: nothing is there, or the directory does not exist.
    */
   lookAt(path: string): Promise<FileInfo | null>;
-  /** Does not follow a link at the path itself. Rejects if the file is larger than the limit. */
-  read(path: string, limit: number): Promise<Uint8Array>;
+  /**
+   * Does not follow a link at the path itself. Rejects if the file is larger than the limit, or if its inode is not the
+   * expected one.
+   */
+  read(path: string, limit: number, expectedInode?: number): Promise<Uint8Array>;
   /** Sorted names in a directory; none if it does not exist. Follows a link to a directory. */
   list(path: string): Promise<string[]>;
   /** The file system of a directory, or of its nearest existing parent. */

@@ -33,7 +33,7 @@ export function aroundCalls(files: FileSystem, around: Around): FileSystem {
   const change = (call: ChangeCall) => around(call, () => executeCall(files, call));
   return {
     lookAt: (path) => around({ operation: 'lookAt', path }, () => files.lookAt(path)),
-    read: (path, limit) => around({ operation: 'read', path }, () => files.read(path, limit)),
+    read: (path, limit, inode) => around({ operation: 'read', path }, () => files.read(path, limit, inode)),
     list: (path) => around({ operation: 'list', path }, () => files.list(path)),
     space: (path) => around({ operation: 'space', path }, () => files.space(path)),
     createFile: (path, file) => change({ operation: 'createFile', path, file }),
