@@ -120,9 +120,10 @@ interface PoolFields {
   state?: Partial<RolloutState>;
   /** How many machines have the target. */
   updated?: number;
+  machines?: number;
 }
 
-function pool({ spec, status, target, state, updated = 2 }: PoolFields): MachineConfigPool {
+function pool({ spec, status, target, state, updated = 2, machines = 3 }: PoolFields): MachineConfigPool {
   const { metadata } = samplePool({
     ...(target !== undefined && { held: target }),
     ...(state !== undefined && { state: { from: null, ...state } }),
@@ -130,7 +131,11 @@ function pool({ spec, status, target, state, updated = 2 }: PoolFields): Machine
   return {
     metadata,
     spec: spec === undefined ? {} : { configuration: { name: spec } },
-    status: { updatedMachineCount: updated, ...(status !== undefined && { configuration: { name: status } }) },
+    status: {
+      machineCount: machines,
+      updatedMachineCount: updated,
+      ...(status !== undefined && { configuration: { name: status } }),
+    },
   };
 }
 
@@ -172,6 +177,21 @@ describe('the config for new machines', () => {
     ],
     ['the new one, where the pool has no current one', { spec: next }, next],
     ['the new one, where the pool has no machines', { spec: next, status: next, state: endedAtOld }, next],
+    [
+      'the new one, before the status of a pool without machines names it',
+      { spec: next, status: old, machines: 0 },
+      next,
+    ],
+    [
+      'the new one, before the status of a pool that lost its machines names it',
+      { spec: next, status: old, state: endedAtOld, machines: 0 },
+      next,
+    ],
+    [
+      'the current one, in a pool that lost its machines while its rollout was halted',
+      { spec: next, status: old, state: { target: next, from: old, halted }, machines: 0 },
+      old,
+    ],
     ['the last good one, in the first wave after that', { spec: next, status: next, state: firstWave }, old],
     [
       'the new one, in the first wave of a pool that never had another',

@@ -111,6 +111,9 @@ export function servedConfig(pool: MachineConfigPool): string | undefined {
   const { target } = resolveTarget(facts, 0);
   const proven = findLastGood(facts);
   if (target === null || proven === null) return target ?? proven ?? undefined;
+  // Its status follows the target within a second: who boots first must not get the config before, and then be updated.
+  const isEmpty = pool.status?.machineCount === 0;
+  if (isEmpty && (state === null || state.endedAt !== null)) return target;
   const isTried = (pool.status?.updatedMachineCount ?? 0) >= MIN_UPDATED;
   return state?.target === target && isProven(state, isTried) ? target : proven;
 }
