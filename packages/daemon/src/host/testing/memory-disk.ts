@@ -203,7 +203,9 @@ export function createMemoryDisk(image: DiskImage, note: (note: Note) => void = 
     }),
     setOwners: settle((path, { uid, gid }) => {
       const { inode: number } = existing(path);
-      put(number, changed(withOwners(getInode(number), { uid, gid }), ++clock));
+      const inode = getInode(number);
+      if (inode.uid === uid && inode.gid === gid) return;
+      put(number, changed(withOwners(inode, { uid, gid }), ++clock));
     }),
   };
 }
