@@ -14,8 +14,8 @@ const ignored = ['**/node_modules/**'];
 // nothing behind in its process: no fake timers, environment variables, changed globals or open servers.
 const isolate = false;
 
-// They wait for processes half of the time: two of them leave two cores idle.
-const MAX_WORKERS = 3;
+// They wait for processes most of the time: three of them leave a third of two cores idle, four a tenth.
+const MAX_WORKERS = 4;
 
 // A loaded machine takes its time; what works takes a moment.
 const expect = { poll: { timeout: 10_000 } };
