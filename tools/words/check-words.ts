@@ -2,7 +2,7 @@
 //
 // Compares comments, messages and pages with the glossary, below the paths or everywhere, and fails where a word of it is used.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EXCEPTIONS } from './exceptions.ts';
 import { findWords, isChecked, unusedExceptions } from './find-words.ts';
@@ -14,7 +14,9 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   encoding: 'utf8',
 })
   .split('\n')
-  .filter(isChecked);
+  .filter(isChecked)
+  // Deleted, and not committed yet.
+  .filter((path) => existsSync(join(root, path)));
 const found = files.flatMap((path) => findWords(path, readFileSync(join(root, path), 'utf8'), EXCEPTIONS));
 for (const { path, line, word, use } of found) console.error(`${path}:${line}: "${word}": write ${use}`);
 const unused = paths.length > 0 ? [] : unusedExceptions(EXCEPTIONS, (path) => readFileSync(join(root, path), 'utf8'));

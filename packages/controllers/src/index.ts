@@ -4,11 +4,10 @@ export { type WatchedFeatureGates, watchFeatureGates } from './feature-gates.ts'
 export { createFetcher, type NodeFetcherOptions } from './remote-content/fetch.ts';
 export { remoteContentController, type RemoteContentOptions } from './remote-content/controller.ts';
 export { rolloutController, type RolloutOptions } from './rollout/controller.ts';
-export { renderController } from './render/controller.ts';
+export { renderController, renderControllers } from './render/controller.ts';
 export { renderedConfigsController } from './render/rendered-configs-controller.ts';
 export { certificatesController } from './provisioning/certificates-controller.ts';
 export { provisioningControllers } from './provisioning/stubs-controller.ts';
-export { renderedCopiesController } from './render/rendered-copies-controller.ts';
 export { machineConfigNodesController } from './machine-config-nodes-controller.ts';
 export { drainController, type DrainOptions } from './drain/controller.ts';
 export { osStreamsControllers } from './os-streams/streams-controller.ts';

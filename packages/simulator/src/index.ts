@@ -1,6 +1,5 @@
 export { createManyDaemons } from './fleet/many-daemons.ts';
-export { type SimulatedFleet, startFleet } from './fleet/simulated-fleet.ts';
-export { startLocalFleet } from './fleet/local-fleet.ts';
+export { type SimulatedFleet, startFleet, startLocalFleet } from './fleet/simulated-fleet.ts';
 export { listRecordedActions } from './host/systemd.ts';
 export {
   bootSimulatedMachine,

@@ -32,6 +32,8 @@ import { type PoolOsOptions, resolvePoolOs, poolOsSources } from '../pool-os.ts'
 import { everyPool, sourceMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
 import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
 import { isIntact } from './intact.ts';
+import { renderedConfigsController, type RetentionOptions } from './rendered-configs-controller.ts';
+import { renderedCopiesController } from './rendered-copies-controller.ts';
 
 /** The namespace is also that of the snapshots. With the gate OSStreams on, a pool has the OS of its stream. */
 export interface RenderOptions extends PoolOsOptions {
@@ -50,6 +52,13 @@ type Rendered = Extract<RenderResult, { ok: true }>;
 const SETTLE_MS = 250;
 /** When to check a rendered config again that is being deleted while its pool needs it. */
 const DELETED_REQUEUE_MS = 1000;
+
+/** Renders, deletes what is no longer used, and restores what is in use. */
+export const renderControllers = (options: RenderOptions & RetentionOptions): ControllerDef[] => [
+  renderController(options),
+  renderedConfigsController(options),
+  renderedCopiesController(options),
+];
 
 /** Merges the MachineConfigs of each pool into one static config and points the pool at it. */
 export function renderController(options: RenderOptions): ControllerDef {

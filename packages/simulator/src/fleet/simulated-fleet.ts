@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { nodes } from '@slipway/api';
+import { type MachineConfigPool, machineConfigPools, nodes, ROLE_LABEL } from '@slipway/api';
 import { forEachLimit } from '@slipway/base/concurrency';
 import type { NodeAccess } from '@slipway/daemon';
 import type { Fetcher } from '@slipway/ignition';
@@ -15,14 +15,16 @@ import {
   createRecorder,
   createWriter,
   impersonating,
+  type KubeObject,
   type Log,
+  type Resource,
   type Transport,
 } from '@slipway/kube';
 import { provisionMachine, type ProvisionOptions } from './first-boot.ts';
 import { createManyDaemons } from './many-daemons.ts';
 import { createPower } from './power.ts';
 import { createSeparateDaemons } from './separate-daemons.ts';
-import type { PoolShare } from './shares.ts';
+import { computeShares, type PoolShare } from './shares.ts';
 import {
   byMachineName,
   machineAt,
@@ -253,3 +255,37 @@ async function watchLimit(): Promise<number | undefined> {
   const limit = Number(await readFile(LIMIT, 'utf8').catch(() => ''));
   return limit > 0 ? limit : undefined;
 }
+
+// The fleet of `npm start`, with everything a newcomer needs to see it work.
+
+export interface LocalFleetOptions extends Omit<FleetOptions, 'shares'> {
+  readonly machines: number;
+}
+
+export async function startLocalFleet({ machines, ...options }: LocalFleetOptions): Promise<SimulatedFleet> {
+  const write = createWriter(createClient(options.transport), { fieldManager: 'slipway-start' });
+  const shares = computeShares(machines);
+  if (shares.some(({ pool }) => pool === 'infra')) await write.createIfAbsent(machineConfigPools, infraPool);
+  await write.createIfAbsent(serviceAccounts, defaultAccount);
+  return startFleet({ ...options, shares });
+}
+
+/** An example of a custom pool: its machines are workers, with the configs of the role infra in addition. */
+const infraPool: MachineConfigPool = {
+  metadata: { name: 'infra' },
+  spec: {
+    machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', 'infra'] }] },
+    nodeSelector: { matchLabels: { 'node-role.kubernetes.io/infra': '' } },
+  },
+};
+
+const serviceAccounts: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  namespaced: true,
+};
+
+/** Without it no pod can be created in the namespace `default`. In a cluster, kube-controller-manager creates it. */
+const defaultAccount: KubeObject = { metadata: { namespace: 'default', name: 'default' } };

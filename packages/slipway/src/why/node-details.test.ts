@@ -1,7 +1,7 @@
 import { createClient, createTransport } from '@slipway/kube';
 import { type FakeServer, startFakeServer } from '@slipway/testing/fake-http-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readNodeDetails } from './node-details.ts';
+import { readNodeDetails } from './why.ts';
 
 const PATH = '/api/v1/nodes/worker-0/proxy/logs/';
 const entry = (program: string, text: string): string => `Nov 18 15:00:00.000000 worker-0 ${program}[7]: ${text}`;

@@ -1,12 +1,12 @@
-import { decideFleet, DETAILS_COMMAND, formatProblem } from '@slipway/fleet';
+import { DAEMON_SERVICE, decideFleet, DETAILS_COMMAND, formatProblem, readDetails } from '@slipway/fleet';
 import { type FleetSnapshot, type WhyInPool, type WhyReport, whyReport } from '@slipway/fleet/reports';
+import { type Client, isKubeError } from '@slipway/kube';
 import { readFleet } from '../cli/cluster.ts';
 import { CommandError, nearNames } from '../cli/errors.ts';
 import type { Io } from '../cli/io.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { clusterCommand } from '../cli/run.ts';
 import { type Paint, plain, safeLine, safeText, shortConfigs } from '../cli/terminal.ts';
-import { readNodeDetails } from './node-details.ts';
 
 export interface WhyOptions extends ClusterOptions {
   output: 'text' | 'json';
@@ -37,6 +37,42 @@ export type DetailedReport = WhyReport & {
 export async function withDetails(report: WhyReport, read: () => Promise<readonly string[]>): Promise<DetailedReport> {
   if (report.pool === null || report.state !== 'Degraded') return { ...report, details: [], detailsCommand: '' };
   return { ...report, details: await read(), detailsCommand: DETAILS_COMMAND };
+}
+
+// The details are in the journal of the machine, which the kubelet's log query reads.
+
+/** More than the daemon writes about one problem. */
+const TAIL_LINES = 2000;
+const MAX_BYTES = 4 * 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+
+/** Empty: the log query is off, the user may not use it, the kubelet does not respond, or the journal has no details. */
+export async function readNodeDetails({ transport }: Client, node: string): Promise<readonly string[]> {
+  try {
+    const answer = await transport.open({
+      method: 'GET',
+      path: `/api/v1/nodes/${encodeURIComponent(node)}/proxy/logs/`,
+      query: { query: DAEMON_SERVICE, tailLines: String(TAIL_LINES) },
+      accept: 'text/plain',
+      what: `read the log of ${DAEMON_SERVICE} on Node ${node}`,
+      retry: 'never',
+      timeoutMs: TIMEOUT_MS,
+      silenceMs: TIMEOUT_MS,
+    });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of answer) {
+      size += chunk.length;
+      if (size > MAX_BYTES) break;
+      chunks.push(chunk);
+    }
+    answer.destroy();
+    // Without the log query, a kubelet ignores its parameters and lists the files in /var/log, as HTML.
+    return readDetails(Buffer.concat(chunks).toString('utf8'));
+  } catch (error) {
+    if (isKubeError(error)) return [];
+    throw error;
+  }
 }
 
 export function noSuchNode(name: string, { nodes }: FleetSnapshot): CommandError {
