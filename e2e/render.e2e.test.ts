@@ -202,7 +202,7 @@ describe('what is the operator’s own', () => {
     await expect(admin.patch(machineConfigs, { name: '00-worker' }, annotate, {})).resolves.toBeDefined();
   });
 
-  it('is made again, the same, when somebody broke the glass', async () => {
+  it('is recreated, the same, when a user with break-glass deleted it', async () => {
     const { admin, breakGlass } = fleet;
     const name = await currentName();
     const before = await admin.get(machineConfigs, { name });
@@ -218,7 +218,7 @@ describe('what is the operator’s own', () => {
     expect(await currentName()).toBe(name);
   });
 
-  it('is put back when somebody broke the glass and changed it', async () => {
+  it('is put back when a user with break-glass changed it', async () => {
     const { admin, breakGlass } = fleet;
     const name = await currentName();
     const before = await admin.get(machineConfigs, { name });
@@ -228,7 +228,7 @@ describe('what is the operator’s own', () => {
     });
   });
 
-  it('is put back when somebody broke the glass and added to the built-in one, and no machine gets the addition', async () => {
+  it('is put back when a user with break-glass added to the built-in one, and no machine gets the addition', async () => {
     const { admin, breakGlass } = fleet;
     const name = await currentName();
     const before = await admin.get(machineConfigs, { name: '00-worker' });
@@ -268,7 +268,7 @@ describe('old rendered configs', () => {
     await expect(admin.delete(machineConfigs, { name }, {})).rejects.toMatchObject({ code: 'SLW_KUBE_FORBIDDEN' });
   });
 
-  it('that a node runs come back when somebody broke the glass and deleted them, though they cannot be rendered any more', async () => {
+  it('that a node runs come back when a user with break-glass deleted them, although they can no longer be rendered', async () => {
     const { admin, breakGlass } = fleet;
     const name = (await admin.get(nodes, { name: 'n1' })).metadata.annotations?.[nodeAnnotations.currentConfig] ?? '';
     expect(name).not.toBe((await findPool(admin, 'infra'))?.spec.configuration?.name);
@@ -283,7 +283,7 @@ describe('old rendered configs', () => {
     });
   });
 
-  it('that a node runs are put back when somebody broke the glass and changed them', async () => {
+  it('that a node runs are put back when a user with break-glass changed them', async () => {
     const { admin, breakGlass } = fleet;
     const name = (await admin.get(nodes, { name: 'n1' })).metadata.annotations?.[nodeAnnotations.currentConfig] ?? '';
     const before = await admin.get(machineConfigs, { name });

@@ -13,7 +13,7 @@ export interface PinWrites {
   readonly ofPools: Counts;
   /** Not writes: nodes that get a PinnedImageSet, by set. */
   readonly readsOfSets: Counts;
-  /** Refused because somebody else wrote at that moment, by object. They changed nothing, and do not count above. */
+  /** Refused because another client wrote at that moment, by object. They changed nothing, and do not count above. */
   readonly conflicts: Counts;
 }
 

@@ -46,7 +46,7 @@ describe('why an update failed', () => {
     ['no space for the OS', new OSFailure('no space', '', ''), true],
     ['a program that is stopped because it hangs', new DaemonError('SLW_DAEMON_HOST', '', { retry: true }), true],
     ['an image that is no OS', new OSFailure('bad image', '', ''), false],
-    ['an OS failure that nobody knows', new OSFailure('unknown', '', ''), false],
+    ['an OS failure of an unknown class', new OSFailure('unknown', '', ''), false],
     ['a unit that does not start', new DaemonError('SLW_DAEMON_UNIT', 'app.service does not start'), false],
     ['a bug', new TypeError('oops'), false],
   ])('is temporary or repeats: %s', (_, error, expected) => {

@@ -306,7 +306,7 @@ describe('the address of the platform', () => {
       expect(read.ok && new X509Certificate(read.serving.leaf).subjectAltName).toBe(`DNS:${host}`);
     });
 
-  it('is followed as soon as it is known or changes, without a restart and before the next hour', async () => {
+  it('is followed immediately when it is known or changes, without a restart and before the next hour', async () => {
     const started = run({ serverUrl: undefined });
     await until(() => expect(started.log()).toMatch(/gets no certificate/));
     await client.create(infrastructures, { metadata: { name }, spec: {} });

@@ -48,7 +48,7 @@ async function settleAt(sets: readonly DesiredSet[]): Promise<{ image: DiskImage
   return { image, world };
 }
 
-/** What stands for CRI-O's own storage works on, as it is on another file system. */
+/** The stand-in for CRI-O's storage keeps working: it is on another file system. */
 async function liveFor(machine: PinMachine, world: PinWorld, ms: number): Promise<void> {
   for (const end = world.now + ms; world.now < end;) world.now += Math.min((await machine.step()) ?? MINUTE, MINUTE);
 }

@@ -187,7 +187,7 @@ describe('status of a DataImage whose host Slipway leaves alone or cannot reach'
     expect(found?.attached).toMatchObject({ reason: 'HostNotReady', message });
   });
 
-  it('stays as it is if nothing waits', () => {
+  it('is unchanged if nothing waits', () => {
     expect(compute({ memory: attachedA })).toBeNull();
     expect(compute({ attachedUrl: ISO_B })).toBeNull();
   });

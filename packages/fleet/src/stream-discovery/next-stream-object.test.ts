@@ -292,7 +292,7 @@ describe('a stream that a user marks', () => {
     expect(listCodes(result)).toEqual(['SLW_STREAM_NO_DEFAULT']);
   });
 
-  it('in an unknown way is reported, as long as it is there; valid marks count', () => {
+  it('in an unknown way is reported until it is removed; valid marks count', () => {
     const before = marked('{"rhel-9":{"state":"gone"},"rhel-10":{"state":"deprecated"}}');
     for (const readings of [[release(both)], null]) {
       const result = next(before, readings);

@@ -66,7 +66,7 @@ export async function startHttp2Server(
       tlsServerName: undefined,
       proxy: undefined,
       namespace: 'default',
-      credentials: fixedCredentials({}, 'nobody'),
+      credentials: fixedCredentials({}, 'anonymous'),
     }),
     async [Symbol.asyncDispose]() {
       for (const session of sessions) session.destroy();

@@ -14,7 +14,7 @@ export async function startStandInServer(answer: RequestHandler): Promise<StandI
     get openSockets() {
       return server.openSockets;
     },
-    access: (credentials = fixedCredentials({}, 'nobody')) => ({
+    access: (credentials = fixedCredentials({}, 'anonymous')) => ({
       source: 'a test',
       server: server.url,
       ca: async () => undefined,

@@ -116,7 +116,7 @@ class Fleet {
     return [...this.machines.values()].filter(({ pool }) => pool === name).map(({ facts }) => facts);
   }
 
-  /** If a machine is moved while it tries a config, nobody learns how it would have ended. */
+  /** If a machine is moved while it tries a config, how it would have ended stays unknown. */
   atRest(): string[] {
     return [...this.machines].filter(([, { facts }]) => isAtRest(facts)).map(([name]) => name);
   }
