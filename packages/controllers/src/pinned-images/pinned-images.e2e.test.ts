@@ -125,7 +125,7 @@ describe('a machine', () => {
     });
     // The first one that was recorded pulls the release alone.
     const turns = await Promise.all(['n1', 'n2'].map(async (name) => (await cluster.told(name))?.mayPull));
-    expect(turns.toSorted()).toEqual([false, true]);
+    expect(new Set(turns)).toEqual(new Set([false, true]));
     expect(await cluster.told('n3')).toMatchObject({ sets: [] });
     await cluster.addSet('control-plane', 'master');
     await until(async () => expect(await cluster.told('n3')).toMatchObject({ parallel: 2 }));
