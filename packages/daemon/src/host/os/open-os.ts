@@ -1,16 +1,17 @@
 // Detects the tool that manages the machine's OS, and opens it.
 import { readFile } from 'node:fs/promises';
 import { type FileSystem, ownOwners } from '../file-system.ts';
-import type { OperatingSystem } from '../host.ts';
+import type { OperatingSystem, OSChange } from '../host.ts';
 import type { Run } from '../run-command.ts';
 import { createBootc, parseBootcStatus } from './bootc.ts';
+import { readCommandLine } from './deployment.ts';
 import { createExtensionsRepository } from './extensions-repository.ts';
-import { createOSRun, DEFAULT_RETRY_POLICY, type OSRetryPolicy } from './os-commands.ts';
+import { createOSRun, DEFAULT_RETRY_POLICY, OSFailure, type OSRetryPolicy } from './os-commands.ts';
 import { describeOS, readOSRelease } from './os-release.ts';
 import { chooseOSTool, type OSTool, type OSToolFacts } from './os-tool.ts';
-import { createPlainOS } from './plain.ts';
 import { createPodman, type Podman } from './podman.ts';
 import { createRpmOstree } from './rpm-ostree.ts';
+import type { ChangingOS } from './staging.ts';
 
 export interface OSOptions {
   readonly patience?: OSRetryPolicy;
@@ -99,4 +100,31 @@ function sameForAll(files: FileSystem, podman: Podman): SameForAll {
       for (const image of images) await podman.pull(image, onProgress, signal);
     },
   };
+}
+
+/** An OS that is not image-based, for example Debian. The daemon manages its files and units, but not the OS. */
+function createPlainOS(commandLine: () => Promise<string>): ChangingOS {
+  return {
+    async state() {
+      const kernelArguments = readCommandLine(await commandLine());
+      return { booted: { image: '', digest: '', version: '', kernelArguments, packages: [] }, staged: null };
+    },
+
+    async stage(change) {
+      const fields = changedFields(change);
+      if (fields.length === 0) return;
+      throw new OSFailure(
+        'unsupported',
+        `${fields.join(', ')} cannot be changed on this machine`,
+        'expected an image-based OS managed by rpm-ostree or bootc, found neither.',
+      );
+    },
+
+    discard: async () => undefined,
+  };
+}
+
+function changedFields({ image, kernelArguments, extensions, kernelType }: OSChange): string[] {
+  const changes = { osImageURL: image, kernelArguments, extensions, kernelType };
+  return Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [`spec.${field}`]));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { paintFor } from '../cli/terminal.ts';
 import { newConfig, nodeReport, oldConfig, poolReport, buildStatusReport, waiting } from './sample-report.ts';
-import { changeLines, statusText } from './text.ts';
+import { changeLines, statusText } from './status.ts';
 
 const draining = nodeReport('worker-0', {
   phase: 'updating',
