@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './tools/test-order.ts';
@@ -8,6 +9,12 @@ import LongestFirst from './tools/test-order.ts';
 //   x.cluster.test.ts  on whole machines, or with large programs (CRI-O, Ironic); `npm run test:cluster`
 //   x.slow.test.ts     long matrices and what needs kube-controller-manager; `npm run test:slow`
 const tests = (suffix: string) => ['packages', 'tools', 'e2e', 'bench'].map((dir) => `${dir}/**/*${suffix}`);
+
+/** Files whose cases are sampled in `npm test`: `npm run test:slow` runs them with all cases. */
+const sampled = globSync('{packages,e2e}/**/*.{test,e2e.test}.ts', { cwd: import.meta.dirname })
+  .filter((file) => !file.includes('node_modules') && !file.endsWith('.slow.test.ts'))
+  .filter((file) => /\bsample(Cases|Step)\(/.test(readFileSync(join(import.meta.dirname, file), 'utf8')));
+
 const ignored = ['**/node_modules/**'];
 
 // Files share a process: loading the same modules again for each of them took a third of the time. So a test leaves
@@ -93,7 +100,8 @@ export default defineConfig({
           name: 'slow',
           maxWorkers: 1,
           sequence: { groupOrder: 4 },
-          include: tests('.slow.test.ts'),
+          include: [...tests('.slow.test.ts'), ...sampled],
+          env: { SLIPWAY_SAMPLE: 'all' },
           exclude: ignored,
           globalSetup: './e2e/control-plane.ts',
           testTimeout: 600_000,

@@ -5,12 +5,12 @@ import { type PinFleet, startPinFleet } from './pinned-images/pin-fleet.ts';
 
 let fleet: PinFleet;
 beforeAll(async () => {
-  fleet = await startPinFleet({ machines: 15, bytesPerSecond: 80e6 });
+  fleet = await startPinFleet({ machines: 8, bytesPerSecond: 80e6 });
 }, WITHIN_MS);
 afterAll(() => fleet?.stop());
 
 it(
-  '15 machines pull 50 images with a bounded number of writes, and the pool says what is so all the while',
+  '8 machines pull 50 images with a bounded number of writes, and the pool says what is so all the while',
   () => expectBoundedWrites(fleet),
   2 * WITHIN_MS,
 );

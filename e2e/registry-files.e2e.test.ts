@@ -11,6 +11,7 @@ import {
   type PushedLayer,
   type RunningRegistry,
 } from '@slipway/tools/registry';
+import { sampleCases } from '@slipway/testing/sample';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Clients, file, layer, readText } from './registry/clients.ts';
 import { isRegistryMissing } from './registry/missing.ts';
@@ -167,7 +168,7 @@ describe.skipIf(missing)('the client of a real registry', () => {
     // TLS records and answers beside the layers.
     const BESIDE = 0.01 * LAYER;
 
-    it.each<Compression>(['gzip', 'zstd'])(
+    it.each(sampleCases<Compression>('large layers', ['gzip', 'zstd'], 1 / 2))(
       'the topmost layer alone when the file is in it (%s), in less than 64 MB of memory',
       async (compression) => {
         const top = large(`five-${compression}`, compression, found);

@@ -3,6 +3,7 @@ import { machineConfigPools, remoteContentAnnotation, secrets } from '@slipway/a
 import { encodeDataUrl, gzip } from '@slipway/ignition';
 import type { WriteAttempt } from '@slipway/kube';
 import { until } from '@slipway/testing/wait';
+import { sampleCases } from '@slipway/testing/sample';
 import { describe, expect, it } from 'vitest';
 import { pool, untilClean } from './remote-content/cluster.ts';
 import { endless, file, merging, redirectTo, setStage, withFiles } from './remote-content/stage.ts';
@@ -108,7 +109,7 @@ describe('a web server that misbehaves', () => {
     ],
   ];
 
-  it.each(misbehaviours)(
+  it.each(sampleCases('misbehaviours', misbehaviours, 1 / 2))(
     'and %s degrades the pool, is reported, and nothing of it is stored',
     async (_, code, message, configOf) => {
       const config = await configOf();

@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRandom } from './random.ts';
-import { chooseIndexes, drawSample, sampleSeed } from './sample.ts';
+import { chooseIndexes, drawSample, sampleCases, sampleSeed, sampleStep } from './sample.ts';
 
 describe('a sample', () => {
   const items = Array.from({ length: 100 }, (_, index) => index);
+  beforeEach(() => vi.stubEnv('SLIPWAY_SAMPLE', ''));
+  afterEach(() => vi.unstubAllEnvs());
 
   it('is a fifth of the cases, in their order, each once', () => {
     const sample = drawSample('this test', items);
@@ -20,6 +22,17 @@ describe('a sample', () => {
   it('has at least one case if there are few', () => {
     expect(drawSample('this test', ['only'])).toEqual(['only']);
     expect(chooseIndexes(3, 5, 1)).toEqual([0, 1, 2]);
+  });
+
+  it('is everything in test:slow', () => {
+    expect(sampleCases('this test', items, 1 / 2)).toHaveLength(50);
+    expect(sampleStep('this test', 3)).toEqual({
+      first: expect.toSatisfy((first) => [1, 2, 3].includes(first)),
+      step: 3,
+    });
+    vi.stubEnv('SLIPWAY_SAMPLE', 'all');
+    expect(sampleCases('this test', items, 1 / 2)).toEqual(items);
+    expect(sampleStep('this test', 3)).toEqual({ first: 1, step: 1 });
   });
 
   it('covers every case over time', () => {

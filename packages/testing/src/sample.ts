@@ -1,5 +1,6 @@
 // Long matrices are sampled in `npm test` and run in full in `npm run test:slow`. The commit determines the sample: a
-// change is tested with the same cases wherever it runs, and the next change with others.
+// change is tested with the same cases wherever it runs, and the next change with others. A matrix of a million cases has
+// a slow file of its own; a file that calls `sampleCases` or `sampleStep` is itself run by `test:slow`, with every case.
 import { execFileSync } from 'node:child_process';
 import { onTestFailed } from 'vitest';
 import { createRandom, hashText } from './random.ts';
@@ -11,17 +12,37 @@ let known: number | undefined;
 
 /** Call it within a test: if the test fails, it prints how to run the same sample again. */
 export function sampleSeed(): number {
-  known ??= readSeed(process.env['SLIPWAY_SAMPLE_SEED']);
-  const seed = known;
+  const seed = seedOfRun();
   onTestFailed(() => console.error(`SLIPWAY_SAMPLE_SEED=${seed} runs the same sample again`));
   return seed;
 }
 
+const seedOfRun = (): number => (known ??= readSeed(process.env['SLIPWAY_SAMPLE_SEED']));
+
 /** Some of the items in order, at least one. Each sampled test passes its name, to get an independent sample. */
 export function drawSample<T>(name: string, items: readonly T[], share = SHARE): T[] {
-  const count = Math.max(1, Math.ceil(items.length * share));
-  return chooseIndexes(items.length, count, sampleSeed() + hashText(name)).map((index) => items[index] as T);
+  return choose(items, share, sampleSeed() + hashText(name));
 }
+
+function choose<T>(items: readonly T[], share: number, seed: number): T[] {
+  const count = Math.max(1, Math.ceil(items.length * share));
+  return chooseIndexes(items.length, count, seed).map((index) => items[index] as T);
+}
+
+/** As `drawSample`, for `it.each`, where no test runs yet: the title of a failed test names its case. */
+export function sampleCases<T>(name: string, cases: readonly T[], share = SHARE): T[] {
+  if (isWhole()) return [...cases];
+  return choose(cases, share, seedOfRun() + hashText(name));
+}
+
+/** For kills at the writes of a run, whose number is known only at its end: every `step`-th write, from `first`. */
+export function sampleStep(name: string, step: number): { first: number; step: number } {
+  if (isWhole()) return { first: 1, step: 1 };
+  return { first: 1 + ((seedOfRun() + hashText(name)) % step), step };
+}
+
+/** Set by the project `slow`. */
+const isWhole = (): boolean => process.env['SLIPWAY_SAMPLE'] === 'all';
 
 /** This many different indexes below `length`, in order. */
 export function chooseIndexes(length: number, count: number, seed: number): number[] {

@@ -4,6 +4,7 @@ import { canonicalJson } from '@slipway/fleet';
 import type { JsonObject, ResourceVerdict } from '@slipway/fleet/boot-images';
 import { type ImageCase, imageCases } from '@slipway/fleet/boot-images/testing';
 import type { AuditedRequest } from '@slipway/testing/audit';
+import { sampleCases } from '@slipway/testing/sample';
 import { describe, expect, it } from 'vitest';
 import {
   addMachineSet,
@@ -71,7 +72,7 @@ async function readObserved(name: string, writes: readonly AuditedRequest[]) {
 }
 
 describe('MachineSets of the Machine API', () => {
-  it.each(platforms)(
+  it.each(sampleCases('platforms', platforms, 1 / 3))(
     'on $name get the image of the release if possible, and nothing else changes',
     async ({ platform, cloudName, cases }) => {
       await prepare(platformType(platform));

@@ -8,6 +8,7 @@ import {
 } from '@slipway/api';
 import { until } from '@slipway/testing/wait';
 import type { Payload } from '@slipway/tools/registry';
+import { sampleCases } from '@slipway/testing/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   cut,
@@ -185,7 +186,7 @@ const failures: readonly Failure[] = [
 ];
 
 describe('the registry failing', () => {
-  it.each(failures)(
+  it.each(sampleCases('registry failures', failures, 2 / 7))(
     'with $name during a change of the payload: everything stays unchanged and the failure is reported, until it succeeds',
     async ({ fault, parts, code, found }) => {
       onTestFinished(() => registry.work());
@@ -215,31 +216,34 @@ describe('the registry failing', () => {
     },
   );
 
-  it.each(passing)('with $name, once: it is retried, and not reported', async ({ fault, parts, rest = 0 }) => {
-    onTestFinished(() => registry.work());
-    const said = await watchFor(cluster.client, clusterOperators, ({ status }) =>
-      status?.conditions?.find(({ type }) => type === 'Degraded'),
-    );
-    const { streams } = await watchImages();
-    const before = registry.requests.length;
-    for (const part of parts) registry.spoil(part, fault, 1);
-    const { log } = await start(old);
-    for (const pool of pools) await untilOs(pool, 'rhel-9', old);
-    await until(() => {
-      expect(streams.of('cluster')).toEqual([buildStatus(old, 'rhel-9')]);
-      expect(said.of('machine-config')).toMatchObject([{ status: 'False', reason: 'AsExpected' }]);
-    });
-    expect(log()).not.toContain('SLW_STREAM_SOURCE_FAILED');
-    const requests = registry.requests.slice(before);
-    const spoilt = requests.filter(({ isSpoilt }) => isSpoilt);
-    expect(spoilt.map(({ part }) => part)).toEqual(parts);
-    for (const { path, at } of spoilt) {
-      const [, again, ...more] = requests.filter((each) => each.path === path);
-      // A timer may fire slightly early by this clock.
-      expect(again?.at).toBeGreaterThanOrEqual(at + rest - 10);
-      expect(more).toEqual([]);
-    }
-  });
+  it.each(sampleCases('failures once', passing, 1 / 4))(
+    'with $name, once: it is retried, and not reported',
+    async ({ fault, parts, rest = 0 }) => {
+      onTestFinished(() => registry.work());
+      const said = await watchFor(cluster.client, clusterOperators, ({ status }) =>
+        status?.conditions?.find(({ type }) => type === 'Degraded'),
+      );
+      const { streams } = await watchImages();
+      const before = registry.requests.length;
+      for (const part of parts) registry.spoil(part, fault, 1);
+      const { log } = await start(old);
+      for (const pool of pools) await untilOs(pool, 'rhel-9', old);
+      await until(() => {
+        expect(streams.of('cluster')).toEqual([buildStatus(old, 'rhel-9')]);
+        expect(said.of('machine-config')).toMatchObject([{ status: 'False', reason: 'AsExpected' }]);
+      });
+      expect(log()).not.toContain('SLW_STREAM_SOURCE_FAILED');
+      const requests = registry.requests.slice(before);
+      const spoilt = requests.filter(({ isSpoilt }) => isSpoilt);
+      expect(spoilt.map(({ part }) => part)).toEqual(parts);
+      for (const { path, at } of spoilt) {
+        const [, again, ...more] = requests.filter((each) => each.path === path);
+        // A timer may fire slightly early by this clock.
+        expect(again?.at).toBeGreaterThanOrEqual(at + rest - 10);
+        expect(more).toEqual([]);
+      }
+    },
+  );
 
   it('for several images together is reported with the same message each time', async () => {
     onTestFinished(() => registry.work());

@@ -1,6 +1,7 @@
 import { osImageStreams, releasePayloadImageAnnotation } from '@slipway/api';
 import { until } from '@slipway/testing/wait';
 import { pushPayload } from '@slipway/tools/registry';
+import { sampleCases } from '@slipway/testing/sample';
 import { describe, expect, it } from 'vitest';
 import {
   cluster,
@@ -20,6 +21,17 @@ import {
 } from './testing/streams-fixture.ts';
 
 useStreamsCluster();
+
+const laterWrites = [
+  'patch OSImageStream/status cluster',
+  'patch OSImageStream cluster',
+  'patch MachineConfigPool worker',
+];
+const firstWrites = [
+  'create OSImageStream cluster',
+  'patch OSImageStream/status cluster',
+  'patch MachineConfigPool worker',
+];
 
 describe('OSImageStream cluster', () => {
   it('is built from the release image, and every pool follows the platform’s default', async () => {
@@ -226,7 +238,7 @@ describe('OSImageStream cluster', () => {
     expect((await cluster.streams())?.spec).toEqual({ defaultStream: 'rhel-9' });
   });
 
-  it.each(['create OSImageStream cluster', 'patch OSImageStream/status cluster', 'patch MachineConfigPool worker'])(
+  it.each(sampleCases('first writes', firstWrites, 1 / 3))(
     'becomes complete if its first writer is killed before: %s',
     async (killAtWrite) => {
       const killed = await start(old, { killAtWrite });
@@ -238,7 +250,7 @@ describe('OSImageStream cluster', () => {
     },
   );
 
-  it.each(['patch OSImageStream/status cluster', 'patch OSImageStream cluster', 'patch MachineConfigPool worker'])(
+  it.each(sampleCases('later writes', laterWrites, 1 / 3))(
     'becomes complete if its writer is killed during an update to another payload before: %s',
     async (killAtWrite) => {
       const first = await start(old);
