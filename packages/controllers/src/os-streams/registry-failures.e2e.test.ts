@@ -248,6 +248,8 @@ describe('the registry failing', () => {
   it('for several images together is reported with the same message each time', async () => {
     onTestFinished(() => registry.work());
     await start(old);
+    // The cluster is not Degraded before the first answer either.
+    await untilStreams(streamNames, 'rhel-9');
     await untilCondition('operator', 'Degraded', { status: 'False' });
     const said = await watchFor(cluster.client, clusterOperators, degradedIn);
     const before = registry.requests.length;
