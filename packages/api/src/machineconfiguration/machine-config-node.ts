@@ -11,12 +11,20 @@ const neverDecreases = (field: string): Pick<IntegerOptions, 'minimum' | 'rules'
 
 const named = (description: string, field: string) => object(description, { name: subdomain(field) });
 
+// Part of the API for the sake of manifests and tools. The platform fills it for nodes whose pool has a MachineOSConfig.
+const IMAGE_MODE = 'Only for images that are built in the cluster. Slipway builds none and leaves it empty.';
+
 const spec = object('Desired state of the node. The controllers write it.', {
   node: named('The node that this object describes.', 'Name of the node. Must equal the name of this object.'),
   pool: named('The pool that the node belongs to.', 'Name of the MachineConfigPool.'),
   configVersion: object('The rendered MachineConfig that the node should run.', {
     desired: subdomain('Name of the rendered MachineConfig.'),
   }),
+  configImage: optional(
+    object(`The image to run instead of the OS image of the rendered MachineConfig. ${IMAGE_MODE}`, {
+      desiredImage: imageByDigest('Image that the node should run, by digest.'),
+    }),
+  ),
 });
 
 interface Generations {
@@ -114,6 +122,16 @@ const status = object('Observed state of the node. The daemon on the node writes
         'Name of the rendered MachineConfig that the node is updating to. Equals current when the update is complete.',
       ),
     }),
+  ),
+  configImage: optional(
+    object(
+      `The image that the node runs, and the one that it is updating to. ${IMAGE_MODE}`,
+      {
+        currentImage: optional(imageByDigest('Image that the node runs, by digest.')),
+        desiredImage: optional(imageByDigest('Image that the node is updating to, by digest.')),
+      },
+      { minProperties: 1 },
+    ),
   ),
   pinnedImageSets: optional(
     listMap('Progress with each PinnedImageSet of the pools of the node.', pinnedImageSet, ['name'], { maxItems: 100 }),
