@@ -85,8 +85,10 @@ export async function watch(client: Client, path: string): Promise<void> {
 /** What only controllers write on a Node. */
 const controllersAnnotations = [
   nodeAnnotations.desiredConfig,
-  nodeAnnotations.desiredImage,
   nodeAnnotations.lastAppliedDrain,
+  // Only for images that are built in the cluster, so nobody needs to write them.
+  'machineconfiguration.openshift.io/currentImage',
+  'machineconfiguration.openshift.io/desiredImage',
   'machineconfiguration.openshift.io/anything-else',
   'slipway.dev/anything',
 ];

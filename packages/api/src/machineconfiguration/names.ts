@@ -19,8 +19,6 @@ export const BOOT_IMAGES_CONFIG_MAP = 'coreos-bootimages';
 export const nodeAnnotations = {
   currentConfig: known('currentConfig'),
   desiredConfig: known('desiredConfig'),
-  currentImage: known('currentImage'),
-  desiredImage: known('desiredImage'),
   state: known('state'),
   reason: known('reason'),
   desiredDrain: known('desiredDrain'),
@@ -34,7 +32,6 @@ export const reportedConfigAnnotation = ours('reported-config');
 /** Written by the daemon on the node; only controllers write the others. */
 export const daemonAnnotations: readonly string[] = [
   nodeAnnotations.currentConfig,
-  nodeAnnotations.currentImage,
   nodeAnnotations.state,
   nodeAnnotations.reason,
   nodeAnnotations.desiredDrain,

@@ -67,11 +67,11 @@ describe('the annotations of a node', () => {
     });
   });
 
-  it('request a drain, and report the image', () => {
-    expect(buildAnnotations({ ...snapshot, desiredDrain: 'drain-x', currentImage: 'example.com/os' })).toMatchObject({
-      [`${PREFIX}desiredDrain`]: 'drain-x',
-      [`${PREFIX}currentImage`]: 'example.com/os',
-    });
+  it('request a drain', () => {
+    expect(buildAnnotations({ ...snapshot, desiredDrain: 'drain-x' })).toHaveProperty(
+      [`${PREFIX}desiredDrain`],
+      'drain-x',
+    );
   });
 
   it('have the reason with its code, which stays complete if the message is far too long', () => {

@@ -18,10 +18,9 @@ export function computeDaemonState({ phase, problem }: NodeSnapshot): DaemonStat
 }
 
 export function buildAnnotations(snapshot: NodeSnapshot): Annotations {
-  const { currentConfig, currentImage = null, desiredConfig, desiredDrain, problem } = maskSnapshot(snapshot);
+  const { currentConfig, desiredConfig, desiredDrain, problem } = maskSnapshot(snapshot);
   return {
     ...(currentConfig !== null && { [nodeAnnotations.currentConfig]: currentConfig }),
-    ...(currentImage !== null && { [nodeAnnotations.currentImage]: currentImage }),
     ...(desiredDrain !== null && { [nodeAnnotations.desiredDrain]: desiredDrain }),
     ...(desiredConfig !== null && { [reportedConfigAnnotation]: desiredConfig }),
     [nodeAnnotations.state]: computeDaemonState(snapshot),

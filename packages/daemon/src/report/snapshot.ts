@@ -51,8 +51,6 @@ export interface NodeSnapshot {
   /** The verified config of the machine. Null: unknown, keep the reported one. */
   readonly currentConfig: string | null;
   readonly desiredConfig: string | null;
-  /** Null: keep the reported one. */
-  readonly currentImage?: string | null;
   readonly phase: Phase;
   /** The update that `phase` belongs to. Null in the phase `idle`. */
   readonly update: UpdateScope | null;
