@@ -59,7 +59,8 @@ export const subdomain = (description: string, options: TextOptions = {}) =>
   });
 
 const HOST = '([a-zA-Z0-9-]+\\.)+[a-zA-Z0-9-]+';
-const REST = '(:[0-9]{2,5})?/([a-zA-Z0-9-_]{0,61}/)?[a-zA-Z0-9-_.]*$';
+// The platform's CRDs accept one namespace at most: `([a-zA-Z0-9-_]{0,61}/)?`. Mirrors often have more.
+const REST = '(:[0-9]{2,5})?/([a-zA-Z0-9-_]{0,61}/)?([a-zA-Z0-9-_.]+/)*[a-zA-Z0-9-_.]*$';
 const DIGEST = '^sha256:[a-f0-9]{64}$';
 
 interface ImageReferenceOptions {
@@ -67,7 +68,7 @@ interface ImageReferenceOptions {
   localhost?: boolean;
 }
 
-/** A container image by digest: host[:port][/namespace]/name@sha256:digest. */
+/** A container image by digest: host[:port][/namespace…]/name@sha256:digest. */
 export function imageByDigest(description: string, { localhost = false }: ImageReferenceOptions = {}) {
   const name = localhost ? `^(localhost|${HOST})${REST}` : `^${HOST}${REST}`;
   const namePattern = new RegExp(name);
@@ -84,7 +85,7 @@ export function imageByDigest(description: string, { localhost = false }: ImageR
       },
       {
         rule: `self.split('@')[0].matches('${name.replaceAll('\\', '\\\\')}')`,
-        message: `must start with host[:port][/namespace]/name and no scheme; the host must be ${localhost ? "'localhost' or " : ''}a full domain name, as in registry.example.com/team/image`,
+        message: `must start with host[:port][/namespace…]/name and no scheme; the host must be ${localhost ? "'localhost' or " : ''}a full domain name, as in registry.example.com/team/image`,
         holds: (self) => namePattern.test(self.split('@')[0] ?? ''),
       },
     ],

@@ -10,7 +10,7 @@ const schema = object(
       pinnedImages: listMap(
         'Images to pin. They are pinned only after all of them have been pulled. For more than 500 images, use several sets.',
         object(undefined, {
-          name: imageByDigest('Image by digest: registry.example.com[:port]/namespace/name@sha256:digest.'),
+          name: imageByDigest('Image by digest: registry.example.com[:port][/namespace…]/name@sha256:digest.'),
         }),
         ['name'],
         { minItems: 1, maxItems: 500 },
