@@ -53,7 +53,9 @@ const pinnedImageSet = object(
     lastFailedGeneration: optional(
       int32('The last generation whose images could not be pinned.', neverDecreases('lastFailedGeneration')),
     ),
-    lastFailedGenerationError: optional(text('Why lastFailedGeneration failed.', { maxLength: 32_768 })),
+    lastFailedGenerationError: optional(
+      text('Why lastFailedGeneration failed. Empty once the images of the set are pinned.', { maxLength: 32_768 }),
+    ),
   },
   {
     rules: [

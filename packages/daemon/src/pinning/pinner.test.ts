@@ -94,8 +94,10 @@ describe('a node that is assigned images', () => {
     await machine.settle();
     expect(await dropIn()).toBe(formatSetsDropIn([s, t]));
     expect(findPinCondition(world, 'Degraded')).toMatchObject({ status: 'False', message: '' });
-    expect(world.status.pinnedImageSets).toMatchObject([{ currentGeneration: 1 }, { currentGeneration: 1 }]);
-    expect(world.status.pinnedImageSets?.[1]).not.toHaveProperty('lastFailedGeneration');
+    expect(world.status.pinnedImageSets).toMatchObject([
+      { currentGeneration: 1 },
+      { currentGeneration: 1, lastFailedGeneration: 1, lastFailedGenerationError: '' },
+    ]);
   });
 
   it('keeps the old generation pinned until the new one is complete', async () => {

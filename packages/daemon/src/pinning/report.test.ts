@@ -132,6 +132,39 @@ describe('the status of a node with pinned images', () => {
     expect(validateStatus(last)).toMatchObject({ ok: true });
   });
 
+  const failed3 = { lastFailedGeneration: 3, lastFailedGenerationError: FAILED };
+  it.each<[string, Partial<SetState>, object]>([
+    ['stays while it is retried after a restart', {}, failed3],
+    [
+      'has no error any more once it is pinned',
+      { currentGeneration: 3 },
+      { ...failed3, lastFailedGenerationError: '' },
+    ],
+    ['stays while the next generation is pulled', { desiredGeneration: 4 }, failed3],
+    [
+      'has no error any more once the next one is pinned',
+      { desiredGeneration: 4, currentGeneration: 4 },
+      { ...failed3, lastFailedGenerationError: '' },
+    ],
+    [
+      'is replaced when the next one fails',
+      { desiredGeneration: 4, failure: 'SLW_X: y' },
+      { lastFailedGeneration: 4, lastFailedGenerationError: 'SLW_X: y' },
+    ],
+    ['is not that of a recreated set', { desiredGeneration: 2, currentGeneration: null }, {}],
+  ])('the last failed generation %s', (_, more, expected) => {
+    const failing = { ...snapshot, sets: [{ ...standing, failure: FAILED }] };
+    const before = toStatus(computePinStatus({}, failing, now).last);
+    const next = { ...snapshot, sets: [{ ...standing, ...more }] };
+    const { last } = computePinStatus({ status: before }, next, now);
+    const { desiredGeneration, currentGeneration } = next.sets[0] ?? standing;
+    const generations = { desiredGeneration, ...(currentGeneration !== null && { currentGeneration }) };
+    expect(last.pinnedImageSets).toEqual([{ name: 's', ...generations, ...expected }]);
+    expect(validateStatus(last)).toMatchObject({ ok: true });
+    // The same state is not written again.
+    expect(computePinStatus({ status: toStatus(last) }, next, now).last).toEqual(last);
+  });
+
   it('is AsExpected without an assignment, and the list is removed', () => {
     const before = computePinStatus({}, snapshot, now).last;
     const { last } = computePinStatus({ status: toStatus(before) }, null, now);

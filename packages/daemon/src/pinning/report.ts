@@ -210,7 +210,7 @@ export function computePinStatus(
 ): { readonly first: PinStatus | null; readonly last: PinStatus } {
   const conditions = computeConditions(status?.conditions, snapshot, now);
   const old = new Map((status?.pinnedImageSets ?? []).map((entry) => [entry.name, entry]));
-  const next = (snapshot?.sets ?? []).map((set) => toStatusEntry(set));
+  const next = (snapshot?.sets ?? []).map((set) => toStatusEntry(set, old.get(set.name)));
   const stay = next.filter((entry) => !goesBack(old.get(entry.name), entry));
   const last = { conditions, pinnedImageSets: emptyToNull(next) };
   return { first: stay.length === next.length ? null : { conditions, pinnedImageSets: emptyToNull(stay) }, last };
@@ -219,13 +219,29 @@ export function computePinStatus(
 const emptyToNull = (entries: readonly SetStatusEntry[]): readonly SetStatusEntry[] | null =>
   entries.length === 0 ? null : entries;
 
-function toStatusEntry({ name, desiredGeneration, currentGeneration, failure }: SetState): SetStatusEntry {
+function toStatusEntry(set: SetState, old: SetStatusEntry | undefined): SetStatusEntry {
+  const { name, desiredGeneration, currentGeneration } = set;
   return {
     name,
     desiredGeneration,
     ...(currentGeneration !== null && { currentGeneration }),
-    ...(failure !== null && { lastFailedGeneration: desiredGeneration, lastFailedGenerationError: failure }),
+    ...computeLastFailure(set, old),
   };
+}
+
+type LastFailure = Pick<SetStatusEntry, 'lastFailedGeneration' | 'lastFailedGenerationError'>;
+
+/** The API: the generation that failed last stays, and its error is an empty string once the images are pinned. */
+function computeLastFailure(
+  { desiredGeneration, currentGeneration, failure }: SetState,
+  old: SetStatusEntry | undefined,
+): LastFailure {
+  if (failure !== null) return { lastFailedGeneration: desiredGeneration, lastFailedGenerationError: failure };
+  const { lastFailedGeneration, lastFailedGenerationError: error = '' } = old ?? {};
+  // A lower generation: the set was deleted and recreated.
+  if (lastFailedGeneration === undefined || lastFailedGeneration > desiredGeneration) return {};
+  const isPinned = currentGeneration === desiredGeneration;
+  return { lastFailedGeneration, lastFailedGenerationError: isPinned ? '' : error };
 }
 
 const GENERATIONS = ['desiredGeneration', 'currentGeneration', 'lastFailedGeneration'] as const;

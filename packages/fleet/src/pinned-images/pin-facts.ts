@@ -86,9 +86,10 @@ function parseTime(text: string): number | null {
 
 type Entry = NonNullable<NonNullable<MachineConfigNode['status']>['pinnedImageSets']>[number];
 
-const toReportedSet = ({ currentGeneration, desiredGeneration, lastFailedGeneration }: Entry): ReportedSet => ({
-  current: currentGeneration ?? null,
-  isFailing: lastFailedGeneration !== undefined && lastFailedGeneration === desiredGeneration,
+/** A generation that failed and then succeeded stays in the report, without an error. */
+const toReportedSet = (entry: Entry): ReportedSet => ({
+  current: entry.currentGeneration ?? null,
+  isFailing: entry.lastFailedGeneration === entry.desiredGeneration && (entry.lastFailedGenerationError ?? '') !== '',
 });
 
 /**

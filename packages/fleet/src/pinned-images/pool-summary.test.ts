@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PinNode } from './pin-facts.ts';
+import { type PinNode, readPinReport } from './pin-facts.ts';
 import { decodeSummary, encodeSummary, type PinSummary, buildPoolPins, summarizePins } from './pool-summary.ts';
 import { byName, samplePinNode, samplePinPool, sampleReport, sampleSet, sampleTold } from './testing/sample.ts';
 
@@ -62,6 +62,20 @@ describe('the summary of a pool', () => {
     expect(sum([node], infra, pools)).toMatchObject({ updated: 0, degraded: 1 });
     const atLarge = { ...node, reported: sampleReport({ app: 1, release: 2 }) };
     expect(sum([atLarge], worker, pools)).toMatchObject({ updated: 0, degraded: 1 });
+  });
+
+  it.each<[string, string, number, boolean]>([
+    ['counts a set as failing while it reports an error', 'manifest unknown', 1, true],
+    ['does not count a set as failing that was pinned after its failure', '', 1, false],
+    ['does not count a set as failing whose earlier generation failed', 'manifest unknown', 2, false],
+  ])('%s', (_, lastFailedGenerationError, desiredGeneration, isFailing) => {
+    const entry = { name: 'app', desiredGeneration, currentGeneration: 1, lastFailedGeneration: 1 };
+    const { reported } = readPinReport({
+      metadata: { name: 'n1' },
+      spec: { node: { name: 'n1' }, pool: { name: 'worker' }, configVersion: { desired: 'rendered-worker-1' } },
+      status: { pinnedImageSets: [{ ...entry, lastFailedGenerationError }] },
+    });
+    expect(reported.get('app')).toEqual({ current: 1, isFailing });
   });
 
   it('names the first ten of those that fail, full disks before the others', () => {
