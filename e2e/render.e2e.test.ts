@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   inUseLabel,
+  type MachineConfig,
   machineConfigPools,
   machineConfigs,
   nodeAnnotations,
@@ -250,6 +251,30 @@ describe('what is the operator’s own', () => {
     expect(JSON.stringify(rendered)).not.toContain('added');
     await admin.delete(machineConfigs, { name: '70-later' }, {});
     await until(async () => expect(await currentName()).toBe(name));
+  });
+
+  it('loses what an earlier version had in the built-in one and this version has not, and stays with one field manager', async () => {
+    const { admin, breakGlass } = fleet;
+    const name = { name: '00-master' };
+    const managed: Resource<MachineConfig & { metadata: { managedFields?: { manager: string }[] } }> = machineConfigs;
+    const { metadata: earlier } = await admin.get(machineConfigs, name);
+    await breakGlass.delete(machineConfigs, name, {});
+    const created = await until(async () => {
+      const found = await admin.get(managed, name);
+      expect(found.metadata.uid).not.toBe(earlier.uid);
+      return found;
+    });
+    const [{ manager } = { manager: '' }] = created.metadata.managedFields ?? [];
+    expect(manager).toBe('slipway-built-in');
+    const { config } = created.spec ?? {};
+    const body = { spec: { kernelArguments: ['earlier'], config: { ...config, storage: { links: [] } } } };
+    await breakGlass.patch(machineConfigs, name, { type: 'merge', body }, {}, { fieldManager: manager });
+    const found = await until(async () => {
+      const now = await admin.get(managed, name);
+      expect(now.spec).toEqual(created.spec);
+      return now;
+    });
+    expect(found.metadata.managedFields).toEqual([expect.objectContaining({ manager, operation: 'Update' })]);
   });
 });
 
