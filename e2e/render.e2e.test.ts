@@ -4,13 +4,14 @@ import {
   type MachineConfig,
   machineConfigPools,
   machineConfigs,
+  machineConfigurations,
   nodeAnnotations,
   nodes,
   poolLabel,
   ROLE_LABEL,
   secrets,
 } from '@slipway/api';
-import { renderedConfigsController } from '@slipway/controllers';
+import { disruptionPolicyController, renderedConfigsController } from '@slipway/controllers';
 import {
   createClient,
   createInformer,
@@ -22,6 +23,7 @@ import {
 } from '@slipway/kube';
 import type { ControllerDef, KubeObject, Resource, Store } from '@slipway/kube';
 import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
+import { watchWrites } from '@slipway/testing/run-controllers';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCondition, readFiles, findPool, type Fleet, NAMESPACE, renderedWith, startFleet } from './render/fleet.ts';
@@ -278,6 +280,46 @@ describe('what is the operator’s own', () => {
   });
 });
 
+describe('the MachineConfiguration', () => {
+  it('shows the node disruption policy in effect, and a restart of the controller writes nothing', async () => {
+    const { admin } = fleet;
+    const name = { name: 'cluster' };
+    const units = [
+      { name: 'a.service', actions: [{ type: 'Restart' as const, restart: { serviceName: 'b.service' } }] },
+    ];
+    const ownFile = { path: '/etc/containers/policy.json', actions: [{ type: 'None' as const }] };
+    const untilShown = (expected: object, generation = 0) =>
+      until(async () => {
+        const { metadata, status } = await admin.get(machineConfigurations, name);
+        expect(metadata.generation).toBeGreaterThan(generation);
+        expect(status?.observedGeneration).toBe(metadata.generation);
+        expect(status?.nodeDisruptionPolicyStatus?.clusterPolicies).toMatchObject(expected);
+        return metadata.generation;
+      });
+    const builtIn = {
+      path: '/etc/containers/policy.json',
+      actions: [{ type: 'Reload', reload: { serviceName: 'crio.service' } }],
+    };
+    await admin.create(machineConfigurations, {
+      metadata: name,
+      spec: { nodeDisruptionPolicy: { units, files: [ownFile], sshkey: { actions: [{ type: 'Drain' }] } } },
+    });
+    const first = await untilShown({
+      files: expect.arrayContaining([
+        ownFile,
+        { path: '/etc/containers/registries.conf', actions: [{ type: 'Special' }] },
+      ]),
+      units,
+      sshkey: { actions: [{ type: 'Drain' }] },
+    });
+    const body = { spec: { nodeDisruptionPolicy: null } };
+    await admin.patch(machineConfigurations, name, { type: 'merge', body }, {});
+    const none = { sshkey: { actions: [{ type: 'None' }] }, units: [] };
+    await untilShown({ files: expect.arrayContaining([builtIn]), ...none }, first);
+    expect(await reconcileLater(disruptionPolicyController, 'cluster', 0)).toEqual([]);
+  });
+});
+
 describe('old rendered configs', () => {
   it('that a node runs are marked as in use', async () => {
     const { admin } = fleet;
@@ -351,8 +393,8 @@ async function listRendered(pool: string): Promise<(string | undefined)[]> {
   return names;
 }
 
-/** One run of a controller at a time to come, on the real cluster: what is young now is not young then. */
-async function reconcileLater(def: ControllerDef, key: string, inMs: number): Promise<void> {
+/** The writes of one run of a controller at a time to come, on the real cluster: what is young now is not young then. */
+async function reconcileLater(def: ControllerDef, key: string, inMs: number): Promise<string[]> {
   const transport = createTransport(await loadKubeconfig([fleet.operatorKubeconfig]));
   const stop = new AbortController();
   const stores = new Map<Resource, Store<KubeObject>>();
@@ -362,7 +404,8 @@ async function reconcileLater(def: ControllerDef, key: string, inMs: number): Pr
     await informer.synced;
     stores.set(source.resource, informer.store);
   }
-  const client = createClient(transport);
+  const writes: string[] = [];
+  const client = watchWrites(createClient(transport), (write) => writes.push(write));
   await def.reconcile(key, {
     client,
     write: createWriter(client, { fieldManager: `slipway-${def.name}` }),
@@ -375,4 +418,5 @@ async function reconcileLater(def: ControllerDef, key: string, inMs: number): Pr
   });
   stop.abort();
   await transport.close();
+  return writes;
 }

@@ -1,5 +1,6 @@
 export { builtInControllers } from './built-in-controller.ts';
 export { clusterOperatorController } from './cluster-operator-controller.ts';
+export { disruptionPolicyController } from './disruption-policy-controller.ts';
 export { type WatchedFeatureGates, watchFeatureGates } from './feature-gates.ts';
 export { createFetcher, type NodeFetcherOptions } from './remote-content/fetch.ts';
 export { remoteContentController, type RemoteContentOptions } from './remote-content/controller.ts';

@@ -74,7 +74,7 @@ export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { needsReboot } from './update/actions.ts';
 export { splitArguments } from './update/settings.ts';
 export { type PlannedConfig, planUpdate, computeRollback, type UpdateRequest } from './update/plan-update.ts';
-export type { NodeDisruptionPolicy } from './update/policy.ts';
+export { computeClusterPolicies, type NodeDisruptionPolicy } from './update/policy.ts';
 export { addTolerated, type ValidationOverrides } from './update/irreconcilable.ts';
 export type * from './update/update-plan.ts';
 export { type ChosenPool, isControlPlanePool, isMember, missingPools, selectPool } from './pool-membership.ts';

@@ -1,6 +1,8 @@
+import { machineConfigurationKind, validate } from '@slipway/api';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { file, ignition, withFiles } from '../render/testing/sample.ts';
-import type { NodeDisruptionPolicy } from './policy.ts';
+import { type ClusterPolicies, computeClusterPolicies, type NodeDisruptionPolicy, rulingForFile } from './policy.ts';
 import { actionsIn, plan, rewritten, type Spec } from './testing/sample-plan.ts';
 
 type Actions = NonNullable<NodeDisruptionPolicy['sshkey']>['actions'];
@@ -154,6 +156,83 @@ describe('with a user policy', () => {
     ],
   ])('%s', async (_, [current, desired], policy, actions) => {
     expect(actionsIn(await plan(current, desired, policy))).toEqual(actions);
+  });
+});
+
+const builtInPaths = [
+  '/var/lib/kubelet/config.json',
+  '/etc/machine-config-daemon/no-reboot/containers-gpg.pub',
+  '/etc/containers/policy.json',
+  REGISTRIES,
+  '/etc/containers/registries.d',
+  '/etc/crio/policies',
+  '/etc/nmstate/openshift',
+  CA,
+  '/etc/kubernetes/credential-providers',
+];
+
+describe('the policy in effect', () => {
+  const pathsOf = (policy: NodeDisruptionPolicy) => computeClusterPolicies(policy).files?.map(({ path }) => path);
+
+  it('is the built-in one without a user policy', () => {
+    const policies = computeClusterPolicies({});
+    expect(pathsOf({})).toEqual(builtInPaths);
+    expect(policies.files).toContainEqual({ path: '/var/lib/kubelet/config.json', actions: none });
+    expect(policies.files).toContainEqual({ path: REGISTRIES, actions: [{ type: 'Special' }] });
+    expect(policies.files).toContainEqual({
+      path: CA,
+      actions: [...restart('coreos-update-ca-trust.service'), ...restart('crio.service')],
+    });
+    expect(policies).toMatchObject({ units: [], sshkey: { actions: none } });
+  });
+
+  it.each<[string, NodeDisruptionPolicy, Partial<ClusterPolicies>]>([
+    [
+      'a unit',
+      { units: [{ name: 'a.service', actions: reboot }] },
+      { units: [{ name: 'a.service', actions: reboot }] },
+    ],
+    ['ssh keys', { sshkey: { actions: reboot } }, { sshkey: { actions: reboot } }],
+    ['ssh keys without an action, which counts as none', { sshkey: { actions: [] } }, { sshkey: { actions: none } }],
+  ])('has the user’s entry for %s', (_, policy, expected) => {
+    expect(computeClusterPolicies(policy)).toMatchObject(expected);
+  });
+
+  it.each([REGISTRIES, `${REGISTRIES}/`])('has the user’s entry for %s instead of the built-in one', (path) => {
+    expect(pathsOf(files({ [path]: reboot, '/etc/a': none }))).toEqual([
+      ...builtInPaths.filter((each) => each !== REGISTRIES),
+      path,
+      '/etc/a',
+    ]);
+  });
+
+  it('is what decides about any file, and what the API accepts', () => {
+    const path = fc.constantFrom('/', '/etc/a', '/etc/a/', '/etc/a/b', '/etc/containers', ...builtInPaths);
+    const actions = fc.constantFrom(none, reboot, reload('a.service'), restart('a.service'));
+    const entries = fc.uniqueArray(fc.record({ path, actions }), {
+      selector: (entry) => entry.path.replace(/\/$/, ''),
+    });
+    const changed = fc.constantFrom('/etc/a/b/c', '/etc/x', '/etc/containers/registries.d/a', ...builtInPaths);
+    fc.assert(
+      fc.property(entries, changed, fc.boolean(), (user, item, addsMirrorsOnly) => {
+        const clusterPolicies = computeClusterPolicies({ files: user });
+        const [longest] = (clusterPolicies.files ?? [])
+          .map(({ path: written }) => ({ written, below: written.replace(/\/$/, '') }))
+          .filter(({ below }) => item === below || item.startsWith(`${below}/`))
+          .sort((a, b) => b.below.length - a.below.length);
+        const found = rulingForFile(item, { files: user }, () => addsMirrorsOnly);
+        expect(found.rule === 'nothing' ? undefined : found.entry).toBe(longest?.written);
+        expect(
+          validate(machineConfigurationKind, {
+            apiVersion: 'operator.openshift.io/v1',
+            kind: 'MachineConfiguration',
+            metadata: { name: 'cluster' },
+            spec: { nodeDisruptionPolicy: { files: user } },
+            status: { nodeDisruptionPolicyStatus: { clusterPolicies } },
+          }),
+        ).toMatchObject({ ok: true });
+      }),
+    );
   });
 });
 

@@ -106,8 +106,10 @@ function fileEntries({ files = [] }: NodeDisruptionPolicy): FileEntry[] {
 }
 
 function buildFileEntry(written: string, rule: FileEntry['rule'], actions: FileEntry['actions']): FileEntry {
-  return { path: written.replace(/\/+$/, ''), written, rule, actions };
+  return { path: trimSlashes(written), written, rule, actions };
 }
+
+const trimSlashes = (path: string): string => path.replace(/\/+$/, '');
 
 /** Independent of the order of the entries. */
 function isBefore(a: FileEntry, b: FileEntry): boolean {
@@ -131,6 +133,40 @@ function expandAction({ type, reload, restart }: PolicyAction): NodeAction[] {
       return [restart === undefined ? { type: 'Reboot' } : { type, unit: restart.serviceName }];
     default:
       return [{ type }];
+  }
+}
+
+// The policy in effect, as the status of the MachineConfiguration shows it.
+
+type Status = NonNullable<MachineConfiguration['status']>;
+export type ClusterPolicies = NonNullable<NonNullable<Status['nodeDisruptionPolicyStatus']>['clusterPolicies']>;
+type ActionInForce = NonNullable<ClusterPolicies['sshkey']>['actions'][number];
+
+/** The built-in entries that users do not override, then those of users. */
+export function computeClusterPolicies({ files = [], units = [], sshkey }: NodeDisruptionPolicy): ClusterPolicies {
+  const overridden = new Set(files.map(({ path }) => trimSlashes(path)));
+  const builtIn = DEFAULT_FILES.filter(({ path }) => !overridden.has(path));
+  return {
+    files: [...builtIn.map(({ path, actions }) => ({ path, actions: toActionsInForce(actions) })), ...files],
+    units,
+    sshkey:
+      sshkey === undefined || sshkey.actions.length === 0 ? { actions: toActionsInForce(DEFAULT_SSH_KEY) } : sshkey,
+  };
+}
+
+function toActionsInForce(actions: DefaultFileEntry['actions']): ActionInForce[] {
+  if (actions === 'depends') return [{ type: 'Special' }];
+  return actions.length === 0 ? [{ type: 'None' }] : actions.map(toActionInForce);
+}
+
+function toActionInForce(action: NodeAction): ActionInForce {
+  switch (action.type) {
+    case 'Reload':
+      return { type: 'Reload', reload: { serviceName: action.unit } };
+    case 'Restart':
+      return { type: 'Restart', restart: { serviceName: action.unit } };
+    default:
+      return { type: action.type };
   }
 }
 
