@@ -1,5 +1,6 @@
 import { clusterVersions, machineConfigPools, osImageStreams, streamMarksAnnotation } from '@slipway/api';
 import { type KubeObject, type Resource } from '@slipway/kube';
+import { customPool } from '@slipway/testing/builders';
 import { customResourceDefinitions } from '@slipway/testing/resources';
 import { until } from '@slipway/testing/wait';
 import { pushPayload } from '@slipway/tools/registry';
@@ -76,7 +77,7 @@ describe('a stream that is deprecated and removed', () => {
     await untilCondition('version', 'Upgradeable', { status: 'True' });
   });
 
-  it('can be marked by an administrator: as blocked, as removed, and as neither', async () => {
+  it('can be marked by an administrator: as blocked, as removed, which no pool may request, and as neither', async () => {
     await start(old);
     await untilRuns('worker', 'rhel-9');
     const mark = (marks: object | null) =>
@@ -91,6 +92,13 @@ describe('a stream that is deprecated and removed', () => {
         },
         {},
       );
+    const spec = { osImageStream: { name: 'rhel-10' } };
+    const dryRun = { dryRun: true };
+    const requests = [
+      () => cluster.admin.patch(machineConfigPools, { name: 'master' }, { type: 'merge', body: { spec } }, {}, dryRun),
+      () => cluster.admin.create(machineConfigPools, customPool('edge', spec), dryRun),
+    ];
+    for (const request of requests) await expect(request()).resolves.toMatchObject({ spec });
     await mark({ 'rhel-9': { state: 'blocked', successor: 'rhel-10', message: 'not certified' } });
     await untilPoolCondition('worker', 'OSStreamDeprecated', {
       status: 'True',
@@ -101,8 +109,15 @@ describe('a stream that is deprecated and removed', () => {
     await mark({ 'rhel-10': { state: 'removed' } });
     await untilStreams(['rhel-9'], 'rhel-9');
     await untilCondition('operator', 'Upgradeable', { status: 'True' });
+    const refusal = {
+      code: 'SLW_KUBE_FORBIDDEN',
+      message: expect.stringMatching(/pool-os-stream-exists.*requests the OS image stream rhel-10.*Set one of rhel-9,/),
+    };
+    // A policy sees a change some moments later.
+    for (const request of requests) await until(() => expect(request()).rejects.toMatchObject(refusal));
     await mark(null);
     await untilStreams(['rhel-10', 'rhel-9'], 'rhel-9');
+    for (const request of requests) await until(() => expect(request()).resolves.toMatchObject({ spec }));
   });
 
   it('does not change a ClusterVersion of the platform', async () => {

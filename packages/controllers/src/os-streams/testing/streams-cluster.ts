@@ -51,6 +51,8 @@ export interface Running extends RunningControllers, Pick<FakeGates, 'turn'> {}
 
 export interface StreamsCluster {
   readonly client: Client;
+  /** The administrator, whom the admission policies apply to. */
+  readonly admin: Client;
   readonly registry: RunningRegistry;
   run(wish?: ControllerRunOptions): Running;
   /** Sets the release of the platform, current or desired. */
@@ -76,7 +78,7 @@ export interface StreamsCluster {
 }
 
 export async function startStreamsCluster(way: RegistryRoute = {}): Promise<StreamsCluster> {
-  const [{ operator: client, stop }, real] = await Promise.all([startTestCluster(), startRegistry()]);
+  const [{ operator: client, admin, stop }, real] = await Promise.all([startTestCluster(), startRegistry()]);
   const before = await way.through?.(real);
   const registry = before === undefined ? real : { ...real, host: before.host };
   await client.create(namespaces, { metadata: { name: 'openshift-config' } });
@@ -93,6 +95,7 @@ export async function startStreamsCluster(way: RegistryRoute = {}): Promise<Stre
 
   const cluster: StreamsCluster = {
     client,
+    admin,
     registry,
     run: (wish) => run(client, (gates) => controllers(registry, way, gates), wish),
     async setRelease(image, version = '4.22.0') {
