@@ -39,6 +39,8 @@ export function summariesController(metrics?: Pick<Metrics, 'registry'>): Contro
       { ...pinRecords, keysOf: ({ metadata }, read) => views.poolsOf(read(nodes).get(metadata.name), read) },
     ],
     owns: [{ resource: machineConfigPools }],
+    // A process that no longer leads must not report on pools.
+    listen: () => () => measured?.reset(),
     async reconcile(name, context) {
       const pool = context.read(machineConfigPools).get(name);
       if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
@@ -116,6 +118,7 @@ const readConditionStates = (summary: PinSummary | null): boolean[] => [
 export interface PinMetrics {
   /** Null: the pool has no sets. */
   observe(pool: string, summary: PinSummary | null): void;
+  reset(): void;
 }
 
 function createPinMetrics({ registry }: Pick<Metrics, 'registry'>): PinMetrics {
@@ -134,5 +137,6 @@ function createPinMetrics({ registry }: Pick<Metrics, 'registry'>): PinMetrics {
         else machines.set({ pool, state }, count);
       }
     },
+    reset: () => machines.reset(),
   };
 }

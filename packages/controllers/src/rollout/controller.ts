@@ -15,10 +15,8 @@ import {
   decidePool,
   isControlPlanePool,
   readPinSummary,
-  type NodeFacts,
   readPoolFacts,
   buildPoolPins,
-  type PoolStatus,
   computePoolStatus,
   type RolloutDecision,
   stoppedBy,
@@ -33,7 +31,6 @@ import {
   type Next,
   type Stored,
 } from '@slipway/kube';
-import { Gauge } from 'prom-client';
 import { OS_STREAMS_GATE, PINNED_IMAGES_GATE, pinsImages, usesStreams } from '../feature-gates.ts';
 import { createFleetViews, type FleetView } from '../fleet-index.ts';
 import {
@@ -51,6 +48,7 @@ import {
   assignTargets,
   buildRequestPatch,
 } from './assign-targets.ts';
+import { createRolloutMetrics, type RolloutMetrics } from './metrics.ts';
 import { readRenderProblem, recordDecisionEvents, writeStatus } from './write-status.ts';
 
 export interface RolloutOptions {
@@ -116,6 +114,8 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
     // A decision on stale state could make a second machine unavailable for one slot.
     waitsForWritesOf: 'all',
     minIntervalMs: (_, read) => computeRunInterval(read(nodes).size),
+    // A process that no longer leads must not report on pools.
+    listen: () => () => measured?.reset(),
     async reconcile(name, context) {
       const { read } = context;
       const pool = read(machineConfigPools).get(name);
@@ -172,11 +172,12 @@ async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): P
     return done();
   }
   await assignTargets(decision.give, members, context);
+  const machines = members.map((member) => member.facts);
   const status = computePoolStatus({
     generation: pool.metadata.generation ?? 0,
     decision,
     pool: facts,
-    nodes: members.map((member) => member.facts),
+    nodes: machines,
     renderProblem: readRenderProblem(pool),
     source: pool.spec.configuration,
     previous: pool.status?.configuration,
@@ -184,7 +185,7 @@ async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): P
     osStream: usesStreams(parts.gates) ? readPoolStreamInput(pool, context.read) : undefined,
     pins: pinsImages(parts.gates) ? buildPoolPins(readPinSummary(pool)) : undefined,
   });
-  measured?.observe(pool.metadata.name, status);
+  measured?.observe(pool.metadata.name, status, machines);
   await writeStatus(pool, status, context);
   return decideRequeue(decision, now);
 }
@@ -206,35 +207,3 @@ const listRenderedConfigNames = (pool: Pool, { read }: Context): ReadonlySet<str
       .filter(({ metadata }) => metadata.labels?.[poolLabel] === pool.metadata.name)
       .map(({ metadata }) => metadata.name),
   );
-
-/** Under the names that existing dashboards and alerts use. */
-interface RolloutMetrics {
-  observe(pool: string, counts: PoolStatus): void;
-  /** Machines in no pool, or in several. */
-  homeless(nodes: readonly Pick<NodeFacts, 'name'>[]): void;
-  forget(pool: string): void;
-}
-
-function createRolloutMetrics({ registry }: Pick<Metrics, 'registry'>): RolloutMetrics {
-  const gauge = <L extends string>(name: string, help: string, labelNames: L[]): Gauge<L> =>
-    new Gauge({ name, help, labelNames, registers: [registry] });
-  const counts = {
-    machineCount: gauge('mco_machine_count', 'Machines of a pool.', ['pool']),
-    updatedMachineCount: gauge('mco_updated_machine_count', 'Machines that run their pool’s target config.', ['pool']),
-    degradedMachineCount: gauge('mco_degraded_machine_count', 'Machines that could not apply their config.', ['pool']),
-    unavailableMachineCount: gauge('mco_unavailable_machine_count', 'Unavailable machines.', ['pool']),
-  };
-  const alert = gauge('mcc_pool_alert', '1 for a node that is in no pool, or in more than one.', ['node']);
-  return {
-    observe(pool, status) {
-      for (const [name, each] of Object.entries(counts)) each.set({ pool }, status[name as keyof typeof counts]);
-    },
-    homeless(nodes) {
-      alert.reset();
-      for (const { name } of nodes) alert.set({ node: name }, 1);
-    },
-    forget(pool) {
-      for (const each of Object.values(counts)) each.remove({ pool });
-    },
-  };
-}

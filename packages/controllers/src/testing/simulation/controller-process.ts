@@ -20,7 +20,7 @@ import {
   type WriteAttempt,
   type WriteGuard,
 } from '@slipway/kube';
-import type { Random } from '@slipway/testing/random';
+import { createRandom, type Random } from '@slipway/testing/random';
 import type { MemoryApi } from './memory-api.ts';
 import { createMemoryClient } from './memory-client.ts';
 import { openView, type View } from './view.ts';
@@ -60,6 +60,23 @@ export function startProcess(options: ProcessOptions): ControllerProcess {
   for (const def of options.controllers) startController(def, options, life);
   return { kill: () => life.abort() };
 }
+
+/** A process without disturbances: every write lands unless `by` refuses it. */
+export const startCalmProcess = (
+  options: Pick<ProcessOptions, 'api' | 'time' | 'controllers'> & Partial<Pick<ProcessOptions, 'by'>>,
+): ControllerProcess =>
+  startProcess({
+    random: createRandom(1),
+    lagMs: () => 10,
+    latencyMs: () => 1,
+    fateOf: () => 'lands',
+    by: (_run, _write, carryOut) => carryOut(),
+    onDeath() {},
+    onBug(_run, error) {
+      throw error;
+    },
+    ...options,
+  });
 
 function startController(def: ControllerDef, options: ProcessOptions, life: AbortController): void {
   const { api, time, random } = options;
