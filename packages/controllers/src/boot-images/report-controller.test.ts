@@ -1,14 +1,7 @@
-import {
-  bootImageConditions,
-  type Change,
-  type Decision,
-  failedDecision,
-  type Failures,
-  type MachineResource,
-  nextFailures,
-} from '@slipway/fleet/boot-images';
+import type { Decision, MachineResource } from '@slipway/fleet/boot-images';
 import { describe, expect, it } from 'vitest';
 import { createVerdictBoard } from './report-controller.ts';
+import { simulateForbiddenWrite } from './testing/forbidden-write.ts';
 
 const kind = { api: 'machine.openshift.io', kind: 'MachineSet' } as const;
 const set = (name: string): MachineResource => ({ ...kind, namespace: 'machines', name });
@@ -67,54 +60,19 @@ describe('the verdict board', () => {
   });
 });
 
-describe('a write that fails for twelve minutes, and is retried all the time', () => {
-  const MINUTE = 60_000;
-  const MAX_RETRY_MS = 5 * MINUTE;
-  const change: Change = { spec: null, userData: 'worker-user-data-managed', memory: '', image: '', version: '' };
-  const pending: Decision = {
-    ...found('a'),
-    verdict: { ...found('a').verdict, verdict: 'update' },
-    change,
-  };
-
-  /** The report, every minute and after each change of the board. */
-  function watchReports() {
-    const board = createVerdictBoard();
-    let failures: Failures = new Map();
-    const reports: { minute: number; degraded: string; isFailing: boolean }[] = [];
-    const report = (now: number): void => {
-      const decisions = [...board.values()];
-      const verdicts = decisions.map(({ verdict }) => verdict);
-      failures = nextFailures(failures, verdicts, now);
-      const [, { status }] = bootImageConditions({ decisions, failures, notes: [], now });
-      const isFailing = verdicts.some(({ verdict }) => verdict === 'failed');
-      reports.push({ minute: Math.floor(now / MINUTE), degraded: status, isFailing });
-    };
-    return { board, reports, report };
-  }
-
-  it('becomes Degraded once, after five minutes, and recovers with the first success', () => {
-    const { board, reports, report } = watchReports();
-    let [now, wait] = [0, 1000];
-    while (now < 12 * MINUTE) {
-      board.announce(pending);
-      report(now);
-      board.put(failedDecision(pending, 'SLW_BOOT_IMAGES_WRITE', 'HTTP 403'));
-      for (const end = now + wait; now < end; now = Math.min(end, now + MINUTE)) report(now);
-      wait = Math.min(2 * wait, MAX_RETRY_MS);
-    }
-    const [first, ...later] = reports;
-    expect(first).toMatchObject({ degraded: 'False', isFailing: false });
-    expect(later.every(({ isFailing }) => isFailing)).toBe(true);
-    const changes = later.filter(({ degraded }, at) => degraded !== later[at - 1]?.degraded);
-    expect(changes).toMatchObject([
-      { degraded: 'False', minute: 0 },
-      { degraded: 'True', minute: 5 },
+describe('a write that is forbidden for twelve minutes, and is retried all the time', () => {
+  it('becomes Degraded once, after five minutes, and recovers with the first success', async () => {
+    const { degraded, scrapes, patchedAt } = await simulateForbiddenWrite(12, 30);
+    if (patchedAt === null) throw new Error('the MachineSet was never patched');
+    expect(patchedAt).toBeGreaterThan(12);
+    // The longest backoff.
+    expect(patchedAt).toBeLessThan(12 + 5 + 1);
+    expect(degraded).toEqual([
+      { minute: 0, status: 'False' },
+      { minute: 5, status: 'True' },
+      { minute: Math.floor(patchedAt), status: 'False' },
     ]);
-    board.announce(pending);
-    board.put(pending);
-    board.put(found('a'));
-    report(now);
-    expect(reports.at(-1)).toMatchObject({ degraded: 'False', isFailing: false });
+    const isFailing = scrapes.map((page) => page.includes('slipway_boot_image_failed{'));
+    expect(isFailing).toEqual(scrapes.map((_, minute) => minute > 0 && minute < patchedAt));
   });
 });
