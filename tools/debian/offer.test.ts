@@ -29,6 +29,7 @@ describe('shared libraries', () => {
   const graph = `nginx
   Depends: libc6
   Depends: libssl3
+  Depends: libjs-jquery
   Depends: iproute2
  |Depends: zlib1g
   Depends: <httpd>
@@ -47,6 +48,7 @@ libblkid1
   it.each([
     ['those of libraries too, but not what programs beside it need', ['nginx'], ['libssl3', 'zlib1g', 'libzstd1']],
     ['no headers', ['libblkid-dev'], ['libblkid1']],
+    ['no scripts of web pages', ['nginx'], ['libssl3', 'zlib1g', 'libzstd1']],
     ['none twice', ['libssl3', 'nginx'], ['libzstd1', 'zlib1g']],
     ['none of a package that apt does not know', ['absent'], []],
   ])('are found: %s', (_, packages, libraries) => {

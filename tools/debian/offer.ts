@@ -32,7 +32,7 @@ export function readOffers(output: string, wanted: readonly string[]): Offer[] {
 
 // The C library and its loader must both be the machine's.
 const OF_THE_MACHINE = /^(libc6|libgcc-s1|libc-bin)$/;
-const isLibrary = (name: string) => /^(lib|zlib)(?!.*-dev$)/.test(name) && !OF_THE_MACHINE.test(name);
+const isLibrary = (name: string) => /^(lib|zlib)(?!js-|.*-dev$)/.test(name) && !OF_THE_MACHINE.test(name);
 
 /** The shared libraries that these packages need, directly or indirectly, from `apt-cache depends --recurse`. */
 export function findLibraries(graph: string, packages: readonly string[]): string[] {
