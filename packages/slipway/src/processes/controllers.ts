@@ -77,7 +77,7 @@ export interface RuntimeDeps {
 }
 
 /** All controllers; each has a folder in packages/controllers. */
-function buildControllers(
+export function buildControllers(
   namespace: string,
   settings: ControllerSettings,
   { gates, metrics }: RuntimeDeps,
