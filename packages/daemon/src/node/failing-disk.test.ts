@@ -12,7 +12,7 @@ import { createMemoryDisk } from '../host/testing/memory-disk.ts';
 import { FORCE_FILE } from '../state-file.ts';
 import { readCurrentConfig, type StoredConfig, writeCurrentConfig } from '../stored-config.ts';
 import { readMemory } from './local-node.ts';
-import { applyDrain, desire, type NodeInCluster, nodeInCluster } from './testing/node-in-cluster.ts';
+import { applyDrain, desire, isDown, type NodeInCluster, nodeInCluster } from './testing/node-in-cluster.ts';
 
 const MINUTE = 60_000;
 const a = named('a', withFiles());
@@ -70,8 +70,6 @@ async function settleAtA(): Promise<{ image: DiskImage; annotations: Record<stri
   await node.settle();
   return { image, annotations };
 }
-
-const isDown = ({ told }: NodeInCluster): boolean => told.at(-1)?.includes(': rebooting') === true;
 
 /** Does what the controllers and systemd do, and passes time like the runtime of the daemon. */
 async function startLife(

@@ -1,6 +1,6 @@
 // The part of the stand-in that replaces bootc.
 import { type StandInResult, Failed } from './stand-in-result.ts';
-import { computeChecksum, type StandInDeployment, type StandInState } from './stand-in-state.ts';
+import { computeChecksum, DEFAULT_VERSION, type StandInDeployment, type StandInState } from './stand-in-state.ts';
 
 const MODIFIED =
   'Switching: Deployment contains local rpm-ostree modifications; cannot upgrade via bootc. You can run `rpm-ostree reset` to undo the modifications.';
@@ -68,21 +68,22 @@ function switchImage(state: StandInState, args: readonly string[]): StandInResul
   const spec = parseReference(first);
   if (spec.image === image && spec.transport === transport) return { stdout: 'Image specification is unchanged.\n' };
   if (first.packages.length + first.removals.length > 0) throw new Failed(MODIFIED);
-  pullImage(state, image, transport);
   const scheme = transport === 'registry' ? 'ostree-unverified-registry:' : `ostree-unverified-image:${transport}:`;
-  const staged = { ...first, reference: `${scheme}${image}`, version: `9.6.${image.slice(-8)}` };
+  const staged = { ...first, reference: `${scheme}${image}`, version: pullImage(state, image, transport) };
   return {
     stdout: `Queued for next boot: ${image}\n  Version: ${staged.version}\n`,
     state: { ...state, staged },
   };
 }
 
-function pullImage(state: StandInState, image: string, transport: string): void {
+/** Returns the version of its OS. */
+function pullImage(state: StandInState, image: string, transport: string): string {
   const found = state.registry[image];
   if (found === undefined || (transport === 'containers-storage' && !state.pulled.includes(image))) {
     throw new Failed(`Switching (ostree): Creating importer: reading manifest ${image}: manifest unknown`);
   }
   if (!found.bootable) throw new Failed('Switching: Target image does not have ostree.bootable label');
+  return found.version ?? DEFAULT_VERSION;
 }
 
 function setOptions(state: StandInState, args: readonly string[]): StandInResult {

@@ -6,6 +6,7 @@ import { callStandIn } from './stand-in.ts';
 import {
   buildArguments,
   bootStandIn,
+  DEFAULT_VERSION,
   readStandIn,
   type StandInFailure,
   type StandInState,
@@ -25,10 +26,13 @@ export interface StandInMachine {
 }
 
 export interface StandInOptions {
+  /** The disk of a machine that exists already. Default: a new directory. */
+  readonly root?: string;
   /** The installed programs. */
   readonly programs: readonly ('rpm-ostree' | 'bootc' | 'podman')[];
   readonly osRelease: string;
   readonly image: string;
+  readonly kernelArguments?: readonly string[];
   readonly registry: StandInState['registry'];
   readonly isComposefs?: boolean;
   /** Each call as a process, which is slow, or as a function call. */
@@ -36,8 +40,8 @@ export interface StandInOptions {
 }
 
 export async function makeStandInMachine(directory: string, options: StandInOptions): Promise<StandInMachine> {
-  const [root, bin] = [join(directory, 'root'), join(directory, 'bin')];
-  const { programs, image, registry, isComposefs = false } = options;
+  const { root = join(directory, 'root'), programs, image, registry, isComposefs = false } = options;
+  const bin = join(directory, 'bin');
   await Promise.all(['etc', 'run', 'usr/lib'].map((name) => mkdir(join(root, name), { recursive: true })));
   await mkdir(bin);
   await writeFile(join(root, 'etc/os-release'), options.osRelease);
@@ -55,8 +59,8 @@ export async function makeStandInMachine(directory: string, options: StandInOpti
     root,
     booted: {
       reference: `ostree-unverified-registry:${image}`,
-      version: '9.6.20260101-0',
-      kernelArguments: ['root=UUID=stand-in', 'quiet'],
+      version: registry[image]?.version ?? DEFAULT_VERSION,
+      kernelArguments: options.kernelArguments ?? ['root=UUID=stand-in', 'quiet'],
       sources: {},
       packages: [],
       removals: [],

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type StandInResult, Failed } from './stand-in-result.ts';
-import type { StandInState } from './stand-in-state.ts';
+import { majorOf, type StandInState } from './stand-in-state.ts';
 
 type Verb = (state: StandInState, args: readonly string[]) => StandInResult;
 
@@ -50,6 +50,7 @@ function cp(state: StandInState, [from = '', to = '']: readonly string[]): Stand
   if (image === undefined) throw new Failed(`no container with name or ID "${from}" found: no such container`, 125);
   const directory = join(state.root, to, 'usr/share/rpm-ostree/extensions');
   mkdirSync(directory, { recursive: true });
-  for (const name of state.registry[image]?.packages ?? []) writeFileSync(join(directory, `${name}.rpm`), '');
+  const { packages = [], version } = state.registry[image] ?? {};
+  for (const name of packages) writeFileSync(join(directory, `${name}.rpm`), majorOf(version));
   return {};
 }

@@ -2,7 +2,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type StandInResult, Failed } from './stand-in-result.ts';
-import { buildArguments, computeChecksum, type StandInDeployment, type StandInState } from './stand-in-state.ts';
+import {
+  buildArguments,
+  computeChecksum,
+  DEFAULT_VERSION,
+  majorOf,
+  type StandInDeployment,
+  type StandInState,
+} from './stand-in-state.ts';
 
 const QUEUED = 'Changes queued for next boot. Run "systemctl reboot" to start a reboot\n';
 const STORAGE = 'ostree-unverified-image:containers-storage:';
@@ -82,7 +89,7 @@ function rebase(state: StandInState, args: readonly string[]): StandInResult {
   if (reference === first(state).reference) throw new Failed(`Old and new refs are equal: ${reference}`);
   const stdout = `Pulling manifest: ${reference}\n`;
   const staged = { ...first(state), reference, version: pulledVersion(state, reference) };
-  needPackages(state, staged.packages);
+  resolvePackages(state, staged);
   return stage(state, staged, stdout);
 }
 
@@ -98,18 +105,25 @@ function pulledVersion(state: StandInState, reference: string): string {
   if (!found.bootable) {
     throw new Failed('Preparing import: Fetching manifest: Target image does not have ostree.bootable label');
   }
-  return `9.6.${image.slice(-8)}`;
+  return found.version ?? DEFAULT_VERSION;
 }
 
-/** Only from the repository that exists at this moment. */
-function needPackages(state: StandInState, packages: readonly string[]): void {
+/**
+ * Every transaction that may reach a repository resolves all requested packages again, not only the added ones, from the
+ * repositories that exist at this moment.
+ */
+function resolvePackages(state: StandInState, { packages, version }: StandInDeployment): void {
   const path = join(state.root, REPOSITORY);
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const directory = /^baseurl=(.*)$/m.exec(text)?.[1];
-  const missing = packages.filter(
-    (name) => directory === undefined || !existsSync(join(state.root, directory, `${name}.rpm`)),
-  );
+  const pathOf = (name: string) => join(state.root, directory ?? 'none', `${name}.rpm`);
+  const missing = packages.filter((name) => !existsSync(pathOf(name)));
   if (missing.length > 0) throw new Failed(`Packages not found: ${missing.join(', ')}`);
+  const other = packages.find((name) => readFileSync(pathOf(name), 'utf8') !== majorOf(version));
+  if (other === undefined) return;
+  throw new Failed(
+    `Could not depsolve transaction; 1 problem detected:\n Problem: conflicting requests\n  - nothing provides libc.so.6 needed by ${other}`,
+  );
 }
 
 function kargs(state: StandInState, args: readonly string[]): StandInResult {
@@ -149,18 +163,22 @@ function override(state: StandInState, [verb = '', ...args]: readonly string[]):
   }
   const removals =
     verb === 'remove' ? [...before.removals, ...names] : before.removals.filter((name) => !names.includes(name));
-  return stage(state, { ...before, removals, packages: changePackages(state, before, installed, uninstalled) });
+  const staged = { ...before, removals, packages: changePackages(before, installed, uninstalled) };
+  // Without a package to install, it uses only packages that were downloaded before.
+  if (installed.length > 0) resolvePackages(state, staged);
+  return stage(state, staged);
 }
 
 function update(state: StandInState, args: readonly string[]): StandInResult {
   const { installed, uninstalled } = readPackages(args);
   if (installed.length + uninstalled.length === 0) return { stdout: 'No upgrade available.\n' };
   const before = first(state);
-  return stage(state, { ...before, packages: changePackages(state, before, installed, uninstalled) });
+  const staged = { ...before, packages: changePackages(before, installed, uninstalled) };
+  resolvePackages(state, staged);
+  return stage(state, staged);
 }
 
 function changePackages(
-  state: StandInState,
   before: StandInDeployment,
   installed: readonly string[],
   uninstalled: readonly string[],
@@ -169,9 +187,7 @@ function changePackages(
   if (twice !== undefined) throw new Failed(`Package/capability '${twice}' is already requested`);
   const absent = uninstalled.find((name) => !before.packages.includes(name));
   if (absent !== undefined) throw new Failed(`Package/capability '${absent}' is not currently requested`);
-  const packages = [...before.packages.filter((name) => !uninstalled.includes(name)), ...installed];
-  needPackages(state, installed);
-  return packages;
+  return [...before.packages.filter((name) => !uninstalled.includes(name)), ...installed];
 }
 
 function readPackages(args: readonly string[]): { names: string[]; installed: string[]; uninstalled: string[] } {

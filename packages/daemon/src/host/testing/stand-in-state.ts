@@ -21,6 +21,15 @@ export interface StandInFailure {
   readonly times: number;
 }
 
+/** An image of the registry. */
+export interface StandInImage {
+  /** The label of OS images. */
+  readonly bootable: boolean;
+  /** Of the OS: of this image, or the one that the packages were built for. Default: 9.6. */
+  readonly version?: string;
+  readonly packages?: readonly string[];
+}
+
 export interface StandInState {
   /** The directory that is the machine's root. */
   readonly root: string;
@@ -28,8 +37,7 @@ export interface StandInState {
   readonly staged: StandInDeployment | null;
   /** Not based on ostree, as bootc reports. */
   readonly isComposefs: boolean;
-  /** Images of a registry by name. `bootable`: the label of OS images. */
-  readonly registry: Readonly<Record<string, { readonly bootable: boolean; readonly packages?: readonly string[] }>>;
+  readonly registry: Readonly<Record<string, StandInImage>>;
   /** Images in podman's store. */
   readonly pulled: readonly string[];
   readonly containers: Readonly<Record<string, string>>;
@@ -49,6 +57,10 @@ export function writeStandIn(directory: string, state: StandInState): void {
   writeFileSync(`${path}.new`, JSON.stringify(state, undefined, 2));
   renameSync(`${path}.new`, path);
 }
+
+export const DEFAULT_VERSION = '9.6';
+
+export const majorOf = (version = DEFAULT_VERSION): string => version.split('.')[0] ?? '';
 
 export function computeChecksum(deployment: StandInDeployment): string {
   return createHash('sha256').update(JSON.stringify(deployment)).digest('hex');

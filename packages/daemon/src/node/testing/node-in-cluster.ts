@@ -172,6 +172,9 @@ export const desire = (node: NodeInCluster, config: StoredConfig): void => {
   node.annotations[nodeAnnotations.desiredConfig] = config.name;
 };
 
+/** It reboots: another one must be started on its disk. */
+export const isDown = ({ told }: NodeInCluster): boolean => told.at(-1)?.includes(': rebooting') === true;
+
 /** Does what the drain controller does. */
 export const applyDrain = ({ annotations }: NodeInCluster): void => {
   const { [nodeAnnotations.desiredDrain]: desired } = annotations;

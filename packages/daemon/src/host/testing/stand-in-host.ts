@@ -1,0 +1,29 @@
+// A simulated machine whose OS is real: our adapters, with the stand-in for the tools that they call.
+import { createDisk } from '../disk.ts';
+import { ownOwners } from '../file-system.ts';
+import type { Host } from '../host.ts';
+import { openOS } from '../os/open-os.ts';
+import type { StandInMachine } from './stand-in-machine.ts';
+
+const RETRY_POLICY = { busyForMs: 200, busyEveryMs: 10, network: { firstMs: 10, maxMs: 10 }, networkRetries: 2 };
+
+/** Called at each start of the daemon: the tool is chosen again, as on a machine. */
+export async function openStandInHost(machine: StandInMachine, simulated: Host): Promise<Host> {
+  const files = createDisk({ root: machine.root });
+  // The initramfs writes it at each boot.
+  if (!machine.state().isComposefs && (await files.lookAt('/run/ostree-booted')) === null) {
+    await files.createFile('/run/ostree-booted', { ...ownOwners(), mode: 0o644, bytes: new Uint8Array() });
+  }
+  const commandLine = () => machine.commandLine();
+  const { kind, os } = await openOS({ files, run: machine.run, patience: RETRY_POLICY, commandLine });
+  return {
+    ...simulated,
+    kind,
+    // The kernel decides by this argument.
+    os: { ...os, fips: async () => machine.state().booted.kernelArguments.includes('fips=1') },
+    async reboot(why) {
+      machine.boot();
+      await simulated.reboot(why);
+    },
+  };
+}
