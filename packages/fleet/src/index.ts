@@ -8,7 +8,7 @@ export {
   type ResolvedGates,
   resolveFeatureGates,
 } from './feature-gates.ts';
-export { computeOperatorStatus } from './operator-status.ts';
+export { computeOperatorStatus, joinUpgradeable } from './operator-status.ts';
 export {
   type BuiltInMachineConfig,
   builtInMachineConfigs,

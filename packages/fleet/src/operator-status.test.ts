@@ -1,7 +1,12 @@
 import type { MachineConfigPool } from '@slipway/api';
 import { machineConfigPool } from '@slipway/testing/builders';
 import { describe, expect, it } from 'vitest';
-import { computeOperatorStatus, type OperatorFacts } from './operator-status.ts';
+import {
+  computeOperatorStatus,
+  joinUpgradeable,
+  type OperatorFacts,
+  type UpgradeableFacts,
+} from './operator-status.ts';
 
 type Conditions = Readonly<Record<string, string>>;
 
@@ -16,11 +21,11 @@ function pool(name: string, conditions: Conditions = { Updated: '' }, more: Part
   return { metadata: { ...metadata, generation: 1 }, spec, status, ...more } as MachineConfigPool;
 }
 
-const conditionsOf = (conditions: Conditions) =>
+const conditionsOf = (conditions: Conditions, reason = 'Because') =>
   Object.entries(conditions).map(([type, message]) => ({
     type,
     status: 'True' as const,
-    reason: 'Because',
+    reason,
     message,
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }));
@@ -108,9 +113,7 @@ describe('Degraded, for each of the jobs', () => {
 
   it('not while a new pool waits for its OS image: the streams report what is wrong', () => {
     const waiting = pool('worker');
-    const conditions = conditionsOf({ Degraded: 'no OS image' }).map((each) =>
-      Object.assign(each, { reason: 'OSImageMissing' }),
-    );
+    const conditions = conditionsOf({ Degraded: 'no OS image' }, 'OSImageMissing');
     const found = condition('Degraded', { pools: [{ ...waiting, status: { ...waiting.status, conditions } }] });
     expect(found).toMatchObject({ status: 'False' });
   });
@@ -190,5 +193,56 @@ it('not available while nothing is rendered for master or worker; other pools do
     reason: 'PoolNotRendered',
     message:
       'Nothing is rendered for MachineConfigPool worker: no machine can join. RenderDegraded of the pool explains why',
+  });
+});
+
+describe('whether the cluster may be upgraded', () => {
+  const fine = { status: 'True', reason: 'AsExpected', message: '' } as const;
+  const held = { status: 'False', reason: 'DeprecatedOSStreamInUse', message: 'pool worker is on rhel-9' } as const;
+  const degraded = {
+    status: 'False',
+    reason: 'DegradedPool',
+    message:
+      'Cannot upgrade: MachineConfigPool infra, worker is degraded. Fix what the condition Degraded of the pool names',
+  } as const;
+  const waiting = pool('gpu');
+  const broken = [pool('worker', { Degraded: 'x' }), pool('infra', { Degraded: 'y' }), pool('master')];
+
+  it.each<[string, Partial<UpgradeableFacts>, object]>([
+    ['nothing blocks it', {}, fine],
+    ['streams block it', { streams: held }, held],
+    ['boot images block it', { skew: 'too old' }, { status: 'False', reason: 'BootImageSkew', message: 'too old' }],
+    ['degraded pools block it, and are named without their changing messages', { pools: broken }, degraded],
+    ['updating pools do not block it', { pools: [pool('worker', { Updating: '1 of 3' })] }, fine],
+    [
+      'a new pool that waits for its OS image does not block it',
+      {
+        pools: [
+          {
+            ...waiting,
+            status: { ...waiting.status, conditions: conditionsOf({ Degraded: '' }, 'OSImageMissing') },
+          },
+        ],
+      },
+      fine,
+    ],
+    [
+      'everything blocks it: all are named',
+      { pools: broken, streams: held, skew: 'too old' },
+      {
+        status: 'False',
+        reason: 'DegradedPool::DeprecatedOSStreamInUse::BootImageSkew',
+        message: `${degraded.message}\npool worker is on rhel-9\ntoo old`,
+      },
+    ],
+  ])('%s', (_, facts, condition) => {
+    expect(joinUpgradeable({ pools: [], streams: fine, skew: null, ...facts })).toEqual(condition);
+  });
+
+  it('a long finding does not hide the other', () => {
+    const streams = { ...held, message: 's'.repeat(9000) };
+    const { message } = joinUpgradeable({ pools: [], streams, skew: 'k'.repeat(9000) });
+    expect(message.length).toBeLessThanOrEqual(4000);
+    expect(message).toMatch(/^s+…\nk+…$/);
   });
 });

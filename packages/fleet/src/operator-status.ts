@@ -1,7 +1,8 @@
 // What ClusterOperator machine-config reports: the findings of all jobs in the conditions that platforms and their
 // tools read, and the versions.
 import type { DataImage, MachineConfiguration, MachineConfigPool } from '@slipway/api';
-import { truncate } from '@slipway/base/text';
+import { listNames, truncate } from '@slipway/base/text';
+import type { StreamCondition } from './os-streams/deprecation.ts';
 
 interface Condition {
   readonly type?: string;
@@ -35,6 +36,35 @@ export interface OperatorCondition {
 export interface OperatorStatus {
   readonly conditions: readonly OperatorCondition[];
   readonly versions: readonly { readonly name: string; readonly version: string }[];
+}
+
+export interface UpgradeableFacts {
+  readonly pools: readonly MachineConfigPool[];
+  /** The finding about pools whose OS image stream ends. */
+  readonly streams: StreamCondition;
+  /** Why boot images are too old for an upgrade; null: they are not. */
+  readonly skew: string | null;
+}
+
+/** For the condition Upgradeable: a platform starts no upgrade to the next minor version while it is False. */
+export function joinUpgradeable({ pools, streams, skew }: UpgradeableFacts): StreamCondition {
+  const findings = [
+    ...findDegradedPools(pools),
+    ...(streams.status === 'False' ? [streams] : []),
+    ...(skew === null ? [] : [{ reason: 'BootImageSkew', message: skew }]),
+  ];
+  return findings.length === 0
+    ? { status: 'True', reason: AS_EXPECTED, message: '' }
+    : { status: 'False', ...joinFindings(findings) };
+}
+
+/** Without the message of each pool, which changes with its machines: Degraded has it. */
+function findDegradedPools(pools: readonly MachineConfigPool[]): Finding[] {
+  const names = pools.filter(isDegraded).map(({ metadata }) => metadata.name);
+  if (names.length === 0) return [];
+  const listed = listNames(names.toSorted(), { max: MAX_OBJECTS });
+  const message = `Cannot upgrade: MachineConfigPool ${listed} is degraded. Fix what the condition Degraded of the pool names`;
+  return [{ reason: 'DegradedPool', message }];
 }
 
 interface Finding {
@@ -133,14 +163,17 @@ function findFailures({ pools, streams, machineConfiguration, dataImages }: Oper
 const ofPools = (pools: readonly MachineConfigPool[], type: string, reason: string): Finding[] =>
   listed(
     reason,
-    pools.flatMap(({ metadata, status }) => {
-      const found = status?.conditions?.find((each) => each.type === type && each.status === 'True');
-      // Each new pool waits for its image. If it waits because of a source, the finding about streams reports it.
-      return found === undefined || found.reason === 'OSImageMissing'
-        ? []
-        : [`MachineConfigPool ${metadata.name}: ${found.message ?? ''}`];
+    pools.flatMap((pool) => {
+      const found = findFailure(pool, type);
+      return found === undefined ? [] : [`MachineConfigPool ${pool.metadata.name}: ${found.message ?? ''}`];
     }),
   );
+
+const isDegraded = (pool: MachineConfigPool): boolean => findFailure(pool, 'Degraded') !== undefined;
+
+/** Each new pool waits for its image. If it waits because of a source, the finding about streams reports it. */
+const findFailure = ({ status }: MachineConfigPool, type: string): Condition | undefined =>
+  status?.conditions?.find((each) => each.type === type && each.status === 'True' && each.reason !== 'OSImageMissing');
 
 function ofBootImages(machineConfiguration: MachineConfiguration | undefined, type: string): Finding[] {
   const found = machineConfiguration?.status?.conditions?.find((each) => each.type === type && each.status === 'True');
@@ -153,13 +186,15 @@ function listed(reason: string, messages: readonly string[]): Finding[] {
   return [{ reason, message: [...messages.toSorted().slice(0, MAX_OBJECTS), ...more].join('\n') }];
 }
 
-/** Each finding gets its share of the space: a very long one must not hide the others. */
 function joined(type: OperatorCondition['type'], findings: readonly Finding[], otherwise: string): OperatorCondition {
   if (findings.length === 0) return { type, status: 'False', reason: AS_EXPECTED, message: otherwise };
+  return { type, status: 'True', ...joinFindings(findings) };
+}
+
+/** Each finding gets its share of the space: a very long one must not hide the others. */
+function joinFindings(findings: readonly Finding[]): Finding {
   const share = Math.floor(MAX_MESSAGE_LENGTH / findings.length) - 1;
   return {
-    type,
-    status: 'True',
     reason: findings.map(({ reason }) => reason).join('::'),
     message: findings.map(({ message }) => truncate(message, share)).join('\n'),
   };

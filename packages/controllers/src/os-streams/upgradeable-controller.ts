@@ -1,6 +1,6 @@
-// Whether the cluster may be upgraded: not while machines run an OS that the next release does not have, nor while new
-// machines would boot an image too old for it. The condition has one writer, so the result of boot images is merged
-// here.
+// Whether the cluster may be upgraded: not while pools are degraded, while machines run an OS that the next release does
+// not have, nor while new machines would boot an image too old for it. The condition has one writer, so the results of
+// all jobs are merged here.
 import {
   bootImageSkewAnnotation,
   clusterOperators,
@@ -16,6 +16,7 @@ import {
   type CodedProblem,
   computeUpgradeable,
   formatProblems,
+  joinUpgradeable,
   type PoolOnStream,
   readTrackedStream,
   stateOfStream,
@@ -23,7 +24,6 @@ import {
   type StreamState,
   toStreams,
 } from '@slipway/fleet';
-import { joinUpgradeable } from '@slipway/fleet/stream-discovery';
 import {
   type Client,
   type Context,
@@ -100,7 +100,12 @@ function computeUpgradeableCondition(
 ): ClusterCondition {
   const { annotations } = read(machineConfigurations).get(SINGLETON_NAME)?.metadata ?? {};
   const skew = gates.isOn(BOOT_IMAGES_GATE) ? (annotations?.[bootImageSkewAnnotation] ?? null) : null;
-  return { type: 'Upgradeable', ...joinUpgradeable(computeUpgradeable(pools, streams), skew) };
+  const facts = {
+    pools: [...read(machineConfigPools).values()],
+    streams: computeUpgradeable(pools, streams),
+    skew,
+  };
+  return { type: 'Upgradeable', ...joinUpgradeable(facts) };
 }
 
 const DEGRADED_REASON = 'OSImageStreamDegraded';

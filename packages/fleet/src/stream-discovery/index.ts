@@ -17,13 +17,7 @@ export {
   sourcePrecedence,
   type StreamNote,
 } from './discover-streams.ts';
-export {
-  isMadeFrom,
-  joinUpgradeable,
-  type NextStreamObject,
-  nextStreamObject,
-  type DesiredStreamObject,
-} from './next-stream-object.ts';
+export { isMadeFrom, type NextStreamObject, nextStreamObject, type DesiredStreamObject } from './next-stream-object.ts';
 export {
   IMAGE_REFERENCES_PATH,
   isCandidate,

@@ -1,7 +1,7 @@
 import type { OSImageStream } from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { discoverStreams, type SourceReading } from './discover-streams.ts';
-import { isMadeFrom, joinUpgradeable, nextStreamObject, type StreamObjectInput } from './next-stream-object.ts';
+import { isMadeFrom, nextStreamObject, type StreamObjectInput } from './next-stream-object.ts';
 import { digestSources, noSources } from './stream-sources.ts';
 import { configMap, pair, release } from './testing/readings.ts';
 
@@ -306,34 +306,5 @@ describe('a stream that a user marks', () => {
       ]);
     }
     expect(getDesired(next(before, [release(both)]))?.annotations[LIFECYCLE]).toContain('rhel-10');
-  });
-});
-
-const fine = { status: 'True', reason: 'AsExpected', message: '' } as const;
-const held = { status: 'False', reason: 'DeprecatedOSStreamInUse', message: 'pool worker is on rhel-9' } as const;
-
-describe('whether the cluster may be upgraded', () => {
-  it.each([
-    ['nothing blocks it', fine, null, fine],
-    ['streams block it', held, null, held],
-    ['boot images block it', fine, 'too old', { status: 'False', reason: 'BootImageSkew', message: 'too old' }],
-    [
-      'both block it: both are named',
-      held,
-      'too old',
-      {
-        status: 'False',
-        reason: 'DeprecatedOSStreamInUse::BootImageSkew',
-        message: 'pool worker is on rhel-9\ntoo old',
-      },
-    ],
-  ] as const)('%s', (_, streams, skew, joined) => {
-    expect(joinUpgradeable(streams, skew)).toEqual(joined);
-  });
-
-  it('a long finding does not hide the other', () => {
-    const { message } = joinUpgradeable({ ...held, message: 's'.repeat(9000) }, 'k'.repeat(9000));
-    expect(message.length).toBeLessThanOrEqual(4000);
-    expect(message).toMatch(/^s+…\nk+…$/);
   });
 });

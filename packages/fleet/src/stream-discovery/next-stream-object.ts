@@ -1,7 +1,6 @@
 // The desired OSImageStream `cluster`: created, updated from the sources, or left at its last good state.
 import { decode, oneOf, readableEntries } from '@slipway/base/codec';
 import { isEqual } from '@slipway/base/equal';
-import { truncate } from '@slipway/base/text';
 import {
   isSameStream,
   type OSImageStream,
@@ -15,7 +14,6 @@ import {
 import { findStream, type Stream } from '../os-streams/available.ts';
 import { selectDefaultStream } from '../os-streams/default-stream.ts';
 import { decodeLifecycle, encodeLifecycle, readStreamMarks, type StreamMarks } from '../os-streams/lifecycle.ts';
-import { type StreamCondition } from '../os-streams/deprecation.ts';
 import type { CodedProblem } from '../problems.ts';
 import {
   type DiscoveredStream,
@@ -217,23 +215,3 @@ function dangling(current: StreamObjectInput['current'], available: readonly Str
 /** Whether it was built from these sources, so that no registry must be queried. */
 export const isMadeFrom = (current: StreamObjectInput['current'], sourcesDigest: string): boolean =>
   current?.status !== undefined && current.metadata.annotations?.[streamSourcesAnnotation] === sourcesDigest;
-
-// Merges two findings into one condition.
-
-const SKEW = 'BootImageSkew';
-const BETWEEN = '::';
-const MAX_MESSAGE_LENGTH = 4000;
-
-/** `skew`: why boot images are too old for an upgrade; null if they are not. */
-export function joinUpgradeable(streams: StreamCondition, skew: string | null): StreamCondition {
-  if (skew === null) return streams;
-  if (streams.status === 'True') return { status: 'False', reason: SKEW, message: cut(skew) };
-  return {
-    status: 'False',
-    reason: `${streams.reason}${BETWEEN}${SKEW}`,
-    // Each gets half of the space: a very long message must not hide the other.
-    message: `${cut(streams.message, MAX_MESSAGE_LENGTH / 2)}\n${cut(skew, MAX_MESSAGE_LENGTH / 2 - 1)}`,
-  };
-}
-
-const cut = (text: string, limit = MAX_MESSAGE_LENGTH): string => truncate(text, limit);
