@@ -66,7 +66,7 @@ describe('a write that is forbidden for twelve minutes, and is retried all the t
     if (patchedAt === null) throw new Error('the MachineSet was never patched');
     expect(patchedAt).toBeGreaterThan(12);
     // The longest backoff.
-    expect(patchedAt).toBeLessThan(12 + 5 + 1);
+    expect(patchedAt).toBeLessThan(12 + 2 + 1);
     expect(degraded).toEqual([
       { minute: 0, status: 'False' },
       { minute: 5, status: 'True' },

@@ -33,11 +33,14 @@ export interface QueueOptions {
   random?: (() => number) | undefined;
 }
 
-/** Up to half of the wait is subtracted at random, so that keys that failed together spread out. */
-export const retries: Backoff = { firstMs: 5, maxMs: 300_000, jitter: halfJitter };
+/**
+ * Up to half of the wait is subtracted at random, so that keys that failed together spread out. No watch reports that a
+ * permission was granted or a webhook works again, and an administrator may be waiting for that.
+ */
+export const retries: Backoff = { firstMs: 5, maxMs: 120_000, jitter: halfJitter };
 /**
  * How long earlier failures of a key can delay a change. Without any delay, a reconcile that writes and then fails is
- * triggered by its own write and never backs off; with the whole backoff, a fix would wait 5 minutes.
+ * triggered by its own write and never backs off; with the whole backoff, a fix would wait 2 minutes.
  */
 const MAX_HOLD_MS = 1000;
 /** While both lanes wait, one of this many keys is a resync: behind real changes, but never starved. */
