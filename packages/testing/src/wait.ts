@@ -36,6 +36,18 @@ export async function until<T>(check: () => T | Promise<T>, bound: WaitBound = '
   }
 }
 
+/** `until` for something that recovers by itself, from the moment that its cause is gone. Prints how long that took. */
+export async function untilRecovered(what: string, check: () => unknown, goalMs = 60_000): Promise<void> {
+  const began = performance.now();
+  await until(check, { withinMs: goalMs, everyMs: 20 });
+  printRecovery(what, performance.now() - began, goalMs);
+}
+
+/** One line: `what` is a sentence without its end. */
+export function printRecovery(what: string, ms: number, goalMs = 60_000): void {
+  console.log(`${what} ${(ms / 1000).toFixed(1)} s after the cause was gone; goal: ${goalMs / 1000} s`);
+}
+
 /** Resolves to the first result that is neither undefined nor false. */
 export function untilFound<T>(
   what: string,

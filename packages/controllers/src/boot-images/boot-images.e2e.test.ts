@@ -21,7 +21,7 @@ import {
   streamMetadata,
 } from '@slipway/fleet/boot-images/testing';
 import type { KubeObject, Resource } from '@slipway/kube';
-import { until } from '@slipway/testing/wait';
+import { until, untilRecovered } from '@slipway/testing/wait';
 import { sampleCases } from '@slipway/testing/sample';
 import { describe, expect, it } from 'vitest';
 import { places, type Running } from './testing/boot-images-cluster.ts';
@@ -330,7 +330,7 @@ describe('a failed write', () => {
       ),
     );
     await allow('patch-sets', [{ apiGroups: ['machine.openshift.io'], resources: ['machinesets'], verbs: ['patch'] }]);
-    await untilVerdict(running, 'a', { verdict: 'current' });
+    await untilRecovered('a MachineSet is updated', () => untilVerdict(running, 'a', { verdict: 'current' }));
     await until(async () => expect(await running.metrics()).not.toContain('name="a"'));
     expect((await machineSetWrites(running)).filter((write) => write !== 'patch 403')).toEqual(['patch 200']);
   });

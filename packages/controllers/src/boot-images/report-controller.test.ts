@@ -1,4 +1,5 @@
 import type { Decision, MachineResource } from '@slipway/fleet/boot-images';
+import { printRecovery } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
 import { createVerdictBoard } from './report-controller.ts';
 import { simulateForbiddenWrite } from './testing/forbidden-write.ts';
@@ -67,6 +68,11 @@ describe('a write that is forbidden for twelve minutes, and is retried all the t
     expect(patchedAt).toBeGreaterThan(12);
     // The longest backoff.
     expect(patchedAt).toBeLessThan(12 + 2 + 1);
+    printRecovery(
+      'a MachineSet whose update was forbidden for 12 minutes is updated',
+      (patchedAt - 12) * 60_000,
+      2 * 60_000,
+    );
     expect(degraded).toEqual([
       { minute: 0, status: 'False' },
       { minute: 5, status: 'True' },

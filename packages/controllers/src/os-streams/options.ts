@@ -28,7 +28,8 @@ export interface RetryTimes {
   readonly mostMs: number;
 }
 
-const DEFAULT_RETRY_TIMES: RetryTimes = { firstMs: 5000, mostMs: 5 * 60_000 };
+/** Nothing reports that a registry works again. One request a minute costs it nothing, and an administrator may be waiting. */
+const DEFAULT_RETRY_TIMES: RetryTimes = { firstMs: 5000, mostMs: 60_000 };
 
 export interface RetryBackoff {
   /** Milliseconds until the next try; 0 for now. A `what` that has not failed may be tried immediately. */

@@ -15,6 +15,14 @@ it('a failure is retried with a delay that doubles up to a limit', () => {
   expect([65, 80, 95, 100].map((at) => pace.waitFor('a', at))).toEqual([30, 15, 0, 0]);
 });
 
+it('a registry that works again after a day is asked within a minute', () => {
+  const pace = createRetryBackoff();
+  const day = 24 * 60 * 60_000;
+  let now = 0;
+  while (now < day) now += pace.failed('a', now);
+  expect(pace.failed('a', now)).toBe(60_000);
+});
+
 it('a changed input is tried immediately', () => {
   const pace = createRetryBackoff({ firstMs: 5, mostMs: 30 });
   pace.failed('a', 0);

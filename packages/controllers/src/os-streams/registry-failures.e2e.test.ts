@@ -6,7 +6,7 @@ import {
   osImageStreams,
   osStreamImagesAnnotation,
 } from '@slipway/api';
-import { until } from '@slipway/testing/wait';
+import { until, untilRecovered } from '@slipway/testing/wait';
 import type { Payload } from '@slipway/tools/registry';
 import { sampleCases } from '@slipway/testing/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -31,6 +31,7 @@ import {
   start,
   untilCondition,
   untilOs,
+  untilPoolCondition,
   untilRuns,
   untilStreams,
   useStreamsCluster,
@@ -204,8 +205,10 @@ describe('the registry failing', () => {
       for (const pool of pools) await untilOs(pool, 'rhel-9', old);
 
       registry.work();
+      await untilRecovered(`the streams follow the release (${code})`, () =>
+        untilCondition('operator', 'Degraded', { status: 'False', reason: 'AsExpected' }),
+      );
       await untilStreams(streamNames, 'rhel-10');
-      await untilCondition('operator', 'Degraded', { status: 'False', reason: 'AsExpected' });
       for (const pool of pools) await untilOs(pool, 'rhel-9', next);
       expect((await cluster.streams())?.metadata.uid).toBe(good?.metadata.uid);
       await until(() => {
@@ -244,6 +247,24 @@ describe('the registry failing', () => {
       }
     },
   );
+
+  it('from the start: pools without an OS image say so, and are rendered when it succeeds', async () => {
+    onTestFinished(() => registry.work());
+    registry.spoil('manifest', refuse(503));
+    const began = performance.now();
+    await start(old);
+    await untilPoolCondition('worker', 'RenderDegraded', { status: 'True', reason: 'OSImageMissing' });
+    console.log(
+      `RenderDegraded of a pool without an OS image: ${(performance.now() - began).toFixed(0)} ms after the start of the controllers`,
+    );
+    await untilCondition('operator', 'Degraded', { status: 'True', reason: 'OSImageStreamDegraded' });
+    for (const pool of pools) expect((await cluster.pool(pool)).spec.configuration).toBeUndefined();
+    registry.work();
+    await untilRecovered('pools without an OS image are rendered', async () => {
+      for (const pool of pools) await untilOs(pool, 'rhel-9', old);
+      await untilPoolCondition('worker', 'RenderDegraded', { status: 'False' });
+    });
+  });
 
   it('for several images together is reported with the same message each time', async () => {
     onTestFinished(() => registry.work());

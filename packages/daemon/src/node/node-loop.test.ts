@@ -1,5 +1,6 @@
 import { nodeAnnotations } from '@slipway/api/names';
 import { createManualClock } from '@slipway/testing/manual-clock';
+import { printRecovery } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
 import { file, named, withFiles } from '../apply/testing/small-machine.ts';
 import type { UpdateResult } from '../apply/updater.ts';
@@ -319,7 +320,7 @@ describe('an update that ends', () => {
   it.each(['busy', 'network', 'no space'] as const)(
     'at the old config because of the OS (%s) is retried with backoff until it succeeds',
     async (failure) => {
-      let failures = 2;
+      let [failures, failedAt] = [2, 0];
       const clock = createManualClock();
       const node = await nodeInCluster({
         current: a,
@@ -329,7 +330,10 @@ describe('an update that ends', () => {
           os: {
             ...host.os,
             async stage(change) {
-              if (failures-- > 0) throw new OSFailure(failure, 'The kernel arguments cannot be changed', 'error');
+              if (failures-- > 0) {
+                failedAt = clock.now();
+                throw new OSFailure(failure, 'The kernel arguments cannot be changed', 'error');
+              }
               await host.os.stage(change);
             },
           },
@@ -350,6 +354,7 @@ describe('an update that ends', () => {
       applyDrain(node);
       await node.settle();
       expect(node.told.at(-1)).toMatch(/rebooting, update to rendered-worker-kargs/);
+      printRecovery(`an OS that refused an update twice (${failure}) is updated`, clock.now() - failedAt, 2 * 60_000);
     },
   );
 

@@ -1,5 +1,6 @@
 import { KubeError } from '@slipway/kube';
 import { makeSimulatedMachine, readImages, setRuntimeBehaviour, writeImages } from '@slipway/simulator';
+import { printRecovery } from '@slipway/testing/wait';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DROP_IN } from '../host/cri/cri-o.ts';
 import { type FileSystem, ownOwners, readText } from '../host/file-system.ts';
@@ -482,7 +483,10 @@ describe('pulls that stall', () => {
     );
     expect(world.now - began).toBeLessThan(30 * 60_000);
     isStalled = false;
+    const gone = world.now;
     await machine.until(async () => (await readImages(files)).length === stalling.length + 1);
+    printRecovery('images whose pulls stalled are present', world.now - gone, 5 * 60_000);
+    expect(world.now - gone).toBeLessThan(5 * 60_000);
     await machine.settle();
     expect(findPinCondition(world, 'Degraded')?.status).toBe('False');
   });
