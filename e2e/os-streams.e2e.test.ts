@@ -1,7 +1,8 @@
 // A fleet through the life of an OS: born before there were streams, on streams, part of it moved to the next one, through
 // the release that makes that one the default, to the end of the old one. Real control plane, controllers and server as processes,
 // real registry with TLS and tokens; real daemons on simulated machines.
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   clusterOperators,
@@ -18,8 +19,16 @@ import {
   secrets,
 } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
+import { isEqual } from '@slipway/base/equal';
+import type { Host } from '@slipway/daemon';
+import {
+  makeStandInMachine,
+  openStandInHost,
+  type StandInMachine,
+  type StandInOptions,
+} from '@slipway/daemon/testing/stand-in-host';
 import type { Client } from '@slipway/kube';
-import { specWithFile } from '@slipway/testing/builders';
+import { machineConfig, type MachineConfigSpec, specWithFile } from '@slipway/testing/builders';
 import { until } from '@slipway/testing/wait';
 import {
   type Payload,
@@ -43,16 +52,88 @@ const rhel10 = (version: string): StreamSpec => ({ tag: 'rhel-coreos-10', name: 
 let registry: RunningRegistry;
 let scene: RolloutScene;
 let before: Payload;
+/** The first release with streams. */
+let current: Payload;
 
 beforeAll(async () => {
   registry = await startRegistry({ auth: 'bearer' });
   before = await pushPayload(registry, { version: '4.20.0', streams: [rhel9('9.4.20250101-0', { unlabelled: true })] });
-  scene = await startRolloutScene({ worker: 2, infra: 2 }, (cluster) => withoutStreams(cluster));
+  offerImages(before);
+  scene = await startRolloutScene({ worker: 2, infra: 2 }, { prepare: withoutStreams, wrapHost: withStandIn });
 }, 180_000);
 afterAll(async () => {
   await scene?.stop();
   await registry?.stop();
+  await Promise.all(directories.map((directory) => rm(directory, { recursive: true })));
 });
+
+// The machines of infra have FIPS, the realtime kernel and an extension. Their OS is changed by the real adapters.
+
+const realtime: MachineConfigSpec = {
+  config: { ignition: { version: '3.5.0' } },
+  fips: true,
+  kernelType: 'realtime',
+  extensions: ['usbguard'],
+};
+const PACKAGES = ['kernel-rt-core', 'kernel-rt-modules', 'kernel-rt-modules-extra', 'usbguard'];
+const TOOLS = { 'infra-0': ['rpm-ostree', 'podman'], 'infra-1': ['rpm-ostree', 'bootc', 'podman'] } as const;
+
+/** The machines by their name, and how often each has rebooted. */
+const standIns = new Map<string, { readonly machine: StandInMachine; reboots: number }>();
+const images: Record<string, StandInOptions['registry'][string]> = {};
+const directories: string[] = [];
+
+/** What a registry has for the OS tools. */
+function offerImages({ os }: Payload): void {
+  for (const [stream, { osImage, osExtensionsImage = '' }] of os) {
+    const version = stream === 'rhel-10' ? '10.1' : '9.6';
+    images[osImage] = { bootable: true, version };
+    images[osExtensionsImage] = { bootable: false, version, packages: PACKAGES };
+  }
+  for (const { machine } of standIns.values()) machine.change({ registry: images });
+}
+
+async function withStandIn({ name, root }: { name: string; root: string }, simulated: Host): Promise<Host> {
+  if (name !== 'infra-0' && name !== 'infra-1') return simulated;
+  const standIn = standIns.get(name) ?? { machine: await makeStandIn(TOOLS[name], root, simulated), reboots: 0 };
+  standIns.set(name, standIn);
+  const host = await openStandInHost(standIn.machine, simulated);
+  return {
+    ...host,
+    async reboot(why) {
+      standIn.reboots += 1;
+      await host.reboot(why);
+    },
+  };
+}
+
+/** With the OS that its first boot left. */
+async function makeStandIn(
+  programs: StandInOptions['programs'],
+  root: string,
+  simulated: Host,
+): Promise<StandInMachine> {
+  const directory = await mkdtemp(join(tmpdir(), 'slipway-os-'));
+  directories.push(directory);
+  const { image, kernelArguments } = (await simulated.os.state()).booted;
+  const machine = await makeStandInMachine(directory, {
+    root,
+    programs,
+    image,
+    kernelArguments: [...kernelArguments, 'fips=1'],
+    registry: images,
+    osRelease: 'NAME="Red Hat Enterprise Linux CoreOS"\nID=rhcos\nVARIANT_ID=coreos\nRHEL_VERSION=9.6\n',
+    called: 'as functions',
+  });
+  const { os } = await openStandInHost(machine, simulated);
+  await os.stage({
+    extensions: { before: [], after: ['usbguard'] },
+    kernelType: { before: 'default', after: 'realtime' },
+    extensionsImage: before.os.get('rhel-9')?.osExtensionsImage ?? '',
+  });
+  machine.boot();
+  return machine;
+}
 
 /** As clusters are that do not know of streams: one pair of images for all machines. */
 async function withoutStreams(cluster: Fleet): Promise<void> {
@@ -65,7 +146,9 @@ async function withoutStreams(cluster: Fleet): Promise<void> {
     data: { '.dockerconfigjson': btoa(JSON.stringify({ auths: { [registry.host]: { auth } } })) },
   });
   await client.create(configMaps, { metadata: osImages, data: osImagesData(before) });
+  await client.create(machineConfigs, machineConfig('99-infra-realtime', 'infra', realtime));
   await addPool(client, 'infra', ['worker', 'infra']);
+  await cluster.rendered('infra', ['99-infra-realtime']);
   for (const pool of ['worker', 'infra']) {
     await until(async () =>
       expect((await cluster.rendered(pool, [])).spec?.osImageURL).toBe(findOsImage(before, 'rhel-9')),
@@ -101,6 +184,7 @@ const findOsImage = (payload: Payload, stream: string): string => payload.os.get
 /** What the cluster version operator does when an administrator says so. */
 async function upgrade(version: string, streams: readonly StreamSpec[]): Promise<Payload> {
   const payload = await pushPayload(registry, { version, streams });
+  offerImages(payload);
   const { client } = scene;
   await client.patch(configMaps, osImages, { type: 'merge', body: { data: osImagesData(payload) } }, {});
   if ((await client.find(clusterVersions, { name: 'version' })) === undefined) {
@@ -176,6 +260,7 @@ it('machines that were born before streams keep their OS when streams come, and 
   expect(new Set(Object.values(await booted('worker')))).toEqual(new Set([findOsImage(before, 'rhel-9')]));
   // The release that knows of streams comes with newer images.
   const payload = await upgrade('4.22.0', [rhel9('9.6.20251201-1'), rhel10('10.1.20251202-0')]);
+  current = payload;
   await withStreams();
   await until(async () => {
     const { status } = await scene.client.get(osImageStreams, { name: 'cluster' });
@@ -188,9 +273,16 @@ it('machines that were born before streams keep their OS when streams come, and 
   await untilOn('infra', 'rhel-9', payload);
 }, 180_000);
 
-it('a pool whose owner says so goes to another stream, machine by machine, and the others stay', async () => {
+it('a pool whose owner says so goes to another stream with FIPS, kernel and extensions, machine by machine in one reboot each, and the others stay', async () => {
   const workers = await booted('worker');
   const out = countOut(scene, 'node-role.kubernetes.io/infra');
+  for (const standIn of standIns.values()) {
+    standIn.machine.change({ calls: [] });
+    standIn.reboots = 0;
+  }
+  const { osImage, osExtensionsImage } = current.os.get('rhel-10') ?? {};
+  const timeout = 'Error: dial tcp 10.0.0.9:443: i/o timeout';
+  standIns.get('infra-0')?.machine.fail({ call: `podman pull ${osImage}`, stderr: timeout });
   const text = await scene.run('streams', 'migrate', 'infra', 'rhel-10');
   expect(text).toContain('rhel-9 → rhel-10');
   await until(async () =>
@@ -198,7 +290,10 @@ it('a pool whose owner says so goes to another stream, machine by machine, and t
   );
   // It is on its way: what every machine runs is still the old one.
   expect((await scene.pool('infra')).status?.osImageStream).toEqual({ name: 'rhel-9' });
-  await until(async () => expect((await scene.pool('infra')).status?.osImageStream).toEqual({ name: 'rhel-10' }));
+  await until(
+    async () => expect((await scene.pool('infra')).status?.osImageStream).toEqual({ name: 'rhel-10' }),
+    'rollout',
+  );
   out.stop();
   expect(out.most()).toBe(1);
   expect(await booted('worker')).toEqual(workers);
@@ -208,6 +303,30 @@ it('a pool whose owner says so goes to another stream, machine by machine, and t
       { name: 'rhel-9', isDefault: true, pools: ['master', 'worker'] },
     ],
   });
+  const kernel = 'kernel kernel-core kernel-modules kernel-modules-core kernel-modules-extra';
+  for (const [name, { machine, reboots }] of standIns) {
+    const { booted: os, staged, calls } = machine.state();
+    expect({ name, staged, reboots, ...os }).toMatchObject({
+      name,
+      staged: null,
+      reboots: 1,
+      reference: `ostree-unverified-image:containers-storage:${osImage}`,
+      version: '10.1',
+      packages: expect.toSatisfy((packages: string[]) => isEqual(packages.toSorted(), PACKAGES)),
+      kernelArguments: expect.arrayContaining(['fips=1']),
+    });
+    const pull = `podman pull ${osImage}`;
+    expect(
+      calls.filter((call) => /^(podman (pull|create)|bootc switch|rpm-ostree (rebase|override|update))/.test(call)),
+    ).toEqual([
+      ...(name === 'infra-0' ? [pull, pull] : [pull]),
+      `podman pull ${osExtensionsImage}`,
+      `podman create --net=none --name slipway-extensions ${osExtensionsImage}`,
+      `rpm-ostree override reset ${kernel} --uninstall kernel-rt-core --uninstall kernel-rt-modules --uninstall kernel-rt-modules-extra`,
+      `rpm-ostree rebase --experimental ostree-unverified-image:containers-storage:${osImage}`,
+      `rpm-ostree override remove ${kernel} --install kernel-rt-core --install kernel-rt-modules --install kernel-rt-modules-extra`,
+    ]);
+  }
 }, 180_000);
 
 it('there is no way back, and none to what does not exist', async () => {
@@ -220,6 +339,7 @@ it('there is no way back, and none to what does not exist', async () => {
     });
   await untilRefused('rhel-9', /infra.*rhel-10.*rhel-9/s);
   await untilRefused('rhel-11', /rhel-11.*rhel-10.*rhel-9/s);
+  await expect(scene.run('rollback', 'infra')).rejects.toThrow(/SLW_ROLLOUT_OS_DOWNGRADE/);
 });
 
 it('the release that makes another OS the default changes the OS of no pool; a new pool begins with it, and a new custom pool with the one of worker', async () => {

@@ -40,10 +40,15 @@ export interface RolloutScene {
   stop(): Promise<void>;
 }
 
-/** `prepare`: what there is before the first machine is born. */
+export interface SceneOptions {
+  /** What there is before the first machine is born. */
+  readonly prepare?: (cluster: Fleet) => Promise<void>;
+  readonly wrapHost?: Parameters<typeof startMachines>[0]['wrapHost'];
+}
+
 export async function startRolloutScene(
   shares: Readonly<Record<string, number>>,
-  prepare: (cluster: Fleet) => Promise<void> = async () => {},
+  { prepare = async () => {}, wrapHost }: SceneOptions = {},
 ): Promise<RolloutScene> {
   const cluster = await startCluster();
   await prepare(cluster);
@@ -58,6 +63,7 @@ export async function startRolloutScene(
     fetch: createFetcher({ attempts: 60, backoffMs: 250 }),
     programVersion: 'test',
     bootMs: 100,
+    wrapHost,
   });
   const ended = new AbortController();
   const informer = createInformer<Node>(client.transport, { resource: nodes });

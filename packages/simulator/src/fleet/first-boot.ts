@@ -4,8 +4,9 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { secrets } from '@slipway/api';
-import { type FileSystem, finishFirstBoot } from '@slipway/daemon';
-import { buildDiskPlan, RENDERED_VERSION, type RenderedIgnition } from '@slipway/fleet';
+import { boolean, decode, object, withFallback } from '@slipway/base/codec';
+import { ENCAPSULATED, type FileSystem, finishFirstBoot } from '@slipway/daemon';
+import { buildDiskPlan, type DiskPlan, RENDERED_VERSION, type RenderedIgnition } from '@slipway/fleet';
 import { type Fetcher, parse, type Report, resolve, translate } from '@slipway/ignition';
 import type { Client, Log } from '@slipway/kube';
 import { SimulatorError } from '../errors.ts';
@@ -41,6 +42,7 @@ export async function provisionMachine({ name, pool }: MachineName, options: Pro
   const files = simulatedDisk(staging);
   await makeSimulatedMachine(files, {
     kernelArguments: plan.kernelArguments.shouldExist,
+    fips: readFips(plan),
     files: { '/etc/hostname': `${name}\n` },
   });
   await writeFirstDisk(createSimulatedHost({ root: staging, files }), plan);
@@ -48,6 +50,17 @@ export async function provisionMachine({ name, pool }: MachineName, options: Pro
   const root = join(directory, name);
   await rename(staging, root);
   return root;
+}
+
+const MAX_WRAPPER_CHARS = 8_000_000;
+const wrapper = object({ spec: object({ fips: withFallback(boolean, false) }) });
+
+/** CoreOS turns it on before anything else, from the wrapper of the first config. */
+function readFips({ entries }: DiskPlan): boolean {
+  const found = entries.find(({ path }) => path === ENCAPSULATED);
+  if (found?.kind !== 'file') return false;
+  const read = decode(wrapper, Buffer.from(found.bytes).toString(), { maxChars: MAX_WRAPPER_CHARS });
+  return read.ok && read.value.spec.fips;
 }
 
 /** The user data for machines of this pool, which appears shortly after the pool. */

@@ -1,12 +1,17 @@
 // Machines that boot and go down: a boot takes time, restarts only that machine's daemon, and may never finish.
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Host } from '@slipway/daemon/host';
 import type { Log } from '@slipway/kube';
 import type { ManyDaemons } from './many-daemons.ts';
 import { cutPower, createMachineHost, type SimulatedMachine, type Trouble } from './simulated-machine.ts';
 
+/** Replaces parts of a machine. Called at each start of its daemon. */
+export type WrapHost = (machine: { readonly name: string; readonly root: string }, host: Host) => Promise<Host>;
+
 export interface PowerOptions {
   readonly daemons: ManyDaemons;
   readonly bootMs: number;
+  readonly wrapHost?: WrapHost | undefined;
   readonly log: Log;
   /** Aborted when the fleet stops: no machine boots after that. */
   readonly signal: AbortSignal;
@@ -29,7 +34,7 @@ export interface Power {
 /** The RestartSec of the daemon's unit. */
 const RESTART_MS = 5000;
 
-export function createPower({ daemons, bootMs, log, signal }: PowerOptions): Power {
+export function createPower({ daemons, bootMs, wrapHost, log, signal }: PowerOptions): Power {
   const listeners = new Set<(name: string) => void>();
   const boots = new Set<Promise<void>>();
   const machines = new Set<SimulatedMachine>();
@@ -66,9 +71,10 @@ export function createPower({ daemons, bootMs, log, signal }: PowerOptions): Pow
   }
 
   async function startDaemon(machine: SimulatedMachine): Promise<void> {
-    const host = createMachineHost(machine, () => reboot(machine));
+    const plain = createMachineHost(machine, () => reboot(machine));
     for (;;) {
       try {
+        const host = (await wrapHost?.(machine, plain)) ?? plain;
         return await daemons.start({ nodeName: machine.name, host, root: machine.root });
       } catch (error) {
         log.error({ err: error, node: machine.name }, 'the daemon of a simulated machine does not start; retrying');

@@ -22,7 +22,7 @@ import {
 } from '@slipway/kube';
 import { provisionMachine, type ProvisionOptions } from './first-boot.ts';
 import { createManyDaemons } from './many-daemons.ts';
-import { createPower } from './power.ts';
+import { createPower, type WrapHost } from './power.ts';
 import { createSeparateDaemons } from './separate-daemons.ts';
 import { computeShares, type PoolShare } from './shares.ts';
 import {
@@ -59,6 +59,7 @@ export interface FleetOptions {
    * watches. Left out: all daemons share `transport` and its watches.
    */
   readonly connectNode?: (nodeName: string) => Promise<Transport>;
+  readonly wrapHost?: WrapHost | undefined;
   readonly onBirth?: (provisioned: number, of: number) => void;
   /** Cancels the start: unfinished machines are not created. */
   readonly signal?: AbortSignal;
@@ -105,7 +106,8 @@ export async function startFleet(options: FleetOptions): Promise<SimulatedFleet>
           watchesDisks: await decideWatchesDisks(there.length, options),
         })
       : createSeparateDaemons({ programVersion, log, connect: options.connectNode });
-  const power = createPower({ daemons, bootMs: options.bootMs ?? BOOT_MS, log, signal: ended.signal });
+  const { bootMs = BOOT_MS, wrapHost } = options;
+  const power = createPower({ daemons, bootMs, wrapHost, log, signal: ended.signal });
   const kubelets = {
     machineOf: (name: string) => machines.get(name),
     clientOf: (name: string) => accessOf(name).client,

@@ -30,7 +30,8 @@ export interface StandInOptions {
   readonly root?: string;
   /** The installed programs. */
   readonly programs: readonly ('rpm-ostree' | 'bootc' | 'podman')[];
-  readonly osRelease: string;
+  /** Default: what the disk has. */
+  readonly osRelease?: string;
   readonly image: string;
   readonly kernelArguments?: readonly string[];
   readonly registry: StandInState['registry'];
@@ -44,7 +45,7 @@ export async function makeStandInMachine(directory: string, options: StandInOpti
   const bin = join(directory, 'bin');
   await Promise.all(['etc', 'run', 'usr/lib'].map((name) => mkdir(join(root, name), { recursive: true })));
   await mkdir(bin);
-  await writeFile(join(root, 'etc/os-release'), options.osRelease);
+  if (options.osRelease !== undefined) await writeFile(join(root, 'etc/os-release'), options.osRelease);
   if (!isComposefs && programs.length > 0) await writeFile(join(root, 'run/ostree-booted'), '');
   for (const name of programs) {
     const path = join(bin, name);
