@@ -22,7 +22,7 @@ const POOL = 'bench';
 /** About 1.4 MB of config: the largest that a cluster stores. */
 const FILES = 420;
 const IDLE_MS = 60_000;
-/** The engine needs half a minute to collect the garbage of an update. */
+/** For the first full check after the update. */
 const SETTLE_MS = 30_000;
 const sources = resolve(import.meta.dirname, '../../packages/slipway/src');
 const main = join(sources, 'main.ts');
@@ -152,7 +152,6 @@ async function bring(client: Client, config: string): Promise<void> {
 }
 
 async function measureIdle(pid: number): Promise<Omit<DaemonUsage, 'peakMegabytes'>> {
-  // By now the garbage of the update is collected and the first full check is over.
   await wait(SETTLE_MS);
   const [cpu, began] = [await cpuMs([pid]), performance.now()];
   await wait(IDLE_MS);
