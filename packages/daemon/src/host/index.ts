@@ -19,3 +19,18 @@ export type { Accounts, Deployment, Details, Host, OperatingSystem, OSChange, OS
 export { changeKernelArguments, changePackages, parseDigest } from './os/deployment.ts';
 export { describeOS } from './os/os-release.ts';
 export { buildUnitError } from './real-systemd.ts';
+export {
+  canBeEnabled,
+  CONFIG_DIRECTORY,
+  findUnit,
+  instantiate,
+  listAliases,
+  listEnablingLinks,
+  nameEnabled,
+  parseUnitName,
+  readList,
+  RUNTIME_DIRECTORY,
+  toTemplate,
+  type Unit,
+  UNIT_DIRECTORIES,
+} from './unit-files.ts';

@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import { type FileSystem, readText } from '@slipway/daemon/host';
-import { instantiate, parseUnitName, toTemplate } from './units.ts';
+import { type FileSystem, instantiate, parseUnitName, readText, toTemplate } from '@slipway/daemon/host';
 
 export interface PresetRule {
   readonly action: 'enable' | 'disable' | 'ignore';

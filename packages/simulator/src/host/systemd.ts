@@ -4,31 +4,26 @@ import { posix } from 'node:path';
 import { DaemonError } from '@slipway/daemon';
 import {
   buildUnitError,
+  canBeEnabled,
+  CONFIG_DIRECTORY,
   type Details,
   type FileSystem,
+  findUnit,
+  listAliases,
+  listEnablingLinks,
   makeDirectories,
+  nameEnabled,
   type Owners,
+  readList,
   readText,
   replaceFile,
+  RUNTIME_DIRECTORY,
   type Systemd,
+  toTemplate,
+  type Unit,
 } from '@slipway/daemon/host';
 import { evaluatePresets, readPresetRules } from './presets.ts';
-import {
-  CONFIG_DIRECTORY,
-  expandSpecifiers,
-  findUnit,
-  instantiate,
-  listUnitLinks,
-  makeUnitLink,
-  parseUnitName,
-  readList,
-  removeUnitLink,
-  RUNTIME_DIRECTORY,
-  toTemplate,
-  type UnitLookup,
-  type UnitLink,
-  type UnitSettings,
-} from './units.ts';
+import { listUnitLinks, makeUnitLink, removeUnitLink, type UnitLink } from './unit-links.ts';
 
 export function createSimulatedSystemd(files: FileSystem, owners: Owners, details: Details): Systemd {
   return {
@@ -102,14 +97,6 @@ export async function recordAction(files: FileSystem, owners: Owners, done: Reco
 
 // Enablement.
 
-type Unit = Extract<UnitLookup, { kind: 'unit' }>;
-
-const DEPENDENCIES = [
-  ['Install.WantedBy', 'wants'],
-  ['Install.RequiredBy', 'requires'],
-  ['Install.UpheldBy', 'upholds'],
-] as const;
-
 async function readEnablement(files: FileSystem, name: string): Promise<string> {
   const unit = await findUnit(files, name);
   if (unit.kind === 'masked') return unit.at.startsWith(RUNTIME_DIRECTORY) ? 'masked-runtime' : 'masked';
@@ -121,22 +108,17 @@ async function readEnablement(files: FileSystem, name: string): Promise<string> 
   const runtime = (await listUnitLinks(files, RUNTIME_DIRECTORY)).filter((link) => isOfUnit(link, unit));
   if (runtime.some((link) => known.has(link.name))) return 'enabled-runtime';
   if (persistent.length + runtime.length > 0) return 'indirect';
-  return classifyUnlinked(unit.settings);
-}
-
-function classifyUnlinked(settings: UnitSettings): string {
-  const asks = [...DEPENDENCIES.map(([key]) => key), 'Install.Alias'];
-  if (asks.some((key) => readList(settings, key).length > 0)) return 'disabled';
-  return readList(settings, 'Install.Also').length > 0 ? 'indirect' : 'static';
+  if (canBeEnabled(unit)) return 'disabled';
+  return readList(unit.settings, 'Install.Also').length > 0 ? 'indirect' : 'static';
 }
 
 /** The names of links to the unit that `enable` creates. */
 function knownNames(unit: Unit): Set<string> {
-  return new Set([unit.name, ownName(unit), ...listAliases(unit)]);
+  return new Set([unit.name, nameEnabled(unit), ...listAliases(unit)]);
 }
 
 function isOfUnit(link: UnitLink, unit: Unit): boolean {
-  const name = ownName(unit);
+  const name = nameEnabled(unit);
   if (link.isDependency) return [unit.name, name].includes(link.name) || toTemplate(link.name) === unit.name;
   return link.name !== unit.name && posix.basename(link.target) === unit.name;
 }
@@ -144,7 +126,7 @@ function isOfUnit(link: UnitLink, unit: Unit): boolean {
 /** If one of them cannot be enabled, none is. */
 async function enableUnits(files: FileSystem, owners: Owners, names: readonly string[]): Promise<void> {
   const units = await resolveAlso(files, names);
-  for (const [path, target] of units.flatMap(buildLinks)) {
+  for (const { path, target } of units.flatMap(listEnablingLinks)) {
     const inTheWay = await makeUnitLink(files, path, target, owners);
     if (inTheWay !== null) {
       throw new DaemonError(
@@ -180,30 +162,6 @@ function cannotEnable(name: string, found: 'not-found' | 'masked' | 'linked'): D
     linked: 'it is a link to a file outside the systemd directories, and must be enabled by that path.',
   }[found];
   return new DaemonError('SLW_DAEMON_UNIT', `Cannot enable ${name}: ${why}`);
-}
-
-function buildLinks(unit: Unit): [path: string, target: string][] {
-  const aliases = listAliases(unit).map((alias): [string, string] => [`${CONFIG_DIRECTORY}/${alias}`, unit.path]);
-  const dependencies = DEPENDENCIES.flatMap(([key, kind]) =>
-    readList(unit.settings, key).map((by): [string, string] => {
-      const directory = `${CONFIG_DIRECTORY}/${expandSpecifiers(by, unit.name)}.${kind}`;
-      return [`${directory}/${ownName(unit)}`, unit.path];
-    }),
-  );
-  // A template without an instance cannot be a dependency.
-  return [...aliases, ...(parseUnitName(ownName(unit)).instance === '' ? [] : dependencies)];
-}
-
-function listAliases(unit: Unit): string[] {
-  return readList(unit.settings, 'Install.Alias').map((alias) => expandSpecifiers(alias, unit.name));
-}
-
-/** A template with a default instance uses that instance. */
-function ownName(unit: Unit): string {
-  const instance = unit.settings.get('Install.DefaultInstance')?.at(-1);
-  return parseUnitName(unit.name).instance === '' && instance !== undefined
-    ? instantiate(unit.name, instance)
-    : unit.name;
 }
 
 async function disableUnits(files: FileSystem, names: readonly string[]): Promise<void> {

@@ -1,11 +1,11 @@
-// Units as files on a disk: where systemd finds them, their settings with drop-ins, the links to them, and their names.
+// Units as files on a disk: where systemd finds them, their settings with drop-ins, what enables them, and their names.
 import { posix } from 'node:path';
-import { type FileSystem, followLinks, makeDirectories, type Owners, readText } from '@slipway/daemon/host';
+import { type FileSystem, followLinks, readText } from './file-system.ts';
 
 export const CONFIG_DIRECTORY = '/etc/systemd/system';
 export const RUNTIME_DIRECTORY = '/run/systemd/system';
 /** In order of precedence. */
-const UNIT_DIRECTORIES = [
+export const UNIT_DIRECTORIES = [
   CONFIG_DIRECTORY,
   RUNTIME_DIRECTORY,
   '/usr/local/lib/systemd/system',
@@ -130,74 +130,42 @@ function readLines(text: string): { key: string; value: string }[] {
   return lines;
 }
 
-// Links.
+// Enabling.
 
-/** A link that makes a unit a dependency of another one, or gives it another name. */
-export interface UnitLink {
-  readonly path: string;
-  readonly name: string;
-  readonly target: string;
-  /** In a directory such as multi-user.target.wants. */
-  readonly isDependency: boolean;
+const DEPENDENCIES = [
+  ['Install.WantedBy', 'wants'],
+  ['Install.RequiredBy', 'requires'],
+  ['Install.UpheldBy', 'upholds'],
+] as const;
+
+export type Unit = Extract<UnitLookup, { kind: 'unit' }>;
+
+/** The links that `systemctl enable` creates for the unit. */
+export function listEnablingLinks(unit: Unit): { readonly path: string; readonly target: string }[] {
+  const name = nameEnabled(unit);
+  const aliases = listAliases(unit).map((alias) => `${CONFIG_DIRECTORY}/${alias}`);
+  const dependencies = DEPENDENCIES.flatMap(([key, kind]) =>
+    readList(unit.settings, key).map((by) => `${CONFIG_DIRECTORY}/${expandSpecifiers(by, unit.name)}.${kind}/${name}`),
+  );
+  // A template without an instance cannot be a dependency.
+  const paths = [...aliases, ...(parseUnitName(name).instance === '' ? [] : dependencies)];
+  return paths.map((path) => ({ path, target: unit.path }));
 }
 
-const DEPENDENCIES = /\.(wants|requires|upholds)$/;
-
-export async function listUnitLinks(
-  files: FileSystem,
-  directory: typeof CONFIG_DIRECTORY | typeof RUNTIME_DIRECTORY,
-): Promise<UnitLink[]> {
-  const links: UnitLink[] = [];
-  for (const name of await files.list(directory)) {
-    const path = posix.join(directory, name);
-    if (!DEPENDENCIES.test(name)) links.push(...(await linkAt(files, path, false)));
-    else
-      for (const entry of await files.list(path)) links.push(...(await linkAt(files, posix.join(path, entry), true)));
-  }
-  return links;
+export function listAliases(unit: Unit): string[] {
+  return readList(unit.settings, 'Install.Alias').map((alias) => expandSpecifiers(alias, unit.name));
 }
 
-async function linkAt(files: FileSystem, path: string, isDependency: boolean): Promise<UnitLink[]> {
-  const found = await files.lookAt(path);
-  return found?.kind === 'link' ? [{ path, name: posix.basename(path), target: found.target, isDependency }] : [];
+/** A template with a default instance is enabled as that instance. */
+export function nameEnabled(unit: Unit): string {
+  const instance = unit.settings.get('Install.DefaultInstance')?.at(-1);
+  return parseUnitName(unit.name).instance === '' && instance !== undefined
+    ? instantiate(unit.name, instance)
+    : unit.name;
 }
 
-/** Resolves to the conflicting target if another link is in the way. Null: the link is in place. */
-export async function makeUnitLink(
-  files: FileSystem,
-  path: string,
-  target: string,
-  owners: Owners,
-): Promise<string | null> {
-  const found = await files.lookAt(path);
-  if (found !== null) return found.kind === 'link' && isSameUnit(found.target, target) ? null : describe(found);
-  const directory = posix.dirname(path);
-  await makeDirectories(files, directory, owners);
-  await files.makeLink(path, { ...owners, target });
-  await files.syncDirectory(directory);
-  return null;
-}
-
-/** Also removes the directory of dependencies if it is empty now. */
-export async function removeUnitLink(files: FileSystem, link: UnitLink): Promise<void> {
-  await files.remove(link.path);
-  const directory = posix.dirname(link.path);
-  await files.syncDirectory(directory);
-  if (!link.isDependency || (await files.list(directory)).length > 0) return;
-  await files.removeDirectory(directory);
-  await files.syncDirectory(posix.dirname(directory));
-}
-
-/**
- * A link to the unit file of the OS also counts for the one in /etc that overrides it: systemd compares only the name.
- */
-function isSameUnit(target: string, wanted: string): boolean {
-  const [directory, name] = [posix.dirname(target), posix.basename(target)];
-  return name === posix.basename(wanted) && UNIT_DIRECTORIES.includes(directory);
-}
-
-function describe(found: { readonly kind: string; readonly target?: string }): string {
-  return found.target === undefined ? `a ${found.kind}` : `a link to ${found.target}`;
+export function canBeEnabled({ settings }: Unit): boolean {
+  return [...DEPENDENCIES.map(([key]) => key), 'Install.Alias'].some((key) => readList(settings, key).length > 0);
 }
 
 // Names.
@@ -233,7 +201,7 @@ export function instantiate(template: string, instance: string): string {
 }
 
 /** The few specifiers that make sense in [Install]. */
-export function expandSpecifiers(text: string, unit: string): string {
+function expandSpecifiers(text: string, unit: string): string {
   const { prefix, instance = '' } = parseUnitName(unit);
   const values: Readonly<Record<string, string>> = { '%n': unit, '%p': prefix, '%i': instance, '%%': '%' };
   return text.replaceAll(/%[npi%]/g, (specifier) => values[specifier] ?? specifier);
