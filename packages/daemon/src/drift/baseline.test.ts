@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BASELINE, readBaseline, recordBaseline } from './baseline.ts';
+import { BASELINE, findMissingLinks, readBaseline, recordBaseline } from './baseline.ts';
 import { heal } from './heal.ts';
 import {
   bringTo,
@@ -19,7 +19,12 @@ describe('a baseline', () => {
     const { host, at } = await sampleMachine();
     await recordBaseline(host, null, empty);
     expect(statSync(at(BASELINE)).mode & 0o777).toBe(0o600);
-    expect(await readBaseline(host.files)).toEqual({ config: 'rendered-worker-2', tolerated: [], absent: [] });
+    expect(await readBaseline(host.files)).toEqual({
+      config: 'rendered-worker-2',
+      tolerated: [],
+      absent: [],
+      unlinked: [],
+    });
   });
 
   it('does not expect a path of an earlier config to be absent if the OS has it', async () => {
@@ -49,9 +54,9 @@ describe('a baseline', () => {
 
   it.each([
     ['damaged', '{"format":1,"config":"a","toler'],
-    ['of another format', '{"format":2,"config":"a","tolerated":[],"absent":[]}'],
-    ['with unexpected contents', '{"format":1,"config":"a","tolerated":[1],"absent":[]}'],
-    ['with an invalid path', '{"format":1,"config":"a","tolerated":[],"absent":["../x"]}'],
+    ['of another format', '{"format":2,"config":"a","tolerated":[],"absent":[],"unlinked":[]}'],
+    ['with unexpected contents', '{"format":1,"config":"a","tolerated":[1],"absent":[],"unlinked":[]}'],
+    ['with an invalid path', '{"format":1,"config":"a","tolerated":[],"absent":["../x"],"unlinked":[]}'],
     ['far too large', ' '.repeat(2 * 1024 * 1024)],
   ])('that is %s counts as missing', async (_, text) => {
     const { host, at } = await sampleMachine();
@@ -136,6 +141,51 @@ describe('a file where none should be', () => {
     expect(await verifyMachine(host, next)).toEqual([]);
     await recordBaseline(host, after, next);
     expect(await verifyMachine(host, next)).toEqual([]);
+  });
+});
+
+describe('a link that enables a unit', () => {
+  const LINKS = '/etc/systemd/system';
+  const UNIT = '/usr/lib/systemd/system/crio.service';
+  const config = sampleConfig('rendered-worker-1', { units: [{ name: 'crio.service', enabled: true }] });
+
+  it('is not reported as missing if it was missing when the config was reached, for example after an OS update', async () => {
+    const { host, at } = await sampleMachine();
+    await host.systemd.enable(['crio.service']);
+    writeFileSync(at(UNIT), '[Install]\nWantedBy=multi-user.target a.target\nAlias=runtime.service\n');
+    await bringTo(host, config);
+    expect(await verifyMachine(host, config)).toEqual([]);
+    expect((await readBaseline(host.files))?.unlinked).toEqual([
+      `${LINKS}/a.target.wants/crio.service`,
+      `${LINKS}/runtime.service`,
+    ]);
+    rmSync(at(`${LINKS}/multi-user.target.wants/crio.service`));
+    expect(await verifyMachine(host, config)).toMatchObject([
+      { message: expect.stringContaining('found it disabled') },
+    ]);
+  });
+
+  it('is missing if it is another name of the unit that is gone', async () => {
+    const { host, at } = await sampleMachine();
+    writeFileSync(at(UNIT), '[Install]\nWantedBy=multi-user.target\nAlias=runtime.service\n');
+    await bringTo(host, config);
+    rmSync(at(`${LINKS}/runtime.service`));
+    const drifts = await verifyMachine(host, config);
+    expect(drifts).toMatchObject([{ kind: 'unit', message: expect.stringContaining(`no ${LINKS}/runtime.service`) }]);
+    expect(await heal(host, config, drifts)).toEqual([]);
+    expect(await verifyMachine(host, config)).toEqual([]);
+  });
+
+  it('is not reported if a unit that is still enabled no longer requests it, or cannot be read', async () => {
+    const { host, at } = await sampleMachine();
+    writeFileSync(at(UNIT), '[Install]\nWantedBy=multi-user.target a.target\n');
+    await bringTo(host, config);
+    rmSync(at(`${LINKS}/a.target.wants/crio.service`));
+    writeFileSync(at(UNIT), '[Install]\nWantedBy=multi-user.target\n');
+    expect(await verifyMachine(host, config)).toEqual([]);
+    expect(await findMissingLinks(host.files, 'none.service')).toEqual([]);
+    writeFileSync(at(`${LINKS}/crio.service.d`), 'no directory\n');
+    expect(await findMissingLinks(host.files, 'crio.service')).toEqual([]);
   });
 });
 

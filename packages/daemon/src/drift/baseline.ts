@@ -5,6 +5,7 @@ import { CORE, type DesiredMachine, loadDesiredMachine } from '../desired-machin
 import { DaemonError } from '../errors.ts';
 import { type FileSystem, type FileInfo, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
+import { findUnit, listEnablingLinks } from '../host/unit-files.ts';
 import { readStateFile, STATE_DIRECTORY, writeStateFile } from '../state-file.ts';
 import type { StoredConfig } from '../stored-config.ts';
 
@@ -15,6 +16,8 @@ export interface Baseline {
   readonly tolerated: readonly string[];
   /** Paths of earlier configs that are empty now. */
   readonly absent: readonly string[];
+  /** Links that enabled units lacked, for example because a new OS changed the unit: no reason to report them. */
+  readonly unlinked: readonly string[];
 }
 
 export const BASELINE = `${STATE_DIRECTORY}/baseline.json`;
@@ -27,7 +30,7 @@ const paths = array(string({ pattern: /^\// }));
 const baselineFile = stateFileCodec<Baseline>({
   format: 1,
   maxChars: MAX_BASELINE_BYTES,
-  decoder: object({ config: string(), tolerated: paths, absent: paths }),
+  decoder: object({ config: string(), tolerated: paths, absent: paths, unlinked: paths }),
 });
 
 /** Call this when the machine has reached a config. `previous`: the config before. Null: none. */
@@ -41,6 +44,7 @@ export async function recordBaseline(host: Host, previous: StoredConfig | null, 
     config: config.name,
     tolerated: limitPaths(await findUnitExtras(host.files, desired)),
     absent: limitPaths(await listAbsent(host.files, gone)),
+    unlinked: limitPaths(await listUnlinked(host.files, desired)),
   };
   await writeStateFile(host.files, BASELINE, `${baselineFile.encode(baseline)}\n`);
 }
@@ -64,6 +68,20 @@ async function listAbsent(files: FileSystem, paths: readonly string[]): Promise<
     if ((await findExtra(files, path)) === null) absent.push(path);
   }
   return absent;
+}
+
+async function listUnlinked(files: FileSystem, { units }: DesiredMachine): Promise<string[]> {
+  const unlinked: string[] = [];
+  for (const { name, enabled } of units) if (enabled === true) unlinked.push(...(await findMissingLinks(files, name)));
+  return unlinked;
+}
+
+/** Sorted paths of links that enabling the unit creates and that do not exist. Empty if its file cannot be read. */
+export async function findMissingLinks(files: FileSystem, name: string): Promise<string[]> {
+  const unit = await findUnit(files, name).catch((error: unknown) => orNothing(error, null));
+  if (unit?.kind !== 'unit' || unit.name !== name) return [];
+  const paths = listEnablingLinks(unit).map(({ path }) => path);
+  return (await listAbsent(files, paths)).sort();
 }
 
 /** The first paths, which are the newest. */

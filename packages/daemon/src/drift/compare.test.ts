@@ -100,7 +100,7 @@ describe('a unit', () => {
   ])('that must be %s', (_, enabled, refused) => {
     const told = [...STATES, ...GONE].filter((enablement) => {
       const unit = { name: 'a.service', enabled, unmasked: false };
-      return compareUnit(unit, { enablement, isMasked: false }).length > 0;
+      return compareUnit(unit, { enablement, missingLinks: [], isMasked: false }).length > 0;
     });
     expect(told.sort()).toEqual([...refused].sort());
   });
@@ -112,7 +112,7 @@ describe('a unit', () => {
     ['not-found', false],
   ])('that is %s can be enabled: %s', (enablement, canHeal) => {
     const unit = { name: 'a.service', enabled: true, unmasked: false };
-    expect(compareUnit(unit, { enablement, isMasked: false })).toEqual([
+    expect(compareUnit(unit, { enablement, missingLinks: [], isMasked: false })).toEqual([
       {
         kind: 'unit',
         name: 'a.service',
@@ -124,7 +124,7 @@ describe('a unit', () => {
 
   it('that must not be masked is reported only as masked, not also as disabled', () => {
     const unit = { name: 'a.service', enabled: true, unmasked: true };
-    expect(compareUnit(unit, { enablement: 'masked', isMasked: true })).toMatchObject([
+    expect(compareUnit(unit, { enablement: 'masked', missingLinks: [], isMasked: true })).toMatchObject([
       { message: 'unit a.service: expected it to be unmasked, found it masked', canHeal: true },
     ]);
   });

@@ -7,6 +7,8 @@ import type { Deployment } from '../host/host.ts';
 import { parseDigest, listExtensionPackages, listKernelPackages } from '../host/os/deployment.ts';
 import { type Drift, type DriftKind, sanitizeName } from './drift.ts';
 
+const MAX_VALUE_CHARS = 500;
+
 /** Without the diff, which needs a second read. */
 export type Difference = Omit<Drift, 'diff'>;
 
@@ -125,6 +127,8 @@ function entryDifference(
 export interface UnitFacts {
   /** The output of `systemctl is-enabled`. '' if it was not queried. */
   readonly enablement: string;
+  /** Of its links, which it had when the machine reached its config. */
+  readonly missingLinks: readonly string[];
   /** A link to /dev/null replaces its unit file. */
   readonly isMasked: boolean;
 }
@@ -139,9 +143,17 @@ export function compareUnit({ name, enabled, unmasked }: DesiredUnit, facts: Uni
   if (unmasked && facts.isMasked) return [unitDifference(name, 'expected it to be unmasked, found it masked', true)];
   if (enabled === null) return [];
   const refused = enabled ? NOT_ENABLED : NOT_DISABLED;
-  if (!refused.has(facts.enablement)) return [];
+  if (!refused.has(facts.enablement)) return enabled ? compareLinks(name, facts.missingLinks) : [];
   const text = `expected it to be ${enabled ? 'enabled' : 'disabled'}, found it ${facts.enablement}`;
   return [unitDifference(name, text, !OUT_OF_REACH.has(facts.enablement))];
+}
+
+/** To systemd, a unit with one of its links is enabled. */
+function compareLinks(name: string, missing: readonly string[]): Difference[] {
+  if (missing.length === 0) return [];
+  const paths = truncate(missing.map(sanitizeName).join(', '), MAX_VALUE_CHARS);
+  const text = `expected it to be enabled with all links of its [Install] section, found no ${paths}`;
+  return [unitDifference(name, text, true)];
 }
 
 function unitDifference(name: string, text: string, canHeal: boolean): Difference {
@@ -204,8 +216,6 @@ function comparePackages(expected: DesiredOS, found: readonly string[]): Differe
   }
   return wrong;
 }
-
-const MAX_VALUE_CHARS = 500;
 
 /** The OS changes only with a reboot, so the daemon cannot heal these. */
 function osDifference(kind: DriftKind, field: string, expected: string, found: string): Difference {

@@ -148,6 +148,16 @@ const cases: readonly DriftCase[] = [
     expected: { kind: 'unit', message: 'unit sample.service: expected it to be enabled, found it disabled' },
   },
   {
+    name: 'a unit that is still enabled, but has lost one of its links',
+    change: (at) => rmSync(at('/etc/systemd/system/graphical.target.wants/twice.service')),
+    expected: {
+      kind: 'unit',
+      name: 'twice.service',
+      message:
+        'unit twice.service: expected it to be enabled with all links of its [Install] section, found no /etc/systemd/system/graphical.target.wants/twice.service',
+    },
+  },
+  {
     name: 'a unit that is enabled and must not be',
     change: (at) =>
       symlinkSync(

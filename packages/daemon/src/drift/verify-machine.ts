@@ -13,7 +13,7 @@ import { DaemonError } from '../errors.ts';
 import { systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import type { StoredConfig } from '../stored-config.ts';
-import { findUnitExtras, findExtra, readBaseline } from './baseline.ts';
+import { type Baseline, findExtra, findMissingLinks, findUnitExtras, readBaseline } from './baseline.ts';
 import {
   type ComparedEntry,
   type ComparedFile,
@@ -24,7 +24,7 @@ import {
   type EntryFacts,
 } from './compare.ts';
 import { type Drift, sanitizeName } from './drift.ts';
-import { createVerifyMemory, type VerifyMemory } from './verify-memory.ts';
+import { createVerifyMemory, type Enablement, type VerifyMemory } from './verify-memory.ts';
 
 export interface VerifyOptions {
   /** Shared by successive checks, so that unchanged files are not read again. */
@@ -35,7 +35,9 @@ export interface VerifyOptions {
 export async function verifyMachine(host: Host, config: StoredConfig, options: VerifyOptions = {}): Promise<Drift[]> {
   const { memory = createVerifyMemory() } = options;
   const desired = await loadDesiredMachine(config);
-  const context: VerifyContext = { host, memory, owners: new Map() };
+  const recorded = await readBaseline(host.files);
+  const baseline = recorded?.config === desired.config ? recorded : null;
+  const context: VerifyContext = { host, memory, baseline, owners: new Map() };
   const differences = [
     ...(await checkAll(context, desired.entries.values())),
     ...(await verifyExtras(context, desired)),
@@ -52,10 +54,11 @@ async function checkAll(context: VerifyContext, entries: Iterable<DesiredEntry>)
   return differences;
 }
 
-/** Needs a baseline of this config: otherwise it is unknown what was there when the config was reached. */
-async function verifyExtras({ host: { files } }: VerifyContext, desired: DesiredMachine): Promise<Difference[]> {
-  const baseline = await readBaseline(files);
-  if (baseline?.config !== desired.config) return [];
+async function verifyExtras(
+  { host: { files }, baseline }: VerifyContext,
+  desired: DesiredMachine,
+): Promise<Difference[]> {
+  if (baseline === null) return [];
   const tolerated = new Set(baseline.tolerated);
   const extras = (await findUnitExtras(files, desired)).filter((path) => !tolerated.has(path));
   const back: string[] = [];
@@ -76,16 +79,25 @@ function extraDifference(path: string, text: string): Difference {
   return { kind: 'extra', name: path, message: `${sanitizeName(path)}: ${text}`, canHeal: true };
 }
 
-async function verifyUnits({ host, memory }: VerifyContext, { units }: DesiredMachine): Promise<Difference[]> {
+async function verifyUnits(context: VerifyContext, { units }: DesiredMachine): Promise<Difference[]> {
+  const { host, memory, baseline } = context;
   const differences: Difference[] = [];
   for (const unit of units) {
     const mask = unit.unmasked ? await findExtra(host.files, `${UNIT_DIRECTORY}/${unit.name}`) : null;
-    const enablement =
-      unit.enabled === null ? '' : await memory.enablement(unit.name, (name) => host.systemd.enablement(name));
+    const { state, missingLinks } =
+      unit.enabled === null ? UNKNOWN : await memory.enablement(unit.name, (name) => readEnablement(host, name));
     const isMasked = mask?.kind === 'link' && mask.target === '/dev/null';
-    differences.push(...compareUnit(unit, { enablement, isMasked }));
+    const lost = baseline === null ? [] : missingLinks.filter((path) => !baseline.unlinked.includes(path));
+    differences.push(...compareUnit(unit, { enablement: state, missingLinks: lost, isMasked }));
   }
   return differences;
+}
+
+const UNKNOWN: Enablement = { state: '', missingLinks: [] };
+
+async function readEnablement({ systemd, files }: Host, unit: string): Promise<Enablement> {
+  const state = await systemd.enablement(unit);
+  return { state, missingLinks: state === 'enabled' ? await findMissingLinks(files, unit) : [] };
 }
 
 async function verifyCore(context: VerifyContext, { sshKeys, passwordHash }: DesiredUser): Promise<Difference[]> {
@@ -136,6 +148,8 @@ async function readOSFacts({ os }: Host) {
 interface VerifyContext {
   readonly host: Host;
   readonly memory: VerifyMemory;
+  /** Null: it is unknown what was there when the config was reached. */
+  readonly baseline: Baseline | null;
   /** Cached by name, because each lookup reads a file of the machine. */
   readonly owners: Map<string, number>;
 }

@@ -5,10 +5,16 @@ import type { OSFacts } from './compare.ts';
 
 type RegularFileInfo = Extract<FileInfo, { kind: 'file' }>;
 
+export interface Enablement {
+  /** The output of `systemctl is-enabled`. */
+  readonly state: string;
+  readonly missingLinks: readonly string[];
+}
+
 export interface VerifyMemory {
   /** Of the whole file, or of its last `tail` bytes. */
   contents(files: FileSystem, path: string, found: RegularFileInfo, tail?: number): Promise<Contents>;
-  enablement(unit: string, query: (unit: string) => Promise<string>): Promise<string>;
+  enablement(unit: string, query: (unit: string) => Promise<Enablement>): Promise<Enablement>;
   /** Cached for good: the OS changes only with a reboot, which also ends this process. */
   os(query: () => Promise<OSFacts>): Promise<OSFacts>;
   /** A watch reported a change of this path. */
@@ -26,7 +32,7 @@ const TICK_MS = 100;
 
 export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
   const files = new Map<string, { found: RegularFileInfo; contents: Contents }>();
-  const enablements = new Map<string, string>();
+  const enablements = new Map<string, Enablement>();
   let booted: OSFacts | null = null;
   return {
     async contents(disk, path, found, tail) {
@@ -42,9 +48,9 @@ export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
     },
 
     async enablement(unit, query) {
-      const state = enablements.get(unit) ?? (await query(unit));
-      enablements.set(unit, state);
-      return state;
+      const enablement = enablements.get(unit) ?? (await query(unit));
+      enablements.set(unit, enablement);
+      return enablement;
     },
 
     async os(query) {

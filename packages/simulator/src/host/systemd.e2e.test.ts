@@ -50,6 +50,14 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    promise: 'a unit with one of its links is enabled, and gets the others',
+    disk: {
+      [`${LIB}/a.service`]: unit('WantedBy=x.target y.target\nAlias=b.service'),
+      [`${ETC}/x.target.wants/a.service`]: `→ ${LIB}/a.service`,
+    },
+    orders: [['enable', 'a.service']],
+  },
+  {
     promise: 'an empty value takes back what came before',
     disk: {
       [`${ETC}/a.service`]: unit('WantedBy=x.target'),

@@ -37,6 +37,7 @@ async function everything() {
           contents: SERVICE,
           dropins: [{ name: '10-a.conf', contents: '[Service]\n' }],
         },
+        { name: 'twice.service', enabled: true, contents: SERVICE.replace('=multi', '=graphical.target multi') },
         { name: 'crio.service', enabled: true },
         { name: 'sshd.service', enabled: false },
         { name: 'bad.service', mask: true, enabled: true },
