@@ -121,7 +121,46 @@ describe('slipway start', () => {
       expect(await log()).toMatch(/"gate":"PinnedImages".*feature gate turned off/);
     });
   });
+
+  it('takes the drift policy as the page about drift applies it', async () => {
+    if (running === undefined) await start();
+    const page = await readFile(resolve(import.meta.dirname, '../docs/drift.md'), 'utf8');
+    const manifest = /```yaml\n(.*?)```/s.exec(page)?.[1] ?? '';
+    expect(manifest).toContain('drift-policy');
+    const { kubectl } = await resolveBinaries(['kubectl']);
+    const apply = [kubectl, '--kubeconfig', join(dataDir, 'admin.kubeconfig'), 'apply', '-f', '-'];
+    const { out } = await tryRun('sh', ['-c', 'printf %s "$MANIFEST" | "$@" 2>&1', 'sh', ...apply], {
+      env: { ...process.env, MANIFEST: manifest },
+    });
+    expect(out.trim()).toBe('machineconfiguration.operator.openshift.io/cluster created');
+  });
+
+  it('ends within seconds when its API server dies, and names it, its signal and what to do', async () => {
+    const { child, exit, err } = running ?? (await start());
+    running = undefined;
+    const before = err().length;
+    process.kill(await pidBelow(child.pid, 'kube-apiserver'), 'SIGKILL');
+    const killed = performance.now();
+    expect(await exit).toBe(1);
+    const seconds = (performance.now() - killed) / 1000;
+    const text = err().slice(before);
+    console.log(`slipway start ended ${seconds.toFixed(1)} s after its API server was killed (goal: 10 s):\n${text}`);
+    expect(seconds).toBeLessThan(10);
+    expect(text).toMatch(
+      /^slipway: kube-apiserver died \(signal SIGKILL\)\. .*kube-apiserver\.log\. .*npm start \[SLW_TOOLS_START_FAILED\]$/m,
+    );
+    expect(text.length).toBeLessThan(1500);
+    expect(text).not.toMatch(/^ *I\d{4} |Stopped\./m);
+  });
 });
+
+/** A child process by the name of its program. */
+async function pidBelow(parent: number | undefined, program: string): Promise<number> {
+  for (const pid of (await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8')).trim().split(' ')) {
+    if ((await readFile(`/proc/${pid}/comm`, 'utf8')).trim() === program) return Number(pid);
+  }
+  throw new Error(`process ${parent} has no child ${program}`);
+}
 
 describe('the README', () => {
   const ROOT = resolve(import.meta.dirname, '..');

@@ -18,7 +18,7 @@ import {
   type User,
 } from './pki.ts';
 import { pickFreePort, requireFreePort } from './ports.ts';
-import { endProgram, killProgram, startProgram, type Program } from './program.ts';
+import { endProgram, killProgram, markReady, startProgram, type Program } from './program.ts';
 import type { ProgramName } from './programs.ts';
 import type { Progress } from './progress.ts';
 import { diedError, waitUntilReady, waitUntilServing } from './readiness.ts';
@@ -138,13 +138,15 @@ class Launch {
     this.#watchdog = await startWatchdog(this.#dir.path, this.#temporary);
     const etcd = await this.#run('etcd', etcdArguments(this.#at, { client, peer }, options.durable === true));
     await waitUntilServing(client, etcd);
+    await markReady(etcd);
     const audit = options.audit === true;
     if (audit) await prepareAudit(this.#at);
     let ca = pki.authority.certificate;
     const startApiServer = async () => {
       const args = apiServerArguments(this.#at, port, client, audit);
-      await this.#run('kube-apiserver', [...args, ...(options.apiServerFlags ?? [])]);
+      const apiServer = await this.#run('kube-apiserver', [...args, ...(options.apiServerFlags ?? [])]);
       await waitUntilReady(url, ca, pki.admin, [...this.#running.values()]);
+      await markReady(apiServer);
     };
     const rotateAuthority = async () => {
       await this.#end('kube-apiserver', killProgram);
@@ -215,7 +217,7 @@ class Launch {
   async #watch(name: ProgramName, program: Program): Promise<void> {
     await program.exit;
     // Intentional stops remove it from the list first.
-    if (this.#running.get(name) === program) this.#failed.resolve(await diedError(program, 'by itself'));
+    if (this.#running.get(name) === program) this.#failed.resolve(await diedError(program));
   }
 
   async #end(name: ProgramName, end: (program: Program) => Promise<void>): Promise<void> {

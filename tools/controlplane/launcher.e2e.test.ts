@@ -116,7 +116,7 @@ describe('a control plane that runs', () => {
 
   it('reports a program that dies unexpectedly', async () => {
     process.kill(plane.pids()['etcd'] ?? 0, 'SIGKILL');
-    expect((await plane.failed).message).toMatch(/^etcd died by itself \(signal SIGKILL\)/);
+    expect((await plane.failed).message).toMatch(/^etcd died \(signal SIGKILL\)\. It logged.*\. Its log: .*etcd\.log$/);
   });
 
   it('leaves nothing when it is stopped, however often', async () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ToolsError } from './errors.ts';
 
@@ -11,6 +11,8 @@ export interface Program {
   logFile: string;
   /** How it ended, as text; undefined while it runs. */
   ended: string | undefined;
+  /** The size of its log when it was ready: what is before is about its start. Undefined: it is not ready. */
+  readyAt: number | undefined;
   exit: Promise<void>;
 }
 
@@ -37,7 +39,8 @@ export async function startProgram({ name, path, args, logFile, env = {} }: Star
     await once(child, 'spawn').catch((error: Error) => {
       throw new ToolsError('SLW_TOOLS_START_FAILED', `${name} cannot be run: ${error.message}`);
     });
-    const program: Program = { name, pid: child.pid ?? 0, logFile, ended: undefined, exit: ending() };
+    const pid = child.pid ?? 0;
+    const program: Program = { name, pid, logFile, ended: undefined, readyAt: undefined, exit: ending() };
     async function ending() {
       const [code, signal] = await once(child, 'exit');
       program.ended = signal === null ? `exit code ${String(code)}` : `signal ${String(signal)}`;
@@ -62,15 +65,42 @@ export async function killProgram(program: Program): Promise<void> {
   await program.exit;
 }
 
-/** The end of its log, where a program that died reports why. */
-export async function lastLines(program: Program, count = 5): Promise<string> {
-  const log = await readFile(program.logFile, 'utf8').catch(() => '');
-  return log
-    .trimEnd()
+export async function markReady(program: Program): Promise<void> {
+  program.readyAt = (await stat(program.logFile)).size;
+}
+
+/** What its log says about its end: the last errors since it was ready or, if it never was, at least its last lines. */
+export async function explainEnd({ logFile, readyAt }: Program): Promise<string[]> {
+  const log = await readFile(logFile).catch(() => Buffer.of());
+  const text = log.subarray(readyAt ?? 0).toString('utf8');
+  const errors = findLogErrors(text);
+  return errors.length > 0 || readyAt !== undefined ? errors : splitLog(text).slice(-MAX_LINES).map(shorten);
+}
+
+const MAX_LINES = 3;
+const MAX_LINE_CHARS = 200;
+/** The formats of kube-apiserver and etcd. Other lines are those of a script, or of Go when it ends the program. */
+const HARMLESS = /^[IW]\d{4} |^\{"level":"(?:debug|info|warn)"/;
+const LAST_WORDS = /^(?:panic: |fatal error: |F\d{4} |\{"level":"(?:fatal|panic)")/;
+
+/** The lines from a crash on, whose stack nobody needs, or the last errors. */
+export function findLogErrors(text: string): string[] {
+  const lines = splitLog(text).filter((line) => !HARMLESS.test(line));
+  const crash = lines.findIndex((line) => LAST_WORDS.test(line));
+  const shown = crash === -1 ? lines.slice(-MAX_LINES) : lines.slice(crash, crash + MAX_LINES);
+  return shown.map(shorten);
+}
+
+/** A record may have several lines; the others are indented. */
+function splitLog(text: string): string[] {
+  return text
+    .replaceAll(/\n\s+/g, ' ')
     .split('\n')
-    .slice(-count)
-    .map((line) => `  ${line.slice(0, 400)}`)
-    .join('\n');
+    .filter((line) => line.trim() !== '');
+}
+
+function shorten(line: string): string {
+  return line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)}…` : line;
 }
 
 function signal(program: Program, name: NodeJS.Signals): void {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Identity } from './certificates.ts';
 import { ToolsError } from './errors.ts';
-import { lastLines, type Program } from './program.ts';
+import { explainEnd, type Program } from './program.ts';
 
 const READY_WITHIN_MS = 120_000;
 const POLL_MS = 20;
@@ -43,14 +43,15 @@ async function waitUntilOk(ask: () => Promise<string>, programs: readonly Progra
 }
 
 async function requireRunning(program: Program): Promise<void> {
-  if (program.ended !== undefined) throw await diedError(program, 'while starting');
+  if (program.ended !== undefined) throw await diedError(program);
 }
 
-export async function diedError(program: Program, when: string): Promise<ToolsError> {
-  return new ToolsError(
-    'SLW_TOOLS_START_FAILED',
-    `${program.name} died ${when} (${program.ended}). The end of ${program.logFile}:\n${await lastLines(program)}`,
-  );
+export async function diedError(program: Program): Promise<ToolsError> {
+  const { name, ended, readyAt, logFile } = program;
+  const lines = await explainEnd(program);
+  const logged = lines.length === 0 ? 'It logged no error.' : `It logged: ${lines.join('; ')}.`;
+  const when = readyAt === undefined ? ' while starting' : '';
+  return new ToolsError('SLW_TOOLS_START_FAILED', `${name} died${when} (${ended}). ${logged} Its log: ${logFile}`);
 }
 
 function checkReady(url: string, ca: string, { certificate, key }: Identity): Promise<string> {

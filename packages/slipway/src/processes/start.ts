@@ -50,53 +50,85 @@ export async function start(options: StartOptions): Promise<void> {
   progress.note('Stopped. All data is kept; the next start continues from here.');
 }
 
+interface Parts {
+  controllers?: RunningControllers;
+  server?: LocalServer;
+  fleet?: Pick<SimulatedFleet, 'names' | 'stop'>;
+}
+
+/** What waits for an API server that died would do so for half a minute. It survives a crash, so it need not end well. */
+const STOP_WITHIN_MS = 1000;
+/** How much later than its first effect the death of a program may be noticed. */
+const NOTICED_WITHIN_MS = 500;
+
 async function run(options: StartOptions, progress: Progress, stop: AbortSignal, begun: number): Promise<void> {
   const { kubectl } = await resolveBinaries(['kubectl'], { progress });
   const controlPlane = await startOnPort(options, progress);
-  let controllers: RunningControllers | undefined;
-  let server: LocalServer | undefined;
-  let fleet: Pick<SimulatedFleet, 'names' | 'stop'> | undefined;
-  try {
-    // These machines belong to the deleted cluster.
-    if (options.fresh) await rm(fleetDirectory(options.dataDir), { recursive: true, force: true });
-    progress.update('installing CRDs and admission policies');
-    const transport = await connect({ kubeconfig: controlPlane.kubeconfig });
-    const installed = await install(createClient(transport), DEFAULT_NAMESPACE, (line) => progress.update(line));
-    const { kubernetes } = await preflight(transport);
-    // For the stubs of new machines.
-    await createNamespace(createClient(transport), 'openshift-machine-api');
-    await transport.close();
-    progress.note(installedText(installed));
-    const operator = await controlPlane.kubeconfigFor(operatorIdentity(DEFAULT_NAMESPACE));
-    const serverPort = await freeFrom(DEFAULT_SERVER_PORT);
-    const serverUrl = `https://127.0.0.1:${serverPort}`;
-    controllers = await runControllers({
-      transport: await connect({ kubeconfig: operator }),
-      namespace: DEFAULT_NAMESPACE,
-      featureGates: options.featureGates,
-      settings: { ...defaultSettings, serverUrl, connection: await whereIs({ kubeconfig: controlPlane.kubeconfig }) },
-      log: fileLog(options.dataDir, 'controllers'),
-    });
-    server = await startLocalServer(operator, DEFAULT_NAMESPACE, serverPort, fileLog(options.dataDir, 'server'));
-    progress.update('waiting for the controllers');
-    await untilReady(controllers);
-    if (options.nodes > 0) fleet = await startMachines(options, controlPlane.kubeconfig, progress, stop);
-    progress.clear();
-    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    const gates = controllers.gates.current();
-    const machines = fleet?.names() ?? [];
-    console.log(
-      welcome({ ...controlPlane, serverUrl, kubernetes, seconds, gates, machines, kubectl: asTyped(kubectl) }),
-    );
-    if (stop.aborted) return;
-    const ended = await Promise.race([once(stop, 'abort'), controlPlane.failed]);
-    if (ended instanceof ToolsError) throw ended;
-  } finally {
-    await fleet?.stop();
-    await server?.stop();
-    await controllers?.stop();
-    await controlPlane.stop();
+  const parts: Parts = {};
+  const death = controlPlane.failed.then(({ code, message }) => {
+    progress.note('\nStopping, because the control plane died …');
+    throw new ToolsError(code, `${message}. Everything is stopped, and all data is kept: start again with npm start`);
+  });
+  async function runUntilStopped(): Promise<void> {
+    try {
+      const started = await startParts(parts, options, controlPlane, progress, stop);
+      progress.clear();
+      const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+      console.log(welcome({ ...controlPlane, ...started, seconds, kubectl: asTyped(kubectl) }));
+      if (!stop.aborted) await once(stop, 'abort');
+    } catch (error) {
+      await wait(NOTICED_WITHIN_MS);
+      throw error;
+    }
   }
+  try {
+    await Promise.race([runUntilStopped(), death]);
+  } finally {
+    await Promise.race([stopParts(parts), controlPlane.failed.then(() => wait(STOP_WITHIN_MS))]);
+    await controlPlane.stop();
+    void controlPlane.failed.then(() => setTimeout(() => process.exit(), STOP_WITHIN_MS).unref());
+  }
+}
+
+async function startParts(
+  parts: Parts,
+  options: StartOptions,
+  controlPlane: ControlPlane,
+  progress: Progress,
+  stop: AbortSignal,
+): Promise<Pick<WelcomeFacts, 'serverUrl' | 'kubernetes' | 'gates' | 'machines'>> {
+  // These machines belong to the deleted cluster.
+  if (options.fresh) await rm(fleetDirectory(options.dataDir), { recursive: true, force: true });
+  progress.update('installing CRDs and admission policies');
+  const transport = await connect({ kubeconfig: controlPlane.kubeconfig });
+  const installed = await install(createClient(transport), DEFAULT_NAMESPACE, (line) => progress.update(line));
+  const { kubernetes } = await preflight(transport);
+  // For the stubs of new machines.
+  await createNamespace(createClient(transport), 'openshift-machine-api');
+  await transport.close();
+  progress.note(installedText(installed));
+  const operator = await controlPlane.kubeconfigFor(operatorIdentity(DEFAULT_NAMESPACE));
+  const serverPort = await freeFrom(DEFAULT_SERVER_PORT);
+  const serverUrl = `https://127.0.0.1:${serverPort}`;
+  const controllers = await runControllers({
+    transport: await connect({ kubeconfig: operator }),
+    namespace: DEFAULT_NAMESPACE,
+    featureGates: options.featureGates,
+    settings: { ...defaultSettings, serverUrl, connection: await whereIs({ kubeconfig: controlPlane.kubeconfig }) },
+    log: fileLog(options.dataDir, 'controllers'),
+  });
+  parts.controllers = controllers;
+  parts.server = await startLocalServer(operator, DEFAULT_NAMESPACE, serverPort, fileLog(options.dataDir, 'server'));
+  progress.update('waiting for the controllers');
+  await untilReady(controllers);
+  if (options.nodes > 0) parts.fleet = await startMachines(options, controlPlane.kubeconfig, progress, stop);
+  return { serverUrl, kubernetes, gates: controllers.gates.current(), machines: parts.fleet?.names() ?? [] };
+}
+
+async function stopParts({ fleet, server, controllers }: Parts): Promise<void> {
+  await fleet?.stop();
+  await server?.stop();
+  await controllers?.stop();
 }
 
 /** The controllers' identity locally: the ServiceAccount that our admission policies allow, with all rights. */
