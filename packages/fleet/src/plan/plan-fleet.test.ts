@@ -20,6 +20,10 @@ const settings = (spec: MachineConfiguration['spec'], annotations: Record<string
   spec,
 });
 const workers = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `worker-${index}` }));
+const broken = machineConfig('60-broken', 'worker', withFile('relative', ''));
+const withContents = (path: string, contents: object) => ({
+  config: { ignition: { version: '3.5.0' }, storage: { files: [{ path, contents }] } },
+});
 const fleet: SampleFleet = { machineConfigs: [chrony('pool a\n')], nodes: workers(3) };
 
 describe('the outcome', () => {
@@ -110,6 +114,36 @@ describe('a pool', () => {
     expect(plan.problems).toMatchObject([
       { code: 'SLW_RENDER_INVALID', message: expect.stringContaining('MachineConfig 50-chrony') },
     ]);
+  });
+
+  it('is named in the problems that hold it back, each of which is reported once', async () => {
+    const pools = [customPool('infra')];
+    const plan = await planSample({ ...fleet, pools }, { machineConfigs: [chrony('x'), broken] });
+    expect(plan.problems).toMatchObject([
+      { message: expect.stringMatching(/^MachineConfigPools infra, worker: MachineConfig 60-broken, /) },
+    ]);
+    const alone = await planSample(fleet, { machineConfigs: [broken] });
+    expect(alone.problems).toMatchObject([
+      { message: expect.stringMatching(/^MachineConfigPool worker: MachineConfig/) },
+    ]);
+  });
+
+  it('does not get contents that no machine can decompress', async () => {
+    const contents = withContents('/etc/packed', { compression: 'gzip', source: 'data:,text' });
+    const plan = await planSample(fleet, { machineConfigs: [machineConfig('60-packed', 'worker', contents)] });
+    const { before, after } = poolIn(plan, 'worker');
+    expect({ after, outcome: plan.outcome }).toEqual({ after: before, outcome: 'refused' });
+    const reason =
+      /^MachineConfigPool worker: MachineConfig 60-packed, file \/etc\/packed: .* cannot be decompressed: /;
+    expect(plan.problems).toMatchObject([{ code: 'SLW_DISK_CONTENTS', message: expect.stringMatching(reason) }]);
+  });
+
+  it('can leave contents that no machine can decompress', async () => {
+    const packed = (contents: object) => machineConfig('60-packed', 'worker', withContents('/etc/packed', contents));
+    const now = { ...fleet, machineConfigs: [packed({ compression: 'gzip', source: 'data:,text' })] };
+    const plan = await planSample(now, { machineConfigs: [packed({ source: 'data:,text' })] });
+    expect(plan.problems).toEqual([]);
+    expect(poolIn(plan, 'worker').after).not.toBe(poolIn(plan, 'worker').before);
   });
 
   it('that is held reports why, and its machines stay', async () => {

@@ -1,4 +1,5 @@
 // Plans the effect of applying manifests to a fleet: plain data in, a plan out.
+import { listNames } from '@slipway/base/text';
 import type { CodedProblem } from '../problems.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { stoppedBy } from '../rollout/decide-fleet.ts';
@@ -14,7 +15,7 @@ import type {
 } from './fleet-plan.ts';
 import { planPool } from './plan-pool.ts';
 import { createUpdates } from './planned-rollout.ts';
-import { placeNodes, poolSides } from './pool-config.ts';
+import { placeNodes, poolSides, type PoolSides } from './pool-config.ts';
 
 export interface PlanRequest {
   readonly now: number;
@@ -56,11 +57,7 @@ export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
     });
     pools.push(plan);
   }
-  const problems = [
-    ...placement.problems,
-    ...sides.flatMap(({ after: config }) => config.problems),
-    ...pools.flatMap(irreconcilableIn),
-  ];
+  const problems = [...placement.problems, ...renderProblems(sides), ...pools.flatMap(irreconcilableIn)];
   const warnings = [
     ...placement.warnings,
     ...sides.flatMap(({ after: config }) => config.warnings),
@@ -69,6 +66,21 @@ export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
   ];
   return { outcome: computeOutcome(objects, pools, problems), objects, pools, problems, warnings };
 }
+
+/** A problem of several pools once, with their names. */
+function renderProblems(sides: readonly PoolSides[]): CodedProblem[] {
+  const all = sides.flatMap(({ name, after }) => after.problems.map((problem) => ({ pool: name, ...problem })));
+  const same = Map.groupBy(all, ({ code, message }) => `${code} ${message}`);
+  return [...same.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const { pool, code, message } = first;
+    if (message.startsWith(`MachineConfigPool ${pool}`)) return [{ code, message }];
+    const names = listNames([pool, ...others.map((each) => each.pool)], { max: MAX_POOLS });
+    return [{ code, message: `MachineConfigPool${others.length === 0 ? '' : 's'} ${names}: ${message}` }];
+  });
+}
+
+const MAX_POOLS = 10;
 
 function computeOutcome(
   objects: readonly PlannedObject[],

@@ -1,9 +1,13 @@
 // The rendered config of a pool before and after manifests are applied.
 import { type MachineConfigPool, type Node, targetConfigAnnotation } from '@slipway/api';
+import { buildDiskPlan } from '../disk/build-disk-plan.ts';
+import { FleetError } from '../errors.ts';
 import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
 import { type ChosenPool, selectPool } from '../pool-membership.ts';
 import type { CodedProblem } from '../problems.ts';
+import type { RenderInput } from '../render/input.ts';
 import { prepareRender } from '../render/prepare-render.ts';
+import { nameOfMachineConfig } from '../render/problem.ts';
 import { renderPool } from '../render/render-pool.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { selectMachineConfigs } from '../render/select.ts';
@@ -49,7 +53,7 @@ async function configThen(
 ): Promise<PoolConfig> {
   const poolBefore = before.pools.find(({ metadata }) => metadata.name === pool.metadata.name);
   if (poolBefore !== undefined && now.newest !== null && hasSameInputs(poolBefore, before, pool, after)) return now;
-  const rendered = await renderConfig(pool, after, read);
+  const rendered = await renderConfig(pool, after, read, findUnreadable);
   // The pool stays at its last good config.
   return rendered.newest === null ? { ...now, problems: rendered.problems } : rendered;
 }
@@ -74,8 +78,14 @@ function imagesFor(pool: MachineConfigPool, state: FleetState): unknown {
   return { osImages, osStream, problems };
 }
 
-async function renderConfig(pool: MachineConfigPool, state: FleetState, read: ReadConfigs): Promise<PoolConfig> {
-  const { request, problems } = await prepareRender(pool, {
+/** `check`: for problems of MachineConfigs that can be rendered. */
+async function renderConfig(
+  pool: MachineConfigPool,
+  state: FleetState,
+  read: ReadConfigs,
+  check?: (inputs: readonly RenderInput[]) => Promise<CodedProblem[]>,
+): Promise<PoolConfig> {
+  const { request, inputs, problems } = await prepareRender(pool, {
     machineConfigs: state.machineConfigs,
     read: (each) => read.get(each) ?? 'waiting',
     images: osImagesOfPool(pool, state),
@@ -84,6 +94,8 @@ async function renderConfig(pool: MachineConfigPool, state: FleetState, read: Re
   if (request === null) return { ...noConfig, problems };
   const result = await renderPool(request);
   if (!result.ok) return { ...noConfig, problems: result.problems };
+  const found = (await check?.(inputs)) ?? [];
+  if (found.length > 0) return { ...noConfig, problems: found };
   const { rendered, provenance, warnings } = result;
   return {
     newest: rendered.name,
@@ -91,6 +103,20 @@ async function renderConfig(pool: MachineConfigPool, state: FleetState, read: Re
     problems: [],
     warnings: warnings.map(({ message }) => message),
   };
+}
+
+/** Contents that no machine can decode: it would fail to apply them. */
+async function findUnreadable(inputs: readonly RenderInput[]): Promise<CodedProblem[]> {
+  const problems: CodedProblem[] = [];
+  for (const { name, config } of inputs) {
+    try {
+      await buildDiskPlan(config);
+    } catch (error) {
+      if (!(error instanceof FleetError)) throw error;
+      problems.push({ code: error.code, message: `${nameOfMachineConfig(name)}, ${error.message}` });
+    }
+  }
+  return problems;
 }
 
 // A pool before and after manifests are applied, and its machines.

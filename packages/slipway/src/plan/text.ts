@@ -60,7 +60,8 @@ function poolText(pool: PoolPlan, options: TextOptions): string {
 
 function headLines(pool: PoolPlan): string[] {
   const { name, before, after, newest, nodes, rollout, isNew } = pool;
-  const target = before === after ? `stays at ${shortConfig(after)}` : `${shortConfig(before)} → ${shortConfig(after)}`;
+  const stays = after === null ? 'no config' : `stays at ${shortConfig(after)}`;
+  const target = before === after ? stays : `${shortConfig(before)} → ${shortConfig(after)}`;
   const machines = nodes.length === 0 ? 'no machines' : count(nodes.length, 'machine');
   const lines = [`Pool ${name}${isNew ? ' (new)' : ''}: ${machines}, ${target}`];
   if (newest !== after) lines.push(`  held: the newest config is ${shortConfig(newest)}`);
