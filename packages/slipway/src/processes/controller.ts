@@ -1,5 +1,6 @@
 // Runs the controllers against a cluster until SIGTERM or Ctrl-C, after the checks that must pass first.
 import { once } from 'node:events';
+import { type Clock, systemClock } from '@slipway/base/clock';
 import { CONTROLLER_ACCOUNT, dataImages, DEFAULT_NAMESPACE, kinds, machineConfigs, poolLabel } from '@slipway/api';
 import type { FeatureGateSettings } from '@slipway/fleet';
 import {
@@ -7,6 +8,7 @@ import {
   createLog,
   isKubeError,
   type KubeObject,
+  type Log,
   type LogLevel,
   type Resource,
   type Stored,
@@ -45,9 +47,38 @@ export async function runController(options: ControllerOptions): Promise<void> {
     electionTransport: options.leaderElect ? await connect(options) : undefined,
     probes: options.probes,
   });
-  if (!stop.aborted) await once(stop, 'abort');
-  log.info({ signal: stop.reason as unknown }, 'stopping');
+  const check = async () => {
+    await checkAlone(transport);
+    if (ironic !== undefined) await checkHosts(transport, ironic.besideOperator);
+  };
+  const refusal = await Promise.race([
+    stop.aborted ? null : once(stop, 'abort').then(() => null),
+    untilRefused(check, { signal: stop, log }),
+  ]);
+  log.info(refusal === null ? { signal: stop.reason as unknown } : { code: refusal.code }, 'stopping');
   await running.stop();
+  if (refusal !== null) throw refusal;
+}
+
+/** A list of all Deployments is no request to repeat often. */
+const OPERATORS_MS = 5 * 60_000;
+
+/** Repeats a check that passed at the start: another operator may be installed later. Null: stopped before. */
+export async function untilRefused(
+  check: () => Promise<void>,
+  { signal, log, clock = systemClock }: { signal: AbortSignal; log: Pick<Log, 'warn'>; clock?: Clock },
+): Promise<CommandError | null> {
+  while (!signal.aborted) {
+    await clock.sleep(OPERATORS_MS, signal).catch(() => {});
+    if (signal.aborted) break;
+    try {
+      await check();
+    } catch (error) {
+      if (error instanceof CommandError) return error;
+      log.warn({ err: error }, 'cannot check whether another operator runs in this cluster; retrying in 5 minutes');
+    }
+  }
+  return null;
 }
 
 /** Without retries: a wrong setup fails immediately. Running controllers wait for an API server to return. */
