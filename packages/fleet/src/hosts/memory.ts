@@ -54,8 +54,28 @@ export function computeMedium({ memory, attachedUrl }: ObservedDataImage): Mediu
  */
 export function isOurs({ inserted, image }: Drive, { reported, url, node }: DriveMemory): boolean {
   if (!inserted || image === '') return inserted && reported === '';
-  if (image === reported || image === url) return true;
-  return node !== '' && image.includes(node) && !image.includes(`boot-${node}`);
+  const name = normalizeName(image);
+  if (name === normalizeName(reported) || name === normalizeName(url)) return true;
+  return node !== '' && name.includes(node) && !name.includes(`boot-${node}`);
+}
+
+/** Whether this medium, which came into an empty drive while Ironic attached ours, is named like it. */
+export function isNamedLikeOurs({ inserted, image }: Drive, { url }: DriveMemory): boolean {
+  const name = normalizeName(image);
+  return inserted && !name.includes('://') && normalizeName(url).endsWith(`/${name.replace(/^\/+/, '')}`);
+}
+
+export const isReportedAs = ({ image }: Drive, { reported }: DriveMemory): boolean =>
+  normalizeName(image) === normalizeName(reported);
+
+/** BMCs report a URL with other capitals, with or without percent-encoding, or as the path of a share. */
+function normalizeName(image: string): string {
+  const name = image.replaceAll('\\', '/').toLowerCase();
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 export const countFailures = ({ memory, errorCount }: ObservedDataImage): number => memory?.failures ?? errorCount;
@@ -127,10 +147,11 @@ export const emptied = (before: DriveMemory, now: number, options: StepOptions):
   notBefore: before.failures === 0 ? 0 : now + delay(before.failures, options),
 });
 
-/** The drive contains a foreign medium: leave it untouched. */
+/** The drive contains a foreign medium: leave it untouched. Checking again costs nothing, and a user may eject it soon. */
 export function foreignFound(before: DriveMemory, message: string, now: number, options: StepOptions): DriveMemory {
   const failures = before.failures + 1;
-  return emptied({ ...before, failures, message: shorten(message) }, now, options);
+  const notBefore = now + delay(failures, options, MAX_DOUBLINGS);
+  return { ...emptied({ ...before, failures, message: shorten(message) }, now, options), notBefore };
 }
 
 /** Metal3's backoff for DataImages: 2^failures minutes, up to eight and a half hours, minus up to half of it. */
@@ -158,7 +179,7 @@ export const emptyHostMemory: HostMemory = {
   notBefore: 0,
 };
 
-/** An unreachable machine is retried at least every quarter of an hour: a user may fix it at any time. */
+/** What a user may fix at any time is retried at least every quarter of an hour. */
 const MAX_DOUBLINGS = 4;
 
 /** Written before the call. Failures add up until the host is healthy. */

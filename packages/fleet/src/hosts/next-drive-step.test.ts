@@ -81,6 +81,12 @@ describe('an attach', () => {
     );
   });
 
+  it('looks for a foreign medium again at least every quarter of an hour, because a user may eject it at any time', () => {
+    const memory = remembered(decideStep({ image: { memory: drive({ failures: 20 }) }, drive: foreign }));
+    expect(memory?.notBefore).toBeGreaterThan(NOW);
+    expect(memory?.notBefore).toBeLessThanOrEqual(NOW + 16 * MINUTES);
+  });
+
   it('states the remediation, however long the name of that medium is', () => {
     const memory = remembered(decideStep({ drive: { inserted: true, image: `http://x.example/${'y'.repeat(4000)}` } }));
     expect(memory?.message).toMatch(/y…, which Slipway did not attach.*SLW_DATA_IMAGE_FOREIGN_MEDIUM\]$/);
@@ -113,6 +119,10 @@ describe('an attach', () => {
   it.each([
     ['is named after the node', PUBLISHED],
     ['is the URL, if Ironic creates no copy', ISO_A],
+    ['is named after the node in capitals', PUBLISHED.toUpperCase()],
+    ['is the URL with percent-encoding', 'http://iso.example/%61.iso'],
+    ['is the path of the URL, if the BMC drops the rest', '/a.iso'],
+    ['is the URL as a share', '\\\\iso.example\\a.iso'],
     ['has no name, if the BMC reports none', ''],
     ['is named after the earlier node, if Ironic has another by now', 'http://ironic.example/cdrom-node-0.iso'],
   ])('is attached if what the drive shows %s', (_, image) => {
@@ -125,6 +135,8 @@ describe('an attach', () => {
 
   it.each([
     ['a foreign medium', foreign.image],
+    ['one that ends like ours', '/not-a.iso'],
+    ['one of that name from another server', 'http://somebody.example/a.iso'],
     ['an ISO of ours for another host', 'http://ironic.example/cdrom-node-2.iso'],
     ['what Ironic boots the host from', 'http://ironic.example/boot-node-1.iso'],
   ])('is not attached if the drive shows %s: that stays, and is an error with a remediation', (_, image) => {

@@ -18,7 +18,9 @@ import {
   emptyDrive,
   countFailures,
   foreignFound,
+  isNamedLikeOurs,
   isOurs,
+  isReportedAs,
   computeMedium,
   shorten,
   verified,
@@ -103,7 +105,9 @@ function followAttach(question: DriveQuestion, memory: DriveMemory): DriveStep {
   const failed = (why: string): DriveStep => remember(attachFailed(memory, attachMessage(memory, why), facts.now));
   if (node.lastError !== null) return failed(node.lastError);
   return withDrive(question, (drive) => {
-    if (isOurs(drive, memory)) return remember(verified(memory, drive.image, facts.now));
+    if (isOurs(drive, memory) || isNamedLikeOurs(drive, memory)) {
+      return remember(verified(memory, drive.image, facts.now));
+    }
     if (!isSettled(question, memory)) return soon(question);
     return drive.inserted
       ? foreign(question, memory, 'expected the ISO that Ironic was asked to attach', drive)
@@ -133,7 +137,7 @@ function keepAttached(question: DriveQuestion, memory: DriveMemory): DriveStep {
   if (drive !== null && !drive.inserted) {
     return remember({ ...emptied(memory, now, options), message: goneMessage(memory) });
   }
-  if (drive !== null && drive.image !== memory.reported) {
+  if (drive !== null && !isReportedAs(drive, memory)) {
     return foreign(question, memory, 'expected the ISO that Slipway attached', drive);
   }
   if (wanted !== memory.url) {
