@@ -113,8 +113,20 @@ describe('the memory of the controllers', () => {
       const made = await readError(client.create(dataImages, remembering, { dryRun: true }));
       expect(made).toContain(`${onlyTheirs}, which records what is in the drive. Omit it from a new DataImage`);
     });
+    // As Velero restores an object: labels, annotations and finalizers, without owners and status.
+    const restored = {
+      metadata: {
+        ...metadata,
+        labels: { 'velero.io/restore-name': 'monday' },
+        finalizers: ['dataimage.metal3.io'],
+        annotations: { [DRIVE_MEMORY_ANNOTATION]: '{"of":"0f4bd3f0-9c2a-4a6e-8f1b-5d2f6a1c7e90","doing":"none"}' },
+      },
+      spec: { url: URL },
+    };
+    expect(await readError(client.create(dataImages, restored, { dryRun: true }))).toBe('it passed');
     await client.create(dataImages, { metadata, spec: { url: URL } });
     expect(await patch(client, memory)).toContain(onlyTheirs);
+    expect(await patch(client, restored.metadata.annotations)).toContain(onlyTheirs);
     expect(await patch(ours, memory)).toBe('it passed');
     expect(await patch(client, { [DRIVE_MEMORY_ANNOTATION]: '{}' })).toContain(`${onlyTheirs}, which`);
     expect(await patch(client, { [DRIVE_MEMORY_ANNOTATION]: null })).toContain('Do not change it');

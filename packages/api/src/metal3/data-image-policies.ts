@@ -95,7 +95,13 @@ export const dataImageHostPolicy = (exempt: readonly Identity[]): PolicyDefiniti
 
 const of = (object: 'object' | 'oldObject'): string => `${object}.metadata.?annotations[?'${DRIVE_MEMORY_ANNOTATION}']`;
 
-/** A user who can rewrite it could leave an ISO in a drive, or eject a medium that Slipway did not attach. */
+/** The controllers write the UID of the object first. */
+const RESTORED_MEMORY = '{"of":"';
+
+/**
+ * A user who can rewrite it could leave an ISO in a drive, or eject a medium that Slipway did not attach. A new object may
+ * have that of an earlier one, as a restored backup has: the controllers ignore it, and no client chooses its UID.
+ */
 export const dataImageMemoryPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'data-image-memory',
   description: `Only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage.`,
@@ -105,7 +111,7 @@ export const dataImageMemoryPolicy = (exempt: readonly Identity[]): PolicyDefini
   exempt,
   validations: [
     {
-      expression: `${of('object')} == (request.operation == 'CREATE' ? optional.none() : ${of('oldObject')})`,
+      expression: `request.operation == 'CREATE' ? ${of('object')}.orValue('${RESTORED_MEMORY}').startsWith('${RESTORED_MEMORY}') : ${of('object')} == ${of('oldObject')}`,
       message: `only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage`,
       messageExpression: `'only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ', which records what is in the drive. ' + (request.operation == 'CREATE' ? 'Omit it from a new DataImage' : 'Do not change it')`,
     },

@@ -7,6 +7,7 @@ import {
   type CallOutcome,
   type DriveMemory,
   type DriverInfo,
+  encodeDriveMemory,
   encodeMemory,
   holdValue,
   type HostFacts,
@@ -69,12 +70,11 @@ function write(step: Write, stepContext: StepContext): Promise<unknown> {
 const rememberHost = (memory: HostMemory, { host, context }: StepContext): Promise<Stored<BareMetalHost>> =>
   context.write.patch(bareMetalHosts, host, annotated(HOST_MEMORY_ANNOTATION, encodeMemory(memory)));
 
-const rememberDrive = (memory: DriveMemory, stepContext: StepContext): Promise<Stored<DataImage>> =>
-  stepContext.context.write.patch(
-    dataImages,
-    requireImage(stepContext),
-    annotated(DRIVE_MEMORY_ANNOTATION, encodeMemory(memory)),
-  );
+function rememberDrive(memory: DriveMemory, stepContext: StepContext): Promise<Stored<DataImage>> {
+  const image = requireImage(stepContext);
+  const value = encodeDriveMemory(memory, image.metadata.uid);
+  return stepContext.context.write.patch(dataImages, image, annotated(DRIVE_MEMORY_ANNOTATION, value));
+}
 
 const annotated = (name: string, value: string | null) => ({ metadata: { annotations: { [name]: value } } });
 
@@ -157,7 +157,8 @@ async function rememberAfter(
   if ('host' in after) {
     await replaceAnnotation(bareMetalHosts, host, HOST_MEMORY_ANNOTATION, encodeMemory(after.host), context);
   } else if (image !== undefined) {
-    await replaceAnnotation(dataImages, image, DRIVE_MEMORY_ANNOTATION, encodeMemory(after.drive), context);
+    const value = encodeDriveMemory(after.drive, image.metadata.uid);
+    await replaceAnnotation(dataImages, image, DRIVE_MEMORY_ANNOTATION, value, context);
   }
 }
 

@@ -1,6 +1,7 @@
 export { afterCall, type CallOutcome } from './outcome.ts';
 export type { DriverInfo, ReadBmc } from './bmc.ts';
 export {
+  encodeDriveMemory,
   encodeMemory,
   countFailures,
   holdValue,

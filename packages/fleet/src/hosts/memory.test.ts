@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DriveMemory, HostMemory } from './host-step.ts';
 import {
+  encodeDriveMemory,
   encodeMemory,
   holdValue,
   modeOfAll,
@@ -11,6 +12,7 @@ import {
   rebootRequests,
 } from './memory.ts';
 
+const UID = '0f4bd3f0-9c2a-4a6e-8f1b-5d2f6a1c7e90';
 const NOW = 1_800_000_000_000;
 const drive: DriveMemory = {
   doing: 'none',
@@ -36,36 +38,47 @@ const host: HostMemory = {
 
 describe('a memory', () => {
   it('survives a round trip', () => {
-    expect(readDriveMemory(encodeMemory(drive), NOW)).toEqual(drive);
+    expect(readDriveMemory(encodeDriveMemory(drive, UID), UID, NOW)).toEqual(drive);
     expect(readHostMemory(encodeMemory(host), NOW)).toEqual(host);
-    expect(readDriveMemory(undefined, NOW)).toBeNull();
+    expect(readDriveMemory(undefined, UID, NOW)).toBeNull();
     expect(readHostMemory(undefined, NOW)).toBeNull();
   });
 
   it.each([['{'], ['null'], ['[]'], ['7'], ['{"doing":"dance"}'], ['x'.repeat(20_000)]])(
     'of a drive that is unreadable never counts as attached, and has the drive emptied: %s',
     (value) => {
-      expect(readDriveMemory(value, NOW)).toMatchObject({ doing: 'detach', isAttached: false, isSent: false });
+      expect(readDriveMemory(value, UID, NOW)).toMatchObject({ doing: 'detach', isAttached: false, isSent: false });
       expect(readHostMemory(value, NOW)).toBeNull();
     },
   );
 
+  it.each([
+    ['another object', encodeDriveMemory(drive, 'a-uid')],
+    ['nothing known', '{"of":"'],
+    ['an object whose UID begins the same', encodeDriveMemory(drive, `${UID}0`)],
+  ])('of %s is ignored: a backup has restored it, or a user has written it at the creation', (_, value) => {
+    expect(readDriveMemory(value, UID, NOW)).toBeNull();
+  });
+
   it('does not count as attached what was never reported; some BMCs report no name', () => {
     const { reported: _, ...unreported } = drive;
-    expect(readDriveMemory(JSON.stringify(unreported), NOW)?.isAttached).toBe(false);
-    expect(readDriveMemory(encodeMemory({ ...drive, reported: '' }), NOW)?.isAttached).toBe(true);
-    expect(readDriveMemory(encodeMemory({ ...drive, doing: 'attach' }), NOW)?.isAttached).toBe(false);
+    expect(readDriveMemory(JSON.stringify(unreported), UID, NOW)?.isAttached).toBe(false);
+    expect(readDriveMemory(encodeDriveMemory({ ...drive, reported: '' }, UID), UID, NOW)?.isAttached).toBe(true);
+    expect(readDriveMemory(encodeDriveMemory({ ...drive, doing: 'attach' }, UID), UID, NOW)?.isAttached).toBe(false);
   });
 
   it('of a clock that was ahead causes no wait beyond the longest delay', () => {
     const ahead = { ...drive, since: NOW * 2, notBefore: NOW * 2 };
-    expect(readDriveMemory(encodeMemory(ahead), NOW)).toMatchObject({ since: NOW, notBefore: NOW + 512 * 60_000 });
+    expect(readDriveMemory(encodeDriveMemory(ahead, UID), UID, NOW)).toMatchObject({
+      since: NOW,
+      notBefore: NOW + 512 * 60_000,
+    });
   });
 
   it('is read, whatever its content', () => {
     fc.assert(
       fc.property(fc.json(), (value) => {
-        expect(readDriveMemory(value, NOW)).not.toBeNull();
+        expect(readDriveMemory(value, UID, NOW)).not.toBeNull();
         expect(readHostMemory(value, NOW)?.failures ?? 0).toBeGreaterThanOrEqual(0);
       }),
     );

@@ -242,14 +242,19 @@ export const BOOT_ANYWAY_ANNOTATION = 'slipway.dev/data-image-boot-anyway-after'
 const MAX_MEMORY_CHARS = 16 * 1024;
 const MAX_FAILURES = 1_000_000;
 
-export const encodeMemory = (memory: DriveMemory | HostMemory): string => JSON.stringify(memory);
+export const encodeMemory = (memory: HostMemory): string => JSON.stringify(memory);
+
+/** `uid`: of its DataImage. First, because the admission policy `data-image-memory` compares the start. */
+export const encodeDriveMemory = (memory: DriveMemory, uid: string): string => JSON.stringify({ of: uid, ...memory });
 
 /**
- * Null: there is none. An unreadable one counts as an interrupted detach: something of ours may be in the drive, and
- * one detach too many is better than a forgotten ISO.
+ * Null: there is none, or it is of an object that was deleted since: a backup has restored it, or a user has written it
+ * into a new object. An unreadable one counts as an interrupted detach: something of ours may be in the drive, and one
+ * detach too many is better than a forgotten ISO.
  */
-export function readDriveMemory(value: string | undefined, now: number): DriveMemory | null {
+export function readDriveMemory(value: string | undefined, uid: string, now: number): DriveMemory | null {
   if (value === undefined) return null;
+  if (value.startsWith(OWNER) && !value.startsWith(`${OWNER}${uid}",`)) return null;
   const fields = parseFields(value, MAX_MEMORY_CHARS);
   const doing = parseEnum(fields['doing'], ['attach', 'detach', 'none'] as const) ?? 'detach';
   return {
@@ -262,6 +267,8 @@ export function readDriveMemory(value: string | undefined, now: number): DriveMe
     ...readCallMemory(fields, now),
   };
 }
+
+const OWNER = '{"of":"';
 
 /** Null: missing or unreadable; then everything is requested again, which is harmless. */
 export function readHostMemory(value: string | undefined, now: number): HostMemory | null {

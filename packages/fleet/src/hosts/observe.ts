@@ -123,7 +123,7 @@ export function observeDataImage(
     immediate: spec?.immediate === true,
     ...ties(metadata, host?.metadata.uid),
     ...readDataImageStatus(status),
-    memory: readDriveMemory(annotations[DRIVE_MEMORY_ANNOTATION], now),
+    memory: readDriveMemory(annotations[DRIVE_MEMORY_ANNOTATION], metadata.uid, now),
     bootAnywayAfter: readBootAnywayAfter(annotations[BOOT_ANYWAY_ANNOTATION]),
     refusal,
   };
