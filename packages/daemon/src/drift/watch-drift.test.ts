@@ -3,8 +3,10 @@ import { createLog, silentLog } from '@slipway/kube';
 import { createManualClock } from '@slipway/testing/manual-clock';
 import { until } from '@slipway/testing/wait';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { FileSystem } from '../host/file-system.ts';
+import { createRefusingDisk } from '../host/testing/faults.ts';
 import type { StoredConfig } from '../stored-config.ts';
-import type { DriftPolicy } from './healing.ts';
+import { type DriftPolicy, MAX_HEALS, REFUSED_MS } from './healing.ts';
 import { type DriftCase, howToRun } from './testing/machine-at-config.ts';
 import {
   bringTo,
@@ -46,8 +48,10 @@ interface Watched extends SampleMachine {
   readonly next: (is: (report: DriftReport) => boolean, withinMs?: number) => Promise<DriftReport>;
 }
 
-async function watched(options: Partial<DriftWatchOptions> = {}): Promise<Watched> {
-  const machine = await sampleMachine();
+async function watched(
+  options: Partial<DriftWatchOptions> & Pick<Parameters<typeof sampleMachine>[0] & object, 'wrap'> = {},
+): Promise<Watched> {
+  const machine = await sampleMachine(options.wrap === undefined ? {} : { wrap: options.wrap });
   await bringTo(machine.host, earlier);
   rmSync(machine.at('/etc/old/gone.conf'));
   const config = await bringTo(machine.host, await sample(), earlier);
@@ -297,6 +301,40 @@ describe('healing that does not last', () => {
     watch.resume({ ...config, name: 'rendered-worker-2' });
     expect(await next(({ healed }) => healed.length > 0)).toMatchObject({ drifts: [], config: 'rendered-worker-2' });
   });
+
+  it.each(['ENOSPC', 'EROFS'] as const)(
+    'is retried every 30 seconds for as long as the disk refuses it with %s, and works once the disk accepts it',
+    async (code) => {
+      const clock = fakeClock();
+      let disk: ReturnType<typeof createRefusingDisk>['state'] | undefined;
+      const wrap = (files: FileSystem): FileSystem => {
+        const refusing = createRefusingDisk(files, { at: 0, code });
+        disk = refusing.state;
+        disk.isRepaired = true;
+        return refusing.files;
+      };
+      const { at, next, reports } = await watched({ clock, watcher: unseeing, policy: HEAL, wrap });
+      if (disk === undefined) throw new Error('no disk');
+      disk.isRepaired = false;
+      writeFileSync(at('/etc/chrony.conf'), 'theirs\n');
+      const failed = next(({ problems }) => problems.length > 0);
+      await clock.advance(0);
+      expect((await failed).text).toContain(`it could not be reverted: ${code}`);
+      // Far more often than a program that keeps changing the file is tolerated.
+      const refusals = 4 * MAX_HEALS;
+      for (let times = 1; times < refusals; times += 1) await clock.advance(REFUSED_MS);
+      expect(disk.refusals).toBeGreaterThanOrEqual(refusals);
+      expect(reports.flatMap(({ givenUp }) => givenUp)).toEqual([]);
+      const repaired = clock.now();
+      disk.isRepaired = true;
+      const healed = next((report) => report.healed.length > 0);
+      await clock.advance(REFUSED_MS);
+      expect(await healed).toMatchObject({ drifts: [], problems: [], healed: [{ name: '/etc/chrony.conf' }] });
+      expect(readFileSync(at('/etc/chrony.conf'), 'utf8')).toBe('server a\nserver b\n');
+      const seconds = (clock.now() - repaired) / 1000;
+      console.log(`drift that a disk refused to heal with ${code}: healed ${seconds} s after the disk; goal: 60 s`);
+    },
+  );
 
   it('is retried at the next full check if it failed', async () => {
     const clock = fakeClock();

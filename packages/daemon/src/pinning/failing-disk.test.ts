@@ -1,6 +1,6 @@
 // A machine whose disk becomes full or read-only at each write of pinning in turn, and recovers later. Time is virtual.
 import { makeSimulatedMachine } from '@slipway/simulator';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { DROP_IN } from '../host/cri/cri-o.ts';
 import { type FileSystem, ownOwners, readText } from '../host/file-system.ts';
 import { copyImage, type DiskImage, emptyImage } from '../host/testing/disk-image.ts';
@@ -67,6 +67,15 @@ function expectDegraded(world: PinWorld, { at, code }: { at: number; code: strin
   });
 }
 
+/** Of all runs, printed at the end. In seconds of virtual time. */
+const figures = { runs: 0, recovered: 0 };
+afterAll(() => {
+  const { runs, recovered } = figures;
+  console.log(
+    `a disk that fails at each of ${runs} writes of pinning: pinned within ${recovered} s after the disk; goal: 600 s`,
+  );
+});
+
 describe.each(['ENOSPC', 'EROFS'] as const)('a disk that refuses the writes of pinning with %s for', (code) => {
   it.each(SCENARIOS)('$name is reported within a minute, and pinning recovers', async ({ before, after }) => {
     const settled = await settleAt(before);
@@ -82,6 +91,11 @@ describe.each(['ENOSPC', 'EROFS'] as const)('a disk that refuses the writes of p
         await liveFor(machine, world, MINUTE);
         expectDegraded(world, { at, code });
         state.isRepaired = true;
+        const repaired = world.now;
+        const isOver = (): boolean => findPinCondition(world, 'Degraded')?.status === 'False';
+        while (!isOver() && world.now < repaired + 10 * MINUTE) await liveFor(machine, world, 1);
+        figures.runs += 1;
+        figures.recovered = Math.max(figures.recovered, (world.now - repaired) / 1000);
         await liveFor(machine, world, 10 * MINUTE);
       }
       expect({ at, status: findPinCondition(world, 'Degraded')?.status }).toEqual({ at, status: 'False' });

@@ -34,11 +34,18 @@ const failed = sampleNode('worker-0', { desired: 'rendered-worker-2', state: 'De
 const others = [sampleNode('worker-1'), sampleNode('worker-2')];
 
 describe('slipway why', () => {
-  it('names the machines that hold every slot until a user acts', () => {
-    const nodes = [sampleNode('worker-0', { isCordoned: true }), ...others];
-    expect(whyInPool('worker-1', { nodes }).wayOut).toEqual([
+  it.each([
+    ['is cordoned', sampleNode('worker-0', { isCordoned: true })],
+    ['has drifted', sampleNode('worker-0', { state: 'Degraded', reason: 'it differs [SLW_DAEMON_DRIFT]' })],
+    ['failed at an earlier config', sampleNode('worker-0', { state: 'Degraded', reason: 'disk full [SLW_X]' })],
+  ])('names the machine that holds every slot until a user acts, because it %s', (_, holder) => {
+    expect(whyInPool('worker-1', { nodes: [holder, ...others] }).wayOut).toEqual([
       'It waits until a user acts: worker-0 is cordoned by a user or failed, and counts as unavailable. See what to do there: slipway why worker-0. Or raise spec.maxUnavailable of pool worker.',
     ]);
+  });
+
+  it('tells how a node that a user has cordoned can be updated', () => {
+    const nodes = [sampleNode('worker-0', { isCordoned: true }), ...others];
     expect(whyInPool('worker-0', { nodes }).wayOut).toEqual([
       'A user cordoned it. To let it update: kubectl uncordon worker-0',
     ]);
