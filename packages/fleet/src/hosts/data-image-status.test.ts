@@ -16,6 +16,7 @@ import {
   NOW,
   off,
   ours,
+  PUBLISHED,
 } from './testing/facts.ts';
 
 /** With the step that is next. */
@@ -64,6 +65,20 @@ describe('status of a DataImage', () => {
       'False',
       'Attaching',
       [],
+    ],
+    [
+      'about to be ejected',
+      { image: { memory: attachedA, isDeleting: true }, node: off, drive: ours },
+      'False',
+      'Detaching',
+      [ISO_A],
+    ],
+    [
+      'attached, whose name the BMC reports in capitals by now',
+      { image: { memory: attachedA }, drive: { inserted: true, image: PUBLISHED.toUpperCase() } },
+      'True',
+      'Attached',
+      [ISO_A],
     ],
     ['about to be attached', { image: {}, node: off, drive: empty }, 'False', 'Pending', []],
     [

@@ -2,7 +2,7 @@
 import type { DataImage } from '@slipway/api';
 import { formatProblem } from '../problems.ts';
 import type { ObservedDataImage, HostFacts, ObservedHost, HostStep, StepOptions, Why } from './host-step.ts';
-import { BOOT_ANYWAY_ANNOTATION, countFailures, computeMedium } from './memory.ts';
+import { BOOT_ANYWAY_ANNOTATION, countFailures, computeMedium, isReportedAs } from './memory.ts';
 import { bootsAnyway, canAttach } from './next-drive-step.ts';
 
 type Status = NonNullable<DataImage['status']>;
@@ -109,13 +109,14 @@ export const isFreshlyAdopted = ({ host, node }: HostFacts): boolean =>
 function contradiction({ drive }: HostFacts, { memory }: ObservedDataImage): string | null {
   if (drive === null) return null;
   if (!drive.inserted) return 'the drive is empty now';
-  return drive.image === memory?.reported ? null : `now ${drive.image || 'an unnamed medium'} is`;
+  return memory !== null && isReportedAs(drive, memory) ? null : `now ${drive.image || 'an unnamed medium'} is`;
 }
 
 function computeFinding(facts: HostFacts, image: ObservedDataImage, step: HostStep): Finding {
   switch (computeMedium(image)) {
     case 'attached':
-      return findingOfAttached(facts, image);
+      // Written before the step, and read while the drive is already empty.
+      return step.type === 'detach' ? detaching(image) : findingOfAttached(facts, image);
     case 'unverified':
       return {
         status: 'Unknown',
@@ -123,12 +124,7 @@ function computeFinding(facts: HostFacts, image: ObservedDataImage, step: HostSt
         message: `another operator reports that ${image.attachedUrl} is attached; Slipway ejects it and attaches ${image.url} ${atNextPowerOff(facts.host)}`,
       };
     case 'detaching':
-      return findingWhileChanging(
-        facts,
-        image,
-        step,
-        no('Detaching', `${image.memory?.url} is being ejected from the drive`),
-      );
+      return findingWhileChanging(facts, image, step, detaching(image));
     case 'attaching':
       return findingWhileChanging(
         facts,
@@ -140,6 +136,9 @@ function computeFinding(facts: HostFacts, image: ObservedDataImage, step: HostSt
       return findingOfEmpty(facts, image, step);
   }
 }
+
+const detaching = ({ memory }: ObservedDataImage): Finding =>
+  no('Detaching', `${memory?.url} is being ejected from the drive`);
 
 function findingOfAttached({ host }: HostFacts, image: ObservedDataImage): Finding {
   const url = image.memory?.url ?? '';
