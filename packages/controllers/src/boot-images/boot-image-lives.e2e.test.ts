@@ -21,7 +21,7 @@ import {
 } from '@slipway/fleet/boot-images/testing';
 import { until } from '@slipway/testing/wait';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CANARY_MS } from './canary.ts';
+import { selectTimeout } from './canary.ts';
 import { UNUSED_MS } from './garbage-collection.ts';
 import { places, type Running } from './testing/boot-images-cluster.ts';
 import {
@@ -196,46 +196,64 @@ describe('over time', () => {
     vi.useRealTimers();
   });
 
-  const canary = () => cluster.client.find(machineSets, place('a-canary'));
-  const setReady = (readyReplicas: number) =>
+  const canary = (of = 'a') => cluster.client.find(machineSets, place(`${of}-canary`));
+  const setReady = (readyReplicas: number, of = 'a') =>
     cluster.client.patch(
       machineSets,
-      place('a-canary'),
+      place(`${of}-canary`),
       { type: 'merge', body: { status: { readyReplicas } } },
       {},
       { subresource: 'status' },
     );
 
-  it('with a canary, one machine must become Ready before the set gets the image', async () => {
+  /** The writes that changed something: a canary may be deleted again while the cache still has it. */
+  const landedWrites = async (running: Running) =>
+    (await setWrites(running)).filter((write) => !write.endsWith(' 404'));
+
+  it('with a canary, one machine must become Ready before a set gets the image, and sets take turns by name', async () => {
     await prepare('GCP', [opt.machineSets()]);
-    await addMachineSet('a', gcpSpec, {
-      annotations: { 'machine.openshift.io/cluster-api-autoscaler-node-group-max-size': '9' },
-    });
+    for (const name of ['c', 'b', 'a'])
+      await addMachineSet(name, gcpSpec, {
+        annotations: { 'machine.openshift.io/cluster-api-autoscaler-node-group-max-size': '9' },
+      });
     const running = await run({ canary: true });
-    await until(async () =>
-      expect(readGcpImage((await canary()) ?? (await machineSet('a')))).toBe(gcpImage(rhel9.version)),
+    for (const name of ['a', 'b', 'c']) {
+      await until(async () => expect(await canary(name)).toBeDefined());
+      const made = await canary(name);
+      expect(made === undefined ? undefined : readGcpImage(made)).toBe(gcpImage(rhel9.version));
+      expect(made?.spec?.replicas).toBe(1);
+      expect(made?.metadata.annotations).not.toHaveProperty([
+        'machine.openshift.io/cluster-api-autoscaler-node-group-max-size',
+      ]);
+      expect(readGcpImage(await machineSet(name))).toBe(gcpImage(olderStream.version));
+      await setReady(1, name);
+      await untilVerdict(running, name, { verdict: 'current' });
+    }
+    await until(async () => expect(await canary('c')).toBeUndefined());
+    expect(await landedWrites(running)).toEqual(
+      ['a', 'b', 'c'].flatMap((name) => [
+        `create ${name}-canary 201`,
+        `patch ${name} 200`,
+        `delete ${name}-canary 200`,
+      ]),
     );
-    const made = await canary();
-    expect(made?.spec?.replicas).toBe(1);
-    expect(made?.metadata.annotations).not.toHaveProperty([
-      'machine.openshift.io/cluster-api-autoscaler-node-group-max-size',
-    ]);
-    expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
-    await setReady(1);
-    await untilVerdict(running, 'a', { verdict: 'current' });
-    await until(async () => expect(await canary()).toBeUndefined());
-    expect(await setWrites(running)).toEqual(['create a-canary 201', 'patch a 200', 'delete a-canary 200']);
   });
 
-  it('if the canary does not become Ready, the set keeps its image, and the image is not tried again', async () => {
+  it('if the canary does not become Ready, the set keeps its image, the image is not tried again, and the next set has its turn', async () => {
     await prepare('GCP', [opt.machineSets()]);
-    await addMachineSet('a', gcpSpec);
+    for (const name of ['a', 'b']) await addMachineSet(name, gcpSpec);
     const running = await run({ canary: true, lease: null });
     await until(async () => expect(await canary()).toBeDefined());
-    later(CANARY_MS + 60_000);
+    later(selectTimeout('gcp') + 60_000);
     await change('a', { metadata: { labels: { looked: 'at' } } });
     await untilVerdict(running, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_CANARY' });
     await until(async () => expect(await canary()).toBeUndefined());
+    // For the set that is next, the time limit is over as soon as it starts: only our clock is ahead.
+    await untilVerdict(running, 'b', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_CANARY' });
+    await until(async () => expect(await canary('b')).toBeUndefined());
+    expect((await landedWrites(running)).filter((write) => write.includes('canary'))).toEqual(
+      ['a', 'b'].flatMap((name) => [`create ${name}-canary 201`, `delete ${name}-canary 200`]),
+    );
     await running.stop();
     const next = await run({ canary: true, lease: null });
     await untilVerdict(next, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_CANARY' });

@@ -1,12 +1,15 @@
+import type { MachineResource, ResourceVerdict } from '@slipway/fleet/boot-images';
 import { describe, expect, it } from 'vitest';
 import {
-  CANARY_MS,
   type CanaryFacts,
+  findFirstWaiting,
   formatCanaryName,
   type CanaryStep,
   type ObservedCanary,
   nextCanaryStep,
+  selectTimeout,
 } from './canary.ts';
+import { createVerdictBoard } from './report-controller.ts';
 
 it('the name of a canary fits into a label, and differs between sets', () => {
   expect(formatCanaryName('worker-a')).toBe('worker-a-canary');
@@ -16,7 +19,17 @@ it('the name of a canary fits into a label, and differs between sets', () => {
 });
 
 const canary: ObservedCanary = { isOurs: true, digest: 'new', madeAt: 1000, readyReplicas: 0, isGoing: false };
-const facts: CanaryFacts = { wanted: 'new', failed: null, replicas: 3, found: null, now: 2000 };
+const CANARY_MS = selectTimeout('gcp');
+const alone = { isFirst: true, canariesMadeAt: [] };
+const facts: CanaryFacts = {
+  wanted: 'new',
+  failed: null,
+  replicas: 3,
+  found: null,
+  others: alone,
+  timeoutMs: CANARY_MS,
+  now: 2000,
+};
 
 describe('the canary of a MachineSet', () => {
   it.each<[string, Partial<CanaryFacts>, CanaryStep]>([
@@ -35,6 +48,27 @@ describe('the canary of a MachineSet', () => {
     ['is created again for another image', { failed: 'old' }, { type: 'make' }],
     ['is deleted if it tries another image', { found: { ...canary, digest: 'old' } }, { type: 'outdated' }],
     ['is awaited while it terminates', { found: { ...canary, isGoing: true } }, { type: 'wait', ms: CANARY_MS }],
+    ['waits for its turn', { others: { ...alone, isFirst: false } }, { type: 'wait', ms: CANARY_MS }],
+    [
+      'waits while another set has one',
+      { others: { isFirst: true, canariesMadeAt: [500, 1000] } },
+      { type: 'wait', ms: CANARY_MS - 1000 },
+    ],
+    [
+      'does not wait for one that is older than the time limit, whatever keeps it',
+      { others: { isFirst: true, canariesMadeAt: [2000 - CANARY_MS] } },
+      { type: 'make' },
+    ],
+    [
+      'is continued whoever is first',
+      { found: { ...canary, readyReplicas: 1 }, others: { isFirst: false, canariesMadeAt: [1000] } },
+      { type: 'passed' },
+    ],
+    [
+      'is not awaited by a set without replicas',
+      { replicas: 0, others: { isFirst: false, canariesMadeAt: [1000] } },
+      { type: 'not needed' },
+    ],
     [
       'is never another client’s MachineSet',
       { found: { ...canary, isOurs: false, readyReplicas: 1 } },
@@ -43,4 +77,41 @@ describe('the canary of a MachineSet', () => {
   ])('%s', (_, change, step) => {
     expect(nextCanaryStep({ ...facts, ...change })).toEqual(step);
   });
+});
+
+it('the canary of a host may take an hour, any other half an hour', () => {
+  expect(['baremetal', 'gcp', 'vsphere'].map((name) => selectTimeout(name as 'gcp') / 60_000)).toEqual([60, 30, 30]);
+});
+
+it('the first MachineSet by name that is about to change is next, and one that failed stops no other', () => {
+  const board = createVerdictBoard();
+  const put = (
+    name: string,
+    verdict: ResourceVerdict['verdict'],
+    api: MachineResource['api'] = 'machine.openshift.io',
+  ) =>
+    board.put({
+      verdict: {
+        resource: { api, kind: 'MachineSet', namespace: 'machines', name },
+        platform: 'gcp',
+        architecture: 'x86_64',
+        verdict,
+        image: 'old',
+        target: 'new',
+        stub: { current: '', wanted: '' },
+        why: '',
+        code: null,
+      },
+      change: null,
+      gate: null,
+      version: null,
+      toImport: null,
+    });
+  expect(findFirstWaiting(board)).toBeUndefined();
+  put('a-of-cluster-api', 'update', 'cluster.x-k8s.io');
+  for (const name of ['c', 'b', 'd']) put(name, 'update');
+  put('a', 'current');
+  expect(findFirstWaiting(board)).toBe('b');
+  put('b', 'failed');
+  expect(findFirstWaiting(board)).toBe('c');
 });

@@ -1,10 +1,11 @@
 // Tries a new image on one machine before a MachineSet gets it, with a copy of the set that has one replica. All state
-// is on the two sets.
+// is on the two sets. One MachineSet at a time: each machine costs money and quota.
 import { bootImageCanaryLabel, type MachineSet, machineSets } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { canonicalJson } from '@slipway/fleet';
-import { annotationSteps, type JsonObject } from '@slipway/fleet/boot-images';
+import { annotationSteps, type JsonObject, type Platform } from '@slipway/fleet/boot-images';
 import type { Context, Stored } from '@slipway/kube';
+import type { VerdictBoard } from './report-controller.ts';
 
 /**
  * On a canary, the digest of the spec it tries. On a MachineSet, the digest of the spec whose canary failed; remove it
@@ -23,25 +24,60 @@ export type CanaryDecision =
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'failed'; readonly why: string };
 
+/** What a MachineSet wants to try, and where. */
+export interface CanaryTrial {
+  readonly set: Machines;
+  readonly providerSpec: JsonObject;
+  readonly platform: Platform;
+}
+
 /** Whether the set may get this provider spec. */
-export async function tryCanary(set: Machines, providerSpec: JsonObject, context: Context): Promise<CanaryDecision> {
+export async function tryCanary(trial: CanaryTrial, board: VerdictBoard, context: Context): Promise<CanaryDecision> {
+  const { set, providerSpec, platform } = trial;
   const wanted = computeSpecDigest(providerSpec);
   const found = findCanary(set, context);
-  const step = nextCanaryStep(readCanaryFacts(set, found, wanted, context.now().getTime()));
+  const timeoutMs = selectTimeout(platform);
+  const step = nextCanaryStep({
+    wanted,
+    failed: set.metadata.annotations?.[CANARY_FAILED_ANNOTATION] ?? null,
+    replicas: set.spec?.replicas ?? 1,
+    found: found === undefined ? null : toObservedCanary(found, set),
+    others: readOtherSets(set, board, context),
+    timeoutMs,
+    now: context.now().getTime(),
+  });
   if (step.type === 'make') await createCanary(set, providerSpec, context);
   if (step.type === 'failed') await recordFailure(set, wanted, context);
   if ((step.type === 'failed' || step.type === 'outdated') && found !== undefined)
     await context.write.remove(machineSets, found);
-  return toCanaryDecision(step, formatCanaryName(set.metadata.name));
+  return toCanaryDecision(step, formatCanaryName(set.metadata.name), timeoutMs);
 }
 
-const readCanaryFacts = (set: Machines, found: Machines | undefined, wanted: string, now: number): CanaryFacts => ({
-  wanted,
-  failed: set.metadata.annotations?.[CANARY_FAILED_ANNOTATION] ?? null,
-  replicas: set.spec?.replicas ?? 1,
-  found: found === undefined ? null : toObservedCanary(found, set),
-  now,
-});
+/** Before every set has been checked, it is unknown which ones wait. */
+function readOtherSets(set: Machines, board: VerdictBoard, { read }: Context): OtherSets {
+  const canaries = [...read(machineSets).values()].filter(
+    (each) => each.metadata.labels?.[bootImageCanaryLabel] !== undefined && !isOurs(each, set),
+  );
+  const first = findFirstWaiting(board) ?? set.metadata.name;
+  return {
+    isFirst: board.isComplete(machineApiSets) && set.metadata.name <= first,
+    canariesMadeAt: canaries.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '')),
+  };
+}
+
+const machineApiSets = { api: 'machine.openshift.io', kind: 'MachineSet' } as const;
+
+/** The MachineSet that is next: the first by name of those that are about to change. One that fails stops no other. */
+export function findFirstWaiting(board: VerdictBoard): string | undefined {
+  const waiting = [...board.values()].filter(
+    ({ verdict: { resource, verdict } }) => resource.api === machineApiSets.api && verdict === 'update',
+  );
+  const names = waiting.map(({ verdict }) => verdict.resource.name);
+  return names.reduce<string | undefined>(
+    (first, name) => (first === undefined || name < first ? name : first),
+    undefined,
+  );
+}
 
 /** Removes the canary of a set that no longer needs one. */
 export async function removeCanary(set: Machines, context: Context): Promise<void> {
@@ -50,7 +86,7 @@ export async function removeCanary(set: Machines, context: Context): Promise<voi
   if (isLeft) await context.write.remove(machineSets, found);
 }
 
-function toCanaryDecision(step: CanaryStep, name: string): CanaryDecision {
+function toCanaryDecision(step: CanaryStep, name: string, timeoutMs: number): CanaryDecision {
   switch (step.type) {
     case 'not needed':
     case 'passed':
@@ -58,7 +94,7 @@ function toCanaryDecision(step: CanaryStep, name: string): CanaryDecision {
     case 'make':
     case 'outdated':
       // A change of the canary triggers the next reconcile.
-      return { type: 'wait', ms: CANARY_MS };
+      return { type: 'wait', ms: timeoutMs };
     case 'wait':
       return { type: 'wait', ms: step.ms };
     case 'taken':
@@ -69,7 +105,7 @@ function toCanaryDecision(step: CanaryStep, name: string): CanaryDecision {
     default:
       return {
         type: 'failed',
-        why: `MachineSet ${name} tried the new image, and none of its machines became Ready within ${CANARY_MS / 60_000} minutes. The old image stays. Find out why, then remove the annotation ${CANARY_FAILED_ANNOTATION} to try again`,
+        why: `MachineSet ${name} tried the new image, and none of its machines became Ready within ${timeoutMs / 60_000} minutes. The old image stays. Find out why, then remove the annotation ${CANARY_FAILED_ANNOTATION} to try again`,
       };
   }
 }
@@ -144,10 +180,12 @@ async function recordFailure(set: Machines, digest: string, { write }: Context):
   if (steps.length > 0) await write.jsonPatch(machineSets, set, steps);
 }
 
-// Whether the canary is ready, still starting, or failed.
+// Whether the canary is ready, still starting, failed, or has to wait for that of another MachineSet.
 
-/** How long the machine may take until its Node is Ready. */
-export const CANARY_MS = 30 * 60_000;
+const MINUTE = 60_000;
+
+/** How long the machine may take until its Node is Ready. Hosts boot several times, and check their hardware each time. */
+export const selectTimeout = (platform: Platform): number => (platform === 'baremetal' ? 60 : 30) * MINUTE;
 
 export interface CanaryFacts {
   /** The digest of the spec to try. */
@@ -158,6 +196,8 @@ export interface CanaryFacts {
   readonly replicas: number;
   /** The MachineSet that has the canary's name. */
   readonly found: ObservedCanary | null;
+  readonly others: OtherSets;
+  readonly timeoutMs: number;
   readonly now: number;
 }
 
@@ -169,6 +209,13 @@ export interface ObservedCanary {
   readonly madeAt: number;
   readonly readyReplicas: number;
   readonly isGoing: boolean;
+}
+
+export interface OtherSets {
+  /** No MachineSet that is about to change comes before this one. */
+  readonly isFirst: boolean;
+  /** When the existing canaries of other MachineSets were created. */
+  readonly canariesMadeAt: readonly number[];
 }
 
 export type CanaryStep =
@@ -190,16 +237,27 @@ export function nextCanaryStep(facts: CanaryFacts): CanaryStep {
   const { wanted, failed, replicas, found } = facts;
   if (found !== null) return nextObservedStep(found, facts);
   if (failed === wanted) return { type: 'refused' };
-  return { type: replicas > 0 ? 'make' : 'not needed' };
+  if (replicas === 0) return { type: 'not needed' };
+  const ms = untilTurn(facts);
+  return ms === 0 ? { type: 'make' } : { type: 'wait', ms };
 }
 
-function nextObservedStep(found: ObservedCanary, { wanted, failed, now }: CanaryFacts): CanaryStep {
+/**
+ * How long to wait for the canaries of others, if nothing happens. A canary that is older than the time limit stops no
+ * other: what keeps it, such as a finalizer, may keep it forever.
+ */
+function untilTurn({ others: { isFirst, canariesMadeAt }, timeoutMs, now }: CanaryFacts): number {
+  if (!isFirst) return timeoutMs;
+  return Math.max(0, ...canariesMadeAt.map((madeAt) => madeAt + timeoutMs - now));
+}
+
+function nextObservedStep(found: ObservedCanary, { wanted, failed, timeoutMs, now }: CanaryFacts): CanaryStep {
   if (!found.isOurs) return { type: 'taken' };
   // Its removal triggers the next reconcile.
-  if (found.isGoing) return { type: 'wait', ms: CANARY_MS };
+  if (found.isGoing) return { type: 'wait', ms: timeoutMs };
   if (failed === wanted) return { type: 'failed' };
   if (found.digest !== wanted) return { type: 'outdated' };
   if (found.readyReplicas > 0) return { type: 'passed' };
-  const left = found.madeAt + CANARY_MS - now;
+  const left = found.madeAt + timeoutMs - now;
   return left > 0 ? { type: 'wait', ms: left } : { type: 'failed' };
 }

@@ -15,7 +15,7 @@ import {
   withUserDataSecret,
 } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
-import { removeCanary, tryCanary } from './canary.ts';
+import { findFirstWaiting, removeCanary, tryCanary } from './canary.ts';
 import {
   executeUpdate,
   type MachineOwnerContext,
@@ -36,6 +36,7 @@ export const machineSetsController = (options: BootImagesOptions, shared: BootIm
       owns: [],
       userDataOf: readUserDataSecret,
       ownerOf: findCanaryOwner,
+      ...(options.canary === true && { nextInLine: () => findFirstWaiting(shared.board) }),
       look: (found) => executeUpdate(buildUpdate(found, options), found.parts, found.context),
     },
     shared,
@@ -48,7 +49,7 @@ function findCanaryOwner({ metadata }: MachineSet): string | undefined {
 }
 
 function buildUpdate(
-  { object: set, about, context }: MachineOwnerContext<MachineSet>,
+  { object: set, about, parts, context }: MachineOwnerContext<MachineSet>,
   options: BootImagesOptions,
 ): MachineOwnerUpdate {
   const cluster = readCluster(context.read, options.namespace);
@@ -63,7 +64,9 @@ function buildUpdate(
     readError: null,
     // Only a new image needs a canary. New user data points at the same server as before.
     mayChange: async (change) =>
-      options.canary === true && change.spec !== null ? tryCanary(set, next(change), context) : { type: 'go' },
+      options.canary === true && change.spec !== null && machine.ok
+        ? tryCanary({ set, providerSpec: next(change), platform: machine.platform }, parts.board, context)
+        : { type: 'go' },
     async change(change, annotations) {
       const steps = machine.ok ? patchSteps(machine.spec, next(change), PROVIDER_SPEC_POINTER) : [];
       await context.write.jsonPatch(machineSets, set, [

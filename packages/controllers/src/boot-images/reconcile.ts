@@ -85,6 +85,8 @@ export interface MachineOwnerKind<T extends KubeObject> extends MachineKind {
   userDataOf(this: void, object: T): string;
   /** The name of the object that this one is reconciled through; undefined for itself. */
   ownerOf?(this: void, object: T): string | undefined;
+  /** The name of the object that waits for another one, which may be over: its own or one that is reconciled through it. */
+  nextInLine?(this: void): string | undefined;
   look(this: void, found: MachineOwnerContext<T>): Promise<Next>;
 }
 
@@ -105,7 +107,7 @@ export function machinesController<T extends KubeObject>(
   ownerKind: MachineOwnerKind<T>,
   shared: BootImageDeps,
 ): ControllerDef {
-  const { source, api, kind, ownerOf = () => undefined } = ownerKind;
+  const { source, api, kind, ownerOf = () => undefined, nextInLine } = ownerKind;
   const { resource, namespace } = source;
   const parts: MachineOwnerDeps = {
     ...shared,
@@ -118,7 +120,10 @@ export function machinesController<T extends KubeObject>(
   const own: Source<T> = {
     ...source,
     indexes: { [BY_SECRET]: (object) => listConcernedSecrets(ownerKind.userDataOf(object)) },
-    keysOf: (object) => [`${namespace}/${ownerOf(object) ?? object.metadata.name}`],
+    keysOf: (object) => {
+      const names = ownerOf(object) === undefined ? [object.metadata.name] : [ownerOf(object), nextInLine?.()];
+      return names.filter((name) => name !== undefined).map((name) => `${namespace}/${name}`);
+    },
   };
   return {
     name: ownerKind.name,
@@ -126,6 +131,11 @@ export function machinesController<T extends KubeObject>(
     fieldManager: FIELD_MANAGER,
     workers: WORKERS,
     startsWith: [BEGIN],
+    listen: (wake) =>
+      shared.board.onChange(() => {
+        const name = nextInLine?.();
+        if (name !== undefined) wake(`${namespace}/${name}`);
+      }),
     reads: [
       own,
       ...clusterSources(shared.namespace, every),

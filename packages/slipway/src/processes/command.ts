@@ -82,7 +82,7 @@ export const controllerCommand = (): Command =>
     )
     .option(
       '--boot-image-canary',
-      'require one machine to become ready with a new boot image before a Machine API MachineSet gets it',
+      'require one machine to become ready with a new boot image before a Machine API MachineSet gets it, one MachineSet at a time',
     )
     .addOption(new Option('--own-node <name>', 'node that runs this program; it is updated last').env('NODE_NAME'))
     .addOption(logLevelOption())
