@@ -37,6 +37,8 @@ const viewer = { user: 'looks-only', groups: ['system:masters'], name: 'looks-on
 let fleet: Fleet;
 /** Kubeconfig of a user whose requests are counted. */
 let viewerKubeconfig: string;
+/** The machine spec of `worker-fresh` before the opt-in, as the API server returns it. */
+let firstSpec: string;
 
 const setRelease = (build: number): Promise<unknown> =>
   fleet.admin.apply(
@@ -74,6 +76,9 @@ interface Report {
     code: string;
   }[];
 }
+
+/** As the installer of release 2 makes it, with the image and the user data of that release. */
+const fresh = gcpMachines('worker-fresh', formatImage(2), { userDataSecret: { name: 'worker-user-data-managed' } });
 
 const bootimages = (...args: string[]) =>
   runInProcess('bootimages', ...args, '--kubeconfig', fleet.controlPlane.kubeconfig);
@@ -118,6 +123,8 @@ beforeAll(async () => {
   await addClusterApiMachines();
   await fleet.admin.create(machineSets, gcpMachines('worker-a', formatImage(1)));
   await fleet.admin.create(machineSets, gcpMachines('worker-b', formatImage(1)));
+  await fleet.admin.create(machineSets, fresh);
+  firstSpec = JSON.stringify(await providerSpec('worker-fresh'));
   await fleet.admin.create(machineSets, gcpMachines('worker-mine', MINE));
   await fleet.admin.create(machineSets, gcpMachines('worker-odd', formatImage(1), { kind: 'SomethingElse' }));
 }, 120_000);
@@ -141,6 +148,7 @@ describe('slipway bootimages before an opt-in', () => {
     expect(found.resources).toMatchObject([
       { resource: { name: 'worker-a' }, verdict: 'skipped', image: formatImage(1), target: formatImage(2) },
       { resource: { name: 'worker-b' } },
+      { resource: { name: 'worker-fresh' }, image: formatImage(2), target: formatImage(2) },
       { resource: { name: 'worker-mine' }, image: MINE, target: '' },
       { resource: { name: 'worker-odd' }, image: '', target: '' },
       { resource: { name: 'capi-a', api: 'cluster.x-k8s.io' }, image: formatImage(1), target: formatImage(2) },
@@ -219,6 +227,7 @@ describe('slipway bootimages with running controllers', () => {
   it('reports what was done: current, user-managed, or failed', async () => {
     await untilEntry('worker-a', { verdict: 'current', image: formatImage(2), target: formatImage(2) });
     await untilEntry('worker-b', { verdict: 'current' });
+    await until(async () => expect((await bootimages('history', 'worker-fresh')).out).toContain(formatVersion(2)));
     expect(await providerSpec('worker-a')).toMatchObject({
       disks: [{ boot: true, image: formatImage(2), sizeGb: 128, labels: null }],
       userDataSecret: { name: 'worker-user-data-managed' },
@@ -273,6 +282,18 @@ describe('slipway bootimages with running controllers', () => {
     });
     const again = await bootimages('restore', 'worker-a', '--to', formatVersion(2));
     expect(again.out).toContain('and is held there. Nothing was written');
+  });
+
+  it('restores a MachineSet that was at the image of the release when it was opted in to its first spec, byte for byte', async () => {
+    await untilEntry('worker-fresh', { verdict: 'current', image: formatImage(4) });
+    await until(async () => expect((await bootimages('history', 'worker-fresh')).out).toContain(formatImage(4)));
+    await bootimages('restore', 'worker-fresh', '--to', formatVersion(2));
+    await untilEntry('worker-fresh', {
+      verdict: 'skipped',
+      image: formatImage(2),
+      why: expect.stringContaining('held by a user'),
+    });
+    expect(JSON.stringify(await providerSpec('worker-fresh'))).toBe(firstSpec);
   });
 
   it('refuses an unknown version and lists the known ones', async () => {

@@ -15,14 +15,15 @@ import {
   encodeKeptImages,
   historyName,
   historySpec,
-  imageSteps,
+  keptAfterChange,
   type KeptImage,
+  keptWhenChecked,
   type MachineReading,
   type MachineResource,
   findRecordableVersion,
   nextDetails,
-  nextKeptImages,
   shownVersion,
+  toKeptImage,
 } from '@slipway/fleet/boot-images';
 import type { Context, KubeObject, Stored } from '@slipway/kube';
 
@@ -31,19 +32,12 @@ export const IMAGE_BEFORE_ANNOTATION = 'slipway.dev/boot-image-before';
 
 type History = Stored<BootImageHistory>;
 
-/** The spec of a resource, and its image as the platform names it. */
-type ImageSpec = Pick<ReadSpec, 'spec' | 'imagePaths'> & { readonly image: string };
-type ReadSpec = Extract<MachineReading, { readonly ok: true }>;
-
-/** The value of the annotation. */
-export const imageBefore = (before: ImageSpec, now: number): string => encodeKeptImages([toKeptImage(before, '', now)]);
-
-const toKeptImage = ({ image, spec, imagePaths }: ImageSpec, version: string, now: number): KeptImage => ({
-  version,
-  image,
-  at: new Date(now).toISOString(),
-  set: imageSteps(spec, imagePaths),
-});
+/** The value of the annotation. `image`: as the platform names it. */
+export const imageBefore = (
+  machine: Extract<MachineReading, { readonly ok: true }>,
+  image: string,
+  now: number,
+): string => encodeKeptImages([toKeptImage(machine, { image, version: '' }, now)]);
 
 /** The image that a resource has now, and where it is from. */
 interface Entry {
@@ -70,30 +64,13 @@ interface Written {
 export async function rememberChange({ decision, owner, machine, change }: Written, context: Context): Promise<void> {
   const { verdict } = decision;
   const history = readHistory(verdict.resource, context);
-  const images = machine.ok && change.spec !== null ? imagesAfter(history, { machine, verdict, change }, context) : {};
+  const kept =
+    machine.ok && change.spec !== null
+      ? keptAfterChange(readImages(history), { machine, verdict, change }, context.now().getTime())
+      : null;
+  const images = kept === null ? {} : { [bootImagesOfHistoryAnnotation]: encodeKeptImages(kept) };
   const wanted = { [bootImageAnnotation]: change.memory, ...images };
   await annotateHistory(history, wanted, { resource: verdict.resource, owner }, context);
-}
-
-interface ImageChange extends Pick<Decision, 'verdict'> {
-  readonly machine: ReadSpec;
-  readonly change: Change;
-}
-
-function imagesAfter(
-  history: History | undefined,
-  { machine, verdict, change }: ImageChange,
-  context: Context,
-): Record<string, string> {
-  const now = context.now().getTime();
-  const before = toKeptImage({ ...machine, image: verdict.image }, '', now);
-  const after = toKeptImage(
-    { ...machine, spec: change.spec ?? machine.spec, image: change.image },
-    change.version,
-    now,
-  );
-  const next = nextKeptImages(readImages(history), before.image === '' ? undefined : before, after);
-  return { [bootImagesOfHistoryAnnotation]: encodeKeptImages(next) };
 }
 
 const readHistory = (resource: MachineResource, { read }: Context): History | undefined =>
@@ -115,17 +92,12 @@ export async function enterImage(entry: Entry, context: Context): Promise<void> 
   // A later ConfigMap with the same version is not a new image.
   if (version === null || history?.status?.details?.at(-1)?.bootImageVersion === shownVersion(version)) return;
   const now = context.now().getTime();
-  const wanted = { [bootImagesOfHistoryAnnotation]: encodeKeptImages(keptWith(images, entry, now)) };
+  const [before] = decodeKeptImages(entry.owner.metadata.annotations?.[IMAGE_BEFORE_ANNOTATION]);
+  const next = keptWhenChecked(images, { ...entry, before }, now);
+  const wanted = { [bootImagesOfHistoryAnnotation]: encodeKeptImages(next) };
   const kept = await annotateHistory(history, wanted, { resource, owner: entry.owner }, context);
   const details = nextDetails(kept.status?.details ?? [], { version, generation: entry.generation, now });
   if (details !== null) await context.write.patchStatus(bootImageHistories, kept, { details });
-}
-
-function keptWith(kept: readonly KeptImage[], { decision, owner, machine }: Entry, now: number): readonly KeptImage[] {
-  if (!machine.ok || decision.verdict.verdict !== 'current') return kept;
-  const [before] = decodeKeptImages(owner.metadata.annotations?.[IMAGE_BEFORE_ANNOTATION]);
-  const after = toKeptImage({ ...machine, image: decision.verdict.image }, decision.version ?? '', now);
-  return nextKeptImages(kept, before?.image === '' ? undefined : before, after);
 }
 
 interface HistoryOwner {

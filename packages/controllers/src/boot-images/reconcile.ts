@@ -334,7 +334,7 @@ function buildAnnotations(
   const { image } = decision.verdict;
   return {
     [bootImageAnnotation]: memory,
-    ...(machine.ok && spec !== null && { [IMAGE_BEFORE_ANNOTATION]: imageBefore({ ...machine, image }, cluster.now) }),
+    ...(machine.ok && spec !== null && { [IMAGE_BEFORE_ANNOTATION]: imageBefore(machine, image, cluster.now) }),
   };
 }
 

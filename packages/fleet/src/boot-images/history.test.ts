@@ -8,7 +8,9 @@ import {
   historyName,
   historySpec,
   imageSteps,
+  keptAfterChange,
   type KeptImage,
+  keptWhenChecked,
   nextDetails,
   nextKeptImages,
   withKeptImage,
@@ -22,8 +24,10 @@ import {
   NEW,
   NOW,
   OLD,
+  onGcp,
   sampleCluster,
   sampleResource,
+  sampleStub,
 } from './testing/sample-facts.ts';
 import { type Decision, decideResource } from './decide.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
@@ -258,6 +262,38 @@ it.each<[string, Partial<Decision['verdict']>, Partial<Decision>, string | null]
   const images = [keptImage(OLD, gcpSpec(gcpImage(OLD)), gcpPaths)];
   const given = { ...decision, version: null, gate: null, ...more, verdict: { ...decision.verdict, ...verdict } };
   expect(findRecordableVersion(given, images)).toBe(expected);
+});
+
+describe('the images of a MachineSet', () => {
+  const [old, next] = [OLD, NEW].map((version) => onGcp(gcpImage(version)));
+  const decision = decideResource(sampleResource(), sampleCluster());
+  const names = (images: readonly KeptImage[]) => images.map(({ version, image }) => [version, image]);
+  const both = [
+    ['', gcpImage(OLD)],
+    [NEW, gcpImage(NEW)],
+  ];
+
+  it('have the one before a change, which nobody recorded, and the one after it', () => {
+    const { change, verdict } = decision;
+    const after =
+      old?.ok === true && change !== null ? keptAfterChange([], { machine: old, verdict, change }, NOW) : [];
+    expect(names(after)).toEqual(both);
+  });
+
+  it('have the one before also if the process was killed after the change: the MachineSet names it', () => {
+    const machine = next ?? onGcp('');
+    const now = decideResource(
+      sampleResource({ machine, stub: { ...sampleStub, current: sampleStub.wanted } }),
+      sampleCluster(),
+    );
+    const before = keptImage('', gcpSpec(gcpImage(OLD)), gcpPaths, gcpImage(OLD));
+    expect(names(keptWhenChecked([], { machine, decision: now, before }, NOW))).toEqual(both);
+    expect(names(keptWhenChecked([], { machine, decision: now, before: undefined }, NOW))).toEqual(both.slice(1));
+  });
+
+  it('have none that is not that of the release', () => {
+    expect(keptWhenChecked([], { machine: onGcp(gcpImage(OLD)), decision, before: undefined }, NOW)).toEqual([]);
+  });
 });
 
 describe('the stored images', () => {

@@ -15,8 +15,8 @@ import {
 } from '@slipway/base/codec';
 import { isEqual } from '@slipway/base/equal';
 import { sha256 } from '@slipway/base/hash';
-import type { Decision } from './decide.ts';
-import { apiWord } from './facts.ts';
+import type { Change, Decision } from './decide.ts';
+import { apiWord, type MachineReading } from './facts.ts';
 import { fieldAt, isJsonObject, type PatchStep, toPointer, type Json, type JsonObject } from './json.ts';
 import type { ImagePaths } from './platforms/platform.ts';
 import type { MachineResource } from './verdict.ts';
@@ -86,6 +86,15 @@ export interface KeptImage {
   readonly set: readonly PatchStep[];
 }
 
+type ReadSpec = Extract<MachineReading, { readonly ok: true }>;
+
+/** `image`: as the platform names it. `version`: '' if unknown. */
+export const toKeptImage = (
+  { spec, imagePaths }: Pick<ReadSpec, 'spec' | 'imagePaths'>,
+  { image, version }: Pick<KeptImage, 'image' | 'version'>,
+  now: number,
+): KeptImage => ({ version, image, at: new Date(now).toISOString(), set: imageSteps(spec, imagePaths) });
+
 /** Sets the image of this spec in another one, whatever image that has. */
 export const imageSteps = (spec: JsonObject, imagePaths: ImagePaths): PatchStep[] =>
   imagePaths(spec).map((path) => {
@@ -113,6 +122,29 @@ export function nextKeptImages(
   if (last !== undefined && last.version === after.version && isSameImage(last, after)) return kept;
   const isKnown = before === undefined || kept.some((each) => isSameImage(each, before));
   return [...kept, ...(isKnown ? [] : [before]), after];
+}
+
+/** The images once a change is written. `machine` and `verdict`: before it. */
+export function keptAfterChange(
+  kept: readonly KeptImage[],
+  { machine, verdict, change }: Pick<Decision, 'verdict'> & { readonly machine: ReadSpec; readonly change: Change },
+  now: number,
+): readonly KeptImage[] {
+  const before = toKeptImage(machine, { image: verdict.image, version: '' }, now);
+  const after = toKeptImage({ ...machine, spec: change.spec ?? machine.spec }, change, now);
+  return nextKeptImages(kept, before.image === '' ? undefined : before, after);
+}
+
+/** The images of a resource that is checked. `before`: recorded on it with the last change. */
+export function keptWhenChecked(
+  kept: readonly KeptImage[],
+  { machine, decision, before }: { machine: MachineReading; decision: Decision; before: KeptImage | undefined },
+  now: number,
+): readonly KeptImage[] {
+  const { verdict, version } = decision;
+  if (!machine.ok || verdict.verdict !== 'current') return kept;
+  const after = toKeptImage(machine, { image: verdict.image, version: version ?? '' }, now);
+  return nextKeptImages(kept, before?.image === '' ? undefined : before, after);
 }
 
 const isSameImage = (a: KeptImage, b: KeptImage): boolean => a.image === b.image && isEqual(a.set, b.set);

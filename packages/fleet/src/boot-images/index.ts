@@ -100,11 +100,12 @@ export {
   type HistoryDetail,
   historyName,
   historySpec,
-  imageSteps,
+  keptAfterChange,
   type KeptImage,
+  keptWhenChecked,
   nextDetails,
-  nextKeptImages,
   shownVersion,
+  toKeptImage,
 } from './history.ts';
 export {
   holdSteps,
