@@ -15,6 +15,9 @@ export const OS_IMAGES_CONFIG_MAP = 'machine-config-osimageurl';
 /** The ConfigMap, in our namespace, with the boot images of the release. */
 export const BOOT_IMAGES_CONFIG_MAP = 'coreos-bootimages';
 
+/** The ConfigMap, next to it, with a copy of our annotations on it: clients that recreate it do not know them. */
+export const BOOT_IMAGES_COPY_CONFIG_MAP = 'slipway-boot-images';
+
 /** Node annotations that the platform defines. */
 export const nodeAnnotations = {
   currentConfig: known('currentConfig'),

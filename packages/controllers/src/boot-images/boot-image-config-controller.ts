@@ -1,7 +1,8 @@
 // Counts the changes of ConfigMap coreos-bootimages, records the images it contained, and stamps it once machines may
-// follow it.
+// follow it. A copy of the counter and of these images survives a client that recreates or replaces the ConfigMap.
 import {
   BOOT_IMAGES_CONFIG_MAP,
+  BOOT_IMAGES_COPY_CONFIG_MAP,
   clusterVersions,
   type ConfigMap,
   configMaps,
@@ -16,7 +17,7 @@ import {
 import { findStream, selectMachineConfigs, toStreams } from '@slipway/fleet';
 import {
   annotationSteps,
-  type BootImageConfig,
+  continueAnnotations,
   KNOWN_IMAGES_ANNOTATION,
   nextKept,
   nextStamp,
@@ -25,6 +26,7 @@ import {
   patchSteps,
   type PoolOsProgress,
   type PoolProgress,
+  readLastingAnnotations,
   readStamp,
   type ReleaseFacts,
   type ReleaseSource,
@@ -76,40 +78,61 @@ async function settleConfig(
   options: BootImagesOptions,
   context: Context,
 ): Promise<boolean> {
+  const { namespace } = options;
   const parsed = parseBootImageConfig(configMap);
   // Every resource that needs the ConfigMap reports the problem. A fix triggers the next reconcile.
   if (!parsed.ok) return true;
   const { config } = parsed;
   const { data = {}, metadata } = configMap;
-  const { annotations = {} } = metadata;
+  const copy = await context.client.find(configMaps, { namespace, name: BOOT_IMAGES_COPY_CONFIG_MAP });
+  const annotations = continueAnnotations(metadata.annotations ?? {}, copy?.metadata.annotations);
   const facts = { data, annotations, version: options.controllerVersion, now: context.now().getTime() };
   const isStamped = readStamp(facts).state.type === 'stamped';
   const write = isStamped
     ? null
     : nextStamp(facts, waitsFor(await readRelease(config.releaseVersion, options, context)));
-  const steps = buildPatchSteps(configMap, write, config);
+  const known = nextKept(config, annotations[KNOWN_IMAGES_ANNOTATION]);
+  const steps = buildPatchSteps(configMap, write, {
+    ...annotations,
+    ...(known !== '' && { [KNOWN_IMAGES_ANNOTATION]: known }),
+  });
   if (steps.length > 0) {
-    await context.write.jsonPatch(configMaps, configMap, steps);
+    const { metadata: after } = await context.write.jsonPatch(configMaps, configMap, steps);
+    await keepCopy(copy, after, context);
     context.log.info(write ?? {}, 'updated ConfigMap coreos-bootimages');
+    return false;
   }
-  return isStamped && steps.length === 0;
+  await keepCopy(copy, metadata, context);
+  return isStamped;
 }
 
 function buildPatchSteps(
   { data = {}, metadata }: Stored<ConfigMap>,
   write: StampWrite | null,
-  config: BootImageConfig,
+  annotations: Readonly<Record<string, string>>,
 ): PatchStep[] {
-  const known = nextKept(config, metadata.annotations?.[KNOWN_IMAGES_ANNOTATION]);
   const wanted = Object.entries({ ...data, ...write?.data });
   const kept = wanted.filter((entry): entry is [string, string] => entry[1] !== null);
   return [
     ...patchSteps(data, Object.fromEntries(kept), '/data'),
-    ...annotationSteps(metadata.annotations, {
-      ...write?.annotations,
-      ...(known !== '' && { [KNOWN_IMAGES_ANNOTATION]: known }),
-    }),
+    ...annotationSteps(metadata.annotations, { ...annotations, ...write?.annotations }),
   ];
+}
+
+/** After the ConfigMap itself: a kill in between is made up for in the next run. */
+async function keepCopy(
+  copy: Stored<ConfigMap> | undefined,
+  { namespace = '', annotations }: Stored<ConfigMap>['metadata'],
+  { write }: Context,
+): Promise<void> {
+  const wanted = readLastingAnnotations(annotations);
+  if (copy === undefined) {
+    const metadata = { namespace, name: BOOT_IMAGES_COPY_CONFIG_MAP, annotations: wanted };
+    await write.createIfAbsent(configMaps, { metadata });
+    return;
+  }
+  const steps = annotationSteps(copy.metadata.annotations, wanted);
+  if (steps.length > 0) await write.jsonPatch(configMaps, copy, steps);
 }
 
 // Which release the cluster is at, and how far its machines are.

@@ -4,6 +4,7 @@ import {
   bootImageHistories,
   clusterApiMachineSets,
   clusterOperators,
+  configMaps,
   machineConfigurations,
   machineSets,
   secrets,
@@ -454,7 +455,7 @@ describe('the report on all resources', () => {
     });
   });
 
-  it('the history records each change once, with the previous image', async () => {
+  it('the history records each change once, with the previous image, also if the ConfigMap is recreated', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('a', gcpSpec);
     const running = await run();
@@ -478,6 +479,21 @@ describe('the report on all resources', () => {
       [olderStream.version, rhel9.version, '9.9.20270101-0'].map((version) => gcpImage(version)),
     );
     expect(await setWrites(running)).toEqual(['patch a 200', 'patch a 200']);
+    // By a client that does not know our annotations.
+    const golden = { namespace: places.ours, name: 'coreos-bootimages' };
+    const known = async () =>
+      (await cluster.client.find(configMaps, golden))?.metadata.annotations?.['slipway.dev/boot-images-known'] ?? '';
+    const before = await known();
+    expect(before.split(',').length).toBeGreaterThan(2);
+    await cluster.setGolden(null);
+    await cluster.setGolden(bootImagesData({ 'rhel-9': { ...rhel9, version: '9.9.20270202-0' } }, '4.23.1'));
+    await until(async () =>
+      expect((await history())?.status?.details?.at(-1)).toMatchObject({
+        bootImageVersion: '9.9.20270202-0',
+        configMapGeneration: 3,
+      }),
+    );
+    expect((await known()).startsWith(before)).toBe(true);
   });
 
   it('does not wait for Cluster API if it is not installed', async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   type BootImageConfig,
+  continueAnnotations,
   findImages,
   knownImages,
   MAX_BYTES,
   nextKept,
+  readLastingAnnotations,
   parseBootImageConfig,
 } from './boot-image-config.ts';
 import { textAt } from './json.ts';
@@ -176,5 +178,27 @@ describe('the remembered image ids', () => {
     expect(knownImages(knownConfig({ stream: '{"architectures":{}}' }), ' ami-1 ,,a b,"x",ami-2')).toEqual(
       new Set(['ami-1', 'ami-2']),
     );
+  });
+});
+
+describe('a ConfigMap that was recreated or replaced by a client that does not know our annotations', () => {
+  const GENERATION = 'slipway.dev/boot-images-generation';
+  const DIGEST = 'slipway.dev/boot-images-digest';
+  const KNOWN = 'slipway.dev/boot-images-known';
+  const copy = { [GENERATION]: '4', [DIGEST]: 'old', [KNOWN]: 'ami-1' };
+
+  it.each<[string, Record<string, string>, Record<string, string> | undefined, Record<string, string>]>([
+    ['continues from the copy', { 'example.com/a': 'b' }, copy, { ...copy, 'example.com/a': 'b' }],
+    ['keeps its own counter', { [GENERATION]: '7' }, copy, { [GENERATION]: '7' }],
+    ['starts anew without a copy', {}, undefined, {}],
+  ])('%s', (_, annotations, copied, expected) => {
+    expect(continueAnnotations(annotations, copied)).toEqual(expected);
+  });
+
+  it('has a copy of what cannot be computed again, and of nothing else', () => {
+    expect(readLastingAnnotations({ ...copy, 'slipway.dev/boot-images-waits-for': 'x', 'example.com/a': 'b' })).toEqual(
+      copy,
+    );
+    expect(readLastingAnnotations(undefined)).toEqual({});
   });
 });

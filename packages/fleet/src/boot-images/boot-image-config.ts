@@ -1,6 +1,13 @@
 // The boot images that a release payload ships: its ConfigMap, parsed once. Platform rules read what is below an
 // architecture.
-import { BOOT_IMAGES_CONFIG_MAP, type ConfigMap, isSameStream, osStreamLabel } from '@slipway/api';
+import {
+  BOOT_IMAGES_CONFIG_MAP,
+  bootImagesDigestAnnotation,
+  bootImagesGenerationAnnotation,
+  type ConfigMap,
+  isSameStream,
+  osStreamLabel,
+} from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import { osMajor } from './boot-version.ts';
 import { fieldAt, isJsonObject, objectAt, shown, textAt, type Json, type JsonObject } from './json.ts';
@@ -243,6 +250,30 @@ const isId = (id: string): boolean => id !== '' && id.length <= MAX_ID && /^[\w-
 
 /** On the ConfigMap: ids of all images it ever had, so that they stay known after an upgrade. */
 export const KNOWN_IMAGES_ANNOTATION = 'slipway.dev/boot-images-known';
+
+/** On the ConfigMap, and on a copy: what cannot be computed again from a ConfigMap that was recreated. */
+const lastingAnnotations = [
+  bootImagesGenerationAnnotation,
+  bootImagesDigestAnnotation,
+  KNOWN_IMAGES_ANNOTATION,
+] as const;
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Those of these annotations that the copy has or must have. */
+export const readLastingAnnotations = (annotations: Annotations | undefined): Annotations =>
+  Object.fromEntries(
+    lastingAnnotations.flatMap((key) => {
+      const value = annotations?.[key];
+      return value === undefined ? [] : [[key, value] as const];
+    }),
+  );
+
+/** The annotations of a ConfigMap; one without a counter was recreated or replaced, and continues from the copy. */
+export const continueAnnotations = (annotations: Annotations, copy: Annotations | undefined): Annotations =>
+  annotations[bootImagesGenerationAnnotation] === undefined
+    ? { ...readLastingAnnotations(copy), ...annotations }
+    : annotations;
 
 /** ConfigMap coreos-bootimages, parsed by parseBootImageConfig. */
 export type GoldenReading =

@@ -59,12 +59,14 @@ export {
 } from './decide.ts';
 export {
   type BootImageConfig,
+  continueAnnotations,
   createGoldenReader,
   type Golden,
   KNOWN_IMAGES_ANNOTATION,
   nextKept,
   parseBootImageConfig,
   readGolden,
+  readLastingAnnotations,
   type GoldenReading,
 } from './boot-image-config.ts';
 export { listSelectionNotes, resolveSelection, managersInForce } from './preconditions.ts';

@@ -1,6 +1,7 @@
 // A cluster with every kind that creates machines, on a real kube-apiserver with an audit log, and the controllers that
 // keep its boot images current.
 import {
+  BOOT_IMAGES_COPY_CONFIG_MAP,
   bootImageHistories,
   clusterApiMachineSetKind,
   clusterApiMachineSets,
@@ -275,6 +276,7 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
         for await (const { metadata } of client.list(secrets, { namespace }))
           await removeIfThere(client, secrets, metadata);
       await cluster.setGolden(null);
+      await removeIfThere(client, configMaps, { namespace: places.ours, name: BOOT_IMAGES_COPY_CONFIG_MAP });
       await removeIfThere(client, configMaps, osImages);
     },
     stop,
