@@ -126,6 +126,7 @@ beforeAll(async () => {
   await fleet.admin.create(machineSets, fresh);
   firstSpec = JSON.stringify(await providerSpec('worker-fresh'));
   await fleet.admin.create(machineSets, gcpMachines('worker-mine', MINE));
+  await fleet.admin.create(machineSets, gcpMachines('worker-old', 'demo-rhcos-image'));
   await fleet.admin.create(machineSets, gcpMachines('worker-odd', formatImage(1), { kind: 'SomethingElse' }));
 }, 120_000);
 
@@ -151,6 +152,7 @@ describe('slipway bootimages before an opt-in', () => {
       { resource: { name: 'worker-fresh' }, image: formatImage(2), target: formatImage(2) },
       { resource: { name: 'worker-mine' }, image: MINE, target: '' },
       { resource: { name: 'worker-odd' }, image: '', target: '' },
+      { resource: { name: 'worker-old' }, image: 'demo-rhcos-image', target: '', isUnknown: true },
       { resource: { name: 'capi-a', api: 'cluster.x-k8s.io' }, image: formatImage(1), target: formatImage(2) },
       { resource: { name: 'capi-lost' }, image: '', target: '' },
       { resource: { name: 'capi-md', kind: 'MachineDeployment' }, image: formatImage(1), target: formatImage(2) },
@@ -236,6 +238,35 @@ describe('slipway bootimages with running controllers', () => {
     expect(await providerSpec('worker-mine')).toMatchObject({ disks: [{ image: MINE }] });
     expect(await entry('worker-odd')).toMatchObject({ verdict: 'failed', code: 'SLW_BOOT_IMAGES_SPEC' });
     expect((await report()).configMap).toMatchObject({ state: 'in use', releaseVersion: '4.22.2' });
+  });
+
+  it('adopts unknown images, and no image of a user', async () => {
+    await untilEntry('worker-old', { verdict: 'theirs', image: 'demo-rhcos-image' });
+    await until(async () => {
+      const { status } = await fleet.admin.get(machineConfigurations, { name: 'cluster' });
+      expect(status?.conditions?.map(({ message }) => message)).toContainEqual(
+        expect.stringContaining(
+          'does not know the image: openshift-machine-api/worker-old. If a release shipped it, run: slipway bootimages adopt',
+        ),
+      );
+    });
+    const before = await machines('worker-old');
+    const trial = await bootimages('adopt', '--dry-run');
+    expect(trial).toMatchObject({ code: 0, out: expect.stringContaining('Nothing was written (--dry-run).') });
+    expect(trial.out).toMatch(/worker-old \(mapi\) +demo-rhcos-image +rhcos-9-8-20260402-0-gcp-x86-64 +update /);
+    expect(trial.out).not.toMatch(/worker-mine|worker-odd|capi/);
+    expect((await machines('worker-old')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    const { code, out } = await bootimages('adopt', '-o', 'json');
+    expect({ code, report: JSON.parse(out) as object }).toMatchObject({
+      code: 0,
+      report: { dryRun: false, resources: [{ resource: { name: 'worker-old' }, target: formatImage(2) }] },
+    });
+    await untilEntry('worker-old', { verdict: 'current', image: formatImage(2), isUnknown: false });
+    expect((await bootimages('adopt')).out).toBe('There is nothing to adopt. Nothing was written.\n');
+    expect((await machines('worker-mine')).metadata.annotations ?? {}).not.toHaveProperty([
+      'slipway.dev/boot-image-adopt',
+    ]);
+    expect(await bootimages('adopt', 'nobody')).toMatchObject({ code: 1, thrown: 'SLW_CLI_NO_MACHINES' });
   });
 
   it('shows the history, newest first, and the original image', async () => {

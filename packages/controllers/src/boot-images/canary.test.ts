@@ -105,6 +105,7 @@ it('the first MachineSet by name that is about to change is next, and one that f
       change: null,
       gate: null,
       version: null,
+      isUnknown: false,
       toImport: null,
     });
   expect(findFirstWaiting(board)).toBeUndefined();

@@ -21,6 +21,7 @@ const found = (name: string): Decision => ({
   change: null,
   gate: null,
   version: null,
+  isUnknown: false,
   toImport: null,
 });
 

@@ -231,6 +231,30 @@ describe('BootImageUpdateProgressing', () => {
     );
   });
 
+  it('says which images are unknown where they are opted in, and how to adopt them', () => {
+    const unknown = { machine: onGcp('cluster-x-rhcos-image') };
+    const theirs = { machine: onGcp('projects/mine/global/images/golden') };
+    const decisions = [
+      named('b', unknown),
+      named('a', unknown),
+      named('mine', theirs),
+      named('win', { ...unknown, machineLabels: { 'machine.openshift.io/os-id': 'Windows' } }),
+    ];
+    expect(conditions(decisions).progressing).toMatchObject({
+      status: 'False',
+      message: expect.stringMatching(
+        /\(3 skipped\).* Skipped: .*\. Not updated, because Slipway does not know the image: openshift-machine-api\/a, openshift-machine-api\/b\. If a release shipped it, run: slipway bootimages adopt$/,
+      ),
+    });
+    // Not offered for adoption either: its machines run another OS.
+    expect(decisions.map(({ isUnknown }) => isUnknown)).toEqual([true, true, false, false]);
+    const optedOut = decideResource(sampleResource(unknown), { ...cluster, optIn: null });
+    expect(optedOut.isUnknown).toBe(true);
+    expect(conditions([optedOut]).progressing.message).not.toContain('adopt');
+    const adopted = named('a', { ...unknown, annotations: { 'slipway.dev/boot-image-adopt': 'true' } });
+    expect(adopted).toMatchObject({ isUnknown: false, verdict: { verdict: 'update' } });
+  });
+
   it('has the notes, and no more than ten names', () => {
     const decisions = Array.from({ length: 12 }, (_, index) => named(`set-${10 + index}`));
     const { message } = conditions(decisions, { notes: ['A note'] }).progressing;

@@ -14,7 +14,7 @@ export interface BootImageCondition {
 }
 
 /** The part of a decision that is reported. */
-type Finding = Pick<Decision, 'verdict' | 'gate'>;
+type Finding = Pick<Decision, 'verdict' | 'gate' | 'isUnknown'>;
 
 interface ConditionsInput {
   readonly decisions: readonly Finding[];
@@ -41,9 +41,19 @@ interface SelectedResource {
 }
 
 export function bootImageConditions(input: ConditionsInput): readonly [BootImageCondition, BootImageCondition] {
-  const enrolled = input.decisions.filter(isSelected).map((decision) => classifyResource(decision, input));
-  return [progressing(enrolled, input.notes), degraded(enrolled)];
+  const selected = input.decisions.filter(isSelected);
+  const enrolled = selected.map((decision) => classifyResource(decision, input));
+  const unknown = selected.filter(({ isUnknown }) => isUnknown).map(({ verdict }) => verdict.resource);
+  return [progressing(enrolled, [...listAdoptionNotes(unknown), ...input.notes]), degraded(enrolled)];
 }
+
+/** What to do about resources whose image may be of an earlier release. */
+export const listAdoptionNotes = (unknown: readonly MachineResource[]): readonly string[] =>
+  unknown.length === 0
+    ? []
+    : [
+        `Not updated, because Slipway does not know the image: ${listed(unknown)}. If a release shipped it, run: slipway bootimages adopt`,
+      ];
 
 /** Whether the opt-in covers this resource and it is not handled through another one. */
 export const isSelected = ({ gate }: Pick<Decision, 'gate'>): boolean => gate !== 'not opted in' && !isElsewhere(gate);

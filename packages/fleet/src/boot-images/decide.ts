@@ -5,7 +5,7 @@ import { annotationCodec, array, type Decoder, map, object, string, time } from 
 import { sha256 } from '@slipway/base/hash';
 import { streamImages } from './boot-image-config.ts';
 import type { ClusterFacts, OptIn, ResourceFacts, StubReading } from './facts.ts';
-import { findUnmetPrecondition, type UpdatePrecondition } from './preconditions.ts';
+import { findUnmetPrecondition, isElsewhere, type UpdatePrecondition } from './preconditions.ts';
 import type { BootImageCode, ImageVerdict, ResourceVerdict } from './verdict.ts';
 
 /** What to write, all in one patch. */
@@ -29,6 +29,8 @@ export interface Decision {
   readonly gate: UpdatePrecondition | null;
   /** Version of the current image; null: unknown. */
   readonly version: string | null;
+  /** A user-managed image that may be of an earlier release: a user can adopt it. */
+  readonly isUnknown: boolean;
   /** What the user must import into the platform first, and how; null: nothing. */
   readonly toImport: ToImport | null;
 }
@@ -170,6 +172,7 @@ function unchanged(facts: ResourceFacts, look: ImageVerdict, said: VerdictDetail
     change: null,
     gate: said.gate ?? null,
     version: look.type === 'current' ? look.version : null,
+    isUnknown: look.type === 'theirs' && look.isUnknown && !isElsewhere(said.gate ?? null),
     toImport: look.type === 'manual' ? { artifact: look.artifact, commands: look.commands } : null,
   };
 }

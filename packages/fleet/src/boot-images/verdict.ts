@@ -37,8 +37,8 @@ export type ImageVerdict =
       readonly artifact: Artifact;
       readonly commands: readonly string[];
     }
-  /** A user-managed image: ignored, and reported as such. */
-  | { readonly type: 'theirs'; readonly image: string; readonly why: string }
+  /** A user-managed image: ignored, and reported as such. `isUnknown`: or one of an earlier release. */
+  | { readonly type: 'theirs'; readonly image: string; readonly why: string; readonly isUnknown: boolean }
   /** The image cannot be determined. */
   | { readonly type: 'failed'; readonly image: string; readonly code: BootImageCode; readonly message: string };
 
@@ -132,7 +132,19 @@ export const noRegion = (image: string, region: string, regions: readonly string
 export const notOurs = (image: string, why: string): ImageVerdict => ({
   type: 'theirs',
   image,
+  isUnknown: false,
   why: `${why} Slipway does not change it. To let Slipway replace it, set annotation ${bootImageAdoptAnnotation}=true on the MachineSet or MachineDeployment.`,
+});
+
+/**
+ * An image whose reference does not show who made it, such as an id. A cluster that is older than Slipway has such an
+ * image of an earlier release.
+ */
+export const unknownImage = (image: string, { resource }: ImageQuestion): ImageVerdict => ({
+  type: 'theirs',
+  image,
+  isUnknown: true,
+  why: `Slipway does not know image ${image}: it is of an earlier release, from a marketplace or a custom one. It stays. If a release shipped it, let Slipway replace it: slipway bootimages adopt ${resource.name}`,
 });
 
 /** A field of the template does not match its provider's format. */

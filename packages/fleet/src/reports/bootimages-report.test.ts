@@ -6,7 +6,7 @@ import { buildBootImageEntry } from './bootimages-report.ts';
 
 const { toImport: _, ...found } = entry({ verdict: 'update', image: sampleBootImage('1') });
 const verdict = { ...found, code: null };
-const decision: Decision = { verdict, change: null, gate: null, version: null, toImport: null };
+const decision: Decision = { verdict, change: null, gate: null, version: null, isUnknown: false, toImport: null };
 const failure = { code: 'SLW_BOOT_IMAGES_CANARY', count: 3, since: '2026-05-02T08:00:00Z' } as const;
 const failures: Failures = new Map([[`mapi-machineset/${workerA.namespace}/worker-a`, failure]]);
 

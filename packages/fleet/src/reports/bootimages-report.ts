@@ -1,5 +1,5 @@
 // The decision about the boot image of every machine resource, as plain data. `-o json` prints exactly this.
-import type { Failures } from '../boot-images/conditions.ts';
+import { type Failures, listAdoptionNotes } from '../boot-images/conditions.ts';
 import type { GoldenReading } from '../boot-images/boot-image-config.ts';
 import type { Decision, ToImport } from '../boot-images/decide.ts';
 import { type ClusterFacts, keyOfMachines, type MachineManager } from '../boot-images/facts.ts';
@@ -31,13 +31,15 @@ export interface GoldenEntry {
 export interface BootImageEntry extends Omit<ResourceVerdict, 'code'> {
   /** A known code, or one of a newer version of the controllers. */
   readonly code: string | null;
+  /** The image is user-managed, or of an earlier release. `slipway bootimages adopt` lets Slipway replace it. */
+  readonly isUnknown: boolean;
   /** Only for the verdict `manual`: what a user must import, and how. */
   readonly toImport: ToImport | null;
 }
 
 /** Only the controllers know that an update failed: they record it. */
-export function buildBootImageEntry({ verdict, toImport }: Decision, failures: Failures): BootImageEntry {
-  const entry = { ...verdict, toImport: verdict.verdict === 'manual' ? toImport : null };
+export function buildBootImageEntry({ verdict, isUnknown, toImport }: Decision, failures: Failures): BootImageEntry {
+  const entry = { ...verdict, isUnknown, toImport: verdict.verdict === 'manual' ? toImport : null };
   const failure = verdict.verdict === 'update' ? failures.get(keyOfMachines(verdict.resource)) : undefined;
   if (failure === undefined) return entry;
   const { code, since } = failure;
@@ -54,7 +56,10 @@ export const bootImagesReport = (
   optedIn: optIn?.managers ?? [],
   configMap: goldenEntry(golden),
   resources: resources.toSorted((a, b) => (toSortKey(a) < toSortKey(b) ? -1 : 1)),
-  notes: listSelectionNotes(optIn),
+  notes: [
+    ...listAdoptionNotes(resources.filter(({ isUnknown }) => isUnknown).map(({ resource }) => resource)),
+    ...listSelectionNotes(optIn),
+  ],
 });
 
 function goldenEntry(reading: GoldenReading): GoldenEntry {

@@ -24,6 +24,7 @@ export const entry = (more: Partial<BootImageEntry> = {}): BootImageEntry => ({
   stub: { current: 'worker-user-data-managed', wanted: 'worker-user-data-managed' },
   why: '',
   code: null,
+  isUnknown: false,
   toImport: null,
   ...more,
 });

@@ -41,7 +41,7 @@ async function readReport(client: Client, options: BootImagesOptions): Promise<B
   return bootImagesReport(await readGate(client, 'ManagedBootImages'), cluster.facts, entries);
 }
 
-const COLOURS: Readonly<Record<BootImageEntry['verdict'], Colour>> = {
+export const COLOURS: Readonly<Record<BootImageEntry['verdict'], Colour>> = {
   current: 'green',
   update: 'cyan',
   manual: 'yellow',
@@ -77,7 +77,7 @@ function resourceTable(resources: readonly BootImageEntry[], paint: Paint): stri
   );
 }
 
-function resourceCell({ resource: { namespace, name, api, kind } }: BootImageEntry): string {
+export function resourceCell({ resource: { namespace, name, api, kind } }: BootImageEntry): string {
   const word = api === 'machine.openshift.io' ? 'mapi' : 'capi';
   return `${namespace}/${name} (${kind === 'MachineSet' ? word : `${word}, ${kind}`})`;
 }
@@ -87,7 +87,7 @@ const change = (from: string, to: string): string => {
   return `${from === '' ? '-' : from} → ${to}`;
 };
 
-const formatReason = ({ why: words, code }: BootImageEntry): string => {
+export const formatReason = ({ why: words, code }: BootImageEntry): string => {
   if (code === null) return words === '' ? '-' : words;
   return formatProblem({ code, message: words });
 };

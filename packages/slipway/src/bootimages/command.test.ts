@@ -17,7 +17,7 @@ describe('slipway bootimages', () => {
     expect({ thrown, out }).toEqual({ thrown: code, out: '' });
   });
 
-  it.each([[[]], [['history']], [['restore']]])('shows examples with %s --help', async (args) => {
+  it.each([[[]], [['adopt']], [['history']], [['restore']]])('shows examples with %s --help', async (args) => {
     const { out } = await run(...args, '--help');
     expect(out).toContain('Examples:\n  slipway bootimages');
   });

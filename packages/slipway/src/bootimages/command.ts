@@ -1,13 +1,14 @@
 import { Command, Option } from 'commander';
 import { type Io, processIo } from '../cli/io.ts';
 import { DEFAULT_NAMESPACE, outputOption, withClusterOptions } from '../cli/options.ts';
+import type { AdoptOptions } from './adopt.ts';
 import type { BootImagesOptions } from './bootimages.ts';
 import type { HistoryOptions } from './history.ts';
 import type { RestoreOptions } from './restore.ts';
 
 export const bootImagesCommand = (io: Io = processIo): Command =>
   withMachineNamespaces(withClusterOptions(new Command('bootimages')))
-    .summary('show which image new machines boot, or restore an earlier one')
+    .summary('show which image new machines boot, adopt unknown ones, or restore an earlier one')
     .description(
       'Shows every MachineSet and MachineDeployment: platform, architecture, current and target boot image and Ignition stub, and what the controllers do and why. For images that must be imported manually, it lists the checksum and the commands. Read-only.',
     )
@@ -22,14 +23,39 @@ Examples:
   slipway bootimages
   slipway bootimages -o json | jq '.resources[] | select(.verdict == "failed") | {name: .resource.name, code, why}'
   slipway bootimages -o json | jq -r '.resources[0].toImport.commands[]'
+  slipway bootimages adopt --dry-run
   slipway bootimages history worker-a
   slipway bootimages restore worker-a --to 9.6.20251023-0 --dry-run
 
 docs/boot-images.md explains how to opt in, and links to a page for every platform.`,
     )
     .action(async (options: BootImagesOptions) => (await import('./bootimages.ts')).runBootImages(options, io))
+    .addCommand(adoptCommand(io))
     .addCommand(historyCommand(io))
     .addCommand(restoreCommand(io));
+
+const adoptCommand = (io: Io): Command =>
+  withWhich(withClusterOptions(new Command('adopt')))
+    .summary('let Slipway replace images that it does not know')
+    .description(
+      'Lets Slipway replace images that it does not know, such as those that an earlier release installed: sets the annotation slipway.dev/boot-image-adopt=true. Without names, on every MachineSet whose image is unknown; never on one whose image is known to be user-managed, and not on MachineDeployments, because they replace their machines. Shows first what changes. Images change only where machines are opted in.',
+    )
+    .argument('[NAMES...]', 'names of MachineSets or MachineDeployments, whatever their image is')
+    .option('--slipway-namespace <name>', 'namespace of Slipway', DEFAULT_NAMESPACE)
+    .option('--dry-run', 'show what would change only; change nothing')
+    .addOption(outputOption(['table', 'json']))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  slipway bootimages adopt --dry-run
+  slipway bootimages adopt
+  slipway bootimages adopt worker-a worker-b
+  slipway bootimages adopt --dry-run -o json | jq -r '.resources[].image'`,
+    )
+    .action(async (names: string[], options: AdoptOptions) =>
+      (await import('./adopt.ts')).runAdopt(names, options, io),
+    );
 
 const historyCommand = (io: Io): Command =>
   withWhich(withClusterOptions(new Command('history')))

@@ -80,6 +80,11 @@ export const ofClusterApi =
     name: metadata.name,
   });
 
+export function toResource({ api, kind }: MachineResource): Resource {
+  if (api === 'machine.openshift.io') return machineSets;
+  return kind === 'MachineSet' ? clusterApiMachineSets : machineDeployments;
+}
+
 export const allResources = (machines: Machines): MachineResource[] => [
   ...machines.machineSets.map(ofMachineApi),
   ...machines.clusterApiMachineSets.map(ofClusterApi('MachineSet')),

@@ -32,7 +32,7 @@ import type { ClusterOptions } from '../cli/program.ts';
 import { withCluster } from '../cli/run.ts';
 import { safeText } from '../cli/terminal.ts';
 import { readHistories } from './history.ts';
-import { allResources, type MachineNamespaces, readMachines, theOne } from './machine-resources.ts';
+import { allResources, type MachineNamespaces, readMachines, theOne, toResource } from './machine-resources.ts';
 import { readCluster } from './read-cluster.ts';
 import { createTemplateReader } from './verdicts.ts';
 
@@ -117,11 +117,6 @@ async function releaseIt(
   return [
     `${what} is no longer held at ${held}. If it is opted in, the controllers update its boot image again. slipway bootimages shows it.`,
   ];
-}
-
-function toResource({ api, kind }: MachineResource): Resource {
-  if (api === 'machine.openshift.io') return machineSets;
-  return kind === 'MachineSet' ? clusterApiMachineSets : machineDeployments;
 }
 
 /** Not retried on a conflict: the change of the other client may contradict this one. */

@@ -1,5 +1,14 @@
 import { fieldAt, isJsonObject, type Json, type JsonObject, textAt } from '../json.ts';
-import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict, noImage, notOurs } from '../verdict.ts';
+import {
+  badSpec,
+  badTemplate,
+  type ImageQuestion,
+  type ImageVerdict,
+  noImage,
+  notOurs,
+  unknownImage,
+} from '../verdict.ts';
+import { isNamedByInstaller } from './import.ts';
 import { type PlatformDef, imageFields, type ImagePaths } from './platform.ts';
 
 export const gcp = {
@@ -61,12 +70,17 @@ function judgeDisks(spec: JsonObject, disks: readonly Json[], question: ImageQue
     return { type: 'current', image, version: target.version };
   }
   const strange = current.find((one) => !isOurGcpImage(one, question.images));
-  if (strange !== undefined && !question.isAdopted) return notOurs(image, whyNotOurs(strange));
+  if (strange !== undefined && !question.isAdopted)
+    return isInstallersCopy(image, question) ? unknownImage(image, question) : notOurs(image, whyNotOurs(strange));
   if (target === null) return noImage(image, question, 'images.gcp');
   const { reference: to, version } = target;
   const changed = disks.map((disk) => (isBoot(disk) ? { ...disk, image: to } : disk));
   return { type: 'change', image, to, version, spec: { ...spec, disks: changed } };
 }
+
+/** The first installers copied the image of the release to the project of the cluster, as later ones do for licences. */
+const isInstallersCopy = (reference: string, question: ImageQuestion): boolean =>
+  isNamedByInstaller(reference.slice(reference.lastIndexOf('/') + 1), question);
 
 const whyNotOurs = (image: string): string =>
   image.includes('projects/redhat-marketplace-public/')
@@ -93,7 +107,9 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
     return { type: 'current', image, version: target.version };
   const text = image || familyText(spec);
   if (!isOurGcpImage(image, question.images) && !question.isAdopted)
-    return notOurs(text, explainForeignTemplateImage(image, text));
+    return isInstallersCopy(image, question)
+      ? unknownImage(image, question)
+      : notOurs(text, explainForeignTemplateImage(image, text));
   if (target === null) return noImage(text, question, 'images.gcp');
   const { reference: to, version } = target;
   return { type: 'change', image: text, to, version, spec: { ...spec, image: to } };

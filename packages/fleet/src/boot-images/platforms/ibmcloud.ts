@@ -1,5 +1,13 @@
 import { fieldAt, isJsonObject, type JsonObject, textAt } from '../json.ts';
-import { type Architecture, badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
+import {
+  type Architecture,
+  badSpec,
+  badTemplate,
+  type ImageQuestion,
+  type ImageVerdict,
+  notOurs,
+  unknownImage,
+} from '../verdict.ts';
 import {
   readArtifact,
   download,
@@ -69,7 +77,9 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion, place: Templat
   const text = name || otherText(spec);
   if (text === '') return badTemplate('image', 'name or id', fieldAt(spec, 'image'));
   if (name === '' && !question.isAdopted)
-    return notOurs(text, `The image is selected by ${text}, which does not identify its version.`);
+    return textAt(spec, 'image', 'id') === ''
+      ? notOurs(text, `The image is selected by ${text}, which does not identify its version.`)
+      : unknownImage(text, question);
   const region = parseRegion(textAt(spec, 'zone')) || place.region || 'REGION';
   const view = {
     kind: TEMPLATE_KIND,

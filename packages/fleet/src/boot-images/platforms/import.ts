@@ -7,6 +7,7 @@ import {
   type MachineResource,
   noImage,
   notOurs,
+  unknownImage,
 } from '../verdict.ts';
 
 const MAX_LOCATION_LENGTH = 2048;
@@ -72,6 +73,8 @@ export interface NamedImage {
   readonly current: string;
   /** Created by the installer, as its name shows. */
   readonly isInstallers: boolean;
+  /** An id, which shows nothing. */
+  readonly isId?: boolean;
   /** What to import; null: the release has none. `place`: its path in stream metadata, for messages. */
   readonly artifact: Artifact | null;
   readonly place: string;
@@ -81,10 +84,11 @@ export interface NamedImage {
 }
 
 export function importedImage(image: NamedImage, question: ImageQuestion): ImageVerdict {
-  const { current, artifact, place, isInstallers, nameOf, commands } = image;
+  const { current, artifact, place, isInstallers, isId = false, nameOf, commands } = image;
   const to = artifact === null ? '' : nameOf(artifact.version);
   if (artifact !== null && current === to) return { type: 'current', image: current, version: artifact.version };
   if (!isInstallers && !question.isAdopted) {
+    if (isId) return unknownImage(current, question);
     return notOurs(current, `Image ${current} was not created by the installer of this cluster, judging by its name.`);
   }
   if (artifact === null) return noImage(current, question, place);

@@ -32,6 +32,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     {
       current,
       isInstallers: type !== 'uuid' && isNamedByInstaller(current, question),
+      isId: type === 'uuid',
       artifact: readArtifact(question.images, 'nutanix', 'qcow2'),
       place: 'artifacts.nutanix.formats.qcow2',
       nameOf: (version) => nameWithVersion(base, version, MAX_NAME_LENGTH),

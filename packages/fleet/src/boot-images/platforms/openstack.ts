@@ -1,5 +1,5 @@
 import { fieldAt, isJsonObject, type JsonObject, textAt, withField } from '../json.ts';
-import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs } from '../verdict.ts';
+import { badSpec, badTemplate, type ImageQuestion, type ImageVerdict, notOurs, unknownImage } from '../verdict.ts';
 import {
   readArtifact,
   download,
@@ -68,7 +68,9 @@ function judgeTemplate(spec: JsonObject, question: ImageQuestion): ImageVerdict 
   const text = name || otherText(image);
   if (text === '') return badTemplate('image', 'id, filter or imageRef', image);
   if (name === '' && !question.isAdopted)
-    return notOurs(text, `The image is selected by ${text}, which is user-managed.`);
+    return textAt(image, 'id') === ''
+      ? notOurs(text, `The image is selected by ${text}, which is user-managed.`)
+      : unknownImage(text, question);
   const view = {
     kind: TEMPLATE_KIND,
     rule: judgeProviderSpec,

@@ -10,6 +10,7 @@ import {
   noRegion,
   notOurs,
   type Platform,
+  unknownImage,
 } from '../verdict.ts';
 import { templateCommands } from './import.ts';
 
@@ -102,7 +103,7 @@ export function judgeRegionImage(choice: RegionChoice, question: ImageQuestion):
   const { cloud, region, current, text } = choice;
   const target = regionImage(question.images, cloud, region);
   if (target !== null && current === target.id) return { type: 'current', image: current, version: target.version };
-  if (!question.isAdopted && !question.knownImages.has(current)) return notOurs(text, whyNotOurs(choice, question));
+  if (!question.isAdopted && !question.knownImages.has(current)) return judgeUnlisted(choice, question);
   if (target !== null) {
     return { type: 'change', image: text, to: target.id, version: target.version, spec: choice.change(target.id) };
   }
@@ -110,12 +111,13 @@ export function judgeRegionImage(choice: RegionChoice, question: ImageQuestion):
   return noRegion(text, region, Object.keys(objectAt(question.images, 'images', cloud, 'regions')));
 }
 
-function whyNotOurs({ current, text }: RegionChoice, { images }: ImageQuestion): string {
-  if (current === '') return `The image is selected by ${text}, which is user-managed.`;
-  const licensed = Object.values(objectAt(images, 'rhel-coreos-extensions', 'aws-winli', 'regions'));
+/** An image that no release of this cluster had since Slipway was installed. */
+function judgeUnlisted({ current, text }: RegionChoice, question: ImageQuestion): ImageVerdict {
+  if (current === '') return notOurs(text, `The image is selected by ${text}, which is user-managed.`);
+  const licensed = Object.values(objectAt(question.images, 'rhel-coreos-extensions', 'aws-winli', 'regions'));
   return licensed.some((region) => textAt(region, 'image') === current)
-    ? `Image ${current} includes a Windows licence.`
-    : `Image ${current} is in no release that this cluster has used: it is a marketplace image or a custom one.`;
+    ? notOurs(text, `Image ${current} includes a Windows licence.`)
+    : unknownImage(current, question);
 }
 
 // The image in an infrastructure template: the same data as a providerSpec in another format. So each platform has one

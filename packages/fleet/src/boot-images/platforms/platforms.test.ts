@@ -94,6 +94,31 @@ describe.each(platforms)('the image of machines on %s', (platform) => {
   });
 });
 
+it('an image is unknown, not user-managed, if it is named by an id, or is a copy that the installer made', () => {
+  const unknown = imageCases.filter((each) => {
+    const verdict = platformDef(each.platform).machineApi(each.spec, buildImageQuestion(each));
+    return verdict.type === 'theirs' && verdict.isUnknown;
+  });
+  expect(unknown.map(({ name }) => name)).toEqual([
+    'gcp-copied-by-the-installer',
+    'aws-unknown',
+    'alibabacloud-unknown',
+    'nutanix-by-uuid',
+  ]);
+  for (const each of unknown) {
+    const question = { ...buildImageQuestion(each), isAdopted: true };
+    expect(['change', 'manual']).toContain(platformDef(each.platform).machineApi(each.spec, question).type);
+  }
+});
+
+it('an unknown image is explained, with the command that adopts it', () => {
+  const unknown = imageCases.find(({ name }) => name === 'aws-unknown');
+  const verdict = unknown && platformDef('aws').machineApi(unknown.spec, buildImageQuestion(unknown));
+  expect(verdict).toMatchObject({
+    why: 'Slipway does not know image ami-0123456789abcdef0: it is of an earlier release, from a marketplace or a custom one. It stays. If a release shipped it, let Slipway replace it: slipway bootimages adopt aws-unknown',
+  });
+});
+
 /** What the spec is after a verdict was followed. */
 const done = (verdict: ImageVerdict, spec: JsonObject): JsonObject =>
   verdict.type === 'manual' ? merged(spec, parsePatch(verdict.commands.at(-1) ?? '')) : specAfter(verdict, spec);

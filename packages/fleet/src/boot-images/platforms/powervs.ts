@@ -38,6 +38,7 @@ function judgeProviderSpec(spec: JsonObject, question: ImageQuestion): ImageVerd
     {
       current,
       isInstallers: type === 'Name' && question.infrastructureName !== '' && isOwn(current, own),
+      isId: type === 'ID',
       artifact: readArtifact(question.images, 'powervs', 'ova.gz'),
       place: 'artifacts.powervs.formats["ova.gz"]',
       nameOf: (version) => nameWithVersion(base, version, MAX_NAME_LENGTH),

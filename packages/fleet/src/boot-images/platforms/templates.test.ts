@@ -168,3 +168,22 @@ describe('a template', () => {
     expect(templateRule('GCPMachineTemplate', 'constructor', nowhere)).toBeNull();
   });
 });
+
+it('an image in a template is unknown, not user-managed, if it is named by an id', () => {
+  const unknown = templateCases.filter((each) => {
+    const verdict = findRule(each)(each.spec, buildTemplateQuestion(each));
+    return verdict.type === 'theirs' && verdict.isUnknown;
+  });
+  expect(unknown.map(({ name }) => name)).toEqual([
+    'capi-aws-unknown',
+    'capi-openstack-untold-0',
+    'capi-openstack-v1beta2-untold-0',
+    'capi-nutanix-untold-0',
+    'capi-powervs-untold-0',
+    'capi-powervs-untold-1',
+    'capi-powervs-v1beta3-untold-0',
+    'capi-powervs-v1beta3-untold-1',
+    'capi-vpc-untold-0',
+    'capi-vpc-v1beta2-untold-0',
+  ]);
+});

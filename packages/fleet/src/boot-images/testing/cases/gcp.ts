@@ -53,6 +53,12 @@ export const gcpCases: readonly ImageCase[] = [
     verdict: 'theirs',
   },
   {
+    name: 'gcp-copied-by-the-installer',
+    platform: 'gcp',
+    spec: gcpDisk(gcpSpec, 'demo-x7k2p-rhcos-image'),
+    verdict: 'theirs',
+  },
+  {
     name: 'gcp-of-another-project',
     platform: 'gcp',
     spec: gcpDisk(gcpSpec, 'projects/demo-project/global/images/golden'),
