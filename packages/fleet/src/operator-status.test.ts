@@ -118,6 +118,27 @@ describe('Degraded, for each of the jobs', () => {
     expect(found).toMatchObject({ status: 'False' });
   });
 
+  it('not for a condition that is False', () => {
+    const ended = (types: Conditions) =>
+      conditionsOf(types).map((each) => Object.assign(each, { status: 'False' as const }));
+    const worker = pool('worker');
+    const over = ended({ Degraded: 'x', PinnedImageSetsDegraded: 'x', Updating: 'x' });
+    const images = ended({ BootImageUpdateDegraded: 'x', BootImageUpdateProgressing: 'x' });
+    const facts: Partial<OperatorFacts> = {
+      pools: [pool('master'), { ...worker, status: { ...worker.status, conditions: over } }],
+      streams: { type: 'OSImageStreamsDegraded', status: 'False', message: 'x' },
+      machineConfiguration: { metadata: { name: 'cluster' }, spec: {}, status: { conditions: images } },
+    };
+    for (const type of ['Degraded', 'Progressing']) expect(condition(type, facts)).toMatchObject({ status: 'False' });
+  });
+
+  it('more than ten objects are counted', () => {
+    const dataImages = Array.from({ length: 12 }, (_, at) => dataImage(`host-${10 + at}`, 3));
+    const { message = '' } = condition('Degraded', { dataImages }) ?? {};
+    expect(message.split('\n')).toHaveLength(11);
+    expect(message).toMatch(/metal\/host-19: .*\nand 2 more$/);
+  });
+
   it('several together are all named, and a long one does not hide the others', () => {
     const found = condition('Degraded', {
       streams: { type: 'OSImageStreamsDegraded', status: 'True', message: 's'.repeat(9000) },
@@ -139,6 +160,16 @@ describe('the version', () => {
     [
       'the masters fail',
       { pools: [pool('master', { Updated: '', Degraded: 'x' })] },
+      /waiting for MachineConfigPool master/,
+    ],
+    [
+      'the status of the masters is older than their spec',
+      { pools: [pool('master', { Updated: '' }, { metadata: { name: 'master', generation: 2 } })] },
+      /waiting for MachineConfigPool master/,
+    ],
+    [
+      'the masters run the config before',
+      { pools: [pool('master', { Updated: '' }, { spec: { configuration: { name: 'rendered-master-2' } } })] },
       /waiting for MachineConfigPool master/,
     ],
     [
@@ -167,6 +198,12 @@ describe('the version', () => {
       reason: expect.stringMatching(/^VersionChanging/),
       message: expect.stringMatching(why),
     });
+  });
+
+  it('is not reported before the first one is reached', () => {
+    const facts = { areStreamsCurrent: false, reported: null };
+    expect(compute(facts).versions).toEqual([{ name: 'slipway', version: '1.2.3' }]);
+    expect(condition('Available', facts)?.message).toBe('Version: none yet');
   });
 
   it('does not wait for workers, which are reported', () => {

@@ -1,7 +1,8 @@
 import type { Decision, MachineResource } from '@slipway/fleet/boot-images';
+import { createMetrics } from '@slipway/kube';
 import { printRecovery } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
-import { createVerdictBoard } from './report-controller.ts';
+import { createBootImageMetrics, createVerdictBoard } from './report-controller.ts';
 import { simulateForbiddenWrite } from './testing/forbidden-write.ts';
 
 const kind = { api: 'machine.openshift.io', kind: 'MachineSet' } as const;
@@ -82,4 +83,26 @@ describe('a write that is forbidden for twelve minutes, and is retried all the t
     const isFailing = scrapes.map((page) => page.includes('slipway_boot_image_failed{'));
     expect(isFailing).toEqual(scrapes.map((_, minute) => minute > 0 && minute < patchedAt));
   });
+});
+
+it('the metric tells a MachineSet from a MachineDeployment of the same name, and forgets what no longer fails', async () => {
+  const metrics = createMetrics();
+  const measured = createBootImageMetrics(metrics);
+  const labels = async () => {
+    const all = await metrics.registry.getMetricsAsJSON();
+    return all
+      .filter(({ name }) => name === 'slipway_boot_image_failed')
+      .flatMap(({ values }) => values.map((each) => each.labels));
+  };
+  const resource = { ...set('a'), api: 'cluster.x-k8s.io' } as const;
+  const code = 'SLW_BOOT_IMAGES_WRITE';
+  measured.failing([
+    { resource, code },
+    { resource: { ...resource, kind: 'MachineDeployment' }, code },
+  ]);
+  expect(await labels()).toMatchObject([{ kind: 'MachineSet' }, { kind: 'MachineDeployment' }]);
+  measured.failing([{ resource, code }]);
+  expect(await labels()).toEqual([
+    { namespace: 'machines', name: 'a', api: 'cluster.x-k8s.io', kind: 'MachineSet', code },
+  ]);
 });

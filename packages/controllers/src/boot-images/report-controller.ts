@@ -348,7 +348,7 @@ export interface BootImageMetrics {
   failing(verdicts: readonly Pick<ResourceVerdict, 'resource' | 'code'>[]): void;
 }
 
-function createBootImageMetrics({ registry }: Pick<Metrics, 'registry'>): BootImageMetrics {
+export function createBootImageMetrics({ registry }: Pick<Metrics, 'registry'>): BootImageMetrics {
   const gauge = new Gauge({
     name: 'slipway_boot_image_failed',
     help: '1 for a MachineSet or MachineDeployment whose boot image cannot be kept current, by error code.',

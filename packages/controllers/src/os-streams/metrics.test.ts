@@ -31,3 +31,12 @@ it('what has ended is no longer served', async () => {
   });
   expect(lines).toEqual([]);
 });
+
+it('a process that no longer leads serves nothing', async () => {
+  const lines = await scrape((metrics) => {
+    metrics.pools([blocked]);
+    metrics.problems([{ code: 'SLW_STREAM_SOURCE_FAILED', message: 'release image: gone' }]);
+    metrics.reset();
+  });
+  expect(lines).toEqual([]);
+});
