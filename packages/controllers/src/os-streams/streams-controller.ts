@@ -47,10 +47,21 @@ import {
   findStreamObject,
 } from '../sources.ts';
 import { createStreamMetrics, type StreamMetrics } from './metrics.ts';
-import { createRetryBackoff, DEFAULT_PULL_SECRET, type OsStreamsOptions, type RetryBackoff } from './options.ts';
+import {
+  createRetryBackoff,
+  DEFAULT_PULL_SECRET,
+  DEFAULT_TAG_INTERVAL_MS,
+  type OsStreamsOptions,
+  type RetryBackoff,
+} from './options.ts';
 import { poolStreamsController } from './pool-streams-controller.ts';
-import { computePullSecretDigest, keepRegistry, type KeptRegistry } from './registry.ts';
-import { createTagReader, type TagReader } from './tag-reader.ts';
+import {
+  computePullSecretDigest,
+  createTagReader,
+  keepRegistry,
+  type KeptRegistry,
+  type TagReader,
+} from './registry.ts';
 import { buildStreamsCondition, upgradeableController } from './upgradeable-controller.ts';
 
 /** Everything that is only about OS image streams. Render and rollout follow what these write. */
@@ -74,7 +85,7 @@ function osStreamsController(
 ): ControllerDef {
   const { namespace, pullSecret = DEFAULT_PULL_SECRET } = options;
   const pace = createRetryBackoff(options.retry);
-  const tags = createTagReader(options.tagIntervalMs);
+  const tags = createTagReader(options.tagIntervalMs ?? DEFAULT_TAG_INTERVAL_MS);
   const once = (): string[] => [SINGLETON_NAME];
   return {
     name: 'os-streams',

@@ -1,6 +1,6 @@
 import type { StreamSources } from '@slipway/fleet/stream-discovery';
 import { describe, expect, it } from 'vitest';
-import { createTagReader } from './tag-reader.ts';
+import { createTagReader } from './registry.ts';
 
 const TAG = 'registry.example/release:4.22';
 const release = (image: string): StreamSources => ({ commandLine: null, configMap: null, release: { image } });
