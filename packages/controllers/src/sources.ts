@@ -35,6 +35,7 @@ import {
   toStreams,
   readTrackedStream,
 } from '@slipway/fleet';
+import { machineAnnotations } from '@slipway/fleet/drain';
 import { configMapPair, toImagePair, type StreamSources } from '@slipway/fleet/stream-discovery';
 import type { StoreReader, Source, Stored } from '@slipway/kube';
 
@@ -78,13 +79,13 @@ function keepNodeFields({ metadata, spec, status }: Stored<Node>): Stored<Node> 
 
 function keepNodeMetadata({ name, uid, resourceVersion, ...rest }: Stored<Node>['metadata']): Stored<Node>['metadata'] {
   const { creationTimestamp, deletionTimestamp, labels = {}, annotations = {} } = rest;
-  const ours = Object.entries(annotations).filter(([key]) => OUR_ANNOTATION.test(key));
+  const kept = Object.entries(annotations).filter(([key]) => OUR_ANNOTATION.test(key) || machineAnnotations.has(key));
   return {
     name,
     uid,
     resourceVersion,
     labels,
-    annotations: Object.fromEntries(ours),
+    annotations: Object.fromEntries(kept),
     ...(creationTimestamp !== undefined && { creationTimestamp }),
     ...(deletionTimestamp !== undefined && { deletionTimestamp }),
   };

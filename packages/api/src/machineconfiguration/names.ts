@@ -96,6 +96,11 @@ export const drainSinceAnnotation = ours('drain-since');
 /** On a Node: what blocks its drain, human-readable. The drain controller removes it when the drain proceeds. */
 export const drainBlockedAnnotation = ours('drain-blocked');
 
+/** On a Node that may reboot for its update: what `scale-down-disabled` of the cluster autoscaler was before. */
+export const scaleDownBeforeAnnotation = ours('scale-down-disabled-before');
+/** On a Machine or MachineHealthCheck that the drain controller paused: the nodes that may reboot, with commas. */
+export const rebootingNodesAnnotation = ours('rebooting-nodes');
+
 /** On the MachineConfiguration `cluster`: how nodes handle drift: `leave`, `heal` or `heal-after=10m`. */
 export const driftPolicyAnnotation = ours('drift-policy');
 

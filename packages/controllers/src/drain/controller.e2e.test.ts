@@ -1,12 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
-import { cordonedAnnotation, drainBlockedAnnotation, drainSinceAnnotation, nodeAnnotations } from '@slipway/api';
-import { createMetrics } from '@slipway/kube';
+import { cordonedAnnotation, drainBlockedAnnotation, drainSinceAnnotation, nodeAnnotations, nodes } from '@slipway/api';
+import { createMetrics, KubeError, type KubeObject, type Name, type Resource, type WriteGuard } from '@slipway/kube';
 import { runControllers, type RunningControllers } from '@slipway/testing/run-controllers';
 import { until } from '@slipway/testing/wait';
+import { reportReady } from '@slipway/testing/stand-in-kubelet';
 import { sampleStep } from '@slipway/testing/sample';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { drainController } from './controller.ts';
 import { type DrainCluster, startDrainCluster } from './testing/drain-cluster.ts';
+import {
+  addMachine,
+  CLUSTER_NAMESPACE,
+  clusterApiMachines,
+  findVictims,
+  healthChecks,
+  MACHINE_NAMESPACE,
+} from './testing/machine-replacers.ts';
 
 const { lastAppliedDrain } = nodeAnnotations;
 const ofDaemonSet = { owner: { kind: 'DaemonSet', name: 'agents' } };
@@ -27,12 +36,40 @@ afterEach(async () => {
 });
 
 /** `killAtWrite`: simulates a kill right before that write. */
-function run(killAtWrite?: number): RunningControllers {
+function run(killAtWrite?: number, guard?: WriteGuard): RunningControllers {
   metrics = createMetrics();
-  const started = runControllers(cluster.client, [drainController({ metrics })], { killAtWrite });
+  const drain = drainController({ metrics, machineApiNamespace: MACHINE_NAMESPACE });
+  const started = runControllers(cluster.client, [drain], { killAtWrite, guard });
   running.push(started);
   return started;
 }
+
+/** The annotations that keep other programs from deleting the machine of a node. */
+async function readProtection(name: string) {
+  const others = /\/(machine|cluster-namespace)$/;
+  const keys = (object: KubeObject | undefined, key: RegExp): string[] | undefined =>
+    object &&
+    Object.entries(object.metadata.annotations ?? {})
+      .filter(([annotation]) => key.test(annotation) && !others.test(annotation))
+      .map(([annotation, value]) => `${annotation}=${value}`)
+      .sort();
+  const key = /scale-down|x-k8s\.io|rebooting/;
+  const check = { namespace: MACHINE_NAMESPACE, name: 'workers' };
+  return {
+    node: keys(await cluster.client.find(nodes, { name }), key),
+    machine: keys(await cluster.client.find(clusterApiMachines, { namespace: CLUSTER_NAMESPACE, name }), key),
+    check: keys(await cluster.client.find(healthChecks, check), key),
+  };
+}
+const unprotected = { node: [], machine: [], check: [] };
+const SCALE_DOWN = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
+const wholeProtection = {
+  node: [`${SCALE_DOWN}=true`, 'slipway.dev/scale-down-disabled-before='],
+  machine: ['cluster.x-k8s.io/skip-remediation=slipway.dev', 'slipway.dev/rebooting-nodes=a'],
+  check: ['cluster.x-k8s.io/paused=slipway.dev', 'slipway.dev/rebooting-nodes=a'],
+};
+const annotateObject = (resource: Resource, name: Name, annotations: Record<string, string | null>) =>
+  cluster.client.patch(resource, name, { type: 'merge', body: { metadata: { annotations } } }, {});
 
 async function readDrainState(name: string) {
   const { metadata, spec } = await cluster.node(name);
@@ -266,6 +303,129 @@ describe('a drain that a budget blocks', () => {
   });
 });
 
+describe('a node that reboots for its update', () => {
+  it('is not deleted by the autoscaler, nor replaced by health checks, from before it may reboot until it is ready', async () => {
+    await cluster.addNode('a', { annotations: await addMachine(cluster.client, 'a') });
+    await cluster.addNode('b', { annotations: { [SCALE_DOWN]: 'true' } });
+    await cluster.addPod('web-1', 'a');
+    await reportReady(cluster.client, 'a');
+    const { writes } = run();
+    await cluster.ask('a', 'drain-rendered-1');
+    await untilTerminating('web-1');
+    await cluster.endPods();
+    await untilNode('a', { applied: 'drain-rendered-1' });
+    // It is empty and down now, which makes the machine a victim of all three.
+    await reportReady(cluster.client, 'a', { isReady: false });
+    expect(await readProtection('a')).toEqual(wholeProtection);
+    expect(await findVictims(cluster.client)).toEqual({ autoscaler: [], clusterApi: [], machineApi: [] });
+    // Its daemon can be done before its kubelet is.
+    await cluster.ask('a', 'uncordon-rendered-1');
+    await untilNode('a', atRest('uncordon-rendered-1'));
+    expect(await readProtection('a')).toEqual(wholeProtection);
+    await reportReady(cluster.client, 'a');
+    await until(async () => expect(await readProtection('a')).toEqual(unprotected));
+    expect(writes).toEqual([
+      'patch Node a',
+      'evict Pod shop/web-1',
+      'patch Machine clusters/a',
+      'patch MachineHealthCheck openshift-machine-api/workers',
+      'patch Node a',
+      'patch Node a',
+      'patch Machine clusters/a',
+      'patch MachineHealthCheck openshift-machine-api/workers',
+      'patch Node a',
+    ]);
+    // A machine that fails later is replaced.
+    await reportReady(cluster.client, 'a', { isReady: false });
+    expect(await findVictims(cluster.client)).toEqual({ autoscaler: ['a'], clusterApi: ['a'], machineApi: ['a'] });
+  });
+
+  it.each([
+    { is: 'has a Machine and is ready when its update ends', hasMachine: true, isReady: true },
+    { is: 'has no Machine', hasMachine: false, isReady: false },
+  ])('and $is costs no further write of its Node', async ({ hasMachine, isReady }) => {
+    await cluster.addNode('a', { annotations: hasMachine ? await addMachine(cluster.client, 'a') : {} });
+    await cluster.addNode('b');
+    const { writes } = run();
+    await cluster.ask('a', 'drain-rendered-1');
+    await untilNode('a', { applied: 'drain-rendered-1' });
+    await reportReady(cluster.client, 'a', { isReady });
+    await cluster.ask('a', 'uncordon-rendered-1');
+    await untilNode('a', atRest('uncordon-rendered-1'));
+    expect(await readProtection('a')).toEqual(hasMachine ? unprotected : { node: [] });
+    expect(count(writes, 'patch Node a')).toBe(3);
+  });
+
+  it('that is the only one of its cluster is protected too', async () => {
+    await cluster.addNode('a', { annotations: await addMachine(cluster.client, 'a') });
+    run();
+    await cluster.ask('a', 'drain-rendered-1');
+    await untilNode('a', { applied: 'drain-rendered-1', isCordoned: false });
+    expect(await readProtection('a')).toEqual(wholeProtection);
+    await cluster.ask('a', 'uncordon-rendered-1');
+    await until(async () => expect(await readProtection('a')).toEqual(unprotected));
+  });
+
+  it('leaves what users have set: before its update, and during it', async () => {
+    const annotations = { ...(await addMachine(cluster.client, 'a')), [SCALE_DOWN]: 'true' };
+    const machine = { namespace: CLUSTER_NAMESPACE, name: 'a' };
+    const check = { namespace: MACHINE_NAMESPACE, name: 'workers' };
+    await cluster.addNode('a', { annotations });
+    await cluster.addNode('b');
+    await annotateObject(clusterApiMachines, machine, { 'cluster.x-k8s.io/skip-remediation': '' });
+    const { writes } = run();
+    await cluster.ask('a', 'drain-rendered-1');
+    await untilNode('a', { applied: 'drain-rendered-1' });
+    await annotateObject(healthChecks, check, { 'cluster.x-k8s.io/paused': 'by a user' });
+    await cluster.ask('a', 'uncordon-rendered-1');
+    await untilNode('a', atRest('uncordon-rendered-1'));
+    expect(await readProtection('a')).toEqual({
+      node: [`${SCALE_DOWN}=true`],
+      machine: ['cluster.x-k8s.io/skip-remediation='],
+      check: ['cluster.x-k8s.io/paused=by a user'],
+    });
+    expect(count(writes, 'patch Machine clusters/a')).toBe(0);
+  });
+
+  it('and whose machine is deleted meanwhile leaves no health check paused, even if no controller ran by then', async () => {
+    for (const name of ['a', 'b']) {
+      await cluster.addNode(name, { annotations: await addMachine(cluster.client, name) });
+    }
+    const first = run();
+    for (const name of ['a', 'b']) await cluster.ask(name, 'drain-rendered-1');
+    for (const name of ['a', 'b']) await untilNode(name, { applied: 'drain-rendered-1' });
+    expect((await readProtection('a')).check).toContain('slipway.dev/rebooting-nodes=a,b');
+    await cluster.client.delete(nodes, { name: 'a' }, {});
+    await until(async () =>
+      expect((await readProtection('b')).check).toEqual([
+        'cluster.x-k8s.io/paused=slipway.dev',
+        'slipway.dev/rebooting-nodes=b',
+      ]),
+    );
+    await first.stop();
+    await cluster.client.delete(nodes, { name: 'b' }, {});
+    run();
+    await until(async () => expect((await readProtection('b')).check).toEqual([]));
+  });
+
+  it('waits with its reboot if its health check cannot be paused, and says so', async () => {
+    await cluster.addNode('a', { annotations: await addMachine(cluster.client, 'a') });
+    await cluster.addNode('b');
+    const dying = run(undefined, ({ resource, name }) => {
+      if (resource.kind !== 'MachineHealthCheck') return;
+      throw new KubeError('SLW_KUBE_FORBIDDEN', `machinehealthchecks ${name.name} is forbidden`);
+    });
+    await cluster.ask('a', 'drain-rendered-1');
+    const blocked = expect.stringMatching(/no MachineHealthCheck can replace its machine: .*workers is forbidden/);
+    await untilNode('a', { blocked, applied: undefined });
+    await untilEvent('a', 'FailedToDrain', /workers is forbidden/, 'Warning');
+    await dying.stop();
+    run();
+    await untilNode('a', { applied: 'drain-rendered-1', blocked: undefined });
+    expect(await readProtection('a')).toEqual(wholeProtection);
+  });
+});
+
 describe('a controller that is killed between two writes', () => {
   /** A whole drain and the uncordon, from any state. The budget allows the eviction once it is seen to block. */
   async function goOn(isOver: () => boolean): Promise<void> {
@@ -280,18 +440,23 @@ describe('a controller that is killed between two writes', () => {
 
   it.each([
     // Cordon, two evictions, the blockers, the allowed eviction, no blockers, completion, uncordon.
-    { by: 'no user', unschedulable: false, pods: ['free', 'web'], writes: 8 },
-    { by: 'a user', unschedulable: true, pods: [], writes: 3 },
+    { by: 'no user', unschedulable: false, pods: ['free', 'web'], writes: 8, hasMachine: false },
+    { by: 'a user', unschedulable: true, pods: [], writes: 3, hasMachine: false },
+    // Cordon, Machine and MachineHealthCheck, completion, both again, uncordon.
+    { by: 'no user (it has a Machine)', unschedulable: false, pods: [], writes: 7, hasMachine: true },
   ])(
     'leaves a state that the next one completes, whichever write it was, on a node that $by had cordoned',
-    async ({ unschedulable, pods, writes: least }) => {
+    async ({ unschedulable, pods, writes: least, hasMachine }) => {
       // A write refused because of a stale view is one more kill point: their number is not fixed.
       let isKilled = true;
       const { first, step } = sampleStep('drain', 3);
       let write = first - step;
       while (isKilled && write < 2 * least) {
         write += step;
-        await cluster.addNode('a', { unschedulable });
+        await cluster.addNode('a', {
+          unschedulable,
+          annotations: hasMachine ? await addMachine(cluster.client, 'a') : {},
+        });
         await cluster.addNode('b');
         for (const app of pods) await cluster.addPod(`${app}-1`, 'a', { app });
         await cluster.addBudget('web', 0);
@@ -308,6 +473,7 @@ describe('a controller that is killed between two writes', () => {
         });
         isKilled = next !== null;
         expect(await readDrainState('a')).toEqual({ ...atRest('uncordon-rendered-1'), isCordoned: unschedulable });
+        expect(await readProtection('a')).toEqual(hasMachine ? unprotected : { node: [] });
         expect(await cluster.podNames()).toEqual([]);
         const writes = [...dying.writes, ...(next?.writes ?? [])];
         expect(count(writes, 'evict Pod shop/free-1')).toBe(pods.includes('free') ? 1 : 0);

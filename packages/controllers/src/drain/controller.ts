@@ -1,7 +1,18 @@
 // Drains a node that requests it, as far as PodDisruptionBudgets allow, and uncordons it on request.
 import { type Node, nodes, podDisruptionBudgets, pods } from '@slipway/api';
-import { readDrainFacts, type DrainStep, isBeingDrained, keepWhatDecides, nextDrainStep } from '@slipway/fleet/drain';
 import {
+  readDrainFacts,
+  type DrainStep,
+  findDownSince,
+  isBeingDrained,
+  isProtected,
+  keepWhatDecides,
+  nextDrainStep,
+  protectedUntil,
+  releaseNode,
+} from '@slipway/fleet/drain';
+import {
+  again,
   type Context,
   type ControllerDef,
   done,
@@ -13,17 +24,33 @@ import {
 import { fleetNodes } from '../sources.ts';
 import { type CordonedNode, createDrainAttempts, emptyNode, type DrainAttempts } from './empty-node.ts';
 import { createDrainMetrics } from './metrics.ts';
-import { answerChange, cordonChange, disownChange, unblockChange, patchNode, uncordonChange } from './patch-node.ts';
+import { computeRetryDelay } from './intervals.ts';
+import { ownedForProtection, protectMachine, releaseHealthChecks, releaseMachine } from './machine-protection.ts';
+import {
+  answerChange,
+  cordonChange,
+  disownChange,
+  patchNode,
+  protectChange,
+  releaseChange,
+  reportUnprotected,
+  unblockChange,
+  uncordonChange,
+} from './patch-node.ts';
 
 export interface DrainOptions {
+  /** Where MachineHealthChecks of the Machine API are. */
+  readonly machineApiNamespace?: string | undefined;
   readonly metrics?: Pick<Metrics, 'registry'> | undefined;
 }
 
 const DRAINING = 'draining';
 /** Nodes reconciled concurrently: a run waits for the API server, but not for pods to terminate. */
 const WORKERS = 32;
+/** The key of nodes that were deleted during their update, also while no controller ran. */
+const DELETED_NODES = '*';
 
-export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
+export function drainController({ metrics, machineApiNamespace }: DrainOptions = {}): ControllerDef {
   const attempts = createDrainAttempts(metrics === undefined ? undefined : createDrainMetrics(metrics));
   return {
     name: 'drain',
@@ -39,14 +66,18 @@ export function drainController({ metrics }: DrainOptions = {}): ControllerDef {
             .map(({ metadata }) => metadata.name),
       },
     ],
-    owns: [{ resource: nodes }, { resource: pods, subresource: 'eviction' }],
+    owns: [{ resource: nodes }, { resource: pods, subresource: 'eviction' }, ...ownedForProtection],
     workers: WORKERS,
+    startsWith: [DELETED_NODES],
     // A process that no longer leads must not report on drains.
     listen: () => attempts.forgetAll,
     async reconcile(name, context) {
       const node = context.read(nodes).get(name);
       if (node === undefined) {
         attempts.forget(name);
+        if (machineApiNamespace === undefined) return done();
+        const isDeleted = (each: string): boolean => context.read(nodes).get(each) === undefined;
+        await releaseHealthChecks(machineApiNamespace, isDeleted, context);
         return done();
       }
       const step = nextDrainStep(readDrainFacts(node), context.read(nodes).size === 1);
@@ -64,16 +95,18 @@ async function executeStep(
 ): Promise<Next> {
   switch (step.type) {
     case 'rest':
-      return done();
+      return isProtected(node) ? settleProtection(node, context) : done();
     case 'disown':
       await patchNode(node, disownChange, context.write);
       return done();
     case 'unblock':
       await patchNode(node, unblockChange, context.write);
       return done();
-    case 'spare':
-      await skipDrain(step, node, context);
+    case 'protect':
+      await patchNode(node, protectChange(node), context.write);
       return done();
+    case 'spare':
+      return skipDrain(step, node, context);
     case 'cordon':
       return emptyNode(await cordon(step, node, context), attempts, context);
     case 'empty':
@@ -86,17 +119,20 @@ async function executeStep(
 
 type DrainStepOf<T extends DrainStep['type']> = Extract<DrainStep, { type: T }>;
 
-async function skipDrain(
-  step: DrainStepOf<'spare'>,
-  node: Stored<Node>,
-  { write, events, log }: Context,
-): Promise<void> {
-  await patchNode(node, answerChange(step.wish), write);
+async function skipDrain(step: DrainStepOf<'spare'>, node: Stored<Node>, context: Context): Promise<Next> {
+  const { write, events, log } = context;
+  const unprotected = await protectMachine(node, context);
+  if (unprotected !== null) {
+    await reportUnprotected(node, unprotected, context);
+    return again(computeRetryDelay(0));
+  }
+  await patchNode(node, answerChange(node, step.wish), write);
   const message =
     `The node is not drained for the update to ${step.wish.config}: there is no other node to run its pods. ` +
     'A reboot interrupts them';
   log.info(message);
   events.record(nodes, node, { type: 'Normal', reason: 'Drain', message });
+  return done();
 }
 
 async function cordon(
@@ -105,20 +141,47 @@ async function cordon(
   context: Context,
 ): Promise<CordonedNode> {
   const now = context.now();
-  const cordoned = await patchNode(node, cordonChange(ours, since, now), context.write);
+  const cordoned = await patchNode(node, cordonChange(node, ours, since, now), context.write);
   const message = `The node is cordoned, and is being drained for the update to ${wish.config}`;
   if (ours) context.events.record(nodes, node, { type: 'Normal', reason: 'Cordon', message });
   context.log.info({ cordonedBefore: !ours }, 'started a drain');
   return { node: cordoned, drain: { type: 'empty', wish, since: since ?? now.getTime() }, isFresh: true };
 }
 
-async function uncordon(
-  step: DrainStepOf<'uncordon'>,
-  node: Stored<Node>,
-  { write, events, log }: Context,
-): Promise<void> {
+/** All requests of the node are answered, and it is protected: it is about to reboot, or is not ready since. */
+async function settleProtection(node: Stored<Node>, context: Context): Promise<Next> {
+  const now = context.now().getTime();
+  const isUpdating = readDrainFacts(node).wanted?.verb === 'drain';
+  const until = protectedUntil(node, isUpdating, now);
+  if (until === Infinity) return done();
+  if (until !== null) return again(until - now);
+  await releaseMachine(node, context);
+  await patchNode(node, releaseChange(node), context.write);
+  context.log.info('the node is no longer protected from health checks and the cluster autoscaler');
+  return done();
+}
+
+/**
+ * What ends the protection, if it can end now. The node is uncordoned in any case: the next run tries again. Only health
+ * checks count from when the node went down; the autoscaler starts to count when it may delete the node.
+ */
+async function endProtection(node: Stored<Node>, context: Context): Promise<ReturnType<typeof releaseNode>> {
+  if (!isProtected(node) || (findDownSince(node) !== null && readDrainFacts(node).hasMachine)) return {};
   try {
-    await patchNode(node, uncordonChange(step.wish, step.ours), write);
+    await releaseMachine(node, context);
+    return releaseNode(node);
+  } catch (error) {
+    if (!isKubeError(error) || isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
+    context.log.warn({ err: error }, 'the machine is not replaced by health checks until this write succeeds');
+    return {};
+  }
+}
+
+async function uncordon(step: DrainStepOf<'uncordon'>, node: Stored<Node>, context: Context): Promise<void> {
+  const { write, events, log } = context;
+  const released = await endProtection(node, context);
+  try {
+    await patchNode(node, uncordonChange(step.wish, step.ours, released), write);
   } catch (error) {
     if (isKubeError(error, 'SLW_KUBE_FORBIDDEN', 'SLW_KUBE_INVALID')) {
       events.record(nodes, node, { type: 'Warning', reason: 'FailedToUncordon', message: error.message });

@@ -14,7 +14,8 @@ import { again, type Context, done, type Next, type Stored } from '@slipway/kube
 import type { DrainMetrics } from './metrics.ts';
 import { evictPods, type Refusal, computeRetryTime, type SortedPods, sortPods } from './evict-pods.ts';
 import { HOUR, isTimeToWarn, computeCheckDelay, computeRetryDelay } from './intervals.ts';
-import { answerChange, patchNode, reportBlocked } from './patch-node.ts';
+import { protectMachine } from './machine-protection.ts';
+import { answerChange, patchNode, reportBlocked, reportUnprotected } from './patch-node.ts';
 
 export interface CordonedNode {
   readonly node: Stored<Node>;
@@ -110,7 +111,12 @@ async function completeDrain(
   attempts: DrainAttempts,
   context: Context,
 ): Promise<Next> {
-  await patchNode(node, answerChange(drain.wish), context.write);
+  const unprotected = await protectMachine(node, context);
+  if (unprotected !== null) {
+    await reportUnprotected(node, unprotected, context);
+    return again(computeRetryDelay(context.now().getTime() - drain.since));
+  }
+  await patchNode(node, answerChange(node, drain.wish), context.write);
   attempts.forget(node.metadata.name);
   const seconds = Math.max(0, Math.round((context.now().getTime() - drain.since) / 1000));
   const message =

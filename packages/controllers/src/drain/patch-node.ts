@@ -14,6 +14,8 @@ import {
   type DrainRequest,
   type Obstacle,
   type PodFacts,
+  protectNode,
+  releaseNode,
 } from '@slipway/fleet/drain';
 import type { Context, Stored, Writer } from '@slipway/kube';
 import { findOwnerName, type Refusal } from './evict-pods.ts';
@@ -35,25 +37,30 @@ interface NodeChange {
 }
 
 /** `since`: the start of a drain that is already running. */
-export const cordonChange = (ours: boolean, since: number | null, now: Date): NodeChange => ({
+export const cordonChange = (node: Node, ours: boolean, since: number | null, now: Date): NodeChange => ({
   ...(ours && { unschedulable: true }),
   annotations: {
+    ...protectNode(node),
     ...(ours && { [cordonedAnnotation]: now.toISOString() }),
     ...(since === null && { [drainSinceAnnotation]: now.toISOString() }),
   },
 });
 
-export const answerChange = (wish: DrainRequest): NodeChange => ({
+/** After it the machine may reboot. */
+export const answerChange = (node: Node, wish: DrainRequest): NodeChange => ({
   annotations: {
+    ...protectNode(node),
     [nodeAnnotations.lastAppliedDrain]: wish.text,
     [drainSinceAnnotation]: null,
     [drainBlockedAnnotation]: null,
   },
 });
 
-export const uncordonChange = (wish: DrainRequest, ours: boolean): NodeChange => ({
+/** `released`: what ends the protection of the node, if it ends with the update. */
+export const uncordonChange = (wish: DrainRequest, ours: boolean, released: NodeChange['annotations']): NodeChange => ({
   ...(ours && { unschedulable: null }),
   annotations: {
+    ...released,
     [nodeAnnotations.lastAppliedDrain]: wish.text,
     ...(ours && { [cordonedAnnotation]: null }),
     [drainSinceAnnotation]: null,
@@ -64,6 +71,10 @@ export const uncordonChange = (wish: DrainRequest, ours: boolean): NodeChange =>
 export const disownChange: NodeChange = { annotations: { [cordonedAnnotation]: null } };
 
 export const unblockChange: NodeChange = { annotations: { [drainBlockedAnnotation]: null } };
+
+export const protectChange = (node: Node): NodeChange => ({ annotations: protectNode(node) });
+
+export const releaseChange = (node: Node): NodeChange => ({ annotations: releaseNode(node) });
 
 const blockedChange = (text: string): NodeChange => ({
   annotations: { [drainBlockedAnnotation]: text === '' ? null : text },
@@ -94,6 +105,15 @@ export async function reportBlocked(node: Stored<Node>, blockers: DrainBlockers,
   if (text === '') return;
   if (blockers.isLoud) events.record(nodes, node, { type: 'Warning', reason: 'FailedToDrain', message: text });
   else if (blocked === '') events.record(nodes, node, { type: 'Normal', reason: 'Drain', message: text });
+}
+
+/** The node is drained, but a health check could replace its machine while it reboots. */
+export async function reportUnprotected(node: Stored<Node>, why: string, context: Context): Promise<void> {
+  const text = `The node is drained, and waits until no MachineHealthCheck can replace its machine: ${why}`;
+  if (text === readDrainFacts(node).blocked) return;
+  await patchNode(node, blockedChange(text), context.write);
+  context.log.warn({ text }, 'the drain is blocked');
+  context.events.record(nodes, node, { type: 'Warning', reason: 'FailedToDrain', message: text });
 }
 
 async function describeBlockers(

@@ -1,4 +1,10 @@
-import { cordonedAnnotation, drainBlockedAnnotation, drainSinceAnnotation, nodeAnnotations } from '@slipway/api';
+import {
+  cordonedAnnotation,
+  drainBlockedAnnotation,
+  drainSinceAnnotation,
+  nodeAnnotations,
+  scaleDownBeforeAnnotation,
+} from '@slipway/api';
 import { describe, expect, it } from 'vitest';
 import { readDrainFacts, nextDrainStep } from './drain-step.ts';
 
@@ -112,6 +118,17 @@ describe('a node', () => {
     ],
   ])('%s', (_, said, step) => {
     expect(decideStep(said)).toEqual(step);
+  });
+
+  it('that is the only one is marked before its Machine, so that an abandoned update is cleaned up', () => {
+    const annotations = {
+      [nodeAnnotations.desiredDrain]: 'drain-b',
+      'machine.openshift.io/machine': 'openshift-machine-api/m',
+    };
+    const node = { metadata: { name: 'n', annotations } };
+    expect(nextDrainStep(readDrainFacts(node), true)).toEqual({ type: 'protect' });
+    const marked = { metadata: { name: 'n', annotations: { ...annotations, [scaleDownBeforeAnnotation]: '' } } };
+    expect(nextDrainStep(readDrainFacts(marked), true)).toEqual({ type: 'spare', wish: drain });
   });
 
   it('that is the only one is not drained, and not cordoned', () => {

@@ -6,6 +6,7 @@ import {
   type Node,
   nodeAnnotations,
 } from '@slipway/api';
+import { isProtected, readMachineReferences } from './reboot-protection.ts';
 
 export interface DrainFacts {
   /** What the daemon requests, and the last request that was answered; null: none yet. */
@@ -18,6 +19,9 @@ export interface DrainFacts {
   readonly since: number | null;
   /** What its drain was last reported to wait for; '' for nothing. */
   readonly blocked: string;
+  /** The Node names a Machine. */
+  readonly hasMachine: boolean;
+  readonly isProtected: boolean;
 }
 
 export interface DrainRequest {
@@ -28,7 +32,8 @@ export interface DrainRequest {
   readonly config: string;
 }
 
-export function readDrainFacts({ metadata, spec }: Node): DrainFacts {
+export function readDrainFacts(node: Node): DrainFacts {
+  const { metadata, spec } = node;
   const { annotations = {} } = metadata;
   const since = Date.parse(annotations[drainSinceAnnotation] ?? '');
   return {
@@ -38,6 +43,8 @@ export function readDrainFacts({ metadata, spec }: Node): DrainFacts {
     isCordonedByUs: annotations[cordonedAnnotation] !== undefined,
     since: Number.isNaN(since) ? null : since,
     blocked: annotations[drainBlockedAnnotation] ?? '',
+    hasMachine: readMachineReferences(node).length > 0,
+    isProtected: isProtected(node),
   };
 }
 
@@ -62,6 +69,8 @@ export type DrainStep =
   | { readonly type: 'disown' }
   /** It is not being drained, but its annotation names what blocks the drain: another client wrote it. */
   | { readonly type: 'unblock' }
+  /** Its drain is skipped, and its Machine must not be replaced: the Node records that before the Machine does. */
+  | { readonly type: 'protect' }
   /** No other node could run its pods: the drain is skipped. */
   | { readonly type: 'spare'; readonly wish: DrainRequest }
   /** `ours` false: a user has cordoned it, and only the start time is recorded. */
@@ -78,7 +87,9 @@ export function nextDrainStep(facts: DrainFacts, isOnlyNode: boolean): DrainStep
     return { type: facts.blocked === '' ? 'rest' : 'unblock' };
   }
   if (wanted.verb === 'uncordon') return { type: 'uncordon', wish: wanted, ours: isCordonedByUs };
-  if (isOnlyNode) return { type: 'spare', wish: wanted };
+  if (isOnlyNode) {
+    return facts.hasMachine && !facts.isProtected ? { type: 'protect' } : { type: 'spare', wish: wanted };
+  }
   if (isUnschedulable && since !== null) return { type: 'empty', wish: wanted, since };
   return { type: 'cordon', wish: wanted, ours: !isUnschedulable, since };
 }

@@ -8,3 +8,18 @@ export {
   fingerprintBudgets,
 } from './pods.ts';
 export { blockedText, type Obstacle } from './blocked-text.ts';
+export {
+  checksMachine,
+  findDownSince,
+  isMachineOf,
+  isProtected,
+  type Machine,
+  machineAnnotations,
+  type MachineHealthCheck,
+  protectedUntil,
+  protectNode,
+  readMachineReferences,
+  releaseNode,
+  turnOff,
+  turnOn,
+} from './reboot-protection.ts';

@@ -105,7 +105,7 @@ export function buildControllers(
     rolloutController({ ownNode: settings.ownNode, metrics, gates }),
     machineConfigNodesController(),
     disruptionPolicyController,
-    drainController({ metrics }),
+    drainController({ metrics, machineApiNamespace }),
     certificatesController(firstBoot),
     ...provisioningControllers(firstBoot),
     ...osStreamsControllers({

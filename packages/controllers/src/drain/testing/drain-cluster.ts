@@ -4,6 +4,14 @@ import type { Client, KubeObject, Name, Resource, Stored } from '@slipway/kube';
 import { startTestCluster } from '@slipway/testing/control-plane';
 import { type ApiEvent, listEvents, removeAll } from '@slipway/testing/resources';
 import { addBudget, addNamespace, addPod, allowDisruptions, endPod } from '@slipway/testing/stand-in-kubelet';
+import {
+  CLUSTER_NAMESPACE,
+  clusterApiMachines,
+  healthChecks,
+  installMachineKinds,
+  MACHINE_NAMESPACE,
+  machineApiMachines,
+} from './machine-replacers.ts';
 
 export interface DrainCluster {
   readonly client: Client;
@@ -62,7 +70,8 @@ const ownerReferences = ({
 
 export async function startDrainCluster(): Promise<DrainCluster> {
   const { operator: client, stop } = await startTestCluster();
-  await addNamespace(client, NAMESPACE);
+  for (const name of [NAMESPACE, MACHINE_NAMESPACE, CLUSTER_NAMESPACE]) await addNamespace(client, name);
+  await installMachineKinds(client);
   const allPods = (): Promise<Stored<Pod>[]> => Array.fromAsync(client.list(pods, { namespace: NAMESPACE }));
   const annotate: DrainCluster['annotate'] = async (name, annotations) => {
     await client.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
@@ -111,7 +120,7 @@ export async function startDrainCluster(): Promise<DrainCluster> {
     },
     async clear() {
       for (const { metadata } of await allPods()) await endPod(client, metadata);
-      await removeAll(client, podDisruptionBudgets, nodes);
+      await removeAll(client, podDisruptionBudgets, nodes, clusterApiMachines, machineApiMachines, healthChecks);
     },
     stop,
   };

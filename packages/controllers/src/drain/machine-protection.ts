@@ -1,0 +1,128 @@
+// Before a drained node may reboot: prevents that a MachineHealthCheck replaces its machine meanwhile.
+// Read when needed and not watched: in most clusters one of these APIs is missing.
+import type { Node } from '@slipway/api';
+import { formatProblem } from '@slipway/fleet';
+import {
+  checksMachine,
+  isMachineOf,
+  type Machine,
+  type MachineHealthCheck,
+  readMachineReferences,
+  turnOff,
+  turnOn,
+} from '@slipway/fleet/drain';
+import { type Context, isKubeError, type KubeObject, type Owned, type Resource, type Stored } from '@slipway/kube';
+
+type Name = Readonly<Record<'namespace' | 'name', string>>;
+
+const machineKind = { version: 'v1beta1', kind: 'Machine', plural: 'machines', namespaced: true } as const;
+
+const clusterApiMachines: Resource<Machine> = { ...machineKind, group: 'cluster.x-k8s.io' };
+
+const machineApiMachines: Resource<Machine> = { ...machineKind, group: 'machine.openshift.io' };
+
+const machineHealthChecks: Resource<MachineHealthCheck> = {
+  group: 'machine.openshift.io',
+  version: 'v1beta1',
+  kind: 'MachineHealthCheck',
+  plural: 'machinehealthchecks',
+  namespaced: true,
+};
+
+export const ownedForProtection: readonly Owned[] = [
+  { resource: clusterApiMachines },
+  { resource: machineHealthChecks },
+];
+
+/** Writes only changes. Returns why the node's machine is not protected; null if it is, or if it needs no protection. */
+export async function protectMachine(node: Stored<Node>, context: Context): Promise<string | null> {
+  try {
+    for (const { api, ...reference } of readMachineReferences(node)) {
+      if (api === 'cluster.x-k8s.io') await skipRemediation(node, reference, context);
+      else await pauseHealthChecks(node, reference, context);
+    }
+    return null;
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_FORBIDDEN', 'SLW_KUBE_INVALID')) return formatProblem(error);
+    throw error;
+  }
+}
+
+async function skipRemediation({ metadata }: Stored<Node>, reference: Name, context: Context): Promise<void> {
+  const machine = await findMachine(clusterApiMachines, reference, metadata.name, context);
+  if (machine === undefined) return;
+  await annotate(clusterApiMachines, machine, turnOn(machine, 'skip-remediation', metadata.name), context);
+}
+
+async function pauseHealthChecks({ metadata }: Stored<Node>, reference: Name, context: Context): Promise<void> {
+  const machine = await findMachine(machineApiMachines, reference, metadata.name, context);
+  if (machine === undefined) return;
+  for (const check of await listHealthChecks(reference.namespace, context)) {
+    if (checksMachine(check, machine)) {
+      await annotate(machineHealthChecks, check, turnOn(check, 'paused', metadata.name), context);
+    }
+  }
+}
+
+export async function releaseMachine(node: Stored<Node>, context: Context): Promise<void> {
+  for (const { api, ...reference } of readMachineReferences(node)) {
+    if (api === 'cluster.x-k8s.io') {
+      const machine = await findMachine(clusterApiMachines, reference, node.metadata.name, context);
+      if (machine !== undefined) {
+        const isFinished = (name: string): boolean => name === node.metadata.name;
+        await annotate(clusterApiMachines, machine, turnOff(machine, 'skip-remediation', isFinished), context);
+      }
+    } else {
+      await releaseHealthChecks(reference.namespace, (name) => name === node.metadata.name, context);
+    }
+  }
+}
+
+/** Health checks that were paused for nodes that are finished, for example because they were deleted. */
+export async function releaseHealthChecks(
+  namespace: string,
+  isFinished: (node: string) => boolean,
+  context: Context,
+): Promise<void> {
+  for (const check of await listHealthChecks(namespace, context)) {
+    await annotate(machineHealthChecks, check, turnOff(check, 'paused', isFinished), context);
+  }
+}
+
+async function findMachine(
+  resource: Resource<Machine>,
+  name: Name,
+  node: string,
+  { client, signal }: Context,
+): Promise<Stored<Machine> | undefined> {
+  const machine = await unlessMissing(client.find(resource, name, { signal }), undefined);
+  return machine !== undefined && isMachineOf(machine, node) ? machine : undefined;
+}
+
+const listHealthChecks = (namespace: string, { client, signal }: Context): Promise<Stored<MachineHealthCheck>[]> =>
+  unlessMissing(Array.fromAsync(client.list(machineHealthChecks, { namespace, signal })), []);
+
+/** The API of the machines may be in another cluster, or nowhere. */
+async function unlessMissing<T>(read: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return otherwise;
+    throw error;
+  }
+}
+
+async function annotate(
+  resource: Resource,
+  object: Stored<KubeObject>,
+  annotations: ReturnType<typeof turnOn>,
+  { write, log }: Context,
+): Promise<void> {
+  if (annotations === null) return;
+  await write.patch(resource, object, { metadata: { annotations } });
+  const { namespace, name } = object.metadata;
+  log.info(
+    { kind: resource.kind, object: `${namespace}/${name}`, annotations },
+    'changed whether a machine is replaced',
+  );
+}
