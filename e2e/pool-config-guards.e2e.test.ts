@@ -80,8 +80,9 @@ describe('a user with only patch machineconfigpools', () => {
     ['another pool’s config', masters],
     ['a bare piece', PIECE],
     ['a config of a pool with a longer name', rendered('worker-gpu', 'a')],
+    ['an earlier config of the pool, from an exported file', older],
   ])('cannot set spec.configuration to %s', async (_, config) => {
-    const message = `spec.configuration.name of pool worker: expected a rendered MachineConfig of this pool, rendered-worker-…, found ${config}`;
+    const message = `spec.configuration.name of pool worker: only the render controller changes it, found ${config}. Omit spec.configuration`;
     await expectRefused(patchPool(user, 'worker', { spec: { configuration: { name: config } } }), GUARD, message);
     expect((await getPool()).spec.configuration?.name).toBe(newest);
   });

@@ -103,7 +103,7 @@ const ASK_FOR_A_TARGET = `To roll the pool back, run slipway rollback POOL or se
  */
 export const poolConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
   name: 'pool-config-guards',
-  description: `Only the controllers write the annotations ${rolloutAnnotations.join(', ')} of a pool, and spec.configuration can only name a rendered MachineConfig of the pool.`,
+  description: `Only the controllers write the annotations ${rolloutAnnotations.join(', ')} of a pool, and only the render controller changes its spec.configuration.`,
   resource: machineConfigPools,
   operations: ['CREATE', 'UPDATE'],
   covers: 'everything',
@@ -131,13 +131,14 @@ export const poolConfigPolicy = (exempt: readonly Identity[]): PolicyDefinition 
       messageExpression: `'only the controllers write the annotation ' + variables.changed.join(', ') + ' of pool ' + object.metadata.name + '. ' + (request.operation == 'CREATE' ? 'Omit it from a new pool' : '${ASK_FOR_A_TARGET}. Omit it from files for kubectl apply')`,
     },
     {
+      // Of an existing pool, not even another config of the same pool: a file with the config of the day on which it was
+      // exported, applied again and again, would move all machines there and back.
       // The last dash ends the name of the pool: worker must not get a config of worker-gpu.
       expression:
-        "variables.config == '' || variables.config == variables.before || (variables.config.startsWith(variables.prefix) && variables.config.substring(size(variables.prefix)).matches('^[^-]+$'))",
-      message:
-        'spec.configuration.name of a pool must be a rendered MachineConfig of that pool. Omit spec.configuration',
+        "variables.config == '' || variables.config == variables.before || (request.operation == 'CREATE' && variables.config.startsWith(variables.prefix) && variables.config.substring(size(variables.prefix)).matches('^[^-]+$'))",
+      message: 'only the render controller changes spec.configuration.name of a pool. Omit spec.configuration',
       messageExpression:
-        "'spec.configuration.name of pool ' + object.metadata.name + ': expected a rendered MachineConfig of this pool, ' + variables.prefix + '…, found ' + variables.config + '. Omit spec.configuration: the render controller sets it'",
+        "'spec.configuration.name of pool ' + object.metadata.name + ': ' + (request.operation == 'CREATE' ? 'expected a rendered MachineConfig of this pool, ' + variables.prefix + '…' : 'only the render controller changes it') + ', found ' + variables.config + '. Omit spec.configuration: the render controller sets it'",
     },
   ],
 });
