@@ -29,6 +29,11 @@ describe('the pool’s patch of a decision', () => {
     expect(buildDecisionPatch(pool(annotations), [], unchanged)).toEqual({ [targetConfigAnnotation]: null });
   });
 
+  it('restores a history that a client removed with the whole pool', () => {
+    const patch = buildDecisionPatch(pool({}), [record], unchanged);
+    expect(JSON.parse(patch?.[rolloutHistoryAnnotation] ?? '')).toEqual([record]);
+  });
+
   it('puts the latest ended rollout first', () => {
     const older = { ...record, config: 'rendered-worker-0' };
     const patch = buildDecisionPatch(pool({}), [older], { ...unchanged, ended: record });

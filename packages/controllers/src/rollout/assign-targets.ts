@@ -62,8 +62,10 @@ export function buildDecisionPatch(
     [rolloutStateAnnotation]: state === null ? null : encodeState(state),
     [targetConfigAnnotation]: held,
   };
-  if (ended !== null) {
-    wanted[rolloutHistoryAnnotation] = encodeHistory(addToHistory(ended, history));
+  if (ended !== null) wanted[rolloutHistoryAnnotation] = encodeHistory(addToHistory(ended, history));
+  // A client that replaced the whole pool removed it.
+  else if (history.length > 0 && annotations[rolloutHistoryAnnotation] === undefined) {
+    wanted[rolloutHistoryAnnotation] = encodeHistory(history);
   }
   const changed = Object.entries(wanted).filter(([name, value]) => (annotations[name] ?? null) !== value);
   return changed.length === 0 ? null : Object.fromEntries(changed);

@@ -49,6 +49,7 @@ import {
   buildRequestPatch,
 } from './assign-targets.ts';
 import { createRolloutMetrics, type RolloutMetrics } from './metrics.ts';
+import { createPoolMemory, type PoolMemory } from './pool-memory.ts';
 import { readRenderProblem, recordDecisionEvents, writeStatus } from './write-status.ts';
 
 export interface RolloutOptions {
@@ -74,6 +75,7 @@ const computeRunInterval = (machines: number): number => Math.min(MAX_RUN_INTERV
 
 export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = {}): ControllerDef {
   const views = createFleetViews();
+  const memory = createPoolMemory();
   const measured = metrics === undefined ? undefined : createRolloutMetrics(metrics);
   return {
     name: 'rollout',
@@ -114,8 +116,11 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
     // A decision on stale state could make a second machine unavailable for one slot.
     waitsForWritesOf: 'all',
     minIntervalMs: (_, read) => computeRunInterval(read(nodes).size),
-    // A process that no longer leads must not report on pools.
-    listen: () => () => measured?.reset(),
+    // A process that no longer leads must not report on pools, and what it remembers becomes outdated.
+    listen: () => () => {
+      measured?.reset();
+      memory.forgetAll();
+    },
     async reconcile(name, context) {
       const { read } = context;
       const pool = read(machineConfigPools).get(name);
@@ -123,9 +128,11 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
       measured?.homeless(view.homeless().map(({ node }) => node.metadata));
       if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) {
         measured?.forget(name);
+        memory.forget(name);
         return done();
       }
-      return reconcilePool(pool, view, { context, measured, ownNode: ownNode ?? null, gates });
+      memory.remember(pool);
+      return reconcilePool(pool, view, { context, measured, memory, ownNode: ownNode ?? null, gates });
     },
   };
 }
@@ -133,14 +140,16 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
 interface RolloutDeps {
   readonly context: Context;
   readonly measured: RolloutMetrics | undefined;
+  readonly memory: PoolMemory;
   readonly ownNode: string | null;
   readonly gates: Gates | undefined;
 }
 
 async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Next> {
-  const { context, measured } = parts;
+  const { context, measured, memory } = parts;
   const members = view.membersOf(pool.metadata.name);
-  const { pool: facts, history, problems } = readPoolFacts(pool);
+  const whole = memory.complete(pool);
+  const { pool: facts, history, problems } = readPoolFacts(whole);
   const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
   const now = context.now().getTime();
   if (request !== undefined) {
@@ -153,7 +162,7 @@ async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): P
     });
     context.log.info({ request, answer: answered.state?.answer }, 'answered a rollout request');
     // The change of the pool triggers the next reconcile.
-    await patchAnnotations(pool, buildRequestPatch(pool, history, answered), context);
+    memory.remember(await patchAnnotations(pool, buildRequestPatch(pool, history, answered), context));
     return done();
   }
   const decision = decidePool({
@@ -167,7 +176,7 @@ async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): P
   });
   const patch = buildDecisionPatch(pool, history, decision);
   if (patch !== null) {
-    await patchAnnotations(pool, patch, context);
+    memory.remember(await patchAnnotations(pool, patch, context));
     recordDecisionEvents(pool, facts.state, decision, context);
     return done();
   }
@@ -179,7 +188,7 @@ async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): P
     pool: facts,
     nodes: machines,
     renderProblem: readRenderProblem(pool),
-    source: pool.spec.configuration,
+    source: whole.spec.configuration,
     previous: pool.status?.configuration,
     problems,
     osStream: usesStreams(parts.gates) ? readPoolStreamInput(pool, context.read) : undefined,
