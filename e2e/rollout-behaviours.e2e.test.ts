@@ -14,6 +14,7 @@ import { ignitionConfig, specWithFile } from '@slipway/testing/builders';
 import { drawSample } from '@slipway/testing/sample';
 import { until, untilFound } from '@slipway/testing/wait';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectNoFightWithGitOps } from './rollout/gitops.ts';
 import { expectPolicyActions, policyActions, policyKinds, prepareForPolicies } from './rollout/policies.ts';
 import { countOut, desiredOf, type RolloutScene, startRolloutScene } from './rollout/rollout-scene.ts';
 
@@ -254,6 +255,12 @@ it('maxUnavailable changed in flight', async () => {
   expect(after.most()).toBe(1);
   after.stop();
 });
+
+it('a GitOps tool that applies the pool and its MachineConfig all the time', async () => {
+  await settled(await expectNoFightWithGitOps(scene, { intervalMs: 200, workers: workers(), soak: '0s' }));
+  const { soak, waves } = rolloutPolicyAnnotations;
+  await scene.patchPool('worker', { metadata: { annotations: { [soak]: null, [waves]: null } } });
+}, 120_000);
 
 describe('node disruption policy', () => {
   beforeAll(async () => {

@@ -16,6 +16,7 @@ export { loadKubeconfig } from './client/kubeconfig.ts';
 export {
   formatApiVersion,
   type Key,
+  buildApiPath,
   keyOf,
   type KubeObject,
   type Name,

@@ -20,11 +20,13 @@ import {
   OLD_TOKEN,
   rhel9,
 } from '@slipway/fleet/boot-images/testing';
+import { startGitOps } from '@slipway/testing/stand-in-gitops';
 import { until } from '@slipway/testing/wait';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { selectTimeout } from './canary.ts';
 import { UNUSED_MS } from './garbage-collection.ts';
 import { places, type Running } from './testing/boot-images-cluster.ts';
+import { expectImageInGitWins, expectOmittedImageIsOurs, fileOf } from './testing/gitops.ts';
 import {
   addMachineSet,
   cluster,
@@ -36,7 +38,9 @@ import {
   machineSet,
   opt,
   prepare,
+  providerSpecOf,
   run,
+  setWrites,
   untilVerdict,
   useBootImagesCluster,
 } from './testing/boot-images-fixture.ts';
@@ -47,12 +51,6 @@ const place = (name: string) => ({ namespace: places.machineApi, name });
 const change = (name: string, body: object) =>
   cluster.client.patch(machineSets, place(name), { type: 'merge', body }, {});
 const withValue = (value: object) => ({ spec: { template: { spec: { providerSpec: { value } } } } });
-
-/** Every write to a MachineSet, in order, such as `patch a 200`. */
-const setWrites = async (running: Running): Promise<string[]> =>
-  (await running.writes())
-    .filter(({ resource }) => resource === 'machinesets')
-    .map(({ verb, name, code }) => `${verb} ${name.split('/')[1] ?? ''} ${code}`);
 
 const owner = (kind: string, group = 'hive.openshift.io') => ({
   apiVersion: `${group}/v1beta1`,
@@ -150,6 +148,27 @@ describe('another client that reverts the image', () => {
     const forgotten = { metadata: { annotations: { 'slipway.dev/boot-image': null } } };
     await cluster.client.patch(bootImageHistories, history, { type: 'merge', body: forgotten }, {});
     await untilVerdict(running, 'a', { verdict: 'current' });
+  });
+});
+
+describe('a GitOps tool that applies a MachineSet again and again', () => {
+  it('without its image and user data gets the new ones with one write', () => expectOmittedImageIsOurs(50));
+
+  it('with its image wins, and is reported after three writes', () => expectImageInGitWins(50));
+
+  it('with a list that contains the image wins too, even if it leaves the image out', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    const set = await addMachineSet('a', gcpSpec);
+    const file = fileOf(set, ['userDataSecret']);
+    const [disk] = (gcpSpec['disks'] ?? []) as JsonObject[];
+    const { image: _, ...rest } = disk ?? {};
+    Reflect.set(providerSpecOf(file.manifest) ?? {}, 'disks', [rest]);
+    const running = await run();
+    await untilVerdict(running, 'a', { verdict: 'current' });
+    const gitOps = await startGitOps(cluster.client, [file], 50);
+    await untilVerdict(running, 'a', { verdict: 'failed' });
+    await gitOps.stop();
+    expect((await setWrites(running)).filter((write) => write === 'patch a 200').length).toBeLessThanOrEqual(3);
   });
 });
 

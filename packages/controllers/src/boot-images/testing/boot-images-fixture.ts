@@ -181,3 +181,9 @@ export const untilVerdict = (
   until(() => {
     expect({ name, ...verdict(name) }).toMatchObject({ name, ...expected });
   });
+
+/** Every write to a MachineSet, in order, such as `patch a 200`. */
+export const setWrites = async ({ writes }: Running): Promise<string[]> =>
+  (await writes())
+    .filter(({ resource }) => resource === 'machinesets')
+    .map(({ verb, name, code }) => `${verb} ${name.split('/')[1] ?? ''} ${code}`);
