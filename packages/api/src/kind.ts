@@ -49,6 +49,8 @@ export interface Resource<T> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Versions that controllers can read and write as well, newest first: the client uses the first that is served. */
+  readonly newerVersions?: readonly string[];
   /** Never set: carries the object's type, so that `client.get(pools, …)` returns a pool. */
   readonly type?: T;
 }
@@ -56,12 +58,17 @@ export interface Resource<T> {
 export const formatCrdName = (kind: Pick<Kind, 'group' | 'plural'>): string => `${kind.plural}.${kind.group}`;
 
 /** The resource for the version of a kind that controllers read and write. */
-export const toResource = <T>({ group, kind, plural, namespaced }: Kind<T>, version: string): Resource<T> => ({
+export const toResource = <T>(
+  { group, kind, plural, namespaced }: Kind<T>,
+  version: string,
+  newerVersions: readonly string[] = [],
+): Resource<T> => ({
   group,
   version,
   kind,
   plural,
   namespaced,
+  ...(newerVersions.length > 0 && { newerVersions }),
 });
 
 /** For `kubectl scale` and autoscalers. */

@@ -7,6 +7,7 @@ import {
   machineNamingStrategy,
   machineStatusFields,
   machineTemplate,
+  NEWER_CLUSTER_API_VERSIONS,
 } from './machine-template.ts';
 
 const strategy = object('How machines are replaced after the template changes.', {
@@ -91,4 +92,4 @@ export const machineDeploymentKind: Kind<MachineDeployment> = {
   versions: [{ name: 'v1beta1', schema, columns, status: true, scale: replicasScale('.status.selector') }],
 };
 
-export const machineDeployments = toResource(machineDeploymentKind, 'v1beta1');
+export const machineDeployments = toResource(machineDeploymentKind, 'v1beta1', NEWER_CLUSTER_API_VERSIONS);

@@ -7,6 +7,7 @@ import {
   machineNamingStrategy,
   machineStatusFields,
   machineTemplate,
+  NEWER_CLUSTER_API_VERSIONS,
 } from './machine-template.ts';
 
 const schema = object('A set of identical machines, managed by Cluster API.', {
@@ -56,4 +57,4 @@ export const clusterApiMachineSetKind: Kind<ClusterApiMachineSet> = {
   versions: [{ name: 'v1beta1', schema, columns, status: true, scale: replicasScale('.status.selector') }],
 };
 
-export const clusterApiMachineSets = toResource(clusterApiMachineSetKind, 'v1beta1');
+export const clusterApiMachineSets = toResource(clusterApiMachineSetKind, 'v1beta1', NEWER_CLUSTER_API_VERSIONS);

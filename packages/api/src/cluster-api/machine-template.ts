@@ -4,6 +4,12 @@ import { conditions, objectReference, QUALIFIED_NAME_PATTERN } from '../shared-f
 
 export const CLUSTER_API_GROUP = 'cluster.x-k8s.io';
 
+/**
+ * Of MachineSets and MachineDeployments, besides v1beta1. The fields that controllers read are the same there, except for
+ * the strategy of a MachineDeployment and the group of infrastructureRef; code that reads those accepts both formats.
+ */
+export const NEWER_CLUSTER_API_VERSIONS = ['v1beta2'] as const;
+
 const bootstrap = object('Source of the first-boot configuration: configRef or dataSecretName.', {
   configRef: optional(objectReference('Template of a bootstrap provider.')),
   dataSecretName: optional(text('Name of the Secret with the configuration.', { maxLength: 253 })),

@@ -518,7 +518,7 @@ describe('the report on all resources', () => {
   it('does not wait for Cluster API if it is not installed', async () => {
     await prepare('GCP', [opt.machineSets()]);
     await addMachineSet('a', gcpSpec);
-    await cluster.withoutClusterApi(async () => {
+    await cluster.withClusterApi([], async () => {
       const running = await run();
       await untilVerdict(running, 'a', { verdict: 'current' });
       await until(async () =>

@@ -1,6 +1,7 @@
 // For every kind of infrastructure template, Cluster API's MachineSets and MachineDeployments on a real kube-apiserver:
 // before, after, and that nothing else changes.
 import {
+  bootImageHistories,
   type ClusterApiMachineSet,
   clusterApiMachineSets,
   type MachineDeployment,
@@ -17,6 +18,7 @@ import {
 import type { KubeObject } from '@slipway/kube';
 import type { AuditedRequest } from '@slipway/testing/audit';
 import { sampleCases } from '@slipway/testing/sample';
+import { until } from '@slipway/testing/wait';
 import { describe, expect, it } from 'vitest';
 import { places } from './testing/boot-images-cluster.ts';
 import {
@@ -136,6 +138,59 @@ describe('Cluster API', () => {
       expect(after.map((template) => JSON.stringify(template))).toEqual(
         templates.map((template) => JSON.stringify(template)),
       );
+    },
+  );
+
+  it.each(['v1beta1', 'v1beta2'] as const)(
+    'counts as installed where only %s is served, and its machines get the image of the release',
+    async (version) => {
+      const each = templateCases.find(({ kind, verdict }) => kind === 'GCPMachineTemplate' && verdict === 'change');
+      if (each === undefined) throw new Error('there is no such case');
+      await prepare('None');
+      await cluster.setPlatform('AWS', { aws: { region: TEMPLATE_REGION } });
+      await cluster.withClusterApi([version], async () => {
+        await addTemplate(each);
+        const { kind, name } = each;
+        const reference = version === 'v1beta1' ? referenceTo(each) : { apiGroup: INFRASTRUCTURE_GROUP, kind, name };
+        for (const maker of makers) {
+          const { metadata, spec } = buildClusterApiSet(nameFor(each, maker), referenceTo(each));
+          const machine = { ...spec?.template?.spec, infrastructureRef: reference };
+          const made: KubeObject & { spec: object } = {
+            metadata,
+            spec: { ...spec, template: { ...spec?.template, spec: machine } },
+          };
+          const served = { ...maker.resource, version, newerVersions: [] };
+          await until(() => cluster.client.create<KubeObject>(served, made));
+        }
+        const running = await run();
+        for (const maker of makers) await untilVerdict(running, nameFor(each, maker), { verdict: 'current' });
+        const writes = await running.writes();
+        for (const maker of makers) {
+          const { template, stub, writes: own } = await readObserved(each, maker, writes);
+          expect({ template, stub, own }).toEqual({
+            template: `${each.name}-…`,
+            stub: 'worker-user-data-managed',
+            own: ['patch 200'],
+          });
+        }
+        // They count in the report, and each history is deleted together with its owner.
+        await until(async () => {
+          const { status } = await cluster.configuration();
+          expect(status?.conditions).toContainEqual(
+            expect.objectContaining({
+              type: 'BootImageUpdateProgressing',
+              message: expect.stringMatching(
+                /Reconciled 1 of 1 CAPI MachineSets.*1 of 1 CAPI MachineDeployments/,
+              ) as string,
+            }),
+          );
+        });
+        const histories = await Array.fromAsync(cluster.client.list(bootImageHistories));
+        expect(
+          histories.flatMap(({ metadata }) => metadata.ownerReferences?.map(({ apiVersion }) => apiVersion)),
+        ).toEqual([version, version].map((served) => `cluster.x-k8s.io/${served}`));
+        await running.stop();
+      });
     },
   );
 });

@@ -12,6 +12,7 @@ import {
   type NamedTemplate,
   readTemplateReference,
   templateKind,
+  type TemplateKindName,
   toTemplateResource,
   readUserDataSecret,
 } from '@slipway/fleet/boot-images';
@@ -125,9 +126,12 @@ async function isReferencedNow(secret: string, namespace: string, { client, sign
 /** Every change of a resource triggers a run, and templates outlive this interval anyway. */
 const BETWEEN_RUNS_MS = 60_000;
 
-/** Keys are template kinds, with the version to read. */
+/** Keys are template kinds. */
 export function collectTemplatesController({ clusterApiNamespace: namespace }: BootImagesOptions): ControllerDef {
-  const listKeys = (machines: Stored<ClusterApiMachines>): string[] => formatTemplateKeys(namespace, machines);
+  const listKeys = (machines: Stored<ClusterApiMachines>): string[] => {
+    const read = readTemplateReference({ namespace }, machines);
+    return read.ok ? [read.reference.kind] : [];
+  };
   return {
     name: 'boot-images-templates',
     gate: BOOT_IMAGES_GATE,
@@ -137,19 +141,17 @@ export function collectTemplatesController({ clusterApiNamespace: namespace }: B
     ],
     owns: allTemplates.map((resource) => ({ resource })),
     minIntervalMs: BETWEEN_RUNS_MS,
-    async reconcile(key, context) {
-      const [kind = '', version = ''] = key.split('/');
+    async reconcile(kind, context) {
       if (!isTemplateKind(kind)) return done();
-      return (await collect(toTemplateResource(kind, version), namespace, context)) > 0 ? again(GRACE_MS) : done();
+      return (await collect(inAnyVersion(kind), namespace, context)) > 0 ? again(GRACE_MS) : done();
     },
   };
 }
 
-function formatTemplateKeys(namespace: string, machines: ClusterApiMachines): string[] {
-  const read = readTemplateReference({ namespace }, machines);
-  if (!read.ok) return [];
-  const { kind, version } = read.reference;
-  return [`${kind}/${version ?? templateKind(kind).versions.at(-1) ?? ''}`];
+/** A reference of v1beta2 names no version, and the provider may not serve the newest that we know. */
+function inAnyVersion(kind: TemplateKindName): Templates {
+  const [oldest = '', ...newer] = templateKind(kind).versions;
+  return { ...toTemplateResource(kind, oldest), newerVersions: newer.toReversed() };
 }
 
 type Templates = Resource<InfrastructureTemplate>;

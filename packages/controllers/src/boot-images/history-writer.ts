@@ -124,7 +124,7 @@ async function create(
 ): Promise<History> {
   const { api, kind, namespace } = resource;
   const { name, uid } = owner.metadata;
-  const ownerReferences = [{ apiVersion: `${api}/v1beta1`, kind, name, uid }];
+  const ownerReferences = [{ apiVersion: owner.apiVersion ?? `${api}/v1beta1`, kind, name, uid }];
   const metadata = { name: historyName(resource), namespace, annotations: { ...annotations }, ownerReferences };
   const made = await write.createIfAbsent(bootImageHistories, { metadata, spec: historySpec(resource) });
   // The cache is stale, or the set was recreated and its old history is not garbage-collected yet.

@@ -109,7 +109,12 @@ export const twinSource = (namespace: string): Source<MachineSet> => ({
   project: keepAuthority,
 });
 
-const keepClusterApiMachineSet = ({ metadata, spec }: Stored<ClusterApiMachineSet>): Stored<ClusterApiMachineSet> => ({
+const keepClusterApiMachineSet = ({
+  apiVersion,
+  metadata,
+  spec,
+}: Stored<ClusterApiMachineSet>): Stored<ClusterApiMachineSet> => ({
+  ...(apiVersion !== undefined && { apiVersion }),
   metadata: keepMetadata(metadata),
   ...(spec !== undefined && { spec }),
 });
@@ -121,7 +126,12 @@ export const clusterApiMachineSetSource = (namespace: string): NamespacedSource<
   project: keepClusterApiMachineSet,
 });
 
-const keepMachineDeployment = ({ metadata, spec }: Stored<MachineDeployment>): Stored<MachineDeployment> => ({
+const keepMachineDeployment = ({
+  apiVersion,
+  metadata,
+  spec,
+}: Stored<MachineDeployment>): Stored<MachineDeployment> => ({
+  ...(apiVersion !== undefined && { apiVersion }),
   metadata: keepMetadata(metadata),
   ...(spec !== undefined && { spec }),
 });

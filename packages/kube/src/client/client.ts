@@ -1,8 +1,9 @@
-import { KubeError } from './errors.ts';
+import { isKubeError, KubeError } from './errors.ts';
 import { listBatches } from './list.ts';
 import { formatApiVersion, buildApiPath } from './resource.ts';
 import type { KubeObject, Name, Resource, Stored } from './resource.ts';
 import type { Method } from './connections.ts';
+import { createServedVersions } from './served-version.ts';
 import type { Transport } from './transport.ts';
 
 /** What must still be true of the object for the write to succeed. */
@@ -113,31 +114,64 @@ function preconditionFields({ resourceVersion, uid }: Precondition): Preconditio
   };
 }
 
-export function createClient(transport: Transport, guards: readonly WriteGuard[] = []): Client {
+interface WriteRequest {
+  readonly method: Method;
+  readonly path: string;
+  readonly query?: Record<string, string>;
+  readonly body: object;
+  readonly contentType?: string;
+}
+
+export function createClient(
+  transport: Transport,
+  guards: readonly WriteGuard[] = [],
+  versions = createServedVersions(transport),
+): Client {
   const check = (attempt: WriteAttempt): void => {
     for (const guard of guards) guard(attempt);
   };
 
+  /** Sends a request in the version that the server serves, and once more if that has changed. */
+  async function inServedVersion<T extends KubeObject, R>(
+    resource: Resource<T>,
+    signal: AbortSignal | undefined,
+    send: (served: Resource<T>) => Promise<R>,
+  ): Promise<R> {
+    const served = await versions.find(resource, signal);
+    try {
+      return await send(served);
+    } catch (error) {
+      if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
+      versions.forget(resource);
+      const other = await versions.find(resource, signal);
+      if (other.version === served.version) throw error;
+      return send(other);
+    }
+  }
+
   async function write<T extends KubeObject>(
     attempt: WriteAttempt,
-    request: { method: Method; path: string; query?: Record<string, string>; body: object; contentType?: string },
+    buildRequest: (served: Resource) => WriteRequest,
     options: WriteOptions = {},
   ): Promise<Stored<T>> {
     check(attempt);
-    const query = {
-      ...request.query,
-      ...(options.fieldManager === undefined ? {} : { fieldManager: options.fieldManager }),
-      ...(options.dryRun === true ? { dryRun: 'All' } : {}),
-    };
     const what = `${attempt.verb} ${describe(attempt.resource, attempt.name)}`;
-    const answer = await transport.json({
-      ...request,
-      query,
-      // The guard may have passed before a wait and fail after it.
-      beforeSend: () => check(attempt),
-      retry: attempt.verb === 'evict' ? 'never' : 'unsent',
-      what,
-      signal: options.signal,
+    const answer = await inServedVersion(attempt.resource, options.signal, (served) => {
+      const request = buildRequest(served);
+      const query = {
+        ...request.query,
+        ...(options.fieldManager === undefined ? {} : { fieldManager: options.fieldManager }),
+        ...(options.dryRun === true ? { dryRun: 'All' } : {}),
+      };
+      return transport.json({
+        ...request,
+        query,
+        // The guard may have passed before a wait and fail after it.
+        beforeSend: () => check(attempt),
+        retry: attempt.verb === 'evict' ? 'never' : 'unsent',
+        what,
+        signal: options.signal,
+      });
     });
     return objectIn<T>(answer, what);
   }
@@ -148,15 +182,17 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
     options: CallOptions = {},
   ): Promise<Stored<T>> {
     const what = `get ${describe(resource, name)}`;
-    const path = buildApiPath(resource, name);
-    const answer = await transport.json({ method: 'GET', path, retry: 'always', what, signal: options.signal });
+    const answer = await inServedVersion(resource, options.signal, (served) => {
+      const path = buildApiPath(served, name);
+      return transport.json({ method: 'GET', path, retry: 'always', what, signal: options.signal });
+    });
     return objectIn<T>(answer, what);
   }
 
   return {
     transport,
 
-    guarded: (guard) => createClient(transport, [...guards, guard]),
+    guarded: (guard) => createClient(transport, [...guards, guard], versions),
 
     get,
 
@@ -170,18 +206,26 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
     },
 
     async *list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}) {
-      for await (const batch of listBatches(transport, { resource, ...options }, options)) yield* batch;
+      const { batches, first } = await inServedVersion(resource, options.signal, async (served) => {
+        const started = listBatches(transport, { ...options, resource: served }, options);
+        return { batches: started, first: await started.next() };
+      });
+      try {
+        for (let next = first; next.done !== true; next = await batches.next()) yield* next.value;
+      } finally {
+        await batches.return('');
+      }
     },
 
     async create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}) {
       const { namespace } = object.metadata;
       return write<T>(
         { verb: 'create', resource, name: object.metadata, precondition: {} },
-        {
+        (served) => ({
           method: 'POST',
-          path: buildApiPath(resource, { namespace }),
-          body: { apiVersion: formatApiVersion(resource), kind: resource.kind, ...object },
-        },
+          path: buildApiPath(served, { namespace }),
+          body: { apiVersion: formatApiVersion(served), kind: served.kind, ...object },
+        }),
         options,
       );
     },
@@ -195,12 +239,12 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
     ) {
       return write<T>(
         { verb: 'patch', resource, name, subresource: options.subresource, precondition },
-        {
+        (served) => ({
           method: 'PATCH',
-          path: buildApiPath(resource, { ...name, subresource: options.subresource }),
+          path: buildApiPath(served, { ...name, subresource: options.subresource }),
           body: withPrecondition(patch, precondition),
           contentType: patchTypes[patch.type],
-        },
+        }),
         options,
       );
     },
@@ -214,18 +258,18 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
       const { namespace, name } = object.metadata;
       return write<T>(
         { verb: 'apply', resource, name: object.metadata, subresource: options.subresource, precondition },
-        {
+        (served) => ({
           method: 'PATCH',
-          path: buildApiPath(resource, { namespace, name, subresource: options.subresource }),
+          path: buildApiPath(served, { namespace, name, subresource: options.subresource }),
           query: options.force === true ? { force: 'true' } : {},
           body: {
-            apiVersion: formatApiVersion(resource),
-            kind: resource.kind,
+            apiVersion: formatApiVersion(served),
+            kind: served.kind,
             ...object,
             metadata: { ...object.metadata, ...preconditionFields(precondition) },
           },
           contentType: 'application/apply-patch+yaml',
-        },
+        }),
         options,
       );
     },
@@ -233,7 +277,11 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
     async delete(resource, name, precondition, options = {}) {
       await write(
         { verb: 'delete', resource, name, precondition },
-        { method: 'DELETE', path: buildApiPath(resource, name), body: deleteBody(precondition, options) },
+        (served) => ({
+          method: 'DELETE',
+          path: buildApiPath(served, name),
+          body: deleteBody(precondition, options),
+        }),
         options,
       );
     },
@@ -241,7 +289,7 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
     async evict(pod, precondition, options = {}) {
       await write(
         { verb: 'evict', resource: pods, name: pod, precondition },
-        {
+        () => ({
           method: 'POST',
           path: buildApiPath(pods, { ...pod, subresource: 'eviction' }),
           body: {
@@ -250,7 +298,7 @@ export function createClient(transport: Transport, guards: readonly WriteGuard[]
             metadata: { name: pod.name, namespace: pod.namespace },
             deleteOptions: deleteBody(precondition, options),
           },
-        },
+        }),
         options,
       );
     },

@@ -5,6 +5,11 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /**
+   * Versions that callers can read and write as well, newest first: requests use the first that the server serves, and
+   * `version` if it serves none. Objects name the version that they were read in.
+   */
+  readonly newerVersions?: readonly string[];
   /** Never set: carries the object's type, so that `client.get(nodes, …)` returns a Node. */
   readonly type?: T;
 }

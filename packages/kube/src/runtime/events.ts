@@ -171,12 +171,12 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
     writer ??= writeAll();
   }
 
-  function buildEvent(resource: Resource, { metadata }: KubeObject, series: Series): CoreEvent {
+  function buildEvent(resource: Resource, { apiVersion, metadata }: KubeObject, series: Series): CoreEvent {
     const { name, namespace, uid, resourceVersion } = metadata;
     return {
       metadata: { name: series.name, namespace: namespace ?? 'default' },
       involvedObject: {
-        apiVersion: formatApiVersion(resource),
+        apiVersion: apiVersion ?? formatApiVersion(resource),
         kind: resource.kind,
         name,
         namespace,

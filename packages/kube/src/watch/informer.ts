@@ -2,6 +2,7 @@ import { systemClock } from '@slipway/base/clock';
 import { isKubeError, KubeError } from '../client/errors.ts';
 import { listBatches, type Scope } from '../client/list.ts';
 import { type Key, keyOf, type KubeObject, type Resource, type Stored } from '../client/resource.ts';
+import { createServedVersions } from '../client/served-version.ts';
 import type { Transport } from '../client/transport.ts';
 import { decideReconnect, type WatchEnd } from './reconnect.ts';
 import {
@@ -62,6 +63,9 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
   const listeners = new Set<(change: Change<T>) => void>();
   const followers = new Set<(key: Key | undefined) => void>();
   const { promise: synced, resolve: markSynced } = Promise.withResolvers<void>();
+  const versions = createServedVersions(transport);
+  /** The version of the kind that the stored objects have. */
+  let readIn = options.resource.version;
   /** Where to resume; undefined: not synced, everything must be read. */
   let version: string | undefined;
   /** During a full read: the keys not seen yet. Those left at the end were deleted meanwhile. */
@@ -121,23 +125,28 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
     if (followers.size > 0) progress(keyOf(event.object));
   }
 
-  async function readList(signal: AbortSignal): Promise<void> {
-    const batches = listBatches(transport, options, { signal });
+  async function readList(scope: Scope<T>, signal: AbortSignal): Promise<void> {
+    const batches = listBatches(transport, scope, { signal });
     let next = await batches.next();
     for (; next.done !== true; next = await batches.next()) for (const object of next.value) put(object);
     finishReading(next.value);
   }
 
   async function follow(signal: AbortSignal): Promise<WatchEnd> {
+    const resource = await versions.find(options.resource, signal);
+    const scope = { ...options, resource };
+    // The stored objects have the fields of another version.
+    if (resource.version !== readIn) version = undefined;
+    readIn = resource.version;
     if (version === undefined) {
       unseen = new Set(store.keys());
-      if (listFirst) await readList(signal);
+      if (listFirst) await readList(scope, signal);
     }
     const onOpen = (): void => {
       problem = undefined;
       downSince = undefined;
     };
-    return watchOnce(transport, options, { from: version, signal, onOpen }, take);
+    return watchOnce(transport, scope, { from: version, signal, onOpen }, take);
   }
 
   function recover(error: unknown): WatchEnd {
@@ -146,6 +155,7 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
       return { type: 'expired' };
     }
     if (isKubeError(error, 'SLW_KUBE_GONE')) version = undefined;
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) versions.forget(options.resource);
     problem = error;
     options.onProblem?.(error);
     return { type: 'failed', retryAfterMs: error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0 };

@@ -77,7 +77,9 @@ export function createStore<T extends KubeObject>(
         // Deleted and recreated unobserved: two changes, not one.
         return [...remove(key), ...this.put(object)];
       }
-      if (old?.metadata.resourceVersion === object.metadata.resourceVersion) return [];
+      // Read again in another version of its kind, it has other fields.
+      const isSame = old?.metadata.resourceVersion === object.metadata.resourceVersion;
+      if (isSame && old?.apiVersion === object.apiVersion) return [];
       reindex(key, old, object);
       objects.set(key, object);
       return [old === undefined ? { type: 'added', object } : { type: 'updated', old, object }];

@@ -9,7 +9,9 @@ import {
   clusterVersions,
   configMaps,
   buildCrd,
+  formatCrdName,
   infrastructures,
+  type Kind,
   machineConfigPools,
   machineConfigs,
   type MachineConfiguration,
@@ -33,6 +35,7 @@ import {
   createClient,
   createMetrics,
   createTransport,
+  isKubeError,
   loadKubeconfig,
   type Stored,
   type Transport,
@@ -41,7 +44,13 @@ import { type AuditedRequest, isWrite, readSettledAuditLog } from '@slipway/test
 import { machineConfigPool, renderedConfig } from '@slipway/testing/builders';
 import { breakGlass, startTestCluster } from '@slipway/testing/control-plane';
 import { createFakeGates, type FakeGates } from '@slipway/testing/gates';
-import { customResourceDefinitions, installCrd, removeAll, removeIfThere } from '@slipway/testing/resources';
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  installCrd,
+  removeAll,
+  removeIfThere,
+} from '@slipway/testing/resources';
 import { runControllers, type RunningControllers, type RunOptions } from '@slipway/testing/run-controllers';
 import { until } from '@slipway/testing/wait';
 import { OS_STREAMS_GATE } from '../../feature-gates.ts';
@@ -59,7 +68,11 @@ const CONTROLLER_VERSION = '1.2.3';
 
 /** Like a provider's CRD, as far as a cloning client can see: an arbitrary, immutable spec. */
 const templateCrd = (kind: string, versions: readonly string[]) => ({
-  metadata: { name: `${kind.toLowerCase()}s.infrastructure.cluster.x-k8s.io` },
+  metadata: {
+    name: `${kind.toLowerCase()}s.infrastructure.cluster.x-k8s.io`,
+    // A provider names the versions that implement a contract of Cluster API.
+    labels: { 'cluster.x-k8s.io/provider': 'infrastructure-test', 'cluster.x-k8s.io/v1beta1': versions.join('_') },
+  },
   spec: {
     group: 'infrastructure.cluster.x-k8s.io',
     scope: 'Namespaced',
@@ -83,6 +96,54 @@ const templateCrd = (kind: string, versions: readonly string[]) => ({
     })),
   },
 });
+
+const clusterApiKinds = [clusterApiMachineSetKind, machineDeploymentKind] as const;
+
+/** Fields of infrastructureRef: each version has fields that the other lacks. */
+const referenceFields = {
+  v1beta1: { optional: ['apiVersion', 'kind', 'name', 'namespace'], required: [] },
+  v1beta2: { optional: ['apiGroup', 'kind', 'name'], required: ['apiGroup', 'kind', 'name'] },
+} as const;
+
+/** Like Cluster API's own CRD in these versions, as far as the fields are concerned that differ between them. */
+const providedCrd = ({ group, kind, plural }: Kind, versions: readonly ('v1beta1' | 'v1beta2')[]) => {
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
+  return {
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: versions.map((name, at) => {
+        const { optional, required } = referenceFields[name];
+        const properties = Object.fromEntries(optional.map((field) => [field, { type: 'string' }]));
+        const reference = { type: 'object', properties, required };
+        const machine = { ...open, properties: { infrastructureRef: reference } };
+        const template = { ...open, properties: { spec: machine } };
+        const schema = { type: 'object', properties: { spec: { ...open, properties: { template } }, status: open } };
+        const columns = { subresources: { status: {} } };
+        return { name, served: true, storage: at === 0, schema: { openAPIV3Schema: schema }, ...columns };
+      }),
+    },
+  };
+};
+
+const allowMissingKind = (error: unknown): void => {
+  if (!isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) throw error;
+};
+
+/** Deletes the CRDs of Cluster API's machines, and installs these. */
+async function replaceClusterApiCrds(client: Client, definitions: readonly CustomResourceDefinition[]): Promise<void> {
+  for (const kind of clusterApiKinds) {
+    const name = { name: formatCrdName(kind) };
+    await removeIfThere(client, customResourceDefinitions, name);
+    await until(async () => {
+      const found = await client.find(customResourceDefinitions, name);
+      if (found !== undefined) throw new Error(`${name.name} is there`);
+    });
+  }
+  await Promise.all(definitions.map((definition) => installCrd(client, definition)));
+}
 
 const templateCrds = templateKinds.map(({ kind, versions }) => templateCrd(kind, versions));
 
@@ -130,8 +191,9 @@ export interface BootImagesCluster {
   setPool(name: string, config: string, osImage: string, updatedMachineCount: number): Promise<void>;
   setSecret(namespace: string, name: string, data: Readonly<Record<string, string>> | null): Promise<void>;
   configuration(): Promise<Stored<MachineConfiguration>>;
-  /** Runs it in a cluster that never had Cluster API. */
-  withoutClusterApi(work: () => Promise<void>): Promise<void>;
+  kubeconfigFor(this: void, who: { readonly user: string; readonly groups: readonly string[] }): Promise<string>;
+  /** Runs it in a cluster that serves only these versions of Cluster API; none: that never had Cluster API. */
+  withClusterApi(versions: readonly ('v1beta1' | 'v1beta2')[], work: () => Promise<void>): Promise<void>;
   /** Removes everything but namespaces and kinds. */
   clear(): Promise<void>;
   stop(): Promise<void>;
@@ -239,20 +301,19 @@ export async function startBootImagesCluster(): Promise<BootImagesCluster> {
       if (data !== null)
         await client.create(secrets, { metadata: { namespace, name }, type: 'Opaque', data: encoded(data) });
     },
+    kubeconfigFor: ({ user, groups }) => controlPlane.kubeconfigFor({ user, groups: [...groups] }),
     configuration: () => client.get(machineConfigurations, { name: 'cluster' }),
-    async withoutClusterApi(work) {
-      const definitions = [clusterApiMachineSetKind, machineDeploymentKind].map((kind) => buildCrd(kind));
-      for (const { metadata } of definitions) {
-        await client.delete(customResourceDefinitions, metadata, {});
-        await until(async () => {
-          const found = await client.find(customResourceDefinitions, metadata);
-          if (found !== undefined) throw new Error(`${metadata.name} is there`);
-        });
-      }
+    async withClusterApi(versions, work) {
+      const ours = [clusterApiMachineSetKind, machineDeploymentKind].map((kind) => buildCrd(kind));
+      await replaceClusterApiCrds(
+        client,
+        versions.length === 0 ? [] : clusterApiKinds.map((kind) => providedCrd(kind, versions)),
+      );
       try {
         await work();
       } finally {
-        await Promise.all(definitions.map((definition) => installCrd(client, definition)));
+        await removeAll(client, clusterApiMachineSets, machineDeployments).catch(allowMissingKind);
+        await replaceClusterApiCrds(client, ours);
       }
     },
     async clear() {
