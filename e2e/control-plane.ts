@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ClusterApiPrograms, resolveClusterApi } from '@slipway/tools/cluster-api';
 import { resolveCommand } from '@slipway/tools/command';
 import { resolveBinaries, startControlPlane, ToolsError, type ControlPlane } from '@slipway/tools/controlplane';
 import { OracleError, resolveOracle } from '@slipway/tools/ignition-oracle';
@@ -19,6 +20,8 @@ declare module 'vitest' {
     nodes: NodesUnderTest;
     /** What a real CRI-O is started from. */
     crio: CrioUnderTest;
+    /** Cluster API's own controllers. */
+    clusterApi: { programs?: ClusterApiPrograms };
   }
 }
 
@@ -33,6 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const nodes = needs.has('nodes') ? await resolveNodes().catch(giveUp) : {};
   project.provide('nodes', nodes);
   project.provide('crio', needs.has('crio') ? await resolveCrioUnderTest(nodes).catch(giveUp) : {});
+  project.provide('clusterApi', needs.has('cluster api') ? { programs: await resolveClusterApi().catch(giveUp) } : {});
   project.provide('command', await resolveCommand());
   const controlPlane = await start(needs).catch(giveUp);
   project.provide('kubeconfig', controlPlane.kubeconfig);

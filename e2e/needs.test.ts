@@ -15,6 +15,7 @@ describe('what a run prepares', () => {
     ['nodes', "const { parts } = inject('nodes');", ['nodes']],
     ['CRI-O, and the nodes on whose disks it runs', "const { parts } = inject('crio');", ['nodes', 'crio']],
     ['Ironic', 'const missing = await isIronicMissing();', ['ironic']],
+    ['Cluster API', "const { programs } = inject('clusterApi');", ['cluster api']],
     ['the oracle', 'oracle = await Oracle.start();', ['oracle']],
   ])('is %s', (_, text, needs) => {
     expect([...findNeeds([text])]).toEqual(needs);
@@ -28,6 +29,7 @@ describe('what a run prepares', () => {
   it('is found for every test that needs more', () => {
     const needs = findNeeds(readTexts('{packages,tools,e2e,bench}/**/*.{cluster,slow}.test.ts'));
     expect([...needs].toSorted()).toEqual([
+      'cluster api',
       'controller manager',
       'crio',
       'ignition client',

@@ -1,5 +1,13 @@
 /** What takes minutes to build, or hundreds of megabytes, and only some tests ask for. */
-export type Need = 'ignition client' | 'nodes' | 'crio' | 'ironic' | 'oracle' | 'controller manager' | 'kubelet';
+export type Need =
+  | 'ignition client'
+  | 'nodes'
+  | 'crio'
+  | 'ironic'
+  | 'oracle'
+  | 'controller manager'
+  | 'kubelet'
+  | 'cluster api';
 
 const SIGNS: Readonly<Record<Need, RegExp>> = {
   'ignition client': /inject\('ignitionClients'\)/,
@@ -10,6 +18,7 @@ const SIGNS: Readonly<Record<Need, RegExp>> = {
   oracle: /Oracle\.start\(/,
   'controller manager': /controllerManager: true/,
   kubelet: /resolveBinaries\(\['kubelet'\]\)/,
+  'cluster api': /inject\('clusterApi'\)/,
 };
 
 /**
