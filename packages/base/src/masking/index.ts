@@ -16,8 +16,22 @@ const MAX_DEPTH = 3;
 /** An unclosed quote hides at most this many lines. */
 const MAX_QUOTED_LINES = 200;
 
+/**
+ * Short texts without a secret. Logs and events repeat names and messages; checking each of them again took most of the
+ * time of a log line.
+ */
+const harmless = new Set<string>();
+const MAX_HARMLESS = 2000;
+const MAX_HARMLESS_CHARS = 200;
+
 export function maskSecrets(text: string): string {
-  return maskAt(text, 0);
+  if (harmless.has(text)) return text;
+  const masked = maskAt(text, 0);
+  if (masked === text && text.length <= MAX_HARMLESS_CHARS) {
+    if (harmless.size === MAX_HARMLESS) harmless.clear();
+    harmless.add(text);
+  }
+  return masked;
 }
 
 function maskAt(text: string, depth: number): string {

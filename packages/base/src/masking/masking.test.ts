@@ -58,6 +58,16 @@ describe('masking by content', () => {
     );
   });
 
+  it('hides a secret each time, also after thousands of harmless texts', () => {
+    const secret = 'password: hunter2';
+    const texts = Array.from({ length: 5000 }, (_, index) => `worker-${index} is updated`);
+    const hidden = maskSecrets(secret);
+    expect(hidden).not.toContain('hunter2');
+    expect(maskSecrets(secret)).toBe(hidden);
+    for (const text of [...texts, ...texts]) expect(maskSecrets(text)).toBe(text);
+    expect(maskSecrets(secret)).toBe(hidden);
+  });
+
   it('keeps JSON readable by programs', () => {
     for (const { text } of samples.filter(({ text }) => text.startsWith('{'))) {
       expect(() => JSON.parse(maskSecrets(text)) as unknown).not.toThrow();
