@@ -27,6 +27,7 @@ export * from './metal3/data-image.ts';
 export { bootImagePlatforms } from './operator/machine-configuration-policies.ts';
 export * from './operator/machine-configuration.ts';
 export type { DisruptionAction } from './operator/node-disruption-policy.ts';
+export { isImageByDigest } from './shared-fields.ts';
 export * from './validate.ts';
 export * from './identity.ts';
 export * from './policies.ts';

@@ -60,8 +60,9 @@ export const subdomain = (description: string, options: TextOptions = {}) =>
 
 const HOST = '([a-zA-Z0-9-]+\\.)+[a-zA-Z0-9-]+';
 // The platform's CRDs accept one namespace at most: `([a-zA-Z0-9-_]{0,61}/)?`. Mirrors often have more.
-const REST = '(:[0-9]{2,5})?/([a-zA-Z0-9-_]{0,61}/)?([a-zA-Z0-9-_.]+/)*[a-zA-Z0-9-_.]*$';
-const DIGEST = '^sha256:[a-f0-9]{64}$';
+const REST = '(:[0-9]{2,5})?/([a-zA-Z0-9-_]{0,61}/)?([a-zA-Z0-9-_.]+/)*[a-zA-Z0-9-_.]*';
+const DIGEST = 'sha256:[a-f0-9]{64}';
+const MAX_IMAGE_LENGTH = 447;
 
 interface ImageReferenceOptions {
   /** Also accepts an image in the local registry of the machine. */
@@ -70,15 +71,15 @@ interface ImageReferenceOptions {
 
 /** A container image by digest: host[:port][/namespace…]/name@sha256:digest. */
 export function imageByDigest(description: string, { localhost = false }: ImageReferenceOptions = {}) {
-  const name = localhost ? `^(localhost|${HOST})${REST}` : `^${HOST}${REST}`;
+  const name = localhost ? `^(localhost|${HOST})${REST}$` : `^${HOST}${REST}$`;
   const namePattern = new RegExp(name);
-  const digestPattern = new RegExp(DIGEST);
+  const digestPattern = new RegExp(`^${DIGEST}$`);
   return text(description, {
     minLength: 1,
-    maxLength: 447,
+    maxLength: MAX_IMAGE_LENGTH,
     rules: [
       {
-        rule: `self.split('@').size() == 2 && self.split('@')[1].matches('${DIGEST}')`,
+        rule: `self.split('@').size() == 2 && self.split('@')[1].matches('^${DIGEST}$')`,
         message:
           "must name the image by digest: it must end with '@sha256:' and 64 lower case hexadecimal digits, not with a tag",
         holds: (self) => self.split('@').length === 2 && digestPattern.test(self.split('@')[1] ?? ''),
@@ -91,6 +92,12 @@ export function imageByDigest(description: string, { localhost = false }: ImageR
     ],
   });
 }
+
+const byDigestPattern = new RegExp(`^${HOST}${REST}@${DIGEST}$`);
+
+/** Whether the API accepts it as an image by digest. */
+export const isImageByDigest = (reference: string): boolean =>
+  reference.length <= MAX_IMAGE_LENGTH && byDigestPattern.test(reference);
 
 export const labelSelector = (description: string) =>
   object(

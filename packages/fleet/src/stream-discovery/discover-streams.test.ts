@@ -118,6 +118,15 @@ describe('the streams of a release', () => {
     expect(notes).toEqual([{ code: 'SLW_STREAM_UNUSABLE', message: expect.stringMatching(text) }]);
   });
 
+  it('may be in a mirror, below several namespaces', () => {
+    const image = `mirror.example.com:5000/ocp/openshift/release@sha256:${'0'.repeat(64)}`;
+    const inMirror = rhel9.map((each) => ({ ...each, reference: image }));
+    expect(discoverStreams([release(inMirror)])).toMatchObject({
+      found: [{ stream: { name: 'rhel-9', osImage: image, osExtensionsImage: image } }],
+      notes: [],
+    });
+  });
+
   it('beyond a hundred are left out and named', () => {
     const many = Array.from({ length: 101 }, (_, index) =>
       pair(`rhel-coreos-${index}`, `s-${String(index).padStart(3, '0')}`),

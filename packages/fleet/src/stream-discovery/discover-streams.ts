@@ -1,6 +1,6 @@
 // The input and the result of stream discovery: plain data.
 import { quote } from '@slipway/base/text';
-import { isSameStream } from '@slipway/api';
+import { isImageByDigest, isSameStream } from '@slipway/api';
 import { isStreamName, type Stream, type StreamLifecycle } from '../os-streams/available.ts';
 import { detectDistribution, expectedDefault, getFamily } from '../os-streams/default-stream.ts';
 import { lifecycleOfTag } from '../os-streams/lifecycle.ts';
@@ -71,9 +71,6 @@ export const sourcePrecedence: readonly SourceName[] = [
 ];
 /** The limit of an OSImageStream. */
 export const MAX_STREAMS = 100;
-const MAX_REFERENCE_LENGTH = 447;
-const BY_DIGEST =
-  /^([a-zA-Z0-9-]+\.)+[a-zA-Z0-9-]+(:[0-9]{2,5})?\/([a-zA-Z0-9-_]{0,61}\/)?[a-zA-Z0-9-_.]*@sha256:[a-f0-9]{64}$/;
 
 type Readable = Extract<SourceReading, { ok: true }>;
 
@@ -187,11 +184,9 @@ function unusable(name: string, os: SourceImage, extensions: SourceImage): strin
   if (!isStreamName(name)) {
     return `${os.reference}: stream label: expected lower case letters, digits, '-' and '.', found ${shown(name)}. The stream is ignored`;
   }
-  const bad = [os, extensions].find(
-    ({ reference }) => reference.length > MAX_REFERENCE_LENGTH || !BY_DIGEST.test(reference),
-  );
+  const bad = [os, extensions].find(({ reference }) => !isImageByDigest(reference));
   if (bad === undefined) return null;
-  return `stream ${name}: image: expected host[:port]/[namespace/]name@sha256:digest with a full domain name, found ${shown(bad.reference)}. The stream is ignored`;
+  return `stream ${name}: image: expected host[:port][/namespace…]/name@sha256:digest with a full domain name, found ${shown(bad.reference)}. The stream is ignored`;
 }
 
 const note = (code: StreamNote['code'], message: string): StreamNote => ({ code, message });
