@@ -139,6 +139,18 @@ describe('Degraded, for each of the jobs', () => {
     expect(message).toMatch(/metal\/host-19: .*\nand 2 more$/);
   });
 
+  it('a pool that waits for its OS image and whose machines fail, which also blocks an upgrade', () => {
+    const failing = pool('worker');
+    const conditions = [
+      ...conditionsOf({ Degraded: 'no OS image; Node worker-a fails' }, 'OSImageMissing'),
+      ...conditionsOf({ NodeDegraded: 'Node worker-a fails' }),
+    ];
+    const pools = [{ ...failing, status: { ...failing.status, conditions } }];
+    expect(condition('Degraded', { pools })).toMatchObject({ status: 'True', reason: 'PoolDegraded' });
+    const streams = { status: 'True', reason: 'AsExpected', message: '' } as const;
+    expect(joinUpgradeable({ pools, streams, skew: null })).toMatchObject({ status: 'False', reason: 'DegradedPool' });
+  });
+
   it('several together are all named, and a long one does not hide the others', () => {
     const found = condition('Degraded', {
       streams: { type: 'OSImageStreamsDegraded', status: 'True', message: 's'.repeat(9000) },

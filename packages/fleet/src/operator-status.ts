@@ -171,9 +171,14 @@ const ofPools = (pools: readonly MachineConfigPool[], type: string, reason: stri
 
 const isDegraded = (pool: MachineConfigPool): boolean => findFailure(pool, 'Degraded') !== undefined;
 
-/** Each new pool waits for its image. If it waits because of a source, the finding about streams reports it. */
-const findFailure = ({ status }: MachineConfigPool, type: string): Condition | undefined =>
-  status?.conditions?.find((each) => each.type === type && each.status === 'True' && each.reason !== 'OSImageMissing');
+/**
+ * Each new pool waits for its image, and has no machines that fail. If it waits because of a source, the finding about
+ * streams reports it.
+ */
+const findFailure = ({ status }: MachineConfigPool, type: string): Condition | undefined => {
+  const found = status?.conditions?.find((each) => each.type === type && each.status === 'True');
+  return found?.reason === 'OSImageMissing' && !holds(status?.conditions, 'NodeDegraded') ? undefined : found;
+};
 
 function ofBootImages(machineConfiguration: MachineConfiguration | undefined, type: string): Finding[] {
   const found = machineConfiguration?.status?.conditions?.find((each) => each.type === type && each.status === 'True');
