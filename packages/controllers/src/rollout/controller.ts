@@ -90,7 +90,8 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
         ...fleetNodes,
         keysOf: (node, read) => {
           const pool = views.poolOf(node, read);
-          if (pool === undefined) return [];
+          // A node without a pool is counted by the run of any pool.
+          if (pool === undefined) return listPoolNames(read).slice(0, 1);
           // Masters and arbiters share etcd: one that is available again frees a slot for a node of the other pool.
           return isControlPlanePool(pool) ? listPoolNames(read).filter(isControlPlanePool) : [pool];
         },

@@ -13,7 +13,7 @@ import { rolloutController } from './controller.ts';
 const names = ['mco_degraded_machine_count', 'slipway_pool_condition', 'slipway_pool_problem_machines'];
 
 /** The pool worker with target rendered-worker-2. */
-function startRollout(fleet: readonly Node[]) {
+function startRollout(fleet: readonly Node[], served = names) {
   const time = createVirtualTime(Date.parse('2026-01-02T03:04:05Z'));
   const api = createMemoryApi(time.now);
   const metrics = createMetrics();
@@ -25,9 +25,9 @@ function startRollout(fleet: readonly Node[]) {
   const scrape = async (): Promise<string[]> => {
     await time.runUntil(time.now() + 10_000);
     const lines = (await metrics.registry.metrics()).split('\n');
-    return lines.filter((line) => names.some((name) => line.startsWith(`${name}{`))).toSorted();
+    return lines.filter((line) => served.some((name) => line.startsWith(`${name}{`))).toSorted();
   };
-  return { process, annotate, scrape };
+  return { api, process, annotate, scrape };
 }
 
 const condition = (type: string, reason: string) =>
@@ -62,6 +62,16 @@ it('machines that no update reaches are counted by their problem', async () => {
     { ...joining, metadata: { ...metadata, annotations } },
   ]);
   expect(await scrape()).toEqual(expect.arrayContaining(counts(2, 2, 1)));
+});
+
+it('a node without a pool is served from its first moment to its last, also in a fleet where nothing else happens', async () => {
+  const { api, scrape } = startRollout([sampleNode('a')], ['mcc_pool_alert']);
+  expect(await scrape()).toEqual([]);
+  const { metadata } = sampleNode('stray');
+  api.create(nodes, { metadata: { ...metadata, labels: {} } });
+  expect(await scrape()).toEqual(['mcc_pool_alert{node="stray"} 1']);
+  api.delete(nodes, { name: 'stray' });
+  expect(await scrape()).toEqual([]);
 });
 
 it('a process that no longer leads serves nothing about pools', async () => {
