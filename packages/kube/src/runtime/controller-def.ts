@@ -81,7 +81,10 @@ export interface ControllerDef {
   readonly workers?: number;
   /** Keys reconciled at every start, even if no object leads to them yet. */
   readonly startsWith?: readonly Key[];
-  /** For triggers outside the cluster: `wake` requeues a key. Returns a function that stops listening. */
+  /**
+   * For triggers outside the cluster: `wake` requeues a key. Returns a function that stops listening. It is called after
+   * the last run has ended, so that it can also close and reset what runs use, such as metrics.
+   */
   listen?(this: void, wake: (key: Key) => void): () => void;
   /** The feature gate that must be on for this controller to run, and what to do while it is off. */
   readonly gate?: string | Gate;

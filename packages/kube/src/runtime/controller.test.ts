@@ -423,6 +423,26 @@ describe('time', () => {
     expect(levels()).toEqual([]);
   });
 
+  it('a run that ends after leadership was lost ends before what it used is closed', async () => {
+    const steps: string[] = [];
+    const write = Promise.withResolvers<void>();
+    const { controller } = setUp({
+      startsWith: ['a'],
+      listen: () => () => steps.push('closed'),
+      async reconcile() {
+        await write.promise;
+        steps.push('measured');
+        return done();
+      },
+    });
+    controller.start();
+    await settle();
+    controller.abort(new KubeError('SLW_KUBE_NOT_LEADER', 'lost'));
+    write.resolve();
+    await controller.stop(20_000);
+    expect(steps).toEqual(['measured', 'closed']);
+  });
+
   it('lost leadership stops everything immediately, without error logs', async () => {
     const { controller, runs, levels } = oneKey(untilAborted);
     await settle();

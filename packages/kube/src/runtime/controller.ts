@@ -67,6 +67,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   /** Keys that wait for the stores to show their writes. */
   const held = new Set<Key>();
   const unsubscribe: (() => void)[] = [];
+  let stopListening: (() => void) | undefined;
   const queue = createQueue({ workers: def.workers ?? 1, handle, clock, random: parts.random });
 
   async function handle(key: Key, waitedMs: number): Promise<RunOutcome> {
@@ -163,9 +164,11 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     for (const key of def.startsWith ?? []) queue.add(key);
   }
 
-  function end(): Promise<void> {
-    for (const stopListening of unsubscribe.splice(0)) stopListening();
-    return queue.stop();
+  async function end(): Promise<void> {
+    for (const leave of unsubscribe.splice(0)) leave();
+    await queue.stop();
+    stopListening?.();
+    stopListening = undefined;
   }
 
   return {
@@ -179,7 +182,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
       unsubscribe.push(ownWrites.onSeen(release));
       if (parts.ownWrites === undefined) unsubscribe.push(ownWrites.close);
       unsubscribe.push(onGateChange(def, parts.gates, () => enqueueAll('gate')));
-      if (def.listen !== undefined) unsubscribe.push(def.listen((key) => queue.add(key)));
+      stopListening = def.listen?.((key) => queue.add(key));
       unsubscribe.push(metrics.observeQueue(controller, () => queue.depth));
       queue.start();
     },
