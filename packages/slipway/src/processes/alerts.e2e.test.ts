@@ -71,7 +71,7 @@ function buildTest(sample: AlertCase): AlertTest {
 }
 
 it('there is a fault for each alert', () => {
-  expect(alertCases.map(({ alert }) => alert).toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+  expect(new Set(alertCases.map(({ alert }) => alert))).toEqual(new Set(alerts.map(({ alert }) => alert)));
 });
 
 it.skipIf(promtool === null)(

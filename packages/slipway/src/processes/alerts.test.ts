@@ -1,10 +1,11 @@
 // The alert rules in deploy/monitoring fit the metrics that our programs export, and each has a page for the night.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMetrics, type Metrics, silentLog } from '@slipway/kube';
+import { type ControllerDef, createMetrics, type Metrics, silentLog } from '@slipway/kube';
 import { startServer } from '@slipway/server';
 import { createFakeGates } from '@slipway/testing/gates';
 import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { defaultSettings } from './command.ts';
 import { buildControllers } from './controllers.ts';
 import { alerts, readExpression, root, ruleFiles, ruleGroups } from './testing/alert-rules.ts';
@@ -12,10 +13,14 @@ import { alerts, readExpression, root, ruleFiles, ruleGroups } from './testing/a
 /** Labels that Prometheus adds to every series when it scrapes pods. */
 const ofTargets = ['namespace', 'exported_namespace', 'job'];
 
+function buildAllControllers(metrics: Metrics): ControllerDef[] {
+  const ironic = { open: () => expect.unreachable('no host is managed here'), besideOperator: false };
+  return buildControllers('slipway', { ...defaultSettings, ironic }, { gates: createFakeGates(), metrics });
+}
+
 const controllerMetrics = (): Metrics => {
   const metrics = createMetrics();
-  const ironic = { open: () => expect.unreachable('no host is managed here'), besideOperator: false };
-  buildControllers('slipway', { ...defaultSettings, ironic }, { gates: createFakeGates(), metrics });
+  buildAllControllers(metrics);
   return metrics;
 };
 
@@ -65,6 +70,18 @@ describe('the alert rules', () => {
       return [...missing, ...used.filter((label) => !known.has(label))].map((name) => `${alert}: ${name}`);
     });
     expect(unknown).toEqual([]);
+  });
+
+  it('know the controller that SlipwayControllersDown asks for by its name', () => {
+    const names = buildAllControllers(createMetrics()).map(({ name }) => name);
+    const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/subcontroller="([^"]*)"/g)].map(([, name]) => name));
+    expect(asked).toHaveLength(1);
+    expect(names).toEqual(expect.arrayContaining(asked));
+  });
+
+  it('are separate documents, also in one stream, as docs/alerts.md applies them', () => {
+    const documents = parseAllDocuments(ruleFiles.map(({ text }) => text).join(''));
+    expect(documents.map((document): unknown => document.toJS())).toEqual(ruleFiles.map(({ raw }) => raw));
   });
 
   it('have texts of one line and of a few sentences, which name only labels that the alert has', () => {

@@ -55,7 +55,15 @@ export const alertCases: readonly AlertCase[] = [
     healthy: { [rollingOut]: 1, [updated]: (minute) => minute },
     failing: { [rollingOut]: 1, [updated]: 0 },
     labels: pool,
-    startsAfter: 180,
+    startsAfter: 15,
+  },
+  {
+    alert: 'SlipwayRolloutStalled',
+    // The pool was paused before the rollout, and is again when the fault ends.
+    healthy: { [rollingOut]: null, [updated]: 0 },
+    failing: { [rollingOut]: 1, [updated]: 0 },
+    labels: pool,
+    endsAfter: 10,
   },
   {
     alert: 'SlipwayNodeDegraded',

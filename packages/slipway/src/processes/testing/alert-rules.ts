@@ -30,16 +30,18 @@ export type Alert = Decoded<typeof rule>;
 
 export interface RuleFile {
   readonly file: string;
+  readonly text: string;
   /** Including fields that no one knows. */
   readonly raw: unknown;
   readonly content: Decoded<typeof prometheusRule>;
 }
 
 export const ruleFiles: readonly RuleFile[] = readdirSync(folder).map((file) => {
-  const raw: unknown = parse(readFileSync(join(folder, file), 'utf8'));
+  const text = readFileSync(join(folder, file), 'utf8');
+  const raw: unknown = parse(text);
   const decoded = decodeValue(prometheusRule, raw);
   if (!decoded.ok) throw new Error(`deploy/monitoring/${file}: ${JSON.stringify(decoded)}`);
-  return { file, raw, content: decoded.value };
+  return { file, text, raw, content: decoded.value };
 });
 
 export const ruleGroups = ruleFiles.flatMap(({ content }) => content.spec.groups);
