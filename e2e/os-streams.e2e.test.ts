@@ -276,6 +276,7 @@ it('machines that were born before streams keep their OS when streams come, and 
 it('a pool whose owner says so goes to another stream with FIPS, kernel and extensions, machine by machine in one reboot each, and the others stay', async () => {
   const workers = await booted('worker');
   const out = countOut(scene, 'node-role.kubernetes.io/infra');
+  expect([...standIns.keys()].toSorted()).toEqual(['infra-0', 'infra-1']);
   for (const standIn of standIns.values()) {
     standIn.machine.change({ calls: [] });
     standIn.reboots = 0;
