@@ -69,9 +69,10 @@ function judgeDisks(spec: JsonObject, disks: readonly Json[], question: ImageQue
   if (target !== null && current.every((one) => isSameGcpImage(one, target.reference))) {
     return { type: 'current', image, version: target.version };
   }
-  const strange = current.find((one) => !isOurGcpImage(one, question.images));
-  if (strange !== undefined && !question.isAdopted)
-    return isInstallersCopy(image, question) ? unknownImage(image, question) : notOurs(image, whyNotOurs(strange));
+  const strange = current.filter((one) => !isOurGcpImage(one, question.images));
+  const foreign = strange.find((one) => !isInstallersCopy(one, question));
+  if (foreign !== undefined && !question.isAdopted) return notOurs(image, whyNotOurs(foreign));
+  if (strange.length > 0 && !question.isAdopted) return unknownImage(image, question);
   if (target === null) return noImage(image, question, 'images.gcp');
   const { reference: to, version } = target;
   const changed = disks.map((disk) => (isBoot(disk) ? { ...disk, image: to } : disk));

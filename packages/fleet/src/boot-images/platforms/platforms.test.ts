@@ -111,6 +111,21 @@ it('an image is unknown, not user-managed, if it is named by an id, or is a copy
   }
 });
 
+it('a MachineSet is not unknown if one of its boot disks has an image that the installer did not copy', () => {
+  const copied = imageCases.find(({ name }) => name === 'gcp-copied-by-the-installer');
+  const [copy, golden] = ['demo-x7k2p-rhcos-image', 'golden'].map((name) => ({
+    boot: true,
+    image: `projects/demo-project/global/images/${name}`,
+  }));
+  const isUnknown = (disks: Json[]) => {
+    const verdict = copied && platformDef('gcp').machineApi({ ...copied.spec, disks }, buildImageQuestion(copied));
+    return verdict?.type === 'theirs' && verdict.isUnknown;
+  };
+  expect(isUnknown([{ ...copy }])).toBe(true);
+  expect(isUnknown([{ ...golden }, { ...copy }])).toBe(false);
+  expect(isUnknown([{ ...copy }, { ...golden }])).toBe(false);
+});
+
 it('an unknown image is explained, with the command that adopts it', () => {
   const unknown = imageCases.find(({ name }) => name === 'aws-unknown');
   const verdict = unknown && platformDef('aws').machineApi(unknown.spec, buildImageQuestion(unknown));
