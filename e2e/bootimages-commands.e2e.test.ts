@@ -256,10 +256,17 @@ describe('slipway bootimages with running controllers', () => {
     expect(trial.out).toMatch(/worker-old \(mapi\) +demo-rhcos-image +rhcos-9-8-20260402-0-gcp-x86-64 +update /);
     expect(trial.out).not.toMatch(/worker-mine|worker-odd|capi/);
     expect((await machines('worker-old')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-    const { code, out } = await bootimages('adopt', '-o', 'json');
+    // There is no terminal to ask on.
+    expect(await bootimages('adopt')).toMatchObject({ code: 1, thrown: 'SLW_CLI_USAGE' });
+    expect((await machines('worker-old')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    const { code, out } = await bootimages('adopt', '--yes', '-o', 'json');
     expect({ code, report: JSON.parse(out) as object }).toMatchObject({
       code: 0,
-      report: { dryRun: false, resources: [{ resource: { name: 'worker-old' }, target: formatImage(2) }] },
+      report: {
+        dryRun: false,
+        written: true,
+        resources: [{ resource: { name: 'worker-old' }, target: formatImage(2) }],
+      },
     });
     await untilEntry('worker-old', { verdict: 'current', image: formatImage(2), isUnknown: false });
     expect((await bootimages('adopt')).out).toBe('There is nothing to adopt. Nothing was written.\n');

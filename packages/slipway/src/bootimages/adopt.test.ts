@@ -61,7 +61,6 @@ describe('left out are', () => {
 describe('the plan', () => {
   it('has each image with its target and what happens then, and says what to check', () => {
     const text = adoptionText({
-      dryRun: false,
       resources: [entry({ platform: 'aws', verdict: 'update', image: 'ami-old', target: 'ami-new' })],
       notes: ['MachineDeployment capi/md: existing machines are replaced gradually'],
     });
@@ -75,6 +74,6 @@ MachineDeployment capi/md: existing machines are replaced gradually
   });
 
   it('is empty if there is nothing to adopt', () => {
-    expect(adoptionText({ dryRun: false, resources: [], notes: [] })).toBe('');
+    expect(adoptionText({ resources: [], notes: [] })).toBe('');
   });
 });

@@ -11,6 +11,7 @@ import {
 import type { BootImageEntry } from '@slipway/fleet/reports';
 import { type Client, type KubeObject, retryOnConflict } from '@slipway/kube';
 import { createCliWriter, whereInstalled } from '../cli/cluster.ts';
+import { confirm } from '../cli/confirm.ts';
 import { type Io, toJson, write, writeArtifact, writeLines } from '../cli/io.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { withCluster } from '../cli/run.ts';
@@ -33,12 +34,15 @@ import { readVerdicts } from './verdicts.ts';
 export interface AdoptOptions extends ClusterOptions, MachineNamespaces, Omit<Which, 'name'> {
   readonly slipwayNamespace: string;
   readonly dryRun?: boolean;
+  readonly yes?: boolean;
   readonly output: 'table' | 'json';
 }
 
 /** `-o json` prints exactly this. */
 export interface AdoptionReport {
   readonly dryRun: boolean;
+  /** False as well if the user answers no. */
+  readonly written: boolean;
   /** What is adopted, with the verdict that it has then. */
   readonly resources: readonly BootImageEntry[];
   /** What else to know. */
@@ -47,15 +51,21 @@ export interface AdoptionReport {
 
 export const runAdopt = (names: readonly string[], options: AdoptOptions, io: Io): Promise<void> =>
   withCluster(options, io, async (client) => {
-    const report = await whereInstalled(client, () => planAdoption(client, names, options));
+    const plan = await whereInstalled(client, () => planAdoption(client, names, options));
     const isText = options.output === 'table';
-    if (isText) await write(io.stdout, adoptionText(report, paintFor(io.stdout)));
-    if (!report.dryRun) for (const { resource } of report.resources) await adopt(client, resource);
+    if (isText) await write(io.stdout, adoptionText(plan, paintFor(io.stdout)));
+    const isDue = !plan.dryRun && plan.resources.length > 0;
+    const written = isDue && (await confirm('Let Slipway replace these images?', options, io));
+    if (written) for (const { resource } of plan.resources) await adopt(client, resource);
+    const report = { ...plan, written };
     if (isText) await writeLines(io.stdout, [formatResult(report)]);
     else await writeArtifact(io.stdout, toJson(report));
+    if (isDue && !written) io.setExitCode(1);
   });
 
-async function planAdoption(client: Client, names: readonly string[], options: AdoptOptions): Promise<AdoptionReport> {
+type AdoptionPlan = Omit<AdoptionReport, 'written'>;
+
+async function planAdoption(client: Client, names: readonly string[], options: AdoptOptions): Promise<AdoptionPlan> {
   const machines = await readMachines(client, options);
   const cluster = await readCluster(client, options.slipwayNamespace);
   const before = await readVerdicts(client, machines, cluster);
@@ -70,7 +80,7 @@ export function selectUseful(
   names: readonly string[],
   { before, after }: { readonly before: readonly BootImageEntry[]; readonly after: readonly BootImageEntry[] },
   machines: Pick<Machines, 'machineDeployments'>,
-): Omit<AdoptionReport, 'dryRun'> {
+): Omit<AdoptionPlan, 'dryRun'> {
   if (names.length > 0) return { resources: after, notes: listReplacements(after, machines) };
   const useless = after.filter(({ verdict }) => verdict === 'failed');
   return {
@@ -143,7 +153,7 @@ const adopt = (client: Client, resource: MachineResource): Promise<void> =>
     if (steps.length > 0) await createCliWriter(client).jsonPatch(toResource(resource), object, steps);
   });
 
-export function adoptionText({ resources, notes }: AdoptionReport, paint: Paint = plain): string {
+export function adoptionText({ resources, notes }: Omit<AdoptionPlan, 'dryRun'>, paint: Paint = plain): string {
   const platforms = [...new Set(resources.map(({ platform }) => platform).filter((name) => name !== null))];
   const pages = platforms.map((platform) => `docs/boot-images/${platform}.md`).join(', ');
   const check =
@@ -171,8 +181,9 @@ const adoptionTable = (resources: readonly BootImageEntry[], paint: Paint): stri
     paint,
   );
 
-function formatResult({ dryRun, resources }: AdoptionReport): string {
+function formatResult({ dryRun, written, resources }: AdoptionReport): string {
   if (resources.length === 0) return 'There is nothing to adopt. Nothing was written.';
   if (dryRun) return 'Nothing was written (--dry-run).';
+  if (!written) return 'Nothing was written.';
   return `Adopted: ${resources.length}. Existing machines of MachineSets do not change. slipway bootimages shows the progress; once the verdict is current, the annotation ${bootImageAdoptAnnotation} is not needed any longer.`;
 }

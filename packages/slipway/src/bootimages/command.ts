@@ -38,11 +38,12 @@ const adoptCommand = (io: Io): Command =>
   withWhich(withClusterOptions(new Command('adopt')))
     .summary('let Slipway replace images that it does not know')
     .description(
-      'Lets Slipway replace images that it does not know, such as those that an earlier release installed: sets the annotation slipway.dev/boot-image-adopt=true. Without names, on every MachineSet whose image is unknown; never on one whose image is known to be user-managed, and not on MachineDeployments, because they replace their machines. Shows first what changes. Images change only where machines are opted in.',
+      'Lets Slipway replace images that it does not know, such as those that an earlier release installed: sets the annotation slipway.dev/boot-image-adopt=true. Without names, on every MachineSet whose image is unknown; never on one whose image is known to be user-managed, and not on MachineDeployments, because they replace their machines. Shows first what changes, and asks. Images change only where machines are opted in.',
     )
     .argument('[NAMES...]', 'names of MachineSets or MachineDeployments, whatever their image is')
     .option('--slipway-namespace <name>', 'namespace of Slipway', DEFAULT_NAMESPACE)
-    .option('--dry-run', 'show what would change only; change nothing')
+    .option('--dry-run', 'show the changes only; change nothing')
+    .option('-y, --yes', 'do not ask for confirmation')
     .addOption(outputOption(['table', 'json']))
     .addHelpText(
       'after',
@@ -50,7 +51,7 @@ const adoptCommand = (io: Io): Command =>
 Examples:
   slipway bootimages adopt --dry-run
   slipway bootimages adopt
-  slipway bootimages adopt worker-a worker-b
+  slipway bootimages adopt worker-a worker-b --yes
   slipway bootimages adopt --dry-run -o json | jq -r '.resources[].image'`,
     )
     .action(async (names: string[], options: AdoptOptions) =>

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import type { Io } from '../cli/io.ts';
-import { confirm } from './make.ts';
+import type { Io } from './io.ts';
+import { confirm } from './confirm.ts';
 
 function terminal(answer: string, { stdin = true, stderr = true } = {}): { io: Io; said: () => string } {
   const out = new PassThrough({ encoding: 'utf8' });

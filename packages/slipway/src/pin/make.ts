@@ -5,6 +5,7 @@ import type { PinSnapshot } from '@slipway/fleet/reports';
 import type { Client } from '@slipway/kube';
 import { silentProgress, terminalProgress } from '@slipway/tools/controlplane';
 import { noSuchPool, readGate, createCliWriter } from '../cli/cluster.ts';
+import { confirm } from '../cli/confirm.ts';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, readSmallFile, toJson, write } from '../cli/io.ts';
 import type { RegistryFlags } from '../cli/options.ts';
@@ -147,33 +148,4 @@ function describeResult({ pool, dryRun }: PinPlan, isDue: boolean, isMeant: bool
   }
   if (!isMeant) return 'Nothing was written.';
   return `The machines start to pull automatically. Follow them with: slipway pin status ${pool} --watch`;
-}
-
-export interface ConfirmOptions {
-  yes?: boolean;
-}
-
-const MAX_ANSWER_CHARACTERS = 1000;
-
-/** True: continue. Without a terminal, --yes is required. */
-export async function confirm(question: string, { yes = false }: ConfirmOptions, io: Io): Promise<boolean> {
-  if (yes) return true;
-  if (!isTerminal(io.stdin) || !isTerminal(io.stderr)) {
-    throw new CommandError(
-      'SLW_CLI_USAGE',
-      'confirmation needs a terminal, and there is none, so nothing was written. Add --yes to confirm, or --dry-run to only show the plan',
-    );
-  }
-  await write(io.stderr, `${question} [y/N] `);
-  return /^y(?:es)?$/i.test(await firstLine(io.stdin));
-}
-
-async function firstLine(input: AsyncIterable<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of input) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.includes('\n') || text.length > MAX_ANSWER_CHARACTERS) break;
-  }
-  return (text.split('\n')[0] ?? '').trim();
 }
