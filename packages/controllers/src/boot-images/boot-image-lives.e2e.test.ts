@@ -281,6 +281,22 @@ describe('over time', () => {
     expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
   });
 
+  it('a canary is deleted when the feature gate is turned off, or is found off at the start', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    await addMachineSet('a', gcpSpec);
+    const running = await run({ canary: true });
+    await until(async () => expect(await canary()).toBeDefined());
+    running.turn(false);
+    await until(async () => expect(await canary()).toBeUndefined());
+    running.turn(true);
+    await until(async () => expect(await canary()).toBeDefined());
+    await running.stop();
+    const next = await run({ canary: true, gate: false });
+    await until(async () => expect(await canary()).toBeUndefined());
+    expect(await landedWrites(next)).toEqual(['delete a-canary 200']);
+    expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
+  });
+
   it('deletes templates that Slipway created once they are unused, and no others', async () => {
     const templates = toTemplateResource('GCPMachineTemplate', 'v1beta1');
     const template = (name: string) => ({

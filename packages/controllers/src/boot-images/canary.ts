@@ -4,7 +4,7 @@ import { bootImageCanaryLabel, type MachineSet, machineSets } from '@slipway/api
 import { sha256 } from '@slipway/base/hash';
 import { canonicalJson } from '@slipway/fleet';
 import { annotationSteps, type JsonObject, type Platform } from '@slipway/fleet/boot-images';
-import type { Context, Stored } from '@slipway/kube';
+import { type Context, type Gate, isKubeError, type Stored } from '@slipway/kube';
 import type { VerdictBoard } from './report-controller.ts';
 
 /**
@@ -84,6 +84,29 @@ export async function removeCanary(set: Machines, context: Context): Promise<voi
   const found = findCanary(set, context);
   const isLeft = found !== undefined && isOurs(found, set) && found.metadata.deletionTimestamp === undefined;
   if (isLeft) await context.write.remove(machineSets, found);
+}
+
+/** With the gate off, no controller checks a canary: its machine would run, and cost money, forever. */
+export const removeCanaries =
+  (namespace: string): Gate['whenOff'] =>
+  async ({ client, write, log, signal }) => {
+    for (const canary of await listCanaries(namespace, { client, signal })) {
+      await write.remove(machineSets, canary);
+      log.info({ canary: canary.metadata.name }, 'the feature gate is off: deleted a canary');
+    }
+  };
+
+async function listCanaries(
+  namespace: string,
+  { client, signal }: Pick<Context, 'client' | 'signal'>,
+): Promise<Machines[]> {
+  try {
+    const labelSelector = bootImageCanaryLabel;
+    return await Array.fromAsync(client.list(machineSets, { namespace, labelSelector, signal }));
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return [];
+    throw error;
+  }
 }
 
 function toCanaryDecision(step: CanaryStep, name: string, timeoutMs: number): CanaryDecision {

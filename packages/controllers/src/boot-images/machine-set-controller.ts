@@ -15,7 +15,7 @@ import {
   withUserDataSecret,
 } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
-import { findFirstWaiting, removeCanary, tryCanary } from './canary.ts';
+import { findFirstWaiting, removeCanaries, removeCanary, tryCanary } from './canary.ts';
 import {
   executeUpdate,
   type MachineOwnerContext,
@@ -36,6 +36,7 @@ export const machineSetsController = (options: BootImagesOptions, shared: BootIm
       owns: [],
       userDataOf: readUserDataSecret,
       ownerOf: findCanaryOwner,
+      whenOff: removeCanaries(options.machineApiNamespace),
       ...(options.canary === true && { nextInLine: () => findFirstWaiting(shared.board) }),
       look: (found) => executeUpdate(buildUpdate(found, options), found.parts, found.context),
     },

@@ -23,6 +23,7 @@ import {
   type Context,
   type ControllerDef,
   done,
+  type Gate,
   isKubeError,
   keyOf,
   type KubeObject,
@@ -87,6 +88,8 @@ export interface MachineOwnerKind<T extends KubeObject> extends MachineKind {
   ownerOf?(this: void, object: T): string | undefined;
   /** The name of the object that waits for another one, which may be over: its own or one that is reconciled through it. */
   nextInLine?(this: void): string | undefined;
+  /** Cleans up while the feature gate is off. */
+  readonly whenOff?: Gate['whenOff'];
   look(this: void, found: MachineOwnerContext<T>): Promise<Next>;
 }
 
@@ -107,7 +110,7 @@ export function machinesController<T extends KubeObject>(
   ownerKind: MachineOwnerKind<T>,
   shared: BootImageDeps,
 ): ControllerDef {
-  const { source, api, kind, ownerOf = () => undefined, nextInLine } = ownerKind;
+  const { source, api, kind, ownerOf = () => undefined, nextInLine, whenOff } = ownerKind;
   const { resource, namespace } = source;
   const parts: MachineOwnerDeps = {
     ...shared,
@@ -127,7 +130,7 @@ export function machinesController<T extends KubeObject>(
   };
   return {
     name: ownerKind.name,
-    gate: BOOT_IMAGES_GATE,
+    gate: whenOff === undefined ? BOOT_IMAGES_GATE : { name: BOOT_IMAGES_GATE, whenOff },
     fieldManager: FIELD_MANAGER,
     workers: WORKERS,
     startsWith: [BEGIN],
