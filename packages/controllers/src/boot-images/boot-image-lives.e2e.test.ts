@@ -20,6 +20,7 @@ import {
   OLD_TOKEN,
   rhel9,
 } from '@slipway/fleet/boot-images/testing';
+import { KubeError } from '@slipway/kube';
 import { startGitOps } from '@slipway/testing/stand-in-gitops';
 import { until } from '@slipway/testing/wait';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -279,6 +280,46 @@ describe('over time', () => {
     await untilVerdict(next, 'a', { verdict: 'failed', code: 'SLW_BOOT_IMAGES_CANARY' });
     expect(await setWrites(next)).toEqual([]);
     expect(readGcpImage(await machineSet('a'))).toBe(gcpImage(olderStream.version));
+  });
+
+  it('two sets do not create canaries together, also while the first tries again after a failed creation', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    for (const name of ['a', 'b']) await addMachineSet(name, gcpSpec);
+    const held = Promise.withResolvers<void>();
+    let creations = 0;
+    const running = await run({
+      canary: true,
+      async beforeRequest({ method, path }) {
+        if (method !== 'POST' || !/\/machinesets(?:\?|$)/.test(path)) return;
+        creations += 1;
+        if (creations === 1) throw new KubeError('SLW_KUBE_FORBIDDEN', 'exceeded quota', { status: 403 });
+        if (creations === 2) await held.promise;
+      },
+    });
+    await until(() => expect(creations).toBe(2));
+    await untilVerdict(running, 'a', { verdict: 'update' });
+    expect(creations).toBe(2);
+    held.resolve();
+    for (const name of ['b', 'a']) {
+      await until(async () => expect(await canary(name)).toBeDefined());
+      await setReady(1, name);
+      await untilVerdict(running, name, { verdict: 'current' });
+    }
+    expect((await landedWrites(running)).filter((write) => !write.startsWith('patch')).slice(0, 3)).toEqual([
+      'create b-canary 201',
+      'delete b-canary 200',
+      'create a-canary 201',
+    ]);
+  });
+
+  it('if another client deletes a canary, the next set has its turn', async () => {
+    await prepare('GCP', [opt.machineSets()]);
+    for (const name of ['a', 'b']) await addMachineSet(name, gcpSpec);
+    await run({ canary: true });
+    for (const name of ['a', 'b', 'a']) {
+      await until(async () => expect(await canary(name)).toBeDefined());
+      await cluster.client.delete(machineSets, place(`${name}-canary`), {});
+    }
   });
 
   it('a canary is deleted when the feature gate is turned off, or is found off at the start', async () => {

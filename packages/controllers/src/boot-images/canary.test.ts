@@ -2,7 +2,7 @@ import type { MachineResource, ResourceVerdict } from '@slipway/fleet/boot-image
 import { describe, expect, it } from 'vitest';
 import {
   type CanaryFacts,
-  findFirstWaiting,
+  findNextInLine,
   formatCanaryName,
   type CanaryStep,
   type ObservedCanary,
@@ -83,7 +83,7 @@ it('the canary of a host may take an hour, any other half an hour', () => {
   expect(['baremetal', 'gcp', 'vsphere'].map((name) => selectTimeout(name as 'gcp') / 60_000)).toEqual([60, 30, 30]);
 });
 
-it('the first MachineSet by name that is about to change is next, and one that failed stops no other', () => {
+it('MachineSets that are about to change take turns by name, and one that failed or has had its turn stops no other', () => {
   const board = createVerdictBoard();
   const put = (
     name: string,
@@ -108,11 +108,13 @@ it('the first MachineSet by name that is about to change is next, and one that f
       isUnknown: false,
       toImport: null,
     });
-  expect(findFirstWaiting(board)).toBeUndefined();
+  const next = (last = '') => findNextInLine({ board, isCreating: false, last });
+  expect(next()).toBeUndefined();
   put('a-of-cluster-api', 'update', 'cluster.x-k8s.io');
   for (const name of ['c', 'b', 'd']) put(name, 'update');
   put('a', 'current');
-  expect(findFirstWaiting(board)).toBe('b');
+  expect(next()).toBe('b');
+  expect(['b', 'c', 'd', 'e'].map(next)).toEqual(['c', 'd', 'b', 'b']);
   put('b', 'failed');
-  expect(findFirstWaiting(board)).toBe('c');
+  expect(next()).toBe('c');
 });

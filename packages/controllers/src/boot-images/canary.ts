@@ -31,8 +31,17 @@ export interface CanaryTrial {
   readonly platform: Platform;
 }
 
+/** Which MachineSet gets the next canary. A restart loses only the order. */
+export interface CanaryQueue {
+  readonly board: VerdictBoard;
+  /** A canary is being created, which no cache shows yet. */
+  isCreating: boolean;
+  /** The name of the MachineSet that got the last canary; '' for none. */
+  last: string;
+}
+
 /** Whether the set may get this provider spec. */
-export async function tryCanary(trial: CanaryTrial, board: VerdictBoard, context: Context): Promise<CanaryDecision> {
+export async function tryCanary(trial: CanaryTrial, queue: CanaryQueue, context: Context): Promise<CanaryDecision> {
   const { set, providerSpec, platform } = trial;
   const wanted = computeSpecDigest(providerSpec);
   const found = findCanary(set, context);
@@ -42,38 +51,78 @@ export async function tryCanary(trial: CanaryTrial, board: VerdictBoard, context
     failed: set.metadata.annotations?.[CANARY_FAILED_ANNOTATION] ?? null,
     replicas: set.spec?.replicas ?? 1,
     found: found === undefined ? null : toObservedCanary(found, set),
-    others: readOtherSets(set, board, context),
+    others: readOtherSets(set, queue, context),
     timeoutMs,
     now: context.now().getTime(),
   });
-  if (step.type === 'make') await createCanary(set, providerSpec, context);
+  if (step.type === 'make') return { type: 'wait', ms: await createInTurn(trial, queue, context) };
   if (step.type === 'failed') await recordFailure(set, wanted, context);
   if ((step.type === 'failed' || step.type === 'outdated') && found !== undefined)
     await context.write.remove(machineSets, found);
   return toCanaryDecision(step, formatCanaryName(set.metadata.name), timeoutMs);
 }
 
+const RETRY_MS = 5000;
+
+/**
+ * Creates the canary, unless another set has just created one: after a failed creation two sets can both be first.
+ * Returns how long to wait.
+ */
+async function createInTurn(
+  { set, providerSpec, platform }: CanaryTrial,
+  queue: CanaryQueue,
+  context: Context,
+): Promise<number> {
+  const timeoutMs = selectTimeout(platform);
+  // Soon, because a creation that fails may trigger no reconcile here.
+  if (queue.isCreating) return RETRY_MS;
+  queue.isCreating = true;
+  try {
+    const all = await listCanaries(set.metadata.namespace ?? '', context);
+    const canariesMadeAt = all.filter((each) => !isOurs(each, set)).map(toCreationTime);
+    const ms = untilTurn({ others: { isFirst: true, canariesMadeAt }, timeoutMs, now: context.now().getTime() });
+    if (ms > 0) return ms;
+    queue.last = set.metadata.name;
+    await createCanary(set, providerSpec, context);
+    return timeoutMs;
+  } finally {
+    queue.isCreating = false;
+  }
+}
+
+const toCreationTime = ({ metadata }: Machines): number => Date.parse(metadata.creationTimestamp ?? '');
+
 /** Before every set has been checked, it is unknown which ones wait. */
-function readOtherSets(set: Machines, board: VerdictBoard, { read }: Context): OtherSets {
+function readOtherSets(set: Machines, { board, last }: CanaryQueue, { read }: Context): OtherSets {
   const canaries = [...read(machineSets).values()].filter(
     (each) => each.metadata.labels?.[bootImageCanaryLabel] !== undefined && !isOurs(each, set),
   );
-  const first = findFirstWaiting(board) ?? set.metadata.name;
+  const { name } = set.metadata;
   return {
-    isFirst: board.isComplete(machineApiSets) && set.metadata.name <= first,
-    canariesMadeAt: canaries.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '')),
+    isFirst: board.isComplete(machineApiSets) && selectNext([...listWaiting(board), name], last) === name,
+    canariesMadeAt: canaries.map(toCreationTime),
   };
 }
 
 const machineApiSets = { api: 'machine.openshift.io', kind: 'MachineSet' } as const;
 
-/** The MachineSet that is next: the first by name of those that are about to change. One that fails stops no other. */
-export function findFirstWaiting(board: VerdictBoard): string | undefined {
-  const waiting = [...board.values()].filter(
-    ({ verdict: { resource, verdict } }) => resource.api === machineApiSets.api && verdict === 'update',
-  );
-  const names = waiting.map(({ verdict }) => verdict.resource.name);
-  return names.reduce<string | undefined>(
+/** The MachineSet that is next. */
+export const findNextInLine = ({ board, last }: CanaryQueue): string | undefined =>
+  selectNext(listWaiting(board), last);
+
+/** The MachineSets that are about to change. One that fails stops no other. */
+const listWaiting = (board: VerdictBoard): string[] =>
+  [...board.values()]
+    .filter(({ verdict: { resource, verdict } }) => resource.api === machineApiSets.api && verdict === 'update')
+    .map(({ verdict }) => verdict.resource.name);
+
+/**
+ * The first by name after the one that got the last canary, then from the start: if another client deletes the canary of
+ * one MachineSet each time, the others still get one.
+ */
+function selectNext(names: readonly string[], last: string): string | undefined {
+  const after = names.filter((name) => name > last);
+  return (after.length > 0 ? after : names).reduce<string | undefined>(
     (first, name) => (first === undefined || name < first ? name : first),
     undefined,
   );
@@ -109,12 +158,15 @@ async function listCanaries(
   }
 }
 
-function toCanaryDecision(step: CanaryStep, name: string, timeoutMs: number): CanaryDecision {
+function toCanaryDecision(
+  step: Exclude<CanaryStep, { type: 'make' }>,
+  name: string,
+  timeoutMs: number,
+): CanaryDecision {
   switch (step.type) {
     case 'not needed':
     case 'passed':
       return { type: 'go' };
-    case 'make':
     case 'outdated':
       // A change of the canary triggers the next reconcile.
       return { type: 'wait', ms: timeoutMs };
@@ -150,7 +202,7 @@ const isOurs = ({ metadata }: Machines, set: Machines): boolean =>
 const toObservedCanary = (found: Machines, set: Machines): ObservedCanary => ({
   isOurs: isOurs(found, set),
   digest: found.metadata.annotations?.[TRIES_ANNOTATION] ?? '',
-  madeAt: Date.parse(found.metadata.creationTimestamp ?? ''),
+  madeAt: toCreationTime(found),
   readyReplicas: found.status?.readyReplicas ?? 0,
   isGoing: found.metadata.deletionTimestamp !== undefined,
 });
@@ -235,7 +287,7 @@ export interface ObservedCanary {
 }
 
 export interface OtherSets {
-  /** No MachineSet that is about to change comes before this one. */
+  /** No other MachineSet is next. */
   readonly isFirst: boolean;
   /** When the existing canaries of other MachineSets were created. */
   readonly canariesMadeAt: readonly number[];
@@ -265,11 +317,13 @@ export function nextCanaryStep(facts: CanaryFacts): CanaryStep {
   return ms === 0 ? { type: 'make' } : { type: 'wait', ms };
 }
 
+type TurnFacts = Pick<CanaryFacts, 'others' | 'timeoutMs' | 'now'>;
+
 /**
  * How long to wait for the canaries of others, if nothing happens. A canary that is older than the time limit stops no
  * other: what keeps it, such as a finalizer, may keep it forever.
  */
-function untilTurn({ others: { isFirst, canariesMadeAt }, timeoutMs, now }: CanaryFacts): number {
+function untilTurn({ others: { isFirst, canariesMadeAt }, timeoutMs, now }: TurnFacts): number {
   if (!isFirst) return timeoutMs;
   return Math.max(0, ...canariesMadeAt.map((madeAt) => madeAt + timeoutMs - now));
 }

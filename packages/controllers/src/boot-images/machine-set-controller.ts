@@ -15,7 +15,7 @@ import {
   withUserDataSecret,
 } from '@slipway/fleet/boot-images';
 import type { ControllerDef } from '@slipway/kube';
-import { findFirstWaiting, removeCanaries, removeCanary, tryCanary } from './canary.ts';
+import { type CanaryQueue, findNextInLine, removeCanaries, removeCanary, tryCanary } from './canary.ts';
 import {
   executeUpdate,
   type MachineOwnerContext,
@@ -25,8 +25,9 @@ import {
 } from './reconcile.ts';
 import { type BootImagesOptions, readCluster, machineSetSource } from './sources.ts';
 
-export const machineSetsController = (options: BootImagesOptions, shared: BootImageDeps): ControllerDef =>
-  machinesController(
+export function machineSetsController(options: BootImagesOptions, shared: BootImageDeps): ControllerDef {
+  const queue: CanaryQueue = { board: shared.board, isCreating: false, last: '' };
+  return machinesController(
     {
       name: 'boot-images-machine-sets',
       api: 'machine.openshift.io',
@@ -37,11 +38,12 @@ export const machineSetsController = (options: BootImagesOptions, shared: BootIm
       userDataOf: readUserDataSecret,
       ownerOf: findCanaryOwner,
       whenOff: removeCanaries(options.machineApiNamespace),
-      ...(options.canary === true && { nextInLine: () => findFirstWaiting(shared.board) }),
-      look: (found) => executeUpdate(buildUpdate(found, options), found.parts, found.context),
+      ...(options.canary === true && { nextInLine: () => findNextInLine(queue) }),
+      look: (found) => executeUpdate(buildUpdate(found, queue, options), found.parts, found.context),
     },
     shared,
   );
+}
 
 /** A canary is reconciled through the set it belongs to. */
 function findCanaryOwner({ metadata }: MachineSet): string | undefined {
@@ -50,7 +52,8 @@ function findCanaryOwner({ metadata }: MachineSet): string | undefined {
 }
 
 function buildUpdate(
-  { object: set, about, parts, context }: MachineOwnerContext<MachineSet>,
+  { object: set, about, context }: MachineOwnerContext<MachineSet>,
+  queue: CanaryQueue,
   options: BootImagesOptions,
 ): MachineOwnerUpdate {
   const cluster = readCluster(context.read, options.namespace);
@@ -66,7 +69,7 @@ function buildUpdate(
     // Only a new image needs a canary. New user data points at the same server as before.
     mayChange: async (change) =>
       options.canary === true && change.spec !== null && machine.ok
-        ? tryCanary({ set, providerSpec: next(change), platform: machine.platform }, parts.board, context)
+        ? tryCanary({ set, providerSpec: next(change), platform: machine.platform }, queue, context)
         : { type: 'go' },
     async change(change, annotations) {
       const steps = machine.ok ? patchSteps(machine.spec, next(change), PROVIDER_SPEC_POINTER) : [];
