@@ -236,6 +236,7 @@ describe('over time', () => {
     for (const name of ['c', 'b', 'a'])
       await addMachineSet(name, gcpSpec, {
         annotations: { 'machine.openshift.io/cluster-api-autoscaler-node-group-max-size': '9' },
+        labels: { 'argocd.argoproj.io/instance': 'machines' },
       });
     const running = await run({ canary: true });
     for (const name of ['a', 'b', 'c']) {
@@ -245,6 +246,10 @@ describe('over time', () => {
       expect(made?.spec?.replicas).toBe(1);
       expect(made?.metadata.annotations).not.toHaveProperty([
         'machine.openshift.io/cluster-api-autoscaler-node-group-max-size',
+      ]);
+      expect(Object.keys(made?.metadata.labels ?? {}).toSorted()).toEqual([
+        'machine.openshift.io/cluster-api-cluster',
+        'slipway.dev/boot-image-canary',
       ]);
       expect(readGcpImage(await machineSet(name))).toBe(gcpImage(olderStream.version));
       await setReady(1, name);

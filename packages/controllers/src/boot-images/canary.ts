@@ -3,7 +3,7 @@
 import { bootImageCanaryLabel, type MachineSet, machineSets } from '@slipway/api';
 import { sha256 } from '@slipway/base/hash';
 import { canonicalJson } from '@slipway/fleet';
-import { annotationSteps, type JsonObject, type Platform } from '@slipway/fleet/boot-images';
+import { annotationSteps, type JsonObject, type Platform, withoutTools } from '@slipway/fleet/boot-images';
 import { type Context, type Gate, isKubeError, type Stored } from '@slipway/kube';
 import type { VerdictBoard } from './report-controller.ts';
 
@@ -217,8 +217,8 @@ async function createCanary(set: Machines, providerSpec: JsonObject, { write, lo
 }
 
 /**
- * Copies no annotations, because an autoscaler would act on them. Has a distinct selector, so that it does not count
- * the machines of the set.
+ * Copies no annotations, because an autoscaler would act on them, and no labels of tools that delete what their source
+ * does not contain. Has a distinct selector, so that it does not count the machines of the set.
  */
 function buildCanary({ metadata, spec }: Machines, providerSpec: JsonObject): MachineSet {
   const name = formatCanaryName(metadata.name);
@@ -234,7 +234,7 @@ function buildCanary({ metadata, spec }: Machines, providerSpec: JsonObject): Ma
     metadata: {
       name,
       ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
-      labels: { ...metadata.labels, [bootImageCanaryLabel]: 'true' },
+      labels: { ...withoutTools(metadata.labels), [bootImageCanaryLabel]: 'true' },
       annotations: { [TRIES_ANNOTATION]: computeSpecDigest(providerSpec) },
       ownerReferences: [owner],
     },

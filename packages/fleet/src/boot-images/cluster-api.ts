@@ -295,7 +295,7 @@ const formatCloneName = (base: string, digits: string): string =>
 const isOurTemplate = ({ metadata: { labels } }: Pick<MachineTemplate, 'metadata'>): boolean =>
   labels?.[MANAGED_BY_LABEL] === MANAGED_BY_SLIPWAY;
 
-const withoutTools = (all: Readonly<Record<string, string>> = {}): Record<string, string> =>
+export const withoutTools = (all: Readonly<Record<string, string>> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !TOOLS.test(name)));
 
 /** Whether an existing object with a clone's name is that clone: created by us from the same content, and unchanged. */

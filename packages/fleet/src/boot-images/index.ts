@@ -19,6 +19,7 @@ export {
   templateQuestion,
   toTemplateResource,
   type TemplateWriter,
+  withoutTools,
 } from './cluster-api.ts';
 export { platforms, isTemplateKind, templateKind, type TemplateKindName, templateKinds } from './platforms/index.ts';
 export {
