@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Failures } from '../boot-images/conditions.ts';
 import type { Decision } from '../boot-images/decide.ts';
 import { entry, sampleBootImage, workerA } from '../testing/sample-boot-images.ts';
-import { buildBootImageEntry } from './bootimages-report.ts';
+import { buildBootImageEntry, explainCanaries } from './bootimages-report.ts';
 
 const { toImport: _, ...found } = entry({ verdict: 'update', image: sampleBootImage('1') });
 const verdict = { ...found, code: null };
@@ -35,4 +35,26 @@ it('what is to be imported is told only where the import is what is missing', ()
   const manual = { ...decision, toImport, verdict: { ...verdict, verdict: 'manual' } } as const;
   expect(buildBootImageEntry(manual, failures).toImport).toEqual(toImport);
   expect(buildBootImageEntry({ ...manual, verdict: { ...verdict, verdict: 'skipped' } }, failures).toImport).toBeNull();
+});
+
+it('a MachineSet says which canary it waits for', () => {
+  const old = { verdict: 'update', image: sampleBootImage('1') } as const;
+  const named = (name: string) => ({ ...workerA, name });
+  const entries = [
+    entry(old),
+    entry({ ...old, resource: named('worker-b'), why: 'a note' }),
+    entry({ resource: named('worker-c') }),
+    // Only its user data changes, which needs no canary.
+    entry({ verdict: 'update', resource: named('worker-d') }),
+    entry({ ...old, resource: { ...named('worker-e'), api: 'cluster.x-k8s.io' } }),
+  ];
+  const canaries = [{ name: 'worker-a-canary', of: 'worker-a' }];
+  expect(explainCanaries(entries, canaries).map(({ why }) => why)).toEqual([
+    'waits until the machine of its canary worker-a-canary is Ready',
+    'waits for the canary of MachineSet worker-a (worker-a-canary). a note',
+    '',
+    '',
+    '',
+  ]);
+  expect(explainCanaries(entries, [])).toEqual(entries);
 });

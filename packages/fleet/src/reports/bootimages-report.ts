@@ -47,6 +47,29 @@ export function buildBootImageEntry({ verdict, isUnknown, toImport }: Decision, 
   return { ...entry, verdict: 'failed', code, why };
 }
 
+/** A MachineSet with one machine that tries a new image for the MachineSet `of`. */
+interface Canary {
+  readonly name: string;
+  readonly of: string;
+}
+
+/** While there is a canary, Machine API MachineSets that need a new image wait for it: it shows whom they wait for. */
+export const explainCanaries = (
+  entries: readonly BootImageEntry[],
+  canaries: readonly Canary[],
+): readonly BootImageEntry[] =>
+  entries.map((entry) => {
+    const { resource, verdict, image, target, why } = entry;
+    if (resource.api !== 'machine.openshift.io' || verdict !== 'update' || image === target) return entry;
+    const canary = canaries.find(({ of }) => of === resource.name) ?? canaries[0];
+    if (canary === undefined) return entry;
+    const waits =
+      canary.of === resource.name
+        ? `waits until the machine of its canary ${canary.name} is Ready`
+        : `waits for the canary of MachineSet ${canary.of} (${canary.name})`;
+    return { ...entry, why: why === '' ? waits : `${waits}. ${why}` };
+  });
+
 export const bootImagesReport = (
   gate: GateFinding | null,
   { optIn, golden }: ClusterFacts,

@@ -1,6 +1,7 @@
 export {
   type BootImageEntry,
   bootImagesReport,
+  explainCanaries,
   type BootImagesReport,
   buildBootImageEntry,
 } from './bootimages-report.ts';

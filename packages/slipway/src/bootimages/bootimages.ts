@@ -1,6 +1,6 @@
 import { formatProblem } from '@slipway/fleet';
 import { resourceWords, type ToImport } from '@slipway/fleet/boot-images';
-import { type BootImageEntry, type BootImagesReport, bootImagesReport } from '@slipway/fleet/reports';
+import { type BootImageEntry, type BootImagesReport, bootImagesReport, explainCanaries } from '@slipway/fleet/reports';
 import type { Client } from '@slipway/kube';
 import { readGate, whereInstalled } from '../cli/cluster.ts';
 import type { Io } from '../cli/io.ts';
@@ -37,7 +37,12 @@ export const runBootImages = (options: BootImagesOptions, io: Io): Promise<void>
 
 async function readReport(client: Client, options: BootImagesOptions): Promise<BootImagesReport> {
   const cluster = await readCluster(client, options.namespace);
-  const entries = await readVerdicts(client, await readMachines(client, options), cluster);
+  const machines = await readMachines(client, options);
+  const canaries = machines.canaries.map(({ metadata: { name, ownerReferences } }) => ({
+    name,
+    of: ownerReferences?.[0]?.name ?? '',
+  }));
+  const entries = explainCanaries(await readVerdicts(client, machines, cluster), canaries);
   return bootImagesReport(await readGate(client, 'ManagedBootImages'), cluster.facts, entries);
 }
 

@@ -20,7 +20,9 @@ export interface MachineNamespaces {
 }
 
 export interface Machines {
+  /** Without canaries. */
   readonly machineSets: readonly Stored<MachineSet>[];
+  readonly canaries: readonly Stored<MachineSet>[];
   readonly clusterApiMachineSets: readonly Stored<ClusterApiMachineSet>[];
   readonly machineDeployments: readonly Stored<MachineDeployment>[];
   readonly histories: readonly Stored<BootImageHistory>[];
@@ -37,7 +39,8 @@ export async function readMachines(client: Client, namespaces: MachineNamespaces
     ),
   ]);
   return {
-    machineSets: ofMachineApi.filter(isNoCanary),
+    machineSets: ofMachineApi.filter((set) => !isCanary(set)),
+    canaries: ofMachineApi.filter(isCanary),
     clusterApiMachineSets: ofClusterApi,
     machineDeployments: deployments,
     histories: histories.flat(),
@@ -45,7 +48,7 @@ export async function readMachines(client: Client, namespaces: MachineNamespaces
 }
 
 /** A canary MachineSet only tests an image for another one. */
-const isNoCanary = ({ metadata }: MachineSet): boolean => metadata.labels?.[bootImageCanaryLabel] === undefined;
+const isCanary = ({ metadata }: MachineSet): boolean => metadata.labels?.[bootImageCanaryLabel] !== undefined;
 
 /** A kind that the cluster does not serve counts as empty. */
 async function listWhereKnown<T extends KubeObject>(
