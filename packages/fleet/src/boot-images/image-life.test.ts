@@ -152,6 +152,8 @@ describe('a fresh cluster that opts in, is upgraded twice and restored to the fi
     }
     expect(specs[0]).toBe(first);
     expect(new Set(specs).size).toBe(3);
+    // One image of each release: what a change records is what the check after it finds.
+    expect(life.kept).toHaveLength(3);
 
     const { machine, resource } = life.facts;
     const version = life.kept[0]?.version ?? '';
