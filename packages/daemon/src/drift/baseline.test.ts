@@ -23,7 +23,7 @@ describe('a baseline', () => {
       config: 'rendered-worker-2',
       tolerated: [],
       absent: [],
-      unlinked: [],
+      linked: [],
     });
   });
 
@@ -54,9 +54,9 @@ describe('a baseline', () => {
 
   it.each([
     ['damaged', '{"format":1,"config":"a","toler'],
-    ['of another format', '{"format":2,"config":"a","tolerated":[],"absent":[],"unlinked":[]}'],
-    ['with unexpected contents', '{"format":1,"config":"a","tolerated":[1],"absent":[],"unlinked":[]}'],
-    ['with an invalid path', '{"format":1,"config":"a","tolerated":[],"absent":["../x"],"unlinked":[]}'],
+    ['of another format', '{"format":2,"config":"a","tolerated":[],"absent":[]}'],
+    ['with unexpected contents', '{"format":1,"config":"a","tolerated":[1],"absent":[]}'],
+    ['with an invalid path', '{"format":1,"config":"a","tolerated":[],"absent":["../x"]}'],
     ['far too large', ' '.repeat(2 * 1024 * 1024)],
   ])('that is %s counts as missing', async (_, text) => {
     const { host, at } = await sampleMachine();
@@ -149,20 +149,41 @@ describe('a link that enables a unit', () => {
   const UNIT = '/usr/lib/systemd/system/crio.service';
   const config = sampleConfig('rendered-worker-1', { units: [{ name: 'crio.service', enabled: true }] });
 
-  it('is not reported as missing if it was missing when the config was reached, for example after an OS update', async () => {
+  it('is not reported if the machine never had it: an OS update adds more of them, also without a new config', async () => {
     const { host, at } = await sampleMachine();
     await host.systemd.enable(['crio.service']);
-    writeFileSync(at(UNIT), '[Install]\nWantedBy=multi-user.target a.target\nAlias=runtime.service\n');
+    writeFileSync(at(UNIT), '[Install]\nWantedBy=multi-user.target a.target\n');
     await bringTo(host, config);
+    expect((await readBaseline(host.files))?.linked).toEqual([`${LINKS}/multi-user.target.wants/crio.service`]);
     expect(await verifyMachine(host, config)).toEqual([]);
-    expect((await readBaseline(host.files))?.unlinked).toEqual([
-      `${LINKS}/a.target.wants/crio.service`,
-      `${LINKS}/runtime.service`,
-    ]);
+    writeFileSync(at(UNIT), '[Install]\nWantedBy=multi-user.target a.target b.target\nAlias=runtime.service\n');
+    expect(await verifyMachine(host, config)).toEqual([]);
     rmSync(at(`${LINKS}/multi-user.target.wants/crio.service`));
     expect(await verifyMachine(host, config)).toMatchObject([
       { message: expect.stringContaining('found it disabled') },
     ]);
+  });
+
+  it('is not reported if there are too many to record them all', async () => {
+    const { host, at } = await sampleMachine();
+    const many = Array.from({ length: 400 }, (_, index) => `${'x'.repeat(200)}${index}.target`);
+    writeFileSync(at(UNIT), `[Install]\n${many.map((name) => `WantedBy=${name}\n`).join('')}`);
+    await bringTo(host, config);
+    expect(await verifyMachine(host, config)).toEqual([]);
+    const { linked = [] } = (await readBaseline(host.files)) ?? {};
+    expect(linked.length).toBeLessThan(400);
+    rmSync(at(linked[0] ?? ''));
+    expect(await verifyMachine(host, config)).toMatchObject([{ kind: 'unit', name: 'crio.service' }]);
+  });
+
+  it('is not reported on the word of a baseline that an earlier version of the daemon recorded; the rest of it applies', async () => {
+    const { host, at } = await sampleMachine();
+    await bringTo(host, config);
+    writeFileSync(at(BASELINE), `{"format":1,"config":"${config.name}","tolerated":[],"absent":["/etc/old.conf"]}\n`);
+    writeFileSync(at(UNIT), '[Install]\nWantedBy=multi-user.target a.target\n');
+    expect(await verifyMachine(host, config)).toEqual([]);
+    writeFileSync(at('/etc/old.conf'), 'y\n');
+    expect(await verifyMachine(host, config)).toMatchObject([{ kind: 'extra', name: '/etc/old.conf' }]);
   });
 
   it('is missing if it is another name of the unit that is gone', async () => {

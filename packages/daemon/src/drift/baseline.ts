@@ -1,5 +1,5 @@
 // What was on the machine when it reached its config. Only later changes are drift.
-import { array, object, stateFileCodec, string } from '@slipway/base/codec';
+import { array, object, stateFileCodec, string, withFallback } from '@slipway/base/codec';
 import { UNIT_DIRECTORY } from '@slipway/fleet';
 import { CORE, type DesiredMachine, loadDesiredMachine } from '../desired-machine.ts';
 import { DaemonError } from '../errors.ts';
@@ -16,21 +16,22 @@ export interface Baseline {
   readonly tolerated: readonly string[];
   /** Paths of earlier configs that are empty now. */
   readonly absent: readonly string[];
-  /** Links that enabled units lacked, for example because a new OS changed the unit: no reason to report them. */
-  readonly unlinked: readonly string[];
+  /** Links that enable units. The OS may add others to a unit later without creating them. */
+  readonly linked: readonly string[];
 }
 
 export const BASELINE = `${STATE_DIRECTORY}/baseline.json`;
 const MAX_BASELINE_BYTES = 1024 * 1024;
 
-/** Applies to each list, so that both fit even if every character is escaped. */
-const MAX_LIST_CHARS = 64 * 1024;
+/** Applies to each list, so that all three fit even if every character is escaped. */
+const MAX_LIST_CHARS = 48 * 1024;
 
 const paths = array(string({ pattern: /^\// }));
 const baselineFile = stateFileCodec<Baseline>({
   format: 1,
   maxChars: MAX_BASELINE_BYTES,
-  decoder: object({ config: string(), tolerated: paths, absent: paths, unlinked: paths }),
+  // Earlier versions recorded no links. Without the rest, what has drifted by now would count as tolerated.
+  decoder: object({ config: string(), tolerated: paths, absent: paths, linked: withFallback(paths, []) }),
 });
 
 /** Call this when the machine has reached a config. `previous`: the config before. Null: none. */
@@ -44,7 +45,7 @@ export async function recordBaseline(host: Host, previous: StoredConfig | null, 
     config: config.name,
     tolerated: limitPaths(await findUnitExtras(host.files, desired)),
     absent: limitPaths(await listAbsent(host.files, gone)),
-    unlinked: limitPaths(await listUnlinked(host.files, desired)),
+    linked: limitPaths(await listLinked(host.files, desired)),
   };
   await writeStateFile(host.files, BASELINE, `${baselineFile.encode(baseline)}\n`);
 }
@@ -70,18 +71,28 @@ async function listAbsent(files: FileSystem, paths: readonly string[]): Promise<
   return absent;
 }
 
-async function listUnlinked(files: FileSystem, { units }: DesiredMachine): Promise<string[]> {
-  const unlinked: string[] = [];
-  for (const { name, enabled } of units) if (enabled === true) unlinked.push(...(await findMissingLinks(files, name)));
-  return unlinked;
+async function listLinked(files: FileSystem, { units }: DesiredMachine): Promise<string[]> {
+  const linked: string[] = [];
+  for (const { name, enabled } of units) {
+    const paths = enabled === true ? await listLinks(files, name) : [];
+    const absent = await listAbsent(files, paths);
+    linked.push(...paths.filter((path) => !absent.includes(path)));
+  }
+  return linked;
 }
 
-/** Sorted paths of links that enabling the unit creates and that do not exist. Empty if its file cannot be read. */
+/** Sorted paths of links that enabling the unit creates and that do not exist. */
 export async function findMissingLinks(files: FileSystem, name: string): Promise<string[]> {
+  return listAbsent(files, await listLinks(files, name));
+}
+
+/** Empty if the file of the unit cannot be read. */
+async function listLinks(files: FileSystem, name: string): Promise<string[]> {
   const unit = await findUnit(files, name).catch((error: unknown) => orNothing(error, null));
   if (unit?.kind !== 'unit' || unit.name !== name) return [];
-  const paths = listEnablingLinks(unit).map(({ path }) => path);
-  return (await listAbsent(files, paths)).sort();
+  return listEnablingLinks(unit)
+    .map(({ path }) => path)
+    .sort();
 }
 
 /** The first paths, which are the newest. */

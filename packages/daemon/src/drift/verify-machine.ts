@@ -87,7 +87,7 @@ async function verifyUnits(context: VerifyContext, { units }: DesiredMachine): P
     const { state, missingLinks } =
       unit.enabled === null ? UNKNOWN : await memory.enablement(unit.name, (name) => readEnablement(host, name));
     const isMasked = mask?.kind === 'link' && mask.target === '/dev/null';
-    const lost = baseline === null ? [] : missingLinks.filter((path) => !baseline.unlinked.includes(path));
+    const lost = missingLinks.filter((path) => baseline?.linked.includes(path) === true);
     differences.push(...compareUnit(unit, { enablement: state, missingLinks: lost, isMasked }));
   }
   return differences;

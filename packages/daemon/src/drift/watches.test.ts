@@ -12,7 +12,7 @@ const config = sampleConfig('rendered-worker-1', {
   directories: [{ path: '/var/lib/mine' }],
   units: [{ name: 'crio.service', enabled: true }],
 });
-const baseline = { config: config.name, tolerated: [], absent: ['/opt/gone'], unlinked: [] };
+const baseline = { config: config.name, tolerated: [], absent: ['/opt/gone'], linked: [] };
 const scope = buildWatchScope(await loadDesiredMachine(config), baseline, ['/etc/shadow']);
 
 const nothing: EventImpact = { check: false, path: null, units: false, rewatch: null };
