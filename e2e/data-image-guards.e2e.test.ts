@@ -14,9 +14,9 @@ import type { Client, KubeObject, Resource } from '@slipway/kube';
 import { operator, startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
 import { clusterRoleBindings, clusterRoles, listEvents } from '@slipway/testing/resources';
 import { runControllers } from '@slipway/testing/run-controllers';
-import { waitForExit, startSlipway } from '@slipway/testing/slipway-process';
+import { startProgram, waitForExit } from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 const NAMESPACE = 'metal';
 const ELSEWHERE = 'other-metal';
@@ -168,8 +168,17 @@ function standInIronic(): { ironic: Ironic; attached: string[] } {
   return { ironic, attached };
 }
 
-const controller = (...flags: string[]) =>
-  startSlipway('controller', '--kubeconfig', kubeconfig, '--no-leader-elect', '--probes', '127.0.0.1:0', ...flags);
+const controller = (...flags: string[]) => controllerOn([], ...flags);
+const controllerOn = (node: string[], ...flags: string[]) =>
+  startProgram(
+    inject('command'),
+    ['controller', '--kubeconfig', kubeconfig, '--no-leader-elect', '--probes', '127.0.0.1:0', ...flags],
+    node,
+  );
+/** For Node: each timer of five minutes fires after one second. */
+const quickTimers = `--import=data:text/javascript,${encodeURIComponent(
+  'const set = setTimeout; globalThis.setTimeout = (f, ms, ...more) => set(f, ms === 300_000 ? 1000 : ms, ...more)',
+)}`;
 const ironic = ['--ironic-url', 'http://127.0.0.1:1'];
 
 describe('the controllers', () => {
@@ -235,7 +244,7 @@ describe('the controllers', () => {
     }
   });
 
-  it('refuse to run beside an operator of hosts, and beside one that handles DataImages even when told to', async () => {
+  it('refuse to run beside an operator of hosts, and one that handles DataImages even when told to or already running', async () => {
     const account = 'baremetal-operator';
     const labels = { app: 'baremetal-operator' };
     await client.create(deployments, {
@@ -258,18 +267,23 @@ describe('the controllers', () => {
       metadata: { name },
       rules: [{ apiGroups: ['metal3.io'], resources: ['dataimages/status'], verbs: ['update'] }],
     });
-    await client.create(clusterRoleBindings, {
-      metadata: { name },
-      roleRef: { apiGroup: clusterRoles.group, kind: 'ClusterRole', name },
-      subjects: [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: account }],
-    });
+    const bind = () =>
+      client.create(clusterRoleBindings, {
+        metadata: { name },
+        roleRef: { apiGroup: clusterRoles.group, kind: 'ClusterRole', name },
+        subjects: [{ kind: 'ServiceAccount', namespace: NAMESPACE, name: account }],
+      });
+    await bind();
     const beside = await waitForExit(controller(...ironic, '--data-images-beside-operator'));
     expect(beside.err).toMatch(/manages DataImages too.*\[SLW_DATA_IMAGE_OPERATOR\]/);
 
     await client.delete(clusterRoleBindings, { name }, {});
-    const allowed = controller(...ironic, '--data-images-beside-operator', '--log-level', 'info');
+    const allowed = controllerOn([quickTimers], ...ironic, '--data-images-beside-operator', '--log-level', 'info');
     await allowed.saw(/connected/);
-    await allowed.stop();
+    await bind();
+    const { code, err } = await waitForExit(allowed);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^slipway: .*manages DataImages too.*\[SLW_DATA_IMAGE_OPERATOR\]$/m);
   });
 });
 
