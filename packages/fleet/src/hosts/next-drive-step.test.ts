@@ -208,6 +208,14 @@ describe('an attach', () => {
       doing: 'none',
     });
   });
+
+  it('that was interrupted is taken out, even if the BMC reports only a part of its name', () => {
+    const part = { inserted: true, image: '/a.iso' };
+    const memory = remembered(
+      decideStep({ image: { memory: attaching({ isSent: false, since: SETTLED }) }, drive: part }),
+    );
+    expect(decideStep({ image: { memory }, drive: part })).toMatchObject({ type: 'detach', remember: { failures: 0 } });
+  });
 });
 
 describe('an attached ISO', () => {

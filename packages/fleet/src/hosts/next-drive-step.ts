@@ -123,6 +123,8 @@ function repeatAttach(question: DriveQuestion, memory: DriveMemory): DriveStep {
   return withDrive(question, (drive) => {
     // The medium may be incomplete.
     if (isOurs(drive, memory)) return remember(detachBegins(memory, facts.now));
+    // Remembered, because once this attach is over, a part of the URL no longer counts as its name.
+    if (isNamedLikeOurs(drive, memory)) return remember(detachBegins({ ...memory, reported: drive.image }, facts.now));
     if (drive.inserted) return foreign(question, memory, 'expected no medium', drive);
     if (wanted === memory.url && mayChange && canAttach(facts)) {
       return { type: 'attach', url: wanted, remember: attachBegins(memory, node, facts.now) };
