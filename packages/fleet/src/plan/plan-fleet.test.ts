@@ -138,6 +138,23 @@ describe('a pool', () => {
     expect(plan.problems).toMatchObject([{ code: 'SLW_DISK_CONTENTS', message: expect.stringMatching(reason) }]);
   });
 
+  it('gets contents that a later MachineConfig replaces, whatever they are; and not what several combine to nonsense', async () => {
+    const packed = (name: string, contents: object) =>
+      machineConfig(name, 'worker', withContents('/etc/packed', contents));
+    const first = packed('60-packed', { compression: 'gzip', source: 'data:,text' });
+    const fine = await planSample(fleet, {
+      machineConfigs: [first, packed('70-plain', { compression: '', source: 'data:,text' })],
+    });
+    expect(fine.problems).toEqual([]);
+    expect(poolIn(fine, 'worker').after).not.toBe(poolIn(fine, 'worker').before);
+    const nonsense = await planSample(fleet, {
+      machineConfigs: [packed('60-plain', { source: 'data:,text' }), packed('70-gzip', { compression: 'gzip' })],
+    });
+    expect(nonsense.problems).toMatchObject([
+      { message: expect.stringMatching(/^MachineConfigPool worker: .*file \/etc\/packed: .*decompressed/) },
+    ]);
+  });
+
   it('can leave contents that no machine can decompress', async () => {
     const packed = (contents: object) => machineConfig('60-packed', 'worker', withContents('/etc/packed', contents));
     const now = { ...fleet, machineConfigs: [packed({ compression: 'gzip', source: 'data:,text' })] };

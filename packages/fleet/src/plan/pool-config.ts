@@ -5,10 +5,11 @@ import { FleetError } from '../errors.ts';
 import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
 import { type ChosenPool, selectPool } from '../pool-membership.ts';
 import type { CodedProblem } from '../problems.ts';
+import type { RenderedIgnition } from '../render/ignition.ts';
 import type { RenderInput } from '../render/input.ts';
 import { prepareRender } from '../render/prepare-render.ts';
 import { nameOfMachineConfig } from '../render/problem.ts';
-import { renderPool } from '../render/render-pool.ts';
+import { type RenderedConfig, renderPool } from '../render/render-pool.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { selectMachineConfigs } from '../render/select.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
@@ -78,12 +79,12 @@ function imagesFor(pool: MachineConfigPool, state: FleetState): unknown {
   return { osImages, osStream, problems };
 }
 
-/** `check`: for problems of MachineConfigs that can be rendered. */
+/** `check`: for problems of a config that can be rendered. */
 async function renderConfig(
   pool: MachineConfigPool,
   state: FleetState,
   read: ReadConfigs,
-  check?: (inputs: readonly RenderInput[]) => Promise<CodedProblem[]>,
+  check?: typeof findUnreadable,
 ): Promise<PoolConfig> {
   const { request, inputs, problems } = await prepareRender(pool, {
     machineConfigs: state.machineConfigs,
@@ -94,7 +95,7 @@ async function renderConfig(
   if (request === null) return { ...noConfig, problems };
   const result = await renderPool(request);
   if (!result.ok) return { ...noConfig, problems: result.problems };
-  const found = (await check?.(inputs)) ?? [];
+  const found = (await check?.(result.rendered, inputs)) ?? [];
   if (found.length > 0) return { ...noConfig, problems: found };
   const { rendered, provenance, warnings } = result;
   return {
@@ -105,18 +106,29 @@ async function renderConfig(
   };
 }
 
-/** Contents that no machine can decode: it would fail to apply them. */
-async function findUnreadable(inputs: readonly RenderInput[]): Promise<CodedProblem[]> {
-  const problems: CodedProblem[] = [];
+/**
+ * Contents that no machine can decode: it would fail to apply them. Those of a MachineConfig may be replaced by another
+ * one, so what counts is the rendered config.
+ */
+async function findUnreadable({ spec }: RenderedConfig, inputs: readonly RenderInput[]): Promise<CodedProblem[]> {
+  const problem = await findDiskProblem(spec.config);
+  if (problem === null) return [];
+  const causes: CodedProblem[] = [];
   for (const { name, config } of inputs) {
-    try {
-      await buildDiskPlan(config);
-    } catch (error) {
-      if (!(error instanceof FleetError)) throw error;
-      problems.push({ code: error.code, message: `${nameOfMachineConfig(name)}, ${error.message}` });
-    }
+    const cause = await findDiskProblem(config);
+    if (cause !== null) causes.push({ ...cause, message: `${nameOfMachineConfig(name)}, ${cause.message}` });
   }
-  return problems;
+  return causes.length > 0 ? causes : [problem];
+}
+
+async function findDiskProblem(config: RenderedIgnition): Promise<CodedProblem | null> {
+  try {
+    await buildDiskPlan(config);
+    return null;
+  } catch (error) {
+    if (!(error instanceof FleetError)) throw error;
+    return { code: error.code, message: error.message };
+  }
 }
 
 // A pool before and after manifests are applied, and its machines.
