@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { open, rename, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ToolsError } from './errors.ts';
 
@@ -71,10 +71,26 @@ export async function markReady(program: Program): Promise<void> {
 
 /** What its log says about its end: the last errors since it was ready or, if it never was, at least its last lines. */
 export async function explainEnd({ logFile, readyAt }: Program): Promise<string[]> {
-  const log = await readFile(logFile).catch(() => Buffer.of());
-  const text = log.subarray(readyAt ?? 0).toString('utf8');
+  const text = await readTail(logFile, readyAt ?? 0).catch(() => '');
   const errors = findLogErrors(text);
   return errors.length > 0 || readyAt !== undefined ? errors : splitLog(text).slice(-MAX_LINES).map(shorten);
+}
+
+/** The log of a program that ran for weeks does not fit into a string. */
+const MAX_TAIL_BYTES = 1024 * 1024;
+
+async function readTail(file: string, from: number): Promise<string> {
+  const log = await open(file, 'r');
+  try {
+    const { size } = await log.stat();
+    const start = Math.max(from, size - MAX_TAIL_BYTES);
+    const { buffer, bytesRead } = await log.read({ buffer: Buffer.alloc(Math.max(0, size - start)), position: start });
+    const text = buffer.toString('utf8', 0, bytesRead);
+    // It may start in the middle of a line.
+    return start > from ? text.slice(text.indexOf('\n') + 1) : text;
+  } finally {
+    await log.close();
+  }
 }
 
 const MAX_LINES = 3;
