@@ -176,6 +176,20 @@ describe('a link that enables a unit', () => {
     expect(await verifyMachine(host, config)).toMatchObject([{ kind: 'unit', name: 'crio.service' }]);
   });
 
+  it.each([
+    ['too long', 'x'.repeat(300)],
+    ['with a NUL', 'a\0b.target'],
+    ['of a path', '../../../a.target'],
+    ['of a path in a path', 'a/b/c.target'],
+  ])('is ignored if its name is none of a unit, and the check goes on: %s', async (_, name) => {
+    const { host, at } = await sampleMachine();
+    await bringTo(host, config);
+    writeFileSync(at(UNIT), `[Install]\nWantedBy=multi-user.target ${name}\nAlias=${name}\n`);
+    expect(await verifyMachine(host, config)).toEqual([]);
+    await recordBaseline(host, null, { ...config, name: 'rendered-worker-2' });
+    expect((await readBaseline(host.files))?.linked).toEqual([`${LINKS}/multi-user.target.wants/crio.service`]);
+  });
+
   it('is not reported on the word of a baseline that an earlier version of the daemon recorded; the rest of it applies', async () => {
     const { host, at } = await sampleMachine();
     await bringTo(host, config);

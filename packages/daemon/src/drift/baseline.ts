@@ -92,8 +92,12 @@ async function listLinks(files: FileSystem, name: string): Promise<string[]> {
   if (unit?.kind !== 'unit' || unit.name !== name) return [];
   return listEnablingLinks(unit)
     .map(({ path }) => path)
+    .filter((path) => UNIT_LINK.test(path))
     .sort();
 }
+
+/** Other names are none of a unit, and systemd creates no such link. Looking for one that is too long fails. */
+const UNIT_LINK = new RegExp(`^${UNIT_DIRECTORY}(?:/[\\w:.\\\\@-]{1,255}){1,2}$`);
 
 /** The first paths, which are the newest. */
 function limitPaths(paths: readonly string[]): string[] {
