@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bundleDaemon } from './bundle.ts';
+import { bundleDaemon, daemonEnvironment, daemonFlags } from './bundle.ts';
 
 const kube = resolve(import.meta.dirname, '../../packages/kube/src/index.ts');
 const api = resolve(import.meta.dirname, '../../packages/api/src/index.ts');
@@ -33,6 +33,12 @@ describe('the bundle of a program', () => {
     `);
     expect(await run(path)).toBe('function machineconfigs\n');
     expect(await readdir(join(directory, 'out'))).toEqual(['slipway-daemon.mjs']);
+  });
+
+  it('is run by the slipway command with the settings that are measured', async () => {
+    const command = await readFile(resolve(import.meta.dirname, '../../slipway'), 'utf8');
+    expect(command).toContain(`set -- ${daemonFlags.join(' ')} "$root/dist/slipway-daemon.mjs"`);
+    for (const [name, value] of Object.entries(daemonEnvironment)) expect(command).toContain(` ${name}=${value}`);
   });
 
   it('omits the schemas of kinds that a program only names', async () => {

@@ -22,8 +22,8 @@ export interface Bundle {
 }
 
 /**
- * Environment of the daemon for Node and the C library. Memory that an update of a large config needs for a moment must
- * be released: without the first three, 160 MB stayed resident after one.
+ * Settings of the daemon for Node and the C library, also in the command `slipway`. Memory that an update of a large
+ * config needs for a moment must be released: without the first three, 160 MB stayed resident after one.
  *
  * `--no-incremental-marking`: an incremental collection waits more than 50 ms for a task of the event loop, and nothing is
  * collected meanwhile, not even young objects. On an idle machine the daemon surveys a whole config in this time: the peak
