@@ -132,7 +132,6 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
         memory.forget(name);
         return done();
       }
-      memory.remember(pool);
       return reconcilePool(pool, view, { context, measured, memory, ownNode: ownNode ?? null, gates });
     },
   };
@@ -149,7 +148,7 @@ interface RolloutDeps {
 async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): Promise<Next> {
   const { context, measured, memory } = parts;
   const members = view.membersOf(pool.metadata.name);
-  const whole = memory.complete(pool);
+  const whole = memory.restore(pool);
   const { pool: facts, history, problems } = readPoolFacts(whole);
   const request = pool.metadata.annotations?.[rolloutRequestAnnotation];
   const now = context.now().getTime();
@@ -163,7 +162,7 @@ async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): P
     });
     context.log.info({ request, answer: answered.state?.answer }, 'answered a rollout request');
     // The change of the pool triggers the next reconcile.
-    memory.remember(await patchAnnotations(pool, buildRequestPatch(pool, history, answered), context));
+    memory.noteWrite(await patchAnnotations(pool, buildRequestPatch(pool, history, answered), context));
     return done();
   }
   const decision = decidePool({
@@ -177,7 +176,7 @@ async function reconcilePool(pool: Pool, view: FleetView, parts: RolloutDeps): P
   });
   const patch = buildDecisionPatch(pool, history, decision);
   if (patch !== null) {
-    memory.remember(await patchAnnotations(pool, patch, context));
+    memory.noteWrite(await patchAnnotations(pool, patch, context));
     recordDecisionEvents(pool, facts.state, decision, context);
     return done();
   }

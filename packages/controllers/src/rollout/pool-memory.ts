@@ -7,9 +7,10 @@ import type { Stored } from '@slipway/kube';
 type Pool = Stored<MachineConfigPool>;
 
 export interface PoolMemory {
-  remember(this: void, pool: Pool): void;
-  /** The pool with what was removed from it. The same object if nothing was. */
-  complete(this: void, pool: Pool): Pool;
+  /** A pool that a client has changed, with what was removed from it. The same object if nothing was. */
+  restore(this: void, pool: Pool): Pool;
+  /** The answer to a write of the controller: what is not there now, it has removed itself. */
+  noteWrite(this: void, pool: Pool): void;
   forget(this: void, name: string): void;
   forgetAll(this: void): void;
 }
@@ -25,31 +26,38 @@ const rememberedAnnotations: ReadonlySet<string> = new Set([rolloutStateAnnotati
 export function createPoolMemory(): PoolMemory {
   const pools = new Map<string, RememberedPool>();
 
-  /** Nothing, if the state is there: only a client that replaces the pool removes all of it. */
-  function findLost({ metadata }: Pool): RememberedPool | undefined {
-    const known = pools.get(metadata.name);
-    const isIntact = metadata.annotations?.[rolloutStateAnnotation] !== undefined;
-    return isIntact || known?.uid !== metadata.uid ? undefined : known;
+  function recall({ metadata: { name, uid } }: Pool): RememberedPool | undefined {
+    const known = pools.get(name);
+    return known?.uid === uid ? known : undefined;
+  }
+
+  function remember(pool: Pool): void {
+    const { name, uid, annotations = {} } = pool.metadata;
+    const kept = Object.entries(annotations).filter(([key]) => rememberedAnnotations.has(key));
+    // The render controller sets it again in a moment. Until then, the pool is not one without a config.
+    const configuration = pool.spec.configuration ?? recall(pool)?.configuration;
+    pools.set(name, { uid, annotations: Object.fromEntries(kept), configuration });
   }
 
   return {
-    remember({ metadata: { name, uid, annotations = {} }, spec: { configuration } }) {
-      if (annotations[rolloutStateAnnotation] === undefined) return;
-      const kept = Object.entries(annotations).filter(([key]) => rememberedAnnotations.has(key));
-      pools.set(name, { uid, annotations: Object.fromEntries(kept), configuration });
-    },
-    complete(pool) {
-      const lost = findLost(pool);
-      if (lost === undefined) return pool;
+    restore(pool) {
       const { metadata, spec } = pool;
-      const { configuration = lost.configuration } = spec;
-      return {
-        ...pool,
-        metadata: { ...metadata, annotations: { ...lost.annotations, ...metadata.annotations } },
-        // The render controller sets it again in a moment. Until then, the pool is not one without a config.
-        spec: { ...spec, ...(configuration !== undefined && { configuration }) },
-      };
+      const known = recall(pool);
+      const annotations = { ...known?.annotations, ...metadata.annotations };
+      const configuration = spec.configuration ?? known?.configuration;
+      const isWhole = Object.keys(annotations).length === Object.keys(metadata.annotations ?? {}).length;
+      const restored =
+        isWhole && configuration === spec.configuration
+          ? pool
+          : {
+              ...pool,
+              metadata: { ...metadata, annotations },
+              spec: { ...spec, ...(configuration !== undefined && { configuration }) },
+            };
+      remember(restored);
+      return restored;
     },
+    noteWrite: remember,
     forget: (name) => pools.delete(name),
     forgetAll: () => pools.clear(),
   };
