@@ -4,6 +4,7 @@ import {
   machineConfigs,
   nodeAnnotations,
   nodes,
+  osStreamAnnotation,
   rolloutHistoryAnnotation,
   rolloutRequestAnnotation,
   rolloutStateAnnotation,
@@ -15,6 +16,7 @@ import { machineConfig, machineConfigPool, node, renderedConfig } from '@slipway
 import { startTestCluster, type TestCluster } from '@slipway/testing/control-plane';
 import { grant } from '@slipway/testing/resources';
 import { runControllers } from '@slipway/testing/run-controllers';
+import { startGitOps } from '@slipway/testing/stand-in-gitops';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { annotate, expectRefused, patchPool } from './os-stream-guards/cluster.ts';
@@ -102,6 +104,28 @@ describe('a user with only patch machineconfigpools', () => {
     await expectRefused(create({}, { [rolloutStateAnnotation]: '{"wave":2}' }), GUARD);
     await expectRefused(create({ configuration: { name: masters } }), GUARD);
     await expect(create({ configuration: { name: rendered('arbiter', 'a') } })).resolves.toBeDefined();
+  });
+});
+
+describe('a tool that replaces whole objects', () => {
+  it.each([
+    ['is held', targetConfigAnnotation, older, GUARD],
+    ['follows an OS image stream', osStreamAnnotation, 'rhel-9', 'pool-os-stream-record'],
+  ])('cannot replace a pool that %s, without the annotation that records it', async (_, annotation, value, policy) => {
+    await annotate(cluster.operator, 'worker', { [annotation]: value });
+    const { configuration, ...spec } = (await getPool()).spec;
+    const file = { resource: machineConfigPools, manifest: { metadata: { name: 'worker' }, spec } };
+    const gitOps = await startGitOps(cluster.admin, [file], 60_000);
+    await expectRefused(gitOps.replace(), policy);
+    expect(await getPool()).toMatchObject({
+      metadata: { annotations: { [annotation]: value } },
+      spec: { configuration },
+    });
+    await annotate(cluster.operator, 'worker', { [annotation]: null });
+    await gitOps.replace();
+    await gitOps.stop();
+    expect((await getPool()).spec.configuration).toBeUndefined();
+    await patchPool(cluster.operator, 'worker', { spec: { configuration } });
   });
 });
 
