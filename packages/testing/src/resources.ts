@@ -47,9 +47,14 @@ export const clusterRoleBindings: Resource<KubeObject & { roleRef: object; subje
   plural: 'clusterrolebindings',
 };
 
-/** Gives a user these rights on one kind, and no others. */
-export async function grant(client: Client, user: string, { group, plural }: Resource, verbs: string[]): Promise<void> {
-  const rules = [{ apiGroups: [group], resources: [plural], verbs }];
+/** Gives a user these rights on these kinds, and no others. */
+export async function grant(
+  client: Client,
+  user: string,
+  resources: Resource | readonly Resource[],
+  verbs: string[],
+): Promise<void> {
+  const rules = [resources].flat().map(({ group, plural }) => ({ apiGroups: [group], resources: [plural], verbs }));
   await client.create(clusterRoles, { metadata: { name: user }, rules });
   await client.create(clusterRoleBindings, {
     metadata: { name: user },

@@ -36,10 +36,10 @@ afterEach(async () => {
 });
 
 /** `killAtWrite`: simulates a kill right before that write. */
-function run(killAtWrite?: number, guard?: WriteGuard): RunningControllers {
+function run(killAtWrite?: number, guard?: WriteGuard, client = cluster.client): RunningControllers {
   metrics = createMetrics();
   const drain = drainController({ metrics, machineApiNamespace: MACHINE_NAMESPACE });
-  const started = runControllers(cluster.client, [drain], { killAtWrite, guard });
+  const started = runControllers(client, [drain], { killAtWrite, guard });
   running.push(started);
   return started;
 }
@@ -423,6 +423,32 @@ describe('a node that reboots for its update', () => {
     run();
     await untilNode('a', { applied: 'drain-rendered-1', blocked: undefined });
     expect(await readProtection('a')).toEqual(wholeProtection);
+  });
+});
+
+describe('a controller without permission for Machines', () => {
+  it('needs none in a cluster that does not have this API, such as one whose Machines are in a management cluster', async () => {
+    const workload = await startDrainCluster({ hasMachineKinds: false });
+    try {
+      const annotations = {
+        'cluster.x-k8s.io/machine': 'a',
+        'cluster.x-k8s.io/cluster-namespace': CLUSTER_NAMESPACE,
+        'machine.openshift.io/machine': `${MACHINE_NAMESPACE}/a`,
+      };
+      await workload.addNode('a', { annotations });
+      await workload.addNode('b');
+      const { log } = run(undefined, undefined, (await workload.withoutPermission()).client);
+      for (const wish of ['drain-rendered-1', 'uncordon-rendered-1']) {
+        await workload.ask('a', wish);
+        await until(async () =>
+          expect((await workload.node('a')).metadata.annotations).toMatchObject({ [lastAppliedDrain]: wish }),
+        );
+      }
+      expect(log()).not.toContain('SLW_KUBE_FORBIDDEN');
+    } finally {
+      await Promise.all(running.splice(0).map((each) => each.stop()));
+      await workload.stop();
+    }
   });
 });
 

@@ -11,7 +11,16 @@ import {
   turnOff,
   turnOn,
 } from '@slipway/fleet/drain';
-import { type Context, isKubeError, type KubeObject, type Owned, type Resource, type Stored } from '@slipway/kube';
+import {
+  type Context,
+  formatApiVersion,
+  isKubeError,
+  type KubeObject,
+  listServedKinds,
+  type Owned,
+  type Resource,
+  type Stored,
+} from '@slipway/kube';
 
 type Name = Readonly<Record<'namespace' | 'name', string>>;
 
@@ -93,21 +102,36 @@ async function findMachine(
   resource: Resource<Machine>,
   name: Name,
   node: string,
-  { client, signal }: Context,
+  context: Context,
 ): Promise<Stored<Machine> | undefined> {
-  const machine = await unlessMissing(client.find(resource, name, { signal }), undefined);
+  const { client, signal } = context;
+  const machine = await unlessMissing(resource, client.find(resource, name, { signal }), undefined, context);
   return machine !== undefined && isMachineOf(machine, node) ? machine : undefined;
 }
 
-const listHealthChecks = (namespace: string, { client, signal }: Context): Promise<Stored<MachineHealthCheck>[]> =>
-  unlessMissing(Array.fromAsync(client.list(machineHealthChecks, { namespace, signal })), []);
+function listHealthChecks(namespace: string, context: Context): Promise<Stored<MachineHealthCheck>[]> {
+  const { client, signal } = context;
+  const checks = Array.fromAsync(client.list(machineHealthChecks, { namespace, signal }));
+  return unlessMissing(machineHealthChecks, checks, [], context);
+}
 
-/** The API of the machines may be in another cluster, or nowhere. */
-async function unlessMissing<T>(read: Promise<T>, otherwise: T): Promise<T> {
+/**
+ * The API of the machines may be in another cluster, or nowhere. The controller then needs no permission for it, and
+ * without permission the API server answers 403, not 404.
+ */
+async function unlessMissing<T>(
+  resource: Resource,
+  read: Promise<T>,
+  otherwise: T,
+  { client: { transport }, signal }: Context,
+): Promise<T> {
   try {
     return await read;
   } catch (error) {
     if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return otherwise;
+    if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
+    const served = await listServedKinds(transport, formatApiVersion(resource), { signal });
+    if (!served.has(resource.plural)) return otherwise;
     throw error;
   }
 }
@@ -123,6 +147,6 @@ async function annotate(
   const { namespace, name } = object.metadata;
   log.info(
     { kind: resource.kind, object: `${namespace}/${name}`, annotations },
-    'changed whether a machine is replaced',
+    'updated the protection of a machine from its health check',
   );
 }

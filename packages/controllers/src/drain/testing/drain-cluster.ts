@@ -1,8 +1,8 @@
 // Nodes with pods on a real API server. The kubelet and the disruption controller are simulated.
 import { type Node, nodeAnnotations, nodes, type ObjectMeta, type Pod, podDisruptionBudgets, pods } from '@slipway/api';
 import type { Client, KubeObject, Name, Resource, Stored } from '@slipway/kube';
-import { startTestCluster } from '@slipway/testing/control-plane';
-import { type ApiEvent, listEvents, removeAll } from '@slipway/testing/resources';
+import { operator, startTestCluster } from '@slipway/testing/control-plane';
+import { type ApiEvent, clusterRoles, events, grant, listEvents, removeAll } from '@slipway/testing/resources';
 import { addBudget, addNamespace, addPod, allowDisruptions, endPod } from '@slipway/testing/stand-in-kubelet';
 import {
   CLUSTER_NAMESPACE,
@@ -15,6 +15,8 @@ import {
 
 export interface DrainCluster {
   readonly client: Client;
+  /** The same identity, without permission for Machines and MachineHealthChecks until it gets that. Once a cluster. */
+  withoutPermission(): Promise<{ readonly client: Client; permit(this: void): Promise<void> }>;
   addNode(name: string, node?: { annotations?: Record<string, string>; unschedulable?: boolean }): Promise<void>;
   node(name: string): Promise<Stored<Node>>;
   /** As the daemon does: `drain-…` or `uncordon-…`. */
@@ -68,16 +70,28 @@ const ownerReferences = ({
   name: string;
 }): NonNullable<ObjectMeta['ownerReferences']> => [{ apiVersion: 'apps/v1', kind, name, uid: UID, controller: true }];
 
-export async function startDrainCluster(): Promise<DrainCluster> {
-  const { operator: client, stop } = await startTestCluster();
+export async function startDrainCluster({ hasMachineKinds = true } = {}): Promise<DrainCluster> {
+  const { admin, operator: client, clientFor, stop } = await startTestCluster();
   for (const name of [NAMESPACE, MACHINE_NAMESPACE, CLUSTER_NAMESPACE]) await addNamespace(client, name);
-  await installMachineKinds(client);
+  if (hasMachineKinds) await installMachineKinds(client);
   const allPods = (): Promise<Stored<Pod>[]> => Array.fromAsync(client.list(pods, { namespace: NAMESPACE }));
   const annotate: DrainCluster['annotate'] = async (name, annotations) => {
     await client.patch(nodes, { name }, { type: 'merge', body: { metadata: { annotations } } }, {});
   };
   return {
     client,
+    async withoutPermission() {
+      const { user, name } = operator;
+      const evictions = { ...pods, plural: 'pods/eviction' };
+      await grant(admin, user, [nodes, pods, evictions, podDisruptionBudgets, events], ['*']);
+      const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
+      return {
+        client: await clientFor({ user, groups: [], name: `${name}-without-machines` }),
+        async permit() {
+          await admin.patch(clusterRoles, { name: user }, { type: 'merge', body: { rules } }, {});
+        },
+      };
+    },
     async addNode(name, { annotations = {}, unschedulable = false } = {}) {
       await client.create(nodes, { metadata: { name, annotations }, spec: { unschedulable } });
     },
