@@ -427,6 +427,32 @@ describe('a node that reboots for its update', () => {
 });
 
 describe('a controller without permission for Machines', () => {
+  it('reboots no node that has one, reports it as any drain that is blocked, and continues once it has the permission', async () => {
+    const longAgo = new Date(Date.now() - 2 * 3_600_000).toISOString();
+    const annotations = {
+      ...(await addMachine(cluster.client, 'a')),
+      [cordonedAnnotation]: longAgo,
+      [drainSinceAnnotation]: longAgo,
+    };
+    await cluster.addNode('a', { unschedulable: true, annotations });
+    await cluster.addNode('b');
+    const { client, permit } = await cluster.withoutPermission();
+    run(undefined, undefined, client);
+    await cluster.ask('a', 'drain-rendered-1');
+    const refused =
+      /no MachineHealthCheck can replace its machine: .*cannot get resource "machines".*SLW_KUBE_FORBIDDEN/;
+    await untilNode('a', { blocked: expect.stringMatching(refused), applied: undefined });
+    await untilEvent('a', 'FailedToDrain', refused, 'Warning');
+    expect(await metrics.registry.getSingleMetricAsString('mcc_drain_err')).toContain('mcc_drain_err{node="a"} 1');
+    await permit();
+    await until(async () => {
+      // Any change of the Node is a reason to try again, before the minute is over.
+      await cluster.annotate('a', { 'slipway.dev/test': String(Date.now()) });
+      expect(await readDrainState('a')).toMatchObject({ applied: 'drain-rendered-1', blocked: undefined });
+    });
+    expect(await metrics.registry.getSingleMetricAsString('mcc_drain_err')).not.toContain('node="a"');
+  });
+
   it('needs none in a cluster that does not have this API, such as one whose Machines are in a management cluster', async () => {
     const workload = await startDrainCluster({ hasMachineKinds: false });
     try {

@@ -123,7 +123,7 @@ async function skipDrain(step: DrainStepOf<'spare'>, node: Stored<Node>, context
   const { write, events, log } = context;
   const unprotected = await protectMachine(node, context);
   if (unprotected !== null) {
-    await reportUnprotected(node, unprotected, context);
+    await reportUnprotected(node, unprotected, false, context);
     return again(computeRetryDelay(0));
   }
   await patchNode(node, answerChange(node, step.wish), write);
@@ -172,7 +172,7 @@ async function endProtection(node: Stored<Node>, context: Context): Promise<Retu
     return releaseNode(node);
   } catch (error) {
     if (!isKubeError(error) || isKubeError(error, 'SLW_KUBE_CONFLICT')) throw error;
-    context.log.warn({ err: error }, 'the machine is not replaced by health checks until this write succeeds');
+    context.log.warn({ err: error }, 'could not end the protection of the machine from its health check; trying again');
     return {};
   }
 }

@@ -113,8 +113,12 @@ async function completeDrain(
 ): Promise<Next> {
   const unprotected = await protectMachine(node, context);
   if (unprotected !== null) {
-    await reportUnprotected(node, unprotected, context);
-    return again(computeRetryDelay(context.now().getTime() - drain.since));
+    const now = context.now().getTime();
+    const isLoud = isTimeToWarn(drain.since, attempts.last(node, drain)?.at ?? null, now);
+    // A drain that takes too long, like any other. A change of the Node is a reason to try again before the delay ends.
+    attempts.note(node, drain, { at: now, nextAt: now, refused: [], evictedAt: now, isTold: true });
+    await reportUnprotected(node, unprotected, isLoud, context);
+    return again(computeRetryDelay(now - drain.since));
   }
   await patchNode(node, answerChange(node, drain.wish), context.write);
   attempts.forget(node.metadata.name);

@@ -108,12 +108,19 @@ export async function reportBlocked(node: Stored<Node>, blockers: DrainBlockers,
 }
 
 /** The node is drained, but a health check could replace its machine while it reboots. */
-export async function reportUnprotected(node: Stored<Node>, why: string, context: Context): Promise<void> {
+export async function reportUnprotected(
+  node: Stored<Node>,
+  why: string,
+  isLoud: boolean,
+  context: Context,
+): Promise<void> {
   const text = `The node is drained, and waits until no MachineHealthCheck can replace its machine: ${why}`;
-  if (text === readDrainFacts(node).blocked) return;
-  await patchNode(node, blockedChange(text), context.write);
-  context.log.warn({ text }, 'the drain is blocked');
-  context.events.record(nodes, node, { type: 'Warning', reason: 'FailedToDrain', message: text });
+  const isNew = text !== readDrainFacts(node).blocked;
+  if (isNew) {
+    await patchNode(node, blockedChange(text), context.write);
+    context.log.warn({ text }, 'the drain is blocked');
+  }
+  if (isNew || isLoud) context.events.record(nodes, node, { type: 'Warning', reason: 'FailedToDrain', message: text });
 }
 
 async function describeBlockers(
