@@ -387,7 +387,7 @@ describe('a node that reboots for its update', () => {
     expect(count(writes, 'patch Machine clusters/a')).toBe(0);
   });
 
-  it('and whose machine is deleted meanwhile leaves no health check paused, even if no controller ran by then', async () => {
+  it('and whose machine is deleted meanwhile leaves no health check paused, even if no controller ran by then and it has joined again', async () => {
     for (const name of ['a', 'b']) {
       await cluster.addNode(name, { annotations: await addMachine(cluster.client, name) });
     }
@@ -404,6 +404,7 @@ describe('a node that reboots for its update', () => {
     );
     await first.stop();
     await cluster.client.delete(nodes, { name: 'b' }, {});
+    await cluster.addNode('b');
     run();
     await until(async () => expect((await readProtection('b')).check).toEqual([]));
   });

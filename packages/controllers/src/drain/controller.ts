@@ -24,8 +24,8 @@ import {
 import { fleetNodes } from '../sources.ts';
 import { type CordonedNode, createDrainAttempts, emptyNode, type DrainAttempts } from './empty-node.ts';
 import { createDrainMetrics } from './metrics.ts';
-import { computeRetryDelay } from './intervals.ts';
-import { ownedForProtection, protectMachine, releaseHealthChecks, releaseMachine } from './machine-protection.ts';
+import { computeRetryDelay, HOUR } from './intervals.ts';
+import { ownedForProtection, protectMachine, releaseAbandoned, releaseMachine } from './machine-protection.ts';
 import {
   answerChange,
   cordonChange,
@@ -47,8 +47,8 @@ export interface DrainOptions {
 const DRAINING = 'draining';
 /** Nodes reconciled concurrently: a run waits for the API server, but not for pods to terminate. */
 const WORKERS = 32;
-/** The key of nodes that were deleted during their update, also while no controller ran. */
-const DELETED_NODES = '*';
+/** The key of nodes that were deleted during their update, perhaps while no controller ran, and may exist again. */
+const ABANDONED = '*';
 
 export function drainController({ metrics, machineApiNamespace }: DrainOptions = {}): ControllerDef {
   const attempts = createDrainAttempts(metrics === undefined ? undefined : createDrainMetrics(metrics));
@@ -68,7 +68,7 @@ export function drainController({ metrics, machineApiNamespace }: DrainOptions =
     ],
     owns: [{ resource: nodes }, { resource: pods, subresource: 'eviction' }, ...ownedForProtection],
     workers: WORKERS,
-    startsWith: [DELETED_NODES],
+    startsWith: [ABANDONED],
     // A process that no longer leads must not report on drains.
     listen: () => attempts.forgetAll,
     async reconcile(name, context) {
@@ -76,9 +76,8 @@ export function drainController({ metrics, machineApiNamespace }: DrainOptions =
       if (node === undefined) {
         attempts.forget(name);
         if (machineApiNamespace === undefined) return done();
-        const isDeleted = (each: string): boolean => context.read(nodes).get(each) === undefined;
-        await releaseHealthChecks(machineApiNamespace, isDeleted, context);
-        return done();
+        await releaseAbandoned(machineApiNamespace, context);
+        return name === ABANDONED ? again(HOUR) : done();
       }
       const step = nextDrainStep(readDrainFacts(node), context.read(nodes).size === 1);
       if (step.type !== 'cordon' && step.type !== 'empty') attempts.forget(name);

@@ -1,13 +1,15 @@
 // Before a drained node may reboot: prevents that a MachineHealthCheck replaces its machine meanwhile.
 // Read when needed and not watched: in most clusters one of these APIs is missing.
-import type { Node } from '@slipway/api';
+import { type Node, nodes } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
   checksMachine,
   isMachineOf,
+  isProtected,
   type Machine,
   type MachineHealthCheck,
   readMachineReferences,
+  readRebootingNodes,
   turnOff,
   turnOn,
 } from '@slipway/fleet/drain';
@@ -82,20 +84,36 @@ export async function releaseMachine(node: Stored<Node>, context: Context): Prom
         await annotate(clusterApiMachines, machine, turnOff(machine, 'skip-remediation', isFinished), context);
       }
     } else {
-      await releaseHealthChecks(reference.namespace, (name) => name === node.metadata.name, context);
+      for (const check of await listHealthChecks(reference.namespace, context)) {
+        const patch = turnOff(check, 'paused', (name) => name === node.metadata.name);
+        await annotate(machineHealthChecks, check, patch, context);
+      }
     }
   }
 }
 
-/** Health checks that were paused for nodes that are finished, for example because they were deleted. */
-export async function releaseHealthChecks(
-  namespace: string,
-  isFinished: (node: string) => boolean,
-  context: Context,
-): Promise<void> {
+/** Health checks that are paused for nodes that were deleted: no Node records it. */
+export async function releaseAbandoned(namespace: string, context: Context): Promise<void> {
   for (const check of await listHealthChecks(namespace, context)) {
-    await annotate(machineHealthChecks, check, turnOff(check, 'paused', isFinished), context);
+    const abandoned = new Set<string>();
+    for (const name of readRebootingNodes(check)) {
+      if (!(await isStillProtected(name, context))) abandoned.add(name);
+    }
+    await annotate(
+      machineHealthChecks,
+      check,
+      turnOff(check, 'paused', (name) => abandoned.has(name)),
+      context,
+    );
   }
+}
+
+/** A Node of that name may have joined again. The watch may lag behind the write that protects it. */
+async function isStillProtected(name: string, { read, client, signal }: Context): Promise<boolean> {
+  const known = read(nodes).get(name);
+  if (known !== undefined && isProtected(known)) return true;
+  const live = await client.find(nodes, { name }, { signal });
+  return live !== undefined && isProtected(live);
 }
 
 async function findMachine(

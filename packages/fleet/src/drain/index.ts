@@ -19,6 +19,7 @@ export {
   protectedUntil,
   protectNode,
   readMachineReferences,
+  readRebootingNodes,
   releaseNode,
   turnOff,
   turnOn,

@@ -115,7 +115,7 @@ export type Switch = 'skip-remediation' | 'paused';
 const keyOfSwitch = { 'skip-remediation': SKIP_REMEDIATION, paused: PAUSED } as const;
 
 /** The nodes that our switch is on for. */
-const readRebootingNodes = ({ metadata }: KubeObject): readonly string[] =>
+export const readRebootingNodes = ({ metadata }: KubeObject): readonly string[] =>
   (metadata.annotations?.[rebootingNodesAnnotation] ?? '').split(',').filter((name) => name !== '');
 
 /** Null: nothing to write. A switch that another client turned on suffices. */
