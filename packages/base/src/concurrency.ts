@@ -51,3 +51,19 @@ export async function mapLimit<T, R>(
   await forEachLimit(items, limit, compute, options);
   return results;
 }
+
+export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/** Runs the work of one key in order, one at a time. Only for work of this process: in controllers, one has the lease. */
+export function createKeyedQueue(): KeyedQueue {
+  const last = new Map<string, Promise<unknown>>();
+  return async (key, work) => {
+    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
+}

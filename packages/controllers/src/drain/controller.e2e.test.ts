@@ -409,6 +409,18 @@ describe('a node that reboots for its update', () => {
     await until(async () => expect((await readProtection('b')).check).toEqual([]));
   });
 
+  it('together with others costs one write of their health check when it leaves, and one when it is back', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const name of names) await cluster.addNode(name, { annotations: await addMachine(cluster.client, name) });
+    const { writes } = run();
+    for (const wish of ['drain-rendered-1', 'uncordon-rendered-1']) {
+      await Promise.all(names.map((name) => cluster.ask(name, wish)));
+      for (const name of names) await untilNode(name, { applied: wish });
+    }
+    expect(count(writes, `patch MachineHealthCheck ${MACHINE_NAMESPACE}/workers`)).toBe(2 * names.length);
+    expect((await readProtection('a')).check).toEqual([]);
+  });
+
   it('waits with its reboot if its health check cannot be paused, and says so', async () => {
     await cluster.addNode('a', { annotations: await addMachine(cluster.client, 'a') });
     await cluster.addNode('b');

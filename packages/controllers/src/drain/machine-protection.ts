@@ -1,5 +1,6 @@
 // Before a drained node may reboot: prevents that a MachineHealthCheck replaces its machine meanwhile.
 // Read when needed and not watched: in most clusters one of these APIs is missing.
+import { createKeyedQueue } from '@slipway/base/concurrency';
 import { type Node, nodes } from '@slipway/api';
 import { formatProblem } from '@slipway/fleet';
 import {
@@ -68,11 +69,11 @@ async function skipRemediation({ metadata }: Stored<Node>, reference: Name, cont
 async function pauseHealthChecks({ metadata }: Stored<Node>, reference: Name, context: Context): Promise<void> {
   const machine = await findMachine(machineApiMachines, reference, metadata.name, context);
   if (machine === undefined) return;
-  for (const check of await listHealthChecks(reference.namespace, context)) {
-    if (checksMachine(check, machine)) {
-      await annotate(machineHealthChecks, check, turnOn(check, 'paused', metadata.name), context);
-    }
-  }
+  await changeHealthChecks(
+    reference.namespace,
+    async (check) => (checksMachine(check, machine) ? turnOn(check, 'paused', metadata.name) : null),
+    context,
+  );
 }
 
 export async function releaseMachine(node: Stored<Node>, context: Context): Promise<void> {
@@ -84,29 +85,28 @@ export async function releaseMachine(node: Stored<Node>, context: Context): Prom
         await annotate(clusterApiMachines, machine, turnOff(machine, 'skip-remediation', isFinished), context);
       }
     } else {
-      for (const check of await listHealthChecks(reference.namespace, context)) {
-        const patch = turnOff(check, 'paused', (name) => name === node.metadata.name);
-        await annotate(machineHealthChecks, check, patch, context);
-      }
+      await changeHealthChecks(
+        reference.namespace,
+        async (check) => turnOff(check, 'paused', (name) => name === node.metadata.name),
+        context,
+      );
     }
   }
 }
 
 /** Health checks that are paused for nodes that were deleted: no Node records it. */
-export async function releaseAbandoned(namespace: string, context: Context): Promise<void> {
-  for (const check of await listHealthChecks(namespace, context)) {
-    const abandoned = new Set<string>();
-    for (const name of readRebootingNodes(check)) {
-      if (!(await isStillProtected(name, context))) abandoned.add(name);
-    }
-    await annotate(
-      machineHealthChecks,
-      check,
-      turnOff(check, 'paused', (name) => abandoned.has(name)),
-      context,
-    );
-  }
-}
+export const releaseAbandoned = (namespace: string, context: Context): Promise<void> =>
+  changeHealthChecks(
+    namespace,
+    async (check) => {
+      const abandoned = new Set<string>();
+      for (const name of readRebootingNodes(check)) {
+        if (!(await isStillProtected(name, context))) abandoned.add(name);
+      }
+      return turnOff(check, 'paused', (name) => abandoned.has(name));
+    },
+    context,
+  );
 
 /** A Node of that name may have joined again. The watch may lag behind the write that protects it. */
 async function isStillProtected(name: string, { read, client, signal }: Context): Promise<boolean> {
@@ -126,6 +126,20 @@ async function findMachine(
   const machine = await unlessMissing(resource, client.find(resource, name, { signal }), undefined, context);
   return machine !== undefined && isMachineOf(machine, node) ? machine : undefined;
 }
+
+const inTurn = createKeyedQueue();
+
+/** One change after another: nodes are updated together, and their writes to the same object would conflict. */
+const changeHealthChecks = (
+  namespace: string,
+  decide: (check: Stored<MachineHealthCheck>) => Promise<ReturnType<typeof turnOn>>,
+  context: Context,
+): Promise<void> =>
+  inTurn(namespace, async () => {
+    for (const check of await listHealthChecks(namespace, context)) {
+      await annotate(machineHealthChecks, check, await decide(check), context);
+    }
+  });
 
 function listHealthChecks(namespace: string, context: Context): Promise<Stored<MachineHealthCheck>[]> {
   const { client, signal } = context;

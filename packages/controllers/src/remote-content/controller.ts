@@ -1,4 +1,5 @@
 // Fetches the URLs of MachineConfigs once, stores the content in Secrets, and deletes what no MachineConfig needs.
+import { createKeyedQueue, type KeyedQueue } from '@slipway/base/concurrency';
 import {
   type MachineConfig,
   machineConfigs,
@@ -57,6 +58,10 @@ interface Settings {
   fetch: Fetcher;
   hosts: HostPolicy;
   limits: ResolveLimits;
+  /**
+   * By digest. Two MachineConfigs with the same content share its chunks: between the write of the chunks and the write
+   * of their index, they must not be deleted for another MachineConfig that no longer needs them.
+   */
   inTurn: KeyedQueue;
 }
 
@@ -269,24 +274,4 @@ function remembers(machineConfig: MachineConfig, digest: string): boolean {
   const known = remembered(machineConfig);
   if (known === undefined || known.generation !== readSnapshotRequest(machineConfig).generation) return false;
   return shortDigest(known.digest) === shortDigest(digest);
-}
-
-export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
-
-/**
- * Runs the work of one key in order, one at a time. Two MachineConfigs with the same content share its chunks: between
- * the write of the chunks and the write of their index, they must not be deleted for another MachineConfig that no
- * longer needs them. Only one process has the lease, so a queue in memory is enough.
- */
-export function createKeyedQueue(): KeyedQueue {
-  const last = new Map<string, Promise<unknown>>();
-  return async (key, work) => {
-    const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
-    last.set(key, turn);
-    try {
-      return await turn;
-    } finally {
-      if (last.get(key) === turn) last.delete(key);
-    }
-  };
 }
