@@ -440,7 +440,7 @@ describe('a node that reboots for its update', () => {
 });
 
 describe('a controller without permission for Machines', () => {
-  it('reboots no node that has one, reports it as any drain that is blocked, and continues once it has the permission', async () => {
+  it('reboots no node that has one, reports it as any drain that is blocked, and continues once it has the permission; deleted nodes do not pile up', async () => {
     const longAgo = new Date(Date.now() - 2 * 3_600_000).toISOString();
     const annotations = {
       ...(await addMachine(cluster.client, 'a')),
@@ -450,13 +450,21 @@ describe('a controller without permission for Machines', () => {
     await cluster.addNode('a', { unschedulable: true, annotations });
     await cluster.addNode('b');
     const { client, permit } = await cluster.withoutPermission();
-    run(undefined, undefined, client);
+    const { log } = run(undefined, undefined, client);
     await cluster.ask('a', 'drain-rendered-1');
     const refused =
       /no MachineHealthCheck can replace its machine: .*cannot get resource "machines".*SLW_KUBE_FORBIDDEN/;
     await untilNode('a', { blocked: expect.stringMatching(refused), applied: undefined });
     await untilEvent('a', 'FailedToDrain', refused, 'Warning');
     expect(await metrics.registry.getSingleMetricAsString('mcc_drain_err')).toContain('mcc_drain_err{node="a"} 1');
+    await cluster.addNode('deleted');
+    await cluster.client.delete(nodes, { name: 'deleted' }, {});
+    const linesOf = (key: string): string[] =>
+      log()
+        .split('\n')
+        .filter((line) => line.includes(`"${key}"`) && line.includes('SLW_KUBE_FORBIDDEN'));
+    await until(() => expect(linesOf('deleted')).not.toEqual([]));
+    expect(linesOf('deleted').filter((line) => line.includes('will be retried'))).toEqual([]);
     await permit();
     await until(async () => {
       // Any change of the Node is a reason to try again, before the minute is over.

@@ -75,15 +75,24 @@ export function drainController({ metrics, machineApiNamespace }: DrainOptions =
       const node = context.read(nodes).get(name);
       if (node === undefined) {
         attempts.forget(name);
-        if (machineApiNamespace === undefined) return done();
-        await releaseAbandoned(machineApiNamespace, context);
-        return name === ABANDONED ? again(HOUR) : done();
+        return machineApiNamespace === undefined ? done() : settleDeletion(name, machineApiNamespace, context);
       }
       const step = nextDrainStep(readDrainFacts(node), context.read(nodes).size === 1);
       if (step.type !== 'cordon' && step.type !== 'empty') attempts.forget(name);
       return executeStep(step, node, attempts, context);
     },
   };
+}
+
+async function settleDeletion(name: string, namespace: string, context: Context): Promise<Next> {
+  try {
+    await releaseAbandoned(namespace, context);
+  } catch (error) {
+    // Without permission, every node that was ever deleted would try again for ever. One key for all of them does.
+    if (name === ABANDONED || !isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
+    context.log.debug({ err: error }, 'could not read the health checks of the deleted node');
+  }
+  return name === ABANDONED ? again(HOUR) : done();
 }
 
 async function executeStep(
