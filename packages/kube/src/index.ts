@@ -27,7 +27,7 @@ export {
   resourceId,
   type Stored,
 } from './client/resource.ts';
-export { listServedKinds } from './client/discovery.ts';
+export { isServed } from './client/served-version.ts';
 export { createTransport, impersonating, type Transport, type TransportOptions } from './client/transport.ts';
 export {
   type AnyVersion,

@@ -16,10 +16,9 @@ import {
 } from '@slipway/fleet/drain';
 import {
   type Context,
-  formatApiVersion,
   isKubeError,
   type KubeObject,
-  listServedKinds,
+  isServed,
   type Owned,
   type Resource,
   type Stored,
@@ -29,7 +28,11 @@ type Name = Readonly<Record<'namespace' | 'name', string>>;
 
 const machineKind = { version: 'v1beta1', kind: 'Machine', plural: 'machines', namespaced: true } as const;
 
-const clusterApiMachines: Resource<Machine> = { ...machineKind, group: 'cluster.x-k8s.io' };
+const clusterApiMachines: Resource<Machine> = {
+  ...machineKind,
+  group: 'cluster.x-k8s.io',
+  newerVersions: ['v1beta2'],
+};
 
 const machineApiMachines: Resource<Machine> = { ...machineKind, group: 'machine.openshift.io' };
 
@@ -151,21 +154,22 @@ function listHealthChecks(namespace: string, context: Context): Promise<Stored<M
  * The API of the machines may be in another cluster, or nowhere. The controller then needs no permission for it, and
  * without permission the API server answers 403, not 404.
  */
-async function unlessMissing<T>(
-  resource: Resource,
-  read: Promise<T>,
-  otherwise: T,
-  { client: { transport }, signal }: Context,
-): Promise<T> {
+async function unlessMissing<T>(resource: Resource, read: Promise<T>, otherwise: T, context: Context): Promise<T> {
   try {
     return await read;
   } catch (error) {
     if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return otherwise;
     if (!isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
-    const served = await listServedKinds(transport, formatApiVersion(resource), { signal });
-    if (!served.has(resource.plural)) return otherwise;
+    if (!(await isServedInAnyVersion(resource, context))) return otherwise;
     throw error;
   }
+}
+
+async function isServedInAnyVersion(resource: Resource, { client, signal }: Context): Promise<boolean> {
+  for (const version of [...(resource.newerVersions ?? []), resource.version]) {
+    if (await isServed(client.transport, { ...resource, version }, signal)) return true;
+  }
+  return false;
 }
 
 async function annotate(

@@ -16,25 +16,6 @@ export interface ServedVersions {
 export function createServedVersions(transport: Transport): ServedVersions {
   const found = new Map<string, string>();
 
-  async function isServed(resource: Resource, signal: AbortSignal | undefined): Promise<boolean> {
-    const apiVersion = formatApiVersion(resource);
-    const path = `/${resource.group === '' ? 'api' : 'apis'}/${apiVersion}`;
-    try {
-      const list = await transport.json({
-        method: 'GET',
-        path,
-        retry: 'always',
-        what: `discover ${apiVersion}`,
-        signal,
-      });
-      const kinds: unknown = isRecord(list) ? list['resources'] : undefined;
-      return Array.isArray(kinds) && kinds.some((kind) => isRecord(kind) && kind['name'] === resource.plural);
-    } catch (error) {
-      if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return false;
-      throw error;
-    }
-  }
-
   return {
     async find(resource, signal) {
       const { newerVersions = [] } = resource;
@@ -43,7 +24,7 @@ export function createServedVersions(transport: Transport): ServedVersions {
       if (known !== undefined) return { ...resource, version: known };
       for (const version of [...newerVersions, resource.version]) {
         const candidate = { ...resource, version };
-        if (!(await isServed(candidate, signal))) continue;
+        if (!(await isServed(transport, candidate, signal))) continue;
         found.set(resourceId(resource), version);
         return candidate;
       }
@@ -53,4 +34,22 @@ export function createServedVersions(transport: Transport): ServedVersions {
       found.delete(resourceId(resource));
     },
   };
+}
+
+/** Whether the server serves the resource in its version. Every authenticated user may ask this. */
+export async function isServed(
+  transport: Transport,
+  resource: Resource,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const apiVersion = formatApiVersion(resource);
+  const path = `/${resource.group === '' ? 'api' : 'apis'}/${apiVersion}`;
+  try {
+    const list = await transport.json({ method: 'GET', path, retry: 'always', what: `discover ${apiVersion}`, signal });
+    const kinds: unknown = isRecord(list) ? list['resources'] : undefined;
+    return Array.isArray(kinds) && kinds.some((kind) => isRecord(kind) && kind['name'] === resource.plural);
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED')) return false;
+    throw error;
+  }
 }

@@ -7,7 +7,6 @@ import {
   createClient,
   createLog,
   isKubeError,
-  listServedKinds,
   type KubeObject,
   type Log,
   type LogLevel,
@@ -127,10 +126,26 @@ async function missingKinds(transport: Transport): Promise<string[]> {
   const wanted = kinds
     .filter((kind) => kind.install === 'own')
     .flatMap(({ group, plural, versions }) => versions.map(({ name }) => ({ api: `${group}/${name}`, group, plural })));
-  const served = new Map<string, ReadonlySet<string>>();
-  for (const api of new Set(wanted.map((each) => each.api))) served.set(api, await listServedKinds(transport, api));
+  const served = new Map<string, Set<string>>();
+  for (const api of new Set(wanted.map((each) => each.api))) served.set(api, await servedBy(transport, api));
   const missing = wanted.filter(({ api, plural }) => served.get(api)?.has(plural) !== true);
   return [...new Set(missing.map(({ plural, group }) => `${plural}.${group}`))];
+}
+
+async function servedBy(transport: Transport, api: string): Promise<Set<string>> {
+  try {
+    const answer = await transport.json({
+      method: 'GET',
+      path: `/apis/${api}`,
+      what: `list the kinds of ${api}`,
+      retry: 'never',
+    });
+    const { resources = [] } = answer as { resources?: { name: string }[] };
+    return new Set(resources.map((resource) => resource.name));
+  } catch (error) {
+    if (isKubeError(error, 'SLW_KUBE_KIND_NOT_INSTALLED', 'SLW_KUBE_NOT_FOUND')) return new Set();
+    throw error;
+  }
 }
 
 /** Our admission policies allow only the controllers' identity. Any other would be refused at every render. */

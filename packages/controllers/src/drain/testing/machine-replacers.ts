@@ -15,7 +15,8 @@ interface HealthCheck extends KubeObject {
 
 const version = 'v1beta1';
 const machine = { version, kind: 'Machine', plural: 'machines', namespaced: true } as const;
-export const clusterApiMachines: Resource<Machine> = { ...machine, group: 'cluster.x-k8s.io' };
+/** Served in the newer version only, as Cluster API will. */
+export const clusterApiMachines: Resource<Machine> = { ...machine, group: 'cluster.x-k8s.io', version: 'v1beta2' };
 export const machineApiMachines: Resource<Machine> = { ...machine, group: 'machine.openshift.io' };
 export const healthChecks: Resource<HealthCheck> = {
   group: 'machine.openshift.io',
@@ -29,7 +30,7 @@ export const MACHINE_NAMESPACE = 'openshift-machine-api';
 export const CLUSTER_NAMESPACE = 'clusters';
 
 export const installMachineKinds = async (client: Client): Promise<void> => {
-  for (const { group, kind, plural } of [clusterApiMachines, machineApiMachines, healthChecks]) {
+  for (const { group, version: name, kind, plural } of [clusterApiMachines, machineApiMachines, healthChecks]) {
     const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
     await installCrd(client, {
       metadata: { name: `${plural}.${group}` },
@@ -37,7 +38,7 @@ export const installMachineKinds = async (client: Client): Promise<void> => {
         group,
         scope: 'Namespaced',
         names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-        versions: [{ name: version, served: true, storage: true, schema }],
+        versions: [{ name, served: true, storage: true, schema }],
       },
     });
   }
