@@ -86,7 +86,7 @@ export async function watch(client: Client, path: string): Promise<void> {
 const controllersAnnotations = [
   nodeAnnotations.desiredConfig,
   nodeAnnotations.lastAppliedDrain,
-  // Only for images that are built in the cluster, so nobody needs to write them.
+  // Only for images that are built in the cluster, so no client needs to write them.
   'machineconfiguration.openshift.io/currentImage',
   'machineconfiguration.openshift.io/desiredImage',
   'machineconfiguration.openshift.io/anything-else',

@@ -99,7 +99,7 @@ const MAX_LINE_CHARS = 200;
 const HARMLESS = /^[IW]\d{4} |^\{"level":"(?:debug|info|warn)"/;
 const LAST_WORDS = /^(?:panic: |fatal error: |F\d{4} |\{"level":"(?:fatal|panic)")/;
 
-/** The lines from a crash on, whose stack nobody needs, or the last errors. */
+/** The lines from a crash on, without its stack, or the last errors. */
 export function findLogErrors(text: string): string[] {
   const lines = splitLog(text).filter((line) => !HARMLESS.test(line));
   const crash = lines.findIndex((line) => LAST_WORDS.test(line));

@@ -190,7 +190,7 @@ describe('a ConfigMap that was recreated or replaced by a client that does not k
   it.each<[string, Record<string, string>, Record<string, string> | undefined, Record<string, string>]>([
     ['continues from the copy', { 'example.com/a': 'b' }, copy, { ...copy, 'example.com/a': 'b' }],
     ['keeps its own counter', { [GENERATION]: '7' }, copy, { [GENERATION]: '7' }],
-    ['starts anew without a copy', {}, undefined, {}],
+    ['starts from the beginning without a copy', {}, undefined, {}],
   ])('%s', (_, annotations, copied, expected) => {
     expect(continueAnnotations(annotations, copied)).toEqual(expected);
   });

@@ -273,7 +273,7 @@ describe('the images of a MachineSet', () => {
     [NEW, gcpImage(NEW)],
   ];
 
-  it('have the one before a change, which nobody recorded, and the one after it', () => {
+  it('have the one before a change, which was not recorded, and the one after it', () => {
     const { change, verdict } = decision;
     const after =
       old?.ok === true && change !== null ? keptAfterChange([], { machine: old, verdict, change }, NOW) : [];

@@ -70,10 +70,10 @@ describe('the cluster autoscaler', () => {
 
 describe('a machine or its health check', () => {
   it.each<[string, 'skip-remediation' | 'paused', Annotations, Annotations]>([
-    ['is told to leave the node alone', 'paused', {}, { [PAUSED]: 'slipway.dev', [NODES]: 'n' }],
-    ['is told so for a machine', 'skip-remediation', {}, { [SKIP]: 'slipway.dev', [NODES]: 'n' }],
+    ['is paused for the node', 'paused', {}, { [PAUSED]: 'slipway.dev', [NODES]: 'n' }],
+    ['is skipped for the machine', 'skip-remediation', {}, { [SKIP]: 'slipway.dev', [NODES]: 'n' }],
     [
-      'is told about each node',
+      'lists each node',
       'paused',
       { [PAUSED]: 'slipway.dev', [NODES]: 'm' },
       { [PAUSED]: 'slipway.dev', [NODES]: 'm,n' },
@@ -82,7 +82,7 @@ describe('a machine or its health check', () => {
     ['of a user who skips remediation is left alone', 'skip-remediation', { [SKIP]: '' }, { [SKIP]: '' }],
     ['that a user paused as a whole is left alone', 'skip-remediation', { [PAUSED]: '' }, { [PAUSED]: '' }],
     [
-      'that another program resumed is told again',
+      'that another program resumed is paused again',
       'paused',
       { [NODES]: 'n' },
       { [PAUSED]: 'slipway.dev', [NODES]: 'n' },
@@ -158,7 +158,7 @@ describe('the protection of a node whose requests are answered', () => {
     );
   });
 
-  it('ends if nobody knows since when it is down', () => {
+  it('ends if it is unknown since when it is down', () => {
     const status = { conditions: [{ type: 'Ready', status: 'False' }] };
     expect(findDownSince({ metadata: { name: 'n' }, status })).toBe(0);
   });
