@@ -7,6 +7,8 @@ import type { SampleName } from './sample-update.ts';
 
 export interface Ended {
   readonly result: UpdateResult;
+  /** How often the update changed the disk. */
+  readonly changes: number;
   readonly milliseconds: number;
 }
 

@@ -16,21 +16,22 @@ const sample = sampleNames.find((each) => each === name);
 if (sample === undefined || root === '') throw new Error(`expected ROOT and one of ${sampleNames.join(', ')}`);
 const update = await sampleUpdate(sample);
 const disk = createDisk({ root });
+/** Changes of the current update so far. */
+let changes = 0;
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [verb, call] = line.split(' ');
   process.stdout.write('begun\n');
   const start = performance.now();
-  const result = await (verb === 'recover'
-    ? recoverToEnd(disk, update)
-    : updateToEnd(call === undefined ? disk : killedAt(disk, Number(call)), update));
-  process.stdout.write(`${JSON.stringify({ result, milliseconds: performance.now() - start })}\n`);
+  changes = 0;
+  const killAt = call === undefined ? null : Number(call);
+  const result = await (verb === 'recover' ? recoverToEnd(disk, update) : updateToEnd(counted(disk, killAt), update));
+  process.stdout.write(`${JSON.stringify({ result, changes, milliseconds: performance.now() - start })}\n`);
 }
 
-function killedAt(real: FileSystem, at: number): FileSystem {
-  let calls = 0;
+function counted(real: FileSystem, killAt: number | null): FileSystem {
   return aroundCalls(real, async (each, run) => {
-    if (isChange(each) && calls++ === at) {
+    if (isChange(each) && changes++ === killAt) {
       process.kill(process.pid, 'SIGKILL');
       // The signal is pending: nothing more may happen.
       return new Promise(() => {});
