@@ -2,6 +2,20 @@ import { ageColumn, type Kind, type ObjectOf, toResource, type Column } from '..
 import { atomicList, flag, freeForm, nullable, object, optional, text } from '../schema.ts';
 import { MACHINE_CONFIGURATION_GROUP } from './names.ts';
 
+/** What `spec.kernelType` can be. Empty has the same meaning as default. */
+export const kernelTypes = ['default', 'realtime', '64k-pages'] as const;
+
+/** What `spec.extensions` can contain: sets of packages in the extensions images of RHCOS and SCOS. */
+export const extensionNames = [
+  'ipsec',
+  'kerberos',
+  'kernel-devel',
+  'sandboxed-containers',
+  'sysstat',
+  'two-node-ha',
+  'usbguard',
+] as const;
+
 const schema = object(
   'A piece of machine configuration: files, systemd units, users, kernel arguments or the OS image. A pool merges the MachineConfigs that it selects, in the order of their names, into one rendered MachineConfig, which its machines run.',
   {
