@@ -12,6 +12,7 @@ import {
   osImageStreams,
   SINGLETON_NAME,
 } from '@slipway/api';
+import { nearNames } from '@slipway/base/near-names';
 import { type FeatureGateName, type GateFinding, resolveFeatureGates } from '@slipway/fleet';
 import { byName, type FleetSnapshot, slimNode } from '@slipway/fleet/reports';
 import {
@@ -25,7 +26,7 @@ import {
   type Stored,
   type Writer,
 } from '@slipway/kube';
-import { CommandError, nearNames } from './errors.ts';
+import { CommandError } from './errors.ts';
 import type { LiveSource, WatchOptions } from './live.ts';
 
 /** Lists each kind once; writes nothing. */

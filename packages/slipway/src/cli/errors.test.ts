@@ -1,6 +1,6 @@
 import { KubeError } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { failureText, nearNames } from './errors.ts';
+import { failureText } from './errors.ts';
 
 describe('failureText', () => {
   it('prints an expected error in one line with its code', () => {
@@ -15,19 +15,5 @@ describe('failureText', () => {
     expect(text.split('\n')).toHaveLength(1);
     expect(text).toContain('SLIPWAY_DEBUG=1');
     expect(failureText(new TypeError('x'), true)).toContain('errors.test.ts');
-  });
-});
-
-const names = ['/etc/chrony.conf', '/etc/crio/crio.conf', 'crio.service', 'nosmt', '/etc/chrony.d/a.conf'];
-
-describe('names close to the requested one', () => {
-  it.each<[string, string[]]>([
-    ['/etc/chroni.conf', ['/etc/chrony.conf']],
-    ['chrony', ['/etc/chrony.conf', '/etc/chrony.d/a.conf']],
-    ['crio.servce', ['crio.service']],
-    ['nosmp', ['nosmt']],
-    ['/var/lib/something', []],
-  ])('%s: %j', (asked, expected) => {
-    expect(nearNames(asked, names)).toEqual(expected);
   });
 });

@@ -1,10 +1,11 @@
 // Reads and writes BareMetalHosts and their DataImages.
 import { type BareMetalHost, bareMetalHosts, type DataImage, dataImages } from '@slipway/api';
+import { nearNames } from '@slipway/base/near-names';
 import { REBOOT_ANNOTATION } from '@slipway/fleet/hosts';
 import { hostEntry } from '@slipway/fleet/reports';
 import { anyVersion, type Client, isKubeError, type Stored } from '@slipway/kube';
 import { createCliWriter } from '../cli/cluster.ts';
-import { CommandError, nearNames } from '../cli/errors.ts';
+import { CommandError } from '../cli/errors.ts';
 
 export interface HostName {
   readonly namespace: string;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { nearNames } from '@slipway/base/near-names';
 import {
   buildDiskPlan,
   type DiskPlan,
@@ -8,7 +9,7 @@ import {
   maskContents,
   UNIT_DIRECTORY,
 } from '@slipway/fleet';
-import { CommandError, nearNames } from '../cli/errors.ts';
+import { CommandError } from '../cli/errors.ts';
 import { type Io, toJson, write, writeLines } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';

@@ -1,8 +1,9 @@
+import { nearNames } from '@slipway/base/near-names';
 import { DAEMON_SERVICE, decideFleet, DETAILS_COMMAND, formatProblem, readDetails } from '@slipway/fleet';
 import { type FleetSnapshot, type WhyInPool, type WhyReport, whyReport } from '@slipway/fleet/reports';
 import { type Client, isKubeError } from '@slipway/kube';
 import { readFleet } from '../cli/cluster.ts';
-import { CommandError, nearNames } from '../cli/errors.ts';
+import { CommandError } from '../cli/errors.ts';
 import type { Io } from '../cli/io.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { clusterCommand } from '../cli/run.ts';
