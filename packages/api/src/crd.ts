@@ -68,7 +68,16 @@ const toServerRule = ({ rule, message, fieldPath }: Rule): Rule => ({
 
 /** The schema as structural OpenAPI v3, without what only TypeScript or the validator uses. */
 export function toOpenApiSchema(node: SchemaNode): SchemaNode {
-  const { required, properties, additionalProperties, items, anyOf, 'x-kubernetes-validations': rules, ...rest } = node;
+  const {
+    required,
+    properties,
+    additionalProperties,
+    items,
+    anyOf,
+    'x-kubernetes-validations': rules,
+    ...others
+  } = node;
+  const { expected: _, fields: __, ...rest } = others;
   refuseForeignKeywords(rest);
   return {
     ...rest,

@@ -28,7 +28,10 @@ export { bootImagePlatforms } from './operator/machine-configuration-policies.ts
 export * from './operator/machine-configuration.ts';
 export type { DisruptionAction } from './operator/node-disruption-policy.ts';
 export { isImageByDigest } from './shared-fields.ts';
-export * from './validate.ts';
+export { checkMetadata } from './check-metadata.ts';
+export type { Problem } from './problem.ts';
+export * from './unknown-fields.ts';
+export { validate, type Validated } from './validate.ts';
 export * from './identity.ts';
 export * from './policies.ts';
 export {

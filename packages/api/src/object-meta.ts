@@ -1,5 +1,17 @@
+import type { TObject } from 'typebox';
 import { SINGLETON_NAME } from './machineconfiguration/names.ts';
-import type { Rule } from './schema.ts';
+import {
+  atomicList,
+  flag,
+  freeForm,
+  int64,
+  object,
+  optional,
+  type Rule,
+  stringMap,
+  text,
+  timestamp,
+} from './schema.ts';
 
 export interface OwnerReference {
   apiVersion: string;
@@ -10,7 +22,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
-/** Metadata of every object. kube-apiserver validates it, so our schemas do not contain it. */
+/** Metadata of every object: what Slipway reads and writes of it. */
 export interface ObjectMeta {
   name: string;
   namespace?: string;
@@ -25,6 +37,56 @@ export interface ObjectMeta {
   finalizers?: string[];
   ownerReferences?: OwnerReference[];
 }
+
+/** kube-apiserver stores null as an empty text. */
+const texts = (description: string) => {
+  const map = stringMap(description);
+  return { ...map, additionalProperties: { type: 'string', default: '' } };
+};
+
+/** All fields and their types. CRDs do not contain them: kube-apiserver has its own. */
+export const objectMetaSchema: TObject = object('Metadata.', {
+  name: optional(text()),
+  generateName: optional(text()),
+  namespace: optional(text()),
+  selfLink: optional(text()),
+  uid: optional(text()),
+  resourceVersion: optional(text()),
+  generation: optional(int64('Generation.')),
+  creationTimestamp: optional(timestamp('Time of creation.')),
+  deletionTimestamp: optional(timestamp('Time of deletion.')),
+  deletionGracePeriodSeconds: optional(int64('Grace period.')),
+  labels: optional(texts('Labels.')),
+  annotations: optional(texts('Annotations.')),
+  finalizers: optional(atomicList('Finalizers.', text())),
+  ownerReferences: optional(
+    atomicList(
+      'Owners.',
+      object('Owner.', {
+        apiVersion: text(),
+        kind: text(),
+        name: text(),
+        uid: text(),
+        controller: optional(flag('Whether the owner is the controller.')),
+        blockOwnerDeletion: optional(flag('Whether it blocks the deletion of the owner.')),
+      }),
+    ),
+  ),
+  managedFields: optional(
+    atomicList(
+      'Managers of the fields.',
+      object('Manager.', {
+        manager: optional(text()),
+        operation: optional(text()),
+        apiVersion: optional(text()),
+        time: optional(timestamp('Time of the last change.')),
+        fieldsType: optional(text()),
+        fieldsV1: optional(freeForm('Fields.')),
+        subresource: optional(text()),
+      }),
+    ),
+  ),
+});
 
 /** The name of an object whose metadata is not validated yet. */
 export function nameIn(object: object): unknown {

@@ -25,6 +25,8 @@ export interface SchemaNode {
   default?: unknown;
   nullable?: boolean;
   pattern?: string;
+  /** The pattern in words, after "must": users do not read regular expressions. Only for our validator. */
+  expected?: string;
   minLength?: number;
   maxLength?: number;
   minimum?: number;
@@ -43,6 +45,8 @@ export interface SchemaNode {
   'x-kubernetes-list-map-keys'?: readonly string[];
   'x-kubernetes-map-type'?: 'atomic' | 'granular';
   'x-kubernetes-validations'?: readonly Rule[];
+  /** Fields that are usual in a free-form object, for suggestions. */
+  fields?: readonly string[];
 }
 
 interface Ruled<T> {
@@ -145,8 +149,13 @@ export const stringMap = (description: string): TUnsafe<Record<string, string>> 
   Type.Unsafe<Record<string, string>>({ type: 'object', description, additionalProperties: { type: 'string' } });
 
 /** An object that the server stores unchanged, because another API defines its fields. */
-export const freeForm = (description: string): TUnsafe<Record<string, unknown>> =>
-  Type.Unsafe<Record<string, unknown>>({ type: 'object', description, 'x-kubernetes-preserve-unknown-fields': true });
+export const freeForm = (description: string, fields: readonly string[] = []): TUnsafe<Record<string, unknown>> =>
+  Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    description,
+    'x-kubernetes-preserve-unknown-fields': true,
+    ...(fields.length > 0 && { fields }),
+  });
 
 export interface ListOptions<S extends TSchema> extends Ruled<Static<S>[]> {
   minItems?: number;

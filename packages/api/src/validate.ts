@@ -1,14 +1,8 @@
 // Validates untrusted objects and prepares them as kube-apiserver would store them.
 import type { Kind } from './kind.ts';
+import { objectMetaSchema } from './object-meta.ts';
+import { fieldPath, isObject, itemPath, type Problem, Problems, quotingHint, show, showFound } from './problem.ts';
 import type { SchemaNode } from './schema.ts';
-
-/** A violation of the schema. */
-export interface Problem {
-  /** Such as `spec.pinnedImages[0].name`. Empty for the whole object. */
-  path: string;
-  /** Reads as a sentence after the path. */
-  message: string;
-}
 
 export type Validated<T> = { ok: true; object: T } | { ok: false; problems: Problem[] };
 
@@ -26,7 +20,8 @@ export function validate<T>(kind: Kind<T>, value: unknown): Validated<T> {
     return failed('apiVersion', `must be ${known}, ${showFound(apiVersion)}`);
   }
   const header = headerProblem(kind, value);
-  const object = { apiVersion, kind: kind.kind, metadata, ...prepareFields(version.schema, fields) };
+  const prepared = { metadata: prepare(objectMetaSchema, metadata), ...prepareFields(version.schema, fields) };
+  const object = { apiVersion, kind: kind.kind, ...prepared };
   const problems = [...(header === undefined ? [] : [header]), ...collectProblems(version.schema, object)];
   return problems.length > 0 ? { ok: false, problems } : { ok: true, object: object as T };
 }
@@ -49,11 +44,6 @@ function headerProblem(kind: Kind, value: Record<string, unknown>): Problem | un
   };
 }
 
-/** Whether the value is an object, and not a list or null. */
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 const isDroppedNull = (node: SchemaNode, value: unknown): boolean => value === null && node.nullable !== true;
 
 /** `prepare` for an object. */
@@ -62,7 +52,9 @@ function prepareFields(node: SchemaNode, value: Record<string, unknown>): Record
   const entries: [string, unknown][] = [];
   for (const [name, field] of Object.entries(value)) {
     const schema = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-    if (schema !== undefined && !isDroppedNull(schema, field)) entries.push([name, prepare(schema, field)]);
+    if (schema === undefined) continue;
+    if (!isDroppedNull(schema, field)) entries.push([name, prepare(schema, field)]);
+    else if (schema === additionalProperties && schema.default !== undefined) entries.push([name, schema.default]);
   }
   const given = new Set(entries.map(([name]) => name));
   for (const [name, schema] of Object.entries(properties)) {
@@ -88,11 +80,15 @@ function prepare(node: SchemaNode, value: unknown): unknown {
 }
 
 /** All problems of a prepared value, except for rules that need the stored object. */
-function collectProblems(schema: SchemaNode, value: unknown): Problem[] {
+function collectProblems(schema: SchemaNode, value: unknown, path = ''): Problem[] {
   const problems = new Problems();
-  check(schema, value, '', problems);
-  return problems.found;
+  check(schema, value, path, problems);
+  return [...problems.found];
 }
+
+/** The problems of a value that is stored at this path. */
+export const checkSchema = (schema: SchemaNode, value: unknown, path: string): Problem[] =>
+  collectProblems(schema, prepare(schema, value), path);
 
 const types: Record<string, { expected: string; holds: (value: unknown) => boolean }> = {
   string: { expected: 'a string', holds: (value) => typeof value === 'string' },
@@ -107,10 +103,6 @@ const intOrString = {
   expected: 'a whole number or a string',
   holds: (value: unknown) => Number.isInteger(value) || typeof value === 'string',
 };
-
-/** YAML reads 98 and true without quotes as a number and a boolean. */
-const quotingHint = (expected: string, value: unknown): string =>
-  expected === 'a string' && (typeof value === 'number' || typeof value === 'boolean') ? '; write it in quotes' : '';
 
 const findType = (node: SchemaNode) =>
   node['x-kubernetes-int-or-string'] === true ? intOrString : types[node.type ?? ''];
@@ -259,34 +251,3 @@ const limits: readonly Limit[] = [choices, format, length, pattern, range, items
 
 const findBrokenLimits = (node: SchemaNode, value: unknown): string[] =>
   limits.flatMap((limit) => limit(node, value) ?? []);
-
-// Untrusted objects can have any number of problems; users read only the first ones.
-const MAX_PROBLEMS = 50;
-const MAX_SHOWN = 80;
-
-class Problems {
-  readonly found: Problem[] = [];
-
-  add(path: string, message: string): void {
-    if (this.found.length < MAX_PROBLEMS) this.found.push({ path, message });
-  }
-}
-
-/** Formats a value for a message: short, and never the content of an object. */
-function show(value: unknown): string {
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  const shown = JSON.stringify(value) ?? 'nothing';
-  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
-}
-
-const showFound = (value: unknown): string => (value === undefined ? 'but is missing' : `not ${show(value)}`);
-
-const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
-
-function fieldPath(path: string, name: string): string {
-  if (!PLAIN_NAME.test(name)) return `${path}[${JSON.stringify(name)}]`;
-  return path === '' ? name : `${path}.${name}`;
-}
-
-const itemPath = (path: string, index: number): string => `${path}[${index}]`;

@@ -24,6 +24,7 @@ const schema = object(
         config: optional(
           freeForm(
             'Ignition config, spec version 2 or 3, as an object: files, systemd units, SSH keys of the user core and so on.',
+            ['ignition', 'passwd', 'storage', 'systemd'],
           ),
         ),
         kernelArguments: optional(
