@@ -1,7 +1,7 @@
 // Which pool a node is in.
 import type { MachineConfigPool } from '@slipway/api';
 import type { poolErrors } from './errors.ts';
-import { type LabelSelector, matchesSelector } from './render/select.ts';
+import { matchesSelector, selectsSome } from './render/select.ts';
 
 export type ChosenPool =
   | { readonly ok: true; readonly pool: string }
@@ -46,10 +46,6 @@ export function selectPool(node: NodeIdentity, pools: Iterable<Selecting>): Chos
  */
 export const isMember = ({ metadata: { labels } }: Labelled, { spec: { nodeSelector } }: Selecting): boolean =>
   selectsSome(nodeSelector) && matchesSelector(nodeSelector, labels);
-
-/** In Kubernetes, an empty selector selects everything. */
-export const selectsSome = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): boolean =>
-  Object.keys(matchLabels).length > 0 || matchExpressions.length > 0;
 
 function noPool({ name, labels = {} }: NodeIdentity): ChosenPool {
   const roles = Object.keys(labels).filter((label) => label.startsWith('node-role.kubernetes.io/'));

@@ -14,8 +14,7 @@ import {
   refine,
   string,
 } from '@slipway/base/codec';
-import { selectsSome } from '../pool-membership.ts';
-import { matchesSelector } from '../render/select.ts';
+import { matchesSelector, selectsSome } from '../render/select.ts';
 import type { PinProblem } from './pool-summary.ts';
 
 export interface AssignedSet {

@@ -83,6 +83,18 @@ describe('a pool whose selector cannot be used', () => {
     expect(selectorProblems({ metadata: { name: 'none' }, spec: {} })).toMatchObject([{ code: 'SLW_RENDER_SELECTOR' }]);
     expect(selectorProblems(workerPool)).toEqual([]);
   });
+
+  it.each<[string, LabelSelector, string]>([
+    ['worker', {}, `Set matchLabels to ${ROLE_LABEL}: worker`],
+    ['arbiter', { matchLabels: {}, matchExpressions: [] }, `Set matchLabels to ${ROLE_LABEL}: arbiter`],
+    ['infra', {}, `Set matchExpressions to one entry with key ${ROLE_LABEL}, operator In, values worker and infra`],
+  ])('is also one whose selector is empty, with what to write: %s', (name, machineConfigSelector, remediation) => {
+    const pool: MachineConfigPool = { metadata: { name }, spec: { machineConfigSelector } };
+    expect(namesFor(pool, fleet)).toEqual([]);
+    expect(selectorProblems(pool).map(({ message }) => message)).toEqual([
+      `MachineConfigPool ${name}, spec.machineConfigSelector: an empty selector means all MachineConfigs, also those of other pools, so none is selected. ${remediation}`,
+    ]);
+  });
 });
 
 const one = (key: string, operator: string, values?: string[]): LabelSelector => ({

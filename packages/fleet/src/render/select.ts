@@ -19,6 +19,10 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
   );
 }
 
+/** In Kubernetes, an empty selector selects everything. */
+export const selectsSome = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): boolean =>
+  Object.keys(matchLabels).length > 0 || matchExpressions.length > 0;
+
 export interface SelectorRefusal {
   /** Relative to the selector, such as `matchExpressions[0].operator`. */
   readonly field: string;
@@ -74,37 +78,42 @@ function getLabel(labels: Labels, key: string): string | undefined {
  * worker, then those of other roles, each by name. Rendered ones are never inputs.
  */
 export function selectMachineConfigs<T extends MachineConfig>(pool: MachineConfigPool, all: Iterable<T>): T[] {
-  const selector = pool.spec.machineConfigSelector;
   const selected: T[] = [];
-  for (const machineConfig of all) {
-    const { name, labels } = machineConfig.metadata;
-    if (!name.startsWith(RENDERED_PREFIX) && matchesSelector(selector, labels)) selected.push(machineConfig);
-  }
+  for (const machineConfig of all) if (selectsMachineConfig(pool, machineConfig)) selected.push(machineConfig);
   return selected.sort(inMergeOrder);
 }
 
+/** An empty selector would select the MachineConfigs of all pools, which is never intended for a pool. */
+export const selectsMachineConfig = (
+  { spec: { machineConfigSelector: selector } }: Pick<MachineConfigPool, 'spec'>,
+  { metadata: { name, labels } }: { readonly metadata: { readonly name: string; readonly labels?: Labels } },
+): boolean => selectsSome(selector) && !name.startsWith(RENDERED_PREFIX) && matchesSelector(selector, labels);
+
 /** Problems with the selector of the pool, which then selects nothing. */
-export function selectorProblems(pool: MachineConfigPool): RenderProblem[] {
-  const object = `MachineConfigPool ${pool.metadata.name}`;
+export function selectorProblems({ metadata: { name }, spec }: MachineConfigPool): RenderProblem[] {
+  const object = `MachineConfigPool ${name}`;
   const field = 'spec.machineConfigSelector';
-  const selector = pool.spec.machineConfigSelector;
-  if (selector === undefined) {
-    const remediation = `set matchLabels with ${ROLE_LABEL} and the role of the pool`;
-    return [
-      problemAt(
-        'SLW_RENDER_SELECTOR',
-        object,
-        field,
-        `expected a selector, found none, so no MachineConfig is selected; ${remediation}`,
-      ),
-    ];
+  const selector = spec.machineConfigSelector;
+  const refusal = selector === undefined ? null : whySelectorRefused(selector);
+  if (refusal !== null) {
+    const text = `${refusal.problem}. Correct the selector`;
+    return [problemAt('SLW_RENDER_SELECTOR', object, `${field}.${refusal.field}`, text)];
   }
-  const refusal = whySelectorRefused(selector);
-  if (refusal === null) return [];
-  return [
-    problemAt('SLW_RENDER_SELECTOR', object, `${field}.${refusal.field}`, `${refusal.problem}. Correct the selector`),
-  ];
+  if (selectsSome(selector)) return [];
+  const found =
+    selector === undefined
+      ? 'expected a selector, found none, so no MachineConfig is selected'
+      : 'an empty selector means all MachineConfigs, also those of other pools, so none is selected';
+  return [problemAt('SLW_RENDER_SELECTOR', object, field, `${found}. ${describeUsualSelector(name)}`)];
 }
+
+/** Nodes of a custom pool have the worker role too, so their pool needs the MachineConfigs of both roles. */
+const describeUsualSelector = (pool: string): string =>
+  STANDARD_POOLS.has(pool)
+    ? `Set matchLabels to ${ROLE_LABEL}: ${pool}`
+    : `Set matchExpressions to one entry with key ${ROLE_LABEL}, operator In, values worker and ${pool}`;
+
+const STANDARD_POOLS: ReadonlySet<string> = new Set(['master', 'worker', 'arbiter']);
 
 function inMergeOrder(a: MachineConfig, b: MachineConfig): number {
   return (
