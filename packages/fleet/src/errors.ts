@@ -4,6 +4,7 @@ import { CodedError } from '@slipway/base/coded-error';
 export const renderErrors = {
   SLW_RENDER_SELECTOR: 'the selector of a pool cannot be used',
   SLW_RENDER_NO_CONFIG: 'a pool selects no MachineConfig',
+  SLW_RENDER_UNSELECTED: 'a warning: no pool selects a MachineConfig, so no machine gets it',
   SLW_RENDER_PARSE: 'the Ignition config of a MachineConfig cannot be read',
   SLW_RENDER_INVALID: 'the Ignition config of a MachineConfig breaks a rule of its spec version',
   SLW_RENDER_TRANSLATE: 'the Ignition config of a MachineConfig uses something that spec 3.5.0 cannot express',
