@@ -8,15 +8,10 @@ import { type Io, describeSystemError, toJson, write } from '../cli/io.ts';
 import type { RenderOptions } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { reportProblems, useCluster } from '../cli/run.ts';
-import {
-  parseDocuments,
-  type ManifestDocument,
-  manifestsIn,
-  readManifests,
-  readText,
-  STDIN,
-} from '../manifests/documents.ts';
-import type { FleetManifests } from '../manifests/fleet-manifests.ts';
+import { manifestsIn, readManifestFile, readManifests } from '../manifests/documents.ts';
+import { STDIN } from '../manifests/files.ts';
+import { type FleetManifests, manifestProblem } from '../manifests/fleet-manifests.ts';
+import { type ManifestDocument, toCodedProblem } from '../manifests/manifest-document.ts';
 import { findPool, buildOfflineFleet } from '../render/render.ts';
 
 interface SideOptions extends RenderOptions, ClusterOptions {
@@ -68,7 +63,8 @@ async function readSide(given: string, options: SideOptions, stdin: AsyncIterabl
     );
   }
   if (found === 'directory') return render(given, await readManifests([given], stdin, options.namespace), options);
-  const documents = parseDocuments(given, await readText(given, stdin));
+  const { documents, findings } = await readManifestFile(given, stdin);
+  if (findings.length > 0) throw new ProblemList(findings.map(toCodedProblem));
   return asItIs(documents) ?? render(given, manifestsIn(given, documents, options.namespace), options);
 }
 
@@ -98,18 +94,19 @@ async function fromCluster(name: string, options: SideOptions): Promise<Side> {
 function asItIs(documents: readonly ManifestDocument[]): Side | undefined {
   const [document, ...others] = documents;
   if (document === undefined || others.length > 0 || !isRecord(document.value)) return undefined;
-  const { place, value } = document;
-  if (value['kind'] === undefined && isRecord(value['ignition'])) return { title: place, spec: { config: value } };
+  const { file, value } = document;
+  if (value['kind'] === undefined && isRecord(value['ignition'])) return { title: file, spec: { config: value } };
   if (value['kind'] !== machineConfigKind.kind) return undefined;
   const checked = validate(machineConfigKind, value);
   if (!checked.ok) {
-    throw ProblemList.of(
-      'SLW_CLI_MANIFEST',
-      checked.problems.map(({ path, message }) => [place, ...(path === '' ? [] : [path]), message].join(': ')),
+    throw new ProblemList(
+      checked.problems.map(({ path, message }) =>
+        manifestProblem(document, path, path === '' ? message : `${path}: ${message}`),
+      ),
     );
   }
   const { metadata, spec = {} } = checked.object;
-  return { title: `${place} (MachineConfig ${metadata.name})`, spec };
+  return { title: `${file} (MachineConfig ${metadata.name})`, spec };
 }
 
 async function render(given: string, manifests: FleetManifests, options: SideOptions): Promise<Side> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseDocuments } from './documents.ts';
 import { collectManifests } from './fleet-manifests.ts';
 
 const GROUP = 'machineconfiguration.openshift.io';
@@ -21,11 +22,11 @@ const osImages = (data: object, namespace?: string) => ({
   data,
 });
 const collect = (...values: unknown[]) =>
-  collectManifests(values.map((value, index) => ({ place: `f.yaml, document ${index + 1}`, value })));
+  collectManifests(parseDocuments('f.yaml', values.map((value) => JSON.stringify(value)).join('\n---\n')).documents);
 
 const listProblems = (...values: unknown[]) => {
   const collected = collect(...values);
-  return collected.ok ? [] : collected.problems;
+  return collected.ok ? [] : collected.problems.map(({ message }) => message);
 };
 
 describe('the manifests of a fleet', () => {
@@ -75,31 +76,29 @@ describe('the manifests of a fleet', () => {
 
   it.each<[string, unknown[], string[]]>([
     [
-      'a field of the wrong type names file, document, object and field',
+      'a field of the wrong type names file, line, object and field',
       [pool('worker'), machineConfig('99-a', { spec: { kernelArguments: 'nosmt' } })],
-      ['f.yaml, document 2: MachineConfig 99-a: spec.kernelArguments: must be a list, not "nosmt"'],
+      ['f.yaml, line 3: MachineConfig 99-a, spec.kernelArguments: must be a list, not "nosmt"'],
     ],
     [
       'labels that are not strings',
       [machineConfig('99-a', { metadata: { name: '99-a', labels: { role: 5 } } })],
-      ['f.yaml, document 1: MachineConfig 99-a: metadata.labels["role"]: must be a string, not 5; write it in quotes'],
+      ['f.yaml, line 1: MachineConfig 99-a, metadata.labels["role"]: must be a string, not 5; write it in quotes'],
     ],
     [
       'an object without a name',
       [{ ...machineConfig(''), metadata: {} }],
-      ['f.yaml, document 1: MachineConfig: metadata.name: is required'],
+      ['f.yaml, line 1: MachineConfig, metadata.name: is required'],
     ],
     [
       'the same object twice',
       [machineConfig('99-a'), machineConfig('99-a')],
-      ['f.yaml, document 2: MachineConfig 99-a is already in f.yaml, document 1; remove one of them'],
+      ['f.yaml, line 3: MachineConfig 99-a is already in f.yaml, line 1; remove one of them'],
     ],
     [
       'an image that is not a string',
       [osImages({ baseOSContainerImage: 5 })],
-      [
-        'f.yaml, document 1: ConfigMap machine-config-osimageurl: data.baseOSContainerImage: must be an image in quotes',
-      ],
+      ['f.yaml, line 1: ConfigMap machine-config-osimageurl, data.baseOSContainerImage: must be an image in quotes'],
     ],
   ])('%s', (_, values, problems) => {
     expect(listProblems(...values)).toEqual(problems);

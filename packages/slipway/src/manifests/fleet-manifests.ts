@@ -15,7 +15,8 @@ import {
   validate,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
-import type { ManifestDocument } from './documents.ts';
+import type { CodedProblem } from '@slipway/fleet';
+import { type ManifestDocument, placeFinding, placeOf, toCodedProblem } from './manifest-document.ts';
 
 /** The images that the platform provides. */
 export interface OsImages {
@@ -36,7 +37,7 @@ export interface FleetManifests {
   ignored: ReadonlyMap<string, number>;
 }
 
-export type CollectedManifests = { ok: true; manifests: FleetManifests } | { ok: false; problems: string[] };
+export type CollectedManifests = { ok: true; manifests: FleetManifests } | { ok: false; problems: CodedProblem[] };
 
 /** Selects and validates the objects of a fleet, and counts the others. */
 export function collectManifests(
@@ -51,13 +52,13 @@ export function collectManifests(
 }
 
 class Collector {
-  readonly problems: string[] = [];
+  readonly problems: CodedProblem[] = [];
   readonly #namespace: string;
   readonly #machineConfigs = new Shelf<MachineConfig>(machineConfigKind);
   readonly #pools = new Shelf<MachineConfigPool>(machineConfigPoolKind);
   readonly #osImageStreams = new Shelf<OSImageStream>(osImageStreamKind);
   readonly #ignored = new Map<string, number>();
-  #osImages: { place: string; images: OsImages; version: string | undefined } | undefined;
+  #osImages: { document: ManifestDocument; images: OsImages; version: string | undefined } | undefined;
 
   constructor(namespace: string) {
     this.#namespace = namespace;
@@ -89,9 +90,11 @@ class Collector {
     return name === OS_IMAGES_CONFIG_MAP && (namespace === undefined || namespace === this.#namespace);
   }
 
-  #takeOsImages({ place, value }: ManifestDocument): void {
+  #takeOsImages(document: ManifestDocument): void {
+    const { value } = document;
+    const name = `ConfigMap ${OS_IMAGES_CONFIG_MAP}`;
     if (this.#osImages !== undefined) {
-      this.problems.push(twice(place, `ConfigMap ${OS_IMAGES_CONFIG_MAP}`, this.#osImages.place));
+      this.problems.push(twice(document, name, this.#osImages.document));
       return;
     }
     const data = isRecord(value) && isRecord(value['data']) ? value['data'] : {};
@@ -103,11 +106,12 @@ class Collector {
       const image = data[key];
       if (typeof image === 'string' && image !== '') images[field] = image;
       else if (image !== undefined && image !== '') {
-        this.problems.push(`${place}: ConfigMap ${OS_IMAGES_CONFIG_MAP}: data.${key}: must be an image in quotes`);
+        const path = `data.${key}`;
+        this.problems.push(manifestProblem(document, path, `${name}, ${path}: must be an image in quotes`));
       }
     }
     const { releaseVersion } = data;
-    this.#osImages = { place, images, version: typeof releaseVersion === 'string' ? releaseVersion : undefined };
+    this.#osImages = { document, images, version: typeof releaseVersion === 'string' ? releaseVersion : undefined };
   }
 }
 
@@ -127,7 +131,7 @@ export function parseHeader(value: unknown): Header {
 class Shelf<T extends { metadata: { name: string } }> {
   readonly objects: T[] = [];
   readonly #kind: Kind<T>;
-  readonly #places = new Map<string, string>();
+  readonly #documents = new Map<string, ManifestDocument>();
 
   constructor(kind: Kind<T>) {
     this.#kind = kind;
@@ -138,22 +142,24 @@ class Shelf<T extends { metadata: { name: string } }> {
   }
 
   /** Adds an object, or returns its problems. */
-  put({ place, value }: ManifestDocument): string[] {
+  put(document: ManifestDocument): CodedProblem[] {
+    const { value } = document;
     const checked = validate(this.#kind, value);
     const problems = [...(checked.ok ? [] : checked.problems), ...metadataProblems(value)];
-    if (!checked.ok || problems.length > 0) return problems.map((each) => this.#say(place, value, each));
+    if (!checked.ok || problems.length > 0) return problems.map((each) => this.#problemAt(document, each));
     const { name } = checked.object.metadata;
-    const before = this.#places.get(name);
-    if (before !== undefined) return [twice(place, `${this.#kind.kind} ${name}`, before)];
-    this.#places.set(name, place);
+    const before = this.#documents.get(name);
+    if (before !== undefined) return [twice(document, `${this.#kind.kind} ${name}`, before)];
+    this.#documents.set(name, document);
     this.objects.push(checked.object);
     return [];
   }
 
-  #say(place: string, value: unknown, { path, message }: Problem): string {
+  #problemAt(document: ManifestDocument, { path, message }: Problem): CodedProblem {
+    const { value } = document;
     const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
     const name = typeof metadata['name'] === 'string' ? ` ${metadata['name']}` : '';
-    return [place, `${this.#kind.kind}${name}`, ...(path === '' ? [] : [path]), message].join(': ');
+    return manifestProblem(document, path, `${this.#kind.kind}${name}${path === '' ? '' : `, ${path}`}: ${message}`);
   }
 }
 
@@ -174,6 +180,8 @@ function metadataProblems(value: unknown): Problem[] {
   });
 }
 
-function twice(place: string, object: string, before: string): string {
-  return `${place}: ${object} is already in ${before}; remove one of them`;
-}
+export const manifestProblem = (document: ManifestDocument, field: string, message: string): CodedProblem =>
+  toCodedProblem(placeFinding(document, { severity: 'error', code: 'SLW_CLI_MANIFEST', object: '', field, message }));
+
+export const twice = (document: ManifestDocument, object: string, before: ManifestDocument): CodedProblem =>
+  manifestProblem(document, '', `${object} is already in ${placeOf(before)}; remove one of them`);

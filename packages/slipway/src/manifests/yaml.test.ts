@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readYaml, toYaml } from './yaml.ts';
+import { formatYamlProblem, readYaml, readYamlDocuments, REASONS, toYaml } from './yaml.ts';
 
 describe('YAML of a manifest', () => {
   it.each([
@@ -21,6 +24,61 @@ describe('YAML of a manifest', () => {
 
   it('of an empty file is nothing', () => {
     expect(readYaml('x', '# only a comment\n')).toBeUndefined();
+  });
+});
+
+describe('YAML that cannot be read', () => {
+  const listProblems = (text: string) =>
+    readYamlDocuments(text).flatMap((each) =>
+      each.ok ? [] : each.problems.map((problem) => formatYamlProblem('x.yaml', problem)),
+    );
+
+  it.each([
+    ['kind: A\nspec:\n\ta: 1\n', 'x.yaml, line 3: a tab is used for indentation; YAML needs spaces'],
+    [
+      'kind: A\nlabels:\n  role: a\n  b: 1\n  role: c\nkind: B\n',
+      'x.yaml, line 5: the key "role" appears twice (lines 3 and 5): keep one',
+      'x.yaml, line 6: the key "kind" appears twice (lines 1 and 6): keep one',
+    ],
+    [
+      'a: b: c\n',
+      'x.yaml, line 1: a value contains a colon and a space (put it in quotes), or the line below has the wrong indentation',
+    ],
+    [
+      'a:\n  b: 1\n c: 2\n',
+      'x.yaml, line 3: the indentation does not match the lines above, or a bracket above is not closed',
+    ],
+    [
+      'a: 1\nb\nc: 2\n',
+      'x.yaml, line 2: a colon, a comma, a closing bracket or a closing quote is missing here or above',
+    ],
+    [
+      'a: "open\nb: 1\n',
+      'x.yaml, line 3: a colon, a comma, a closing bracket or a closing quote is missing here or above',
+    ],
+    [
+      'a: *b\n',
+      'x.yaml, line 1: an alias (*name) needs an anchor (&name) above it; put a text that starts with * in quotes',
+    ],
+    [
+      'a: @b\n',
+      'x.yaml, line 1: a text must not start with @ or `, and | and > need a new line; put the text in quotes',
+    ],
+    [
+      'a: "\\d"\n',
+      'x.yaml, line 1: in double quotes, \\ starts an escape such as \\n; write \\\\ for a backslash, or use single quotes',
+    ],
+  ])('%j: the line, and what to do', (text, ...problems) => {
+    expect(listProblems(text)).toEqual(problems);
+  });
+
+  it('is described in words for every code of the parser', async () => {
+    const declared = await readFile(join(dirname(fileURLToPath(import.meta.resolve('yaml'))), 'errors.d.ts'), 'utf8');
+    const union = /type ErrorCode =([^;]*);/.exec(declared)?.[1] ?? '';
+    const codes = [...union.matchAll(/'([A-Z0-9_]+)'/g)].map(([, code = '']) => code);
+    expect(codes).toContain('TAB_AS_INDENT');
+    expect(Object.keys(REASONS).sort()).toEqual(codes.sort());
+    expect(Object.values(REASONS).filter((text) => /[A-Z]{2,}_/.test(text))).toEqual([]);
   });
 });
 

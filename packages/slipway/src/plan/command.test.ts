@@ -153,8 +153,12 @@ describe('slipway plan with a cluster', () => {
       'b.json': { ...settings, metadata: { name: 'cluster' }, spec: { managementState: 'Odd' } },
     });
     const { err } = await plan(['-f', dir]);
-    expect(err).toMatch(/a\.json: MachineConfiguration other: expected the name cluster.*\[SLW_CLI_MANIFEST\]$/m);
-    expect(err).toMatch(/b\.json: MachineConfiguration cluster: spec\.managementState: .*\[SLW_CLI_MANIFEST\]$/m);
+    expect(err).toMatch(
+      /a\.json, line 1: MachineConfiguration other: expected the name cluster.*\[SLW_CLI_MANIFEST\]$/m,
+    );
+    expect(err).toMatch(
+      /b\.json, line 1: MachineConfiguration cluster, spec\.managementState: .*\[SLW_CLI_MANIFEST\]$/m,
+    );
   });
 
   it('suggests --offline if no cluster is found', async () => {

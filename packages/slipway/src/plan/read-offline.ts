@@ -21,8 +21,9 @@ import type { AppliedManifests, FleetState, Machines } from '@slipway/fleet/plan
 import type { Stored } from '@slipway/kube';
 import type { RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
-import { type ManifestDocument, manifestsIn, readDocuments } from '../manifests/documents.ts';
-import { collectManifests, parseHeader } from '../manifests/fleet-manifests.ts';
+import { manifestsIn, readDocuments } from '../manifests/documents.ts';
+import { collectManifests, manifestProblem, parseHeader, twice } from '../manifests/fleet-manifests.ts';
+import { type ManifestDocument, placeOf } from '../manifests/manifest-document.ts';
 import { completeFleet, formatFleetNotes } from '../render/render.ts';
 
 export interface OfflineFleet {
@@ -81,14 +82,14 @@ const PLANNED = [machineConfigKind, machineConfigPoolKind, machineConfigurationK
 /** The objects of -f. Throws for other kinds, because the plan would silently ignore them. */
 export function appliedManifests(
   documents: readonly ManifestDocument[],
-  problems: readonly string[] = [],
+  problems: readonly CodedProblem[] = [],
 ): AppliedManifests {
   const collected = collectManifests(documents);
   const settings = settingsIn(documents);
   const wrong: CodedProblem[] = [
-    ...[...problems, ...(collected.ok ? [] : collected.problems), ...(settings.ok ? [] : settings.problems)].map(
-      (message) => ({ code: 'SLW_CLI_MANIFEST', message }),
-    ),
+    ...problems,
+    ...(collected.ok ? [] : collected.problems),
+    ...(settings.ok ? [] : settings.problems),
     ...documents.flatMap(findDocumentProblems),
     ...(documents.length + problems.length === 0 ? [NOTHING] : []),
   ];
@@ -103,14 +104,15 @@ const NOTHING: CodedProblem = {
     '-f: expected a MachineConfig, MachineConfigPool or MachineConfiguration in .yaml, .yml or .json files, found no objects',
 };
 
-function findDocumentProblems({ place, value }: ManifestDocument): CodedProblem[] {
+function findDocumentProblems(document: ManifestDocument): CodedProblem[] {
+  const { value } = document;
   const { group, kind } = parseHeader(value);
   const name = nameIn(value);
   if (!PLANNED.some((each) => each.group === group && each.kind === kind)) {
     return [
       {
         code: 'SLW_CLI_PLAN_KIND',
-        message: `${place}: ${kind}${name === '' ? '' : ` ${name}`}: expected ${PLANNED.map((each) => each.kind).join(', ')} of the groups ${machineConfigKind.group} and ${machineConfigurationKind.group}. slipway plan does not cover other objects; leave them out`,
+        message: `${placeOf(document)}: ${kind}${name === '' ? '' : ` ${name}`}: expected ${PLANNED.map((each) => each.kind).join(', ')} of the groups ${machineConfigKind.group} and ${machineConfigurationKind.group}. slipway plan does not cover other objects; leave them out`,
       },
     ];
   }
@@ -118,7 +120,7 @@ function findDocumentProblems({ place, value }: ManifestDocument): CodedProblem[
   return [
     {
       code: 'SLW_CLI_PLAN_KIND',
-      message: `${place}: MachineConfig ${name} is rendered, and only the render controller writes rendered MachineConfigs. Pass the MachineConfigs that it is rendered from`,
+      message: `${placeOf(document)}: MachineConfig ${name} is rendered, and only the render controller writes rendered MachineConfigs. Pass the MachineConfigs that it is rendered from`,
     },
   ];
 }
@@ -128,23 +130,26 @@ function nameIn(value: unknown): string {
   return typeof metadata['name'] === 'string' ? metadata['name'] : '';
 }
 
-type Settings = { ok: true; object: MachineConfiguration | undefined } | { ok: false; problems: string[] };
+type Settings = { ok: true; object: MachineConfiguration | undefined } | { ok: false; problems: CodedProblem[] };
 
 /** The MachineConfiguration `cluster`, a singleton. */
 function settingsIn(documents: readonly ManifestDocument[]): Settings {
   const { group, kind } = machineConfigurationKind;
   const found = documents.filter(({ value }) => parseHeader(value).group === group && parseHeader(value).kind === kind);
-  const problems = found.flatMap(({ place, value }, index) => {
+  const problems = found.flatMap((document) => {
+    const { value } = document;
     const name = nameIn(value);
-    if (name !== SINGLETON_NAME)
-      return [`${place}: ${kind} ${name}: expected the name ${SINGLETON_NAME}; any other is ignored`];
-    const first = found.findIndex((other) => nameIn(other.value) === name);
-    if (first !== index)
-      return [`${place}: ${kind} ${name} is already in ${found[first]?.place ?? ''}; remove one of them`];
+    if (name !== SINGLETON_NAME) {
+      const text = `${kind} ${name}: expected the name ${SINGLETON_NAME}; any other is ignored`;
+      return [manifestProblem(document, 'metadata.name', text)];
+    }
+    const first = found.find((other) => nameIn(other.value) === name);
+    if (first !== undefined && first !== document) return [twice(document, `${kind} ${name}`, first)];
     const checked = validate(machineConfigurationKind, value);
-    return checked.ok
-      ? []
-      : checked.problems.map(({ path, message }) => `${place}: ${kind} ${name}: ${path}: ${message}`);
+    if (checked.ok) return [];
+    return checked.problems.map(({ path, message }) =>
+      manifestProblem(document, path, `${kind} ${name}, ${path}: ${message}`),
+    );
   });
   if (problems.length > 0) return { ok: false, problems };
   const [only] = found;
@@ -162,16 +167,16 @@ export interface Dump {
 const dumpedKinds: ReadonlySet<string> = new Set([nodes.kind, pods.kind, podDisruptionBudgets.kind]);
 
 /** Objects that the API server would not return are left out and reported. */
-function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; problems: string[] } {
-  const problems: string[] = [];
+function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; problems: CodedProblem[] } {
+  const problems: CodedProblem[] = [];
   const take = <T>(resource: { group: string; kind: string }, isIt: (value: unknown) => value is T): T[] =>
-    documents.flatMap(({ place, value }) => {
+    documents.flatMap((document) => {
+      const { value } = document;
       const { group, kind } = parseHeader(value);
       if (group !== resource.group || kind !== resource.kind) return [];
       if (isIt(value)) return [value];
-      problems.push(
-        `${place}: ${kind}: expected an object as returned by the API server, found missing or malformed fields`,
-      );
+      const text = `${kind}: expected an object as returned by the API server, found missing or malformed fields`;
+      problems.push(manifestProblem(document, '', text));
       return [];
     });
   return {

@@ -138,8 +138,8 @@ describe('slipway render', () => {
     const dir = await fleet({ 'a.yaml': 'a: [', 'b.json': { ...chrony, spec: { fips: 'yes' } } });
     const { err, code } = await render(['-f', dir, '--pool', 'worker']);
     expect(code).toBe(1);
-    expect(err).toMatch(/a\.yaml, line 1, column \d+: .* \[SLW_CLI_MANIFEST\]$/m);
-    expect(err).toMatch(/b\.json: MachineConfig 50-chrony: spec\.fips: .* \[SLW_CLI_MANIFEST\]$/m);
+    expect(err).toMatch(/a\.yaml, line 1: .* \[SLW_CLI_MANIFEST\]$/m);
+    expect(err).toMatch(/b\.json, line 1: MachineConfig 50-chrony, spec\.fips: .* \[SLW_CLI_MANIFEST\]$/m);
   });
 
   it('refuses manifests without any object of a fleet', async () => {
