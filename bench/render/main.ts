@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { MachineConfig } from '@slipway/api';
-import { readMachineConfig, renderPool, selectMachineConfigs } from '@slipway/fleet';
+import { readMachineConfig, type RenderInput, renderPool, selectMachineConfigs } from '@slipway/fleet';
 import { Oracle } from '@slipway/tools/ignition-oracle';
 import { compare, median } from '../comparison.ts';
 import { machineConfigs, pool } from './machine-configs.ts';
@@ -71,11 +71,12 @@ async function renderOurs(text: string): Promise<Figures> {
   const start = performance.now();
   // Our own text: its shape is known.
   const all = JSON.parse(text) as MachineConfig[];
-  const inputs = selectMachineConfigs(pool, all).map((machineConfig) => {
-    const read = readMachineConfig(machineConfig);
+  const inputs: RenderInput[] = [];
+  for (const machineConfig of selectMachineConfigs(pool, all)) {
+    const read = await readMachineConfig(machineConfig);
     if (!read.ok) throw new Error(read.problems[0]?.message);
-    return read.input;
-  });
+    inputs.push(read.input);
+  }
   const result = await renderPool({ pool: 'worker', inputs, osImages: {}, controllerVersion: 'bench' });
   const milliseconds = performance.now() - start;
   const { user, system } = process.threadCpuUsage(cpuBefore);

@@ -94,7 +94,7 @@ export function loadDesiredMachine(config: StoredConfig): Promise<DesiredMachine
 }
 
 async function readDesiredMachine({ name, spec }: StoredConfig): Promise<DesiredMachine> {
-  const read = readMachineConfig({ metadata: { name }, spec }, spec.config, 'rendered');
+  const read = await readMachineConfig({ metadata: { name }, spec }, spec.config, 'rendered');
   if (!read.ok) {
     const problems = read.problems.map(({ message }) => message).join('; ');
     throw new DaemonError(

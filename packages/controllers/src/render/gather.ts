@@ -17,7 +17,7 @@ import type { Client, StoreReader, Stored } from '@slipway/kube';
 
 interface Ready {
   digest: string;
-  result: ReadInput;
+  result: Promise<ReadInput>;
 }
 
 /**
@@ -113,8 +113,8 @@ function keep(
   ready: ReadyConfigs,
   machineConfig: Stored<MachineConfig>,
   digest: string,
-  make: () => ReadInput,
-): ReadInput {
+  make: () => Promise<ReadInput>,
+): Promise<ReadInput> {
   const known = ready.get(machineConfig);
   if (known?.digest === digest) return known.result;
   const result = make();

@@ -183,7 +183,7 @@ function failOnce(enable: Host['systemd']['enable']): Host['systemd']['enable'] 
 
 /** Computed from the config itself, without the updater: the files of the OS, overlaid with those of the config. */
 async function expectDisk(files: FileSystem, fresh: Snapshot, spec: Spec): Promise<void> {
-  const read = readMachineConfig({ metadata: { name: 'b' }, spec });
+  const read = await readMachineConfig({ metadata: { name: 'b' }, spec });
   if (!read.ok) throw new Error('the config cannot be read');
   const { entries, users } = await buildDiskPlan(read.input.config);
   const [keys] = users.flatMap(({ sshKeys }) => sshKeys ?? []);

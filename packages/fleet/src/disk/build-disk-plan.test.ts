@@ -4,8 +4,8 @@ import { ignition, readInput, machineConfig } from '../render/testing/sample.ts'
 import { buildDiskPlan } from './build-disk-plan.ts';
 import type { DiskEntry } from './disk-plan.ts';
 
-const planFor = (sections: object) =>
-  buildDiskPlan(readInput(machineConfig('a', { config: ignition(sections) })).config);
+const planFor = async (sections: object) =>
+  buildDiskPlan((await readInput(machineConfig('a', { config: ignition(sections) }))).config);
 const bytes = (text: string) => new TextEncoder().encode(text);
 const root = { user: { id: 0 }, group: { id: 0 } };
 

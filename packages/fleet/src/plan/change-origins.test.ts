@@ -7,7 +7,8 @@ import { machineConfig, withFile } from '../testing/sample-plan.ts';
 import { type Explainable, withOrigins } from './change-origins.ts';
 
 async function render(machineConfigs: readonly MachineConfig[], osImageURL = 'os:1'): Promise<Explainable> {
-  const inputs = machineConfigs.map((each) => readMachineConfig(each)).flatMap((read) => (read.ok ? [read.input] : []));
+  const read = await Promise.all(machineConfigs.map((each) => readMachineConfig(each)));
+  const inputs = read.flatMap((each) => (each.ok ? [each.input] : []));
   const result = await renderPool({ pool: 'worker', inputs, osImages: { osImageURL }, controllerVersion: '1' });
   if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join());
   return result;

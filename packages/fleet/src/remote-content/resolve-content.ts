@@ -50,7 +50,7 @@ export async function resolveContent(
   signal?: AbortSignal,
 ): Promise<ResolvedContent> {
   const own = parse(machineConfig.spec?.config ?? {}).config;
-  if (own === null) return { ok: false, problems: listProblems(machineConfig) };
+  if (own === null) return { ok: false, problems: await listProblems(machineConfig) };
   const { config, report } = await resolve(own, {
     name: `MachineConfig ${machineConfig.metadata.name}`,
     fetch,
@@ -65,8 +65,8 @@ export async function resolveContent(
 }
 
 /** The problems that a render would report. */
-function listProblems(machineConfig: MachineConfig): SnapshotProblem[] {
-  const read = readMachineConfig(machineConfig);
+async function listProblems(machineConfig: MachineConfig): Promise<SnapshotProblem[]> {
+  const read = await readMachineConfig(machineConfig);
   const problems = read.ok ? [] : read.problems;
   return problems.slice(0, MAX_PROBLEMS).map(({ code, field, message }) => ({ code, field, message: cut(message) }));
 }

@@ -4,20 +4,20 @@ import { needsRemoteContent, remoteReferences } from './remote.ts';
 import { readMachineConfig } from './input.ts';
 import { dataUrl, file, ignition, readInput, machineConfig, withFiles } from './testing/sample.ts';
 
-const listProblems = (spec: NonNullable<MachineConfig['spec']>, resolved?: unknown) => {
-  const read = readMachineConfig(machineConfig('99-worker-x', spec), resolved);
+const listProblems = async (spec: NonNullable<MachineConfig['spec']>, resolved?: unknown) => {
+  const read = await readMachineConfig(machineConfig('99-worker-x', spec), resolved);
   return read.ok ? [] : read.problems;
 };
 
 const empty = { ignition: { version: '3.5.0' } };
 
 describe('a MachineConfig', () => {
-  it.each([[undefined], [{}]])('with the config %j has an empty Ignition config', (config) => {
-    expect(readInput(machineConfig('a', config === undefined ? {} : { config })).config).toEqual(empty);
+  it.each([[undefined], [{}]])('with the config %j has an empty Ignition config', async (config) => {
+    expect((await readInput(machineConfig('a', config === undefined ? {} : { config }))).config).toEqual(empty);
   });
 
-  it('without a spec has default settings', () => {
-    expect(readInput({ metadata: { name: 'bare' } })).toMatchObject({
+  it('without a spec has default settings', async () => {
+    expect(await readInput({ metadata: { name: 'bare' } })).toMatchObject({
       name: 'bare',
       config: empty,
       kernelArguments: [],
@@ -29,27 +29,30 @@ describe('a MachineConfig', () => {
     });
   });
 
-  it.each(['2.2.0', '3.0.0', '3.2.0', '3.4.0', '3.5.0', '3.6.0'])('of spec %s becomes one of 3.5.0', (version) => {
-    const own = version === '2.2.0' ? { filesystem: 'root' } : {};
-    const config = { ignition: { version }, storage: { files: [file('/etc/a', 'a', own)] } };
-    expect(readInput(machineConfig('a', { config })).config).toMatchObject({
-      ignition: { version: '3.5.0' },
-      storage: { files: [{ path: '/etc/a', mode: 0o644, contents: { source: 'data:,a' } }] },
-    });
-  });
+  it.each(['2.2.0', '3.0.0', '3.2.0', '3.4.0', '3.5.0', '3.6.0'])(
+    'of spec %s becomes one of 3.5.0',
+    async (version) => {
+      const own = version === '2.2.0' ? { filesystem: 'root' } : {};
+      const config = { ignition: { version }, storage: { files: [file('/etc/a', 'a', own)] } };
+      expect((await readInput(machineConfig('a', { config }))).config).toMatchObject({
+        ignition: { version: '3.5.0' },
+        storage: { files: [{ path: '/etc/a', mode: 0o644, contents: { source: 'data:,a' } }] },
+      });
+    },
+  );
 
-  it('has its creator, and its reference for the pool', () => {
+  it('has its creator, and its reference for the pool', async () => {
     const made: MachineConfig = { metadata: { name: 'm', annotations: { [generatedByAnnotation]: '1.2.3' } } };
-    expect(readInput(made)).toMatchObject({
+    expect(await readInput(made)).toMatchObject({
       generatedBy: '1.2.3',
       reference: { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig', name: 'm' },
     });
   });
 
-  it('has a warning for what a machine ignores', () => {
-    expect(readInput(machineConfig('a', { config: ignition({ storage: { fles: [] } }) })).warnings).toMatchObject([
-      { code: 'SLW_RENDER_IGNITION', object: 'MachineConfig a', field: 'spec.config.storage.fles' },
-    ]);
+  it('has a warning for what a machine ignores', async () => {
+    expect(
+      (await readInput(machineConfig('a', { config: ignition({ storage: { fles: [] } }) }))).warnings,
+    ).toMatchObject([{ code: 'SLW_RENDER_IGNITION', object: 'MachineConfig a', field: 'spec.config.storage.fles' }]);
   });
 });
 
@@ -69,21 +72,21 @@ describe('a MachineConfig is refused', () => {
       'SLW_RENDER_TRANSLATE',
       'spec.config.storage.directories[0].mode',
     ],
-  ])('%s, naming the field', (_, config, code, field) => {
-    const [problem] = listProblems({ config });
+  ])('%s, naming the field', async (_, config, code, field) => {
+    const [problem] = await listProblems({ config });
     expect(problem).toMatchObject({ code, object: 'MachineConfig 99-worker-x', field });
     expect(problem?.message).toContain(`MachineConfig 99-worker-x, ${field}: `);
   });
 
-  it('with a file mode above 0777, once, naming the file and what to write', () => {
-    expect(listProblems(withFiles(file('/etc/ok', ''), file('/etc/odd', '', { mode: 644 })))).toMatchObject([
+  it('with a file mode above 0777, once, naming the file and what to write', async () => {
+    expect(await listProblems(withFiles(file('/etc/ok', ''), file('/etc/odd', '', { mode: 644 })))).toMatchObject([
       {
         code: 'SLW_RENDER_MODE',
         field: 'spec.config.storage.files[1].mode',
         message: expect.stringMatching(/file \/etc\/odd: the mode 644 .* write 420/),
       },
     ]);
-    expect(listProblems(withFiles(file('/etc/odd', '', { mode: 70_000 })))).toMatchObject([
+    expect(await listProblems(withFiles(file('/etc/odd', '', { mode: 70_000 })))).toMatchObject([
       { code: 'SLW_RENDER_MODE' },
     ]);
   });
@@ -94,11 +97,11 @@ describe('a MachineConfig is refused', () => {
     ['files', '/etc/machine-config-daemon/node-annotations.json'],
     ['directories', '/etc/ignition-machine-config-encapsulated.json'],
     ['links', '/etc/kubernetes/ca.crt'],
-  ] as const)('with %s at a path that the server writes: %s', (list, path) => {
+  ] as const)('with %s at a path that the server writes: %s', async (list, path) => {
     const entry = { path, ...(list === 'links' && { target: '/a' }) };
     const field = `spec.config.storage.${list}[1].path`;
     const other = { path: '/etc/kubernetes/kubelet-ca.crt', ...(list === 'links' && { target: '/a' }) };
-    const found = listProblems({ config: ignition({ storage: { [list]: [other, entry] } }) });
+    const found = await listProblems({ config: ignition({ storage: { [list]: [other, entry] } }) });
     expect(found.filter(({ code }) => code === 'SLW_RENDER_RESERVED')).toMatchObject([
       {
         field,
@@ -117,10 +120,10 @@ describe('a MachineConfig is refused', () => {
     ['files', '/etc/systemd/system-preset/20-ignition.preset'],
     ['files', '/etc/ignition-machine-config-encapsulated.json.bak'],
     ['files', '/etc/.ignition-result.json'],
-  ] as const)('with %s at a path that the daemon or Ignition writes: %s', (list, path) => {
+  ] as const)('with %s at a path that the daemon or Ignition writes: %s', async (list, path) => {
     const place = (at: string) => ({ path: at, ...(list === 'links' && { target: '/a' }) });
     const others = ['/etc/machine-config-daemon/no-reboot/containers-gpg.pub', '/etc/machine-config-daemon/updates'];
-    const found = listProblems({ config: ignition({ storage: { [list]: [...others, path].map(place) } }) });
+    const found = await listProblems({ config: ignition({ storage: { [list]: [...others, path].map(place) } }) });
     expect(found.filter(({ code }) => code === 'SLW_RENDER_RESERVED')).toMatchObject([
       {
         field: `spec.config.storage.${list}[2].path`,
@@ -129,20 +132,20 @@ describe('a MachineConfig is refused', () => {
     ]);
   });
 
-  it('with an unknown kernel type', () => {
-    expect(listProblems({ kernelType: 'rt' })).toMatchObject([
+  it('with an unknown kernel type', async () => {
+    expect(await listProblems({ kernelType: 'rt' })).toMatchObject([
       {
         code: 'SLW_RENDER_KERNEL_TYPE',
         field: 'spec.kernelType',
         message: expect.stringContaining('expected default, realtime, 64k-pages or none, found "rt"'),
       },
     ]);
-    expect(listProblems({ kernelType: '' })).toEqual([]);
+    expect(await listProblems({ kernelType: '' })).toEqual([]);
   });
 
-  it('with all its problems, up to a limit', () => {
+  it('with all its problems, up to a limit', async () => {
     const files = Array.from({ length: 100 }, (_, index) => file(`/etc/${index}`, '', { mode: 0o1777 }));
-    const problems = listProblems({ ...withFiles(...files), kernelType: 'rt' });
+    const problems = await listProblems({ ...withFiles(...files), kernelType: 'rt' });
     expect(problems).toHaveLength(21);
     expect(problems[19]?.message).toContain('and 80 more problems');
     expect(problems[20]).toMatchObject({ code: 'SLW_RENDER_KERNEL_TYPE' });
@@ -154,23 +157,23 @@ describe('a MachineConfig with remote content', () => {
     storage: { files: [{ path: '/etc/a', contents: { source: 'https://user:secret@example.com/a?token=secret' } }] },
   });
 
-  it('is refused until its content is fetched, without showing credentials', () => {
-    const [problem, ...others] = listProblems({ config });
+  it('is refused until its content is fetched, without showing credentials', async () => {
+    const [problem, ...others] = await listProblems({ config });
     expect(problem).toMatchObject({ code: 'SLW_RENDER_REMOTE', field: 'spec.config.storage.files[0].contents.source' });
     expect(problem?.message).toContain('https://…@example.com/a');
     expect(problem?.message).not.toContain('secret');
     expect(others).toEqual([]);
   });
 
-  it('is read from its snapshot', () => {
+  it('is read from its snapshot', async () => {
     const resolved = ignition({ storage: { files: [file('/etc/a', 'fetched')] } });
-    expect(listProblems({ config }, resolved)).toEqual([]);
-    expect(listProblems({ config }, config)).toMatchObject([{ code: 'SLW_RENDER_REMOTE' }]);
+    expect(await listProblems({ config }, resolved)).toEqual([]);
+    expect(await listProblems({ config }, config)).toMatchObject([{ code: 'SLW_RENDER_REMOTE' }]);
   });
 
-  it('is refused if another config in a data URL is not included yet', () => {
+  it('is refused if another config in a data URL is not included yet', async () => {
     const merging = { ignition: { version: '3.5.0', config: { merge: [{ source: dataUrl('{}') }] } } };
-    expect(listProblems({ config: merging })).toMatchObject([
+    expect(await listProblems({ config: merging })).toMatchObject([
       { code: 'SLW_RENDER_REMOTE', field: 'spec.config.ignition.config.merge[0].source' },
     ]);
   });

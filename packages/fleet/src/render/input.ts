@@ -28,7 +28,11 @@ export type ReadResult = { ok: true; input: RenderInput } | { ok: false; problem
  * Prepares a MachineConfig for the merge. `resolved` is its Ignition config with all remote content inlined; without
  * it, the config of the MachineConfig is used.
  */
-export function readMachineConfig(machineConfig: MachineConfig, resolved?: unknown, origin?: ConfigOrigin): ReadResult {
+export async function readMachineConfig(
+  machineConfig: MachineConfig,
+  resolved?: unknown,
+  origin?: ConfigOrigin,
+): Promise<ReadResult> {
   const { name } = machineConfig.metadata;
   const object = nameOfMachineConfig(name);
   const spec = machineConfig.spec ?? {};

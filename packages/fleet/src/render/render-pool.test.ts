@@ -219,7 +219,7 @@ describe('a render is refused', () => {
   });
 
   it('with a reference to remote content in the result, even if the inputs claim to have none', async () => {
-    const input = readInput(machineConfig('10', withFiles(file('/a', ''))));
+    const input = await readInput(machineConfig('10', withFiles(file('/a', ''))));
     const source = 'https://example.com/a';
     const config = { ...input.config, storage: { files: [{ path: '/a', contents: { source } }] } };
     const inputs = [{ ...input, config }];

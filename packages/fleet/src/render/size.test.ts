@@ -52,7 +52,7 @@ describe('a rendered config that is too large for one object', () => {
           super('deflate');
         }
       };
-      const inputs = large.map(readInput);
+      const inputs = await Promise.all(large.map(readInput));
       const other = await renderPool({ pool: 'worker', inputs, osImages: {}, controllerVersion: '1.0.0' });
       expect(other.ok && other.rendered.name).toBe(rendered.name);
       expect(other.ok && other.rendered.spec).not.toEqual(rendered.spec);

@@ -10,7 +10,7 @@ import {
 import { builtInMachineConfigs } from '../first-boot/built-in.ts';
 import type { Streams } from '../os-streams/available.ts';
 import { type AppliedManifests, applyManifests } from '../plan/apply-manifests.ts';
-import type { FleetPlan, FleetState, Machines, PoolPlan } from '../plan/fleet-plan.ts';
+import type { FleetPlan, FleetState, Machines, PoolPlan, ReadConfigs } from '../plan/fleet-plan.ts';
 import { planFleet } from '../plan/plan-fleet.ts';
 import { configNow } from '../plan/pool-config.ts';
 import { missingPools } from '../pool-membership.ts';
@@ -74,11 +74,7 @@ export async function planSample(fleet: SampleFleet, given: Partial<AppliedManif
     after: applied.state,
     objects: applied.objects,
     machines,
-    read: new Map(
-      [before, applied.state].flatMap(({ machineConfigs }) =>
-        machineConfigs.map((config) => [config, readMachineConfig(config)]),
-      ),
-    ),
+    read: await readAll([...before.machineConfigs, ...applied.state.machineConfigs]),
     showSecrets: false,
   });
 }
@@ -88,6 +84,11 @@ export async function decideSample(fleet: SampleFleet): Promise<DecidedFleet> {
   const { before, machines } = await standingFleet(fleet);
   const { pools, settings } = before;
   return decideFleet({ pools, nodes: machines.nodes, machineConfiguration: settings }, NOW);
+}
+
+async function readAll(machineConfigs: readonly MachineConfig[]): Promise<ReadConfigs> {
+  const read = machineConfigs.map(async (each) => [each, await readMachineConfig(each)] as const);
+  return new Map(await Promise.all(read));
 }
 
 async function standingFleet(fleet: SampleFleet): Promise<{ before: FleetState; machines: Machines }> {
@@ -101,7 +102,7 @@ async function standingFleet(fleet: SampleFleet): Promise<{ before: FleetState; 
     streams,
     controllerVersion: '1',
   };
-  const read = new Map(bare.machineConfigs.map((each) => [each, readMachineConfig(each)]));
+  const read = await readAll(bare.machineConfigs);
   const rendered = new Map<string, NonNullable<MachineConfig['spec']>>();
   const rolled: MachineConfigPool[] = [];
   for (const pool of bare.pools) {

@@ -157,7 +157,7 @@ describe('for any two configs', () => {
     await fc.assert(
       fc.asyncProperty(specs, specs, policies, async (a, b, policy) => {
         const plan = await update(a, b, policy);
-        const { actions, causes } = await update(turned(a), turned(b), turnedPolicy(policy));
+        const { actions, causes } = await update(await turned(a), await turned(b), turnedPolicy(policy));
         expect({ actions, causes }).toEqual({ actions: plan.actions, causes: plan.causes });
       }),
       { numRuns: 150 },
@@ -196,8 +196,8 @@ function turnedPolicy({ files = [], units = [], ...rest }: NodeDisruptionPolicy)
 }
 
 /** The same machine, with all unordered lists reversed. */
-function turned(spec: Spec): Spec {
-  const { storage = {}, systemd = {}, ...rest } = readInput(machineConfig('a', spec)).config;
+async function turned(spec: Spec): Promise<Spec> {
+  const { storage = {}, systemd = {}, ...rest } = (await readInput(machineConfig('a', spec))).config;
   const { files = [], directories = [], links = [] } = storage;
   return {
     ...spec,

@@ -35,15 +35,18 @@ export function dataUrl(text: string): string {
   return encodeDataUrl(new TextEncoder().encode(text));
 }
 
-export function readInput(config: MachineConfig): RenderInput {
-  const read = readMachineConfig(config);
+export async function readInput(config: MachineConfig): Promise<RenderInput> {
+  const read = await readMachineConfig(config);
   if (!read.ok) throw new Error(read.problems.map(({ message }) => message).join('\n'));
   return read.input;
 }
 
 /** Selects, reads and renders as the controller does. */
-export function render(configs: Iterable<MachineConfig>, more: Partial<RenderRequest> = {}): Promise<RenderResult> {
-  const inputs = selectMachineConfigs(workerPool, configs).map(readInput);
+export async function render(
+  configs: Iterable<MachineConfig>,
+  more: Partial<RenderRequest> = {},
+): Promise<RenderResult> {
+  const inputs = await Promise.all(selectMachineConfigs(workerPool, configs).map(readInput));
   return renderPool({ pool: 'worker', inputs, osImages: {}, controllerVersion: '1.0.0', ...more });
 }
 

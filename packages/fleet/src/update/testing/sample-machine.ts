@@ -30,7 +30,7 @@ export interface SampleMachine {
 }
 
 export async function machineWith(spec: Spec): Promise<SampleMachine> {
-  const { config, kernelArguments, extensions, ...settings } = readInput(machineConfig('rendered', spec));
+  const { config, kernelArguments, extensions, ...settings } = await readInput(machineConfig('rendered', spec));
   const disk = await buildDiskPlan(config);
   const core = disk.users.find(({ name }) => name === 'core');
   return {
