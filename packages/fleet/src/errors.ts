@@ -8,6 +8,7 @@ export const renderErrors = {
   SLW_RENDER_PARSE: 'the Ignition config of a MachineConfig cannot be read',
   SLW_RENDER_INVALID: 'the Ignition config of a MachineConfig breaks a rule of its spec version',
   SLW_RENDER_TRANSLATE: 'the Ignition config of a MachineConfig uses something that spec 3.5.0 cannot express',
+  SLW_RENDER_CONTENTS: 'no machine can take contents of a MachineConfig: they do not match their compression or hash',
   SLW_RENDER_MODE: 'the mode of a file is above 0777',
   SLW_RENDER_RESERVED: 'a MachineConfig sets a path that Slipway or Ignition writes',
   SLW_RENDER_KERNEL_TYPE: 'the kernel type is not known',

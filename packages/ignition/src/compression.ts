@@ -17,13 +17,15 @@ export interface EncodedContents {
   compression?: 'gzip';
 }
 
+const MEBIBYTE = 1024 * 1024;
 const DEFAULT_MAX_RATIO = 200;
 /** Small inputs may have any ratio: 100 kB of zeros do no harm. */
-const RATIO_COUNTS_FROM = 1024 * 1024;
+const RATIO_COUNTS_FROM = MEBIBYTE;
 /** Below this size, gzip's header and base64 cost more than compression saves. */
 const WORTH_GZIP = 1024;
 /** The length that `"compression":"gzip",` adds to the config. */
 const COMPRESSION_FIELD = 21;
+const GZIP_MAGIC = [0x1f, 0x8b];
 const GZIP_OS_BYTE = 9;
 const GZIP_OS_UNKNOWN = 255;
 
@@ -53,8 +55,11 @@ export async function gunzip(packed: Uint8Array, limits: GunzipLimits): Promise<
       }
       chunks.push(next.value);
     }
-  } catch (cause) {
-    return { ok: false, reason: 'malformed', problem: `it is not gzip data (${describeCause(cause)})` };
+  } catch {
+    // The engines describe the cause differently.
+    const isGzip = packed[0] === GZIP_MAGIC[0] && packed[1] === GZIP_MAGIC[1];
+    const problem = isGzip ? 'the gzip data is damaged, incomplete or in several parts' : 'the data is not gzip';
+    return { ok: false, reason: 'malformed', problem };
   }
   return { ok: true, bytes: concat(chunks, size) };
 }
@@ -72,7 +77,7 @@ export async function encodeContents(bytes: Uint8Array): Promise<EncodedContents
 
 function gunzipRefusal(size: number, packed: number, maxBytes: number, maxRatio: number): Gunzipped | null {
   if (size > maxBytes) {
-    return { ok: false, reason: 'too-large', problem: `it unpacks to more than the limit of ${maxBytes} bytes` };
+    return { ok: false, reason: 'too-large', problem: `it unpacks to more than the limit of ${formatSize(maxBytes)}` };
   }
   if (size > RATIO_COUNTS_FROM && size > packed * maxRatio) {
     return {
@@ -83,6 +88,8 @@ function gunzipRefusal(size: number, packed: number, maxBytes: number, maxRatio:
   }
   return null;
 }
+
+const formatSize = (bytes: number): string => (bytes % MEBIBYTE === 0 ? `${bytes / MEBIBYTE} MiB` : `${bytes} bytes`);
 
 function stream(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
@@ -113,8 +120,4 @@ function concat(chunks: Uint8Array[], size: number): Uint8Array {
     at += chunk.byteLength;
   }
   return bytes;
-}
-
-function describeCause(cause: unknown): string {
-  return cause instanceof Error && cause.message !== '' ? cause.message : 'unreadable';
 }

@@ -32,6 +32,7 @@ export {
   whyHostRefused,
   whyRedirectRefused,
 } from './resolve/address.ts';
+export { checkContents } from './resolve/contents.ts';
 export type { Fetched, Fetcher, FetchRequest } from './resolve/fetcher.ts';
 export { resolve, type Resolved, type ResolveOptions } from './resolve/index.ts';
 export { DEFAULT_LIMITS, type ResolveLimits } from './resolve/limits.ts';

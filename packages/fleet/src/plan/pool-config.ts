@@ -1,15 +1,10 @@
 // The rendered config of a pool before and after manifests are applied.
 import { type MachineConfigPool, type Node, targetConfigAnnotation } from '@slipway/api';
-import { buildDiskPlan } from '../disk/build-disk-plan.ts';
-import { FleetError } from '../errors.ts';
 import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
 import { type ChosenPool, selectPool } from '../pool-membership.ts';
 import type { CodedProblem } from '../problems.ts';
-import type { RenderedIgnition } from '../render/ignition.ts';
-import type { RenderInput } from '../render/input.ts';
 import { prepareRender } from '../render/prepare-render.ts';
-import { nameOfMachineConfig } from '../render/problem.ts';
-import { type RenderedConfig, renderPool } from '../render/render-pool.ts';
+import { renderPool } from '../render/render-pool.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { selectMachineConfigs } from '../render/select.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
@@ -54,7 +49,7 @@ async function configThen(
 ): Promise<PoolConfig> {
   const poolBefore = before.pools.find(({ metadata }) => metadata.name === pool.metadata.name);
   if (poolBefore !== undefined && now.newest !== null && hasSameInputs(poolBefore, before, pool, after)) return now;
-  const rendered = await renderConfig(pool, after, read, findUnreadable);
+  const rendered = await renderConfig(pool, after, read);
   // The pool stays at its last good config.
   return rendered.newest === null ? { ...now, problems: rendered.problems } : rendered;
 }
@@ -79,14 +74,8 @@ function imagesFor(pool: MachineConfigPool, state: FleetState): unknown {
   return { osImages, osStream, problems };
 }
 
-/** `check`: for problems of a config that can be rendered. */
-async function renderConfig(
-  pool: MachineConfigPool,
-  state: FleetState,
-  read: ReadConfigs,
-  check?: typeof findUnreadable,
-): Promise<PoolConfig> {
-  const { request, inputs, problems } = await prepareRender(pool, {
+async function renderConfig(pool: MachineConfigPool, state: FleetState, read: ReadConfigs): Promise<PoolConfig> {
+  const { request, problems } = await prepareRender(pool, {
     machineConfigs: state.machineConfigs,
     read: (each) => read.get(each) ?? 'waiting',
     images: osImagesOfPool(pool, state),
@@ -95,8 +84,6 @@ async function renderConfig(
   if (request === null) return { ...noConfig, problems };
   const result = await renderPool(request);
   if (!result.ok) return { ...noConfig, problems: result.problems };
-  const found = (await check?.(result.rendered, inputs)) ?? [];
-  if (found.length > 0) return { ...noConfig, problems: found };
   const { rendered, provenance, warnings } = result;
   return {
     newest: rendered.name,
@@ -104,31 +91,6 @@ async function renderConfig(
     problems: [],
     warnings: warnings.map(({ message }) => message),
   };
-}
-
-/**
- * Contents that no machine can decode: it would fail to apply them. Those of a MachineConfig may be replaced by another
- * one, so what counts is the rendered config.
- */
-async function findUnreadable({ spec }: RenderedConfig, inputs: readonly RenderInput[]): Promise<CodedProblem[]> {
-  const problem = await findDiskProblem(spec.config);
-  if (problem === null) return [];
-  const causes: CodedProblem[] = [];
-  for (const { name, config } of inputs) {
-    const cause = await findDiskProblem(config);
-    if (cause !== null) causes.push({ ...cause, message: `${nameOfMachineConfig(name)}, ${cause.message}` });
-  }
-  return causes.length > 0 ? causes : [problem];
-}
-
-async function findDiskProblem(config: RenderedIgnition): Promise<CodedProblem | null> {
-  try {
-    await buildDiskPlan(config);
-    return null;
-  } catch (error) {
-    if (!(error instanceof FleetError)) throw error;
-    return { code: error.code, message: error.message };
-  }
 }
 
 // A pool before and after manifests are applied, and its machines.

@@ -3,6 +3,11 @@ import { file, ignition, machineConfig, render, withFiles } from './testing/samp
 
 const link = (path: string, target: string, more: object = {}) => ({ path, target, ...more });
 const storage = (sections: object) => ({ config: ignition({ storage: sections }) });
+/** gzip, and the hash of its bytes. */
+const packed = {
+  source: 'data:;base64,H4sIAAAAAAAC/8vPSQEA5dRdPwMAAAA=',
+  verification: { hash: 'sha256-7004f51bb4268b6b682879c33adc9ab20a26817079e23ceab3c7a499c3217e01' },
+};
 const unit = (more: object) => ({ config: ignition({ systemd: { units: [{ name: 'a.service', ...more }] } }) });
 
 describe('MachineConfigs that are valid individually but not together', () => {
@@ -42,6 +47,18 @@ describe('MachineConfigs that are valid individually but not together', () => {
       storage({ disks: [{ device: '/dev/a', partitions: [{ number: 1, startMiB: 1, sizeMiB: 100 }] }] }),
       storage({ disks: [{ device: '/dev/a', partitions: [{ number: 2, startMiB: 50, sizeMiB: 100 }] }] }),
       'spec.config.storage.disks[0]',
+    ],
+    [
+      'contents of one, and the compression of another',
+      withFiles(file('/other', ''), file('/a', 'text')),
+      storage({ files: [{ path: '/a', contents: { compression: 'gzip' } }] }),
+      'spec.config.storage.files[0].contents.compression',
+    ],
+    [
+      'contents of one, and the hash of another',
+      withFiles(file('/a', '', { contents: { source: packed.source, compression: 'gzip' } })),
+      withFiles(file('/a', '', { contents: packed })),
+      'spec.config.storage.files[0].contents.verification.hash',
     ],
   ])('are both named: %s', async (_, one, other, field) => {
     const result = await render([

@@ -1,6 +1,6 @@
 // MachineConfigs that are valid individually but not together: which of them collide.
 import { isRecord } from '@slipway/base/json';
-import { type Provenance, validate } from '@slipway/ignition';
+import { checkContents, type Provenance, validate } from '@slipway/ignition';
 import type { RenderedIgnition } from './ignition.ts';
 import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
 import { type RenderInput } from './input.ts';
@@ -14,12 +14,16 @@ interface Item {
   readonly path: string;
 }
 
-export function conflictProblems(
+export async function conflictProblems(
   config: RenderedIgnition,
   provenance: Provenance,
   inputs: readonly RenderInput[],
-): RenderProblem[] {
-  const errors = [...validate(config).filter((entry) => entry.kind === 'error'), ...belowFiles(config)];
+): Promise<RenderProblem[]> {
+  const errors = [
+    ...validate(config).filter((entry) => entry.kind === 'error'),
+    ...belowFiles(config),
+    ...(await checkContents(config, (path) => isMixed(path, provenance))),
+  ];
   if (errors.length === 0) return [];
   const setters = settersByItem(provenance);
   const order = new Map(inputs.map(({ name }, index) => [name, index]));
@@ -32,6 +36,13 @@ export function conflictProblems(
     return conflictProblem(names, fieldFor(path, item, names.at(-1), config, inputs), message);
   });
   return firstProblems(problems);
+}
+
+/** Whether the parts of contents come from different MachineConfigs. Those of one were checked when it was read. */
+function isMixed(path: string, provenance: Provenance): boolean {
+  const parts = ['source', 'compression', 'verification.hash'];
+  const names = parts.map((part) => provenance.get(`${path}.${part}`)?.from).filter((name) => name !== undefined);
+  return new Set(names).size > 1;
 }
 
 /** Ignition does not check for paths below a file, but no machine can create them. */

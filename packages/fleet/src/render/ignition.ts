@@ -77,7 +77,8 @@ export type RenderedIgnition = ConfigOf<typeof RENDERED_VERSION>;
 export type File = NonNullable<NonNullable<RenderedIgnition['storage']>['files']>[number];
 
 type IgnitionRead =
-  | { ok: true; config: RenderedIgnition; warnings: RenderProblem[] }
+  /** `own`: before it is translated. */
+  | { ok: true; own: AnyConfig; config: RenderedIgnition; warnings: RenderProblem[] }
   | { ok: false; problems: RenderProblem[] };
 
 const EMPTY: RenderedIgnition = { ignition: { version: RENDERED_VERSION } };
@@ -86,7 +87,7 @@ const EMPTY: RenderedIgnition = { ignition: { version: RENDERED_VERSION } };
 export type ConfigOrigin = 'source' | 'rendered';
 
 export function readIgnition(object: string, raw: unknown, origin: ConfigOrigin = 'source'): IgnitionRead {
-  if (isNothing(raw)) return { ok: true, config: EMPTY, warnings: [] };
+  if (isNothing(raw)) return { ok: true, own: EMPTY, config: EMPTY, warnings: [] };
   const parsed = typeof raw === 'object' && raw !== null ? parse(raw) : parse(JSON.stringify(raw));
   if (parsed.config === null) {
     return refuse(problemsIn(parsed.report, 'error', { code: 'SLW_RENDER_PARSE', object, wayOut: CORRECT }));
@@ -106,7 +107,7 @@ export function readIgnition(object: string, raw: unknown, origin: ConfigOrigin 
   return translateIgnition(object, parsed.config, firstProblems(warnings));
 }
 
-const CORRECT = 'Correct it in the MachineConfig';
+export const CORRECT = 'Correct it in the MachineConfig';
 
 function refuse(problems: readonly RenderProblem[]): IgnitionRead {
   return { ok: false, problems: firstProblems(problems) };
@@ -148,14 +149,14 @@ function remoteProblems(object: string, config: AnyConfig): RenderProblem[] {
   });
 }
 
-function translateIgnition(object: string, config: AnyConfig, warnings: RenderProblem[]): IgnitionRead {
-  if (isOfVersion(config, RENDERED_VERSION)) return { ok: true, config: withoutReferences(config), warnings };
-  const { config: translated, report } = translate(config, RENDERED_VERSION);
+function translateIgnition(object: string, own: AnyConfig, warnings: RenderProblem[]): IgnitionRead {
+  if (isOfVersion(own, RENDERED_VERSION)) return { ok: true, own, config: withoutReferences(own), warnings };
+  const { config: translated, report } = translate(own, RENDERED_VERSION);
   if (translated === null) {
     const remediation = `Rendered configs use spec ${RENDERED_VERSION}: write it in a way that this version supports`;
     return refuse(problemsIn(report, 'error', { code: 'SLW_RENDER_TRANSLATE', object, wayOut: remediation }));
   }
-  return { ok: true, config: withoutReferences(translated), warnings };
+  return { ok: true, own, config: withoutReferences(translated), warnings };
 }
 
 /** Removes references to configs that have no source: a machine would ignore them. */

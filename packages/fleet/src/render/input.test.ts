@@ -143,6 +143,23 @@ describe('a MachineConfig is refused', () => {
     expect(await listProblems({ kernelType: '' })).toEqual([]);
   });
 
+  it('with contents that no machine can take, unless a machine already has them', async () => {
+    const contents = { source: dataUrl('secret'), compression: 'gzip' };
+    const spec = withFiles(file('/etc/ok', ''), file('/etc/odd', '', { contents }));
+    expect(await listProblems(spec)).toEqual([
+      {
+        code: 'SLW_RENDER_CONTENTS',
+        object: 'MachineConfig 99-worker-x',
+        field: 'spec.config.storage.files[1].contents.compression',
+        message:
+          'MachineConfig 99-worker-x, spec.config.storage.files[1].contents.compression: compression is gzip, but the data is not gzip. Correct it in the MachineConfig',
+      },
+    ]);
+    expect(await readMachineConfig(machineConfig('rendered-a', spec), spec.config, 'rendered')).toMatchObject({
+      ok: true,
+    });
+  });
+
   it('with all its problems, up to a limit', async () => {
     const files = Array.from({ length: 100 }, (_, index) => file(`/etc/${index}`, '', { mode: 0o1777 }));
     const problems = await listProblems({ ...withFiles(...files), kernelType: 'rt' });

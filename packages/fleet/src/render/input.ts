@@ -1,7 +1,8 @@
 // One MachineConfig, read and validated individually: the input of a render.
 import { generatedByAnnotation, type MachineConfig, type MachineConfigPool, machineConfigs } from '@slipway/api';
-import { type ConfigOrigin, readIgnition, type RenderedIgnition } from './ignition.ts';
-import { nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
+import { type AnyConfig, checkContents } from '@slipway/ignition';
+import { type ConfigOrigin, CORRECT, readIgnition, type RenderedIgnition } from './ignition.ts';
+import { firstProblems, nameOfMachineConfig, problemAt, problemsIn, type RenderProblem } from './problem.ts';
 
 export type ObjectReference = NonNullable<NonNullable<MachineConfigPool['spec']['configuration']>['source']>[number];
 
@@ -41,8 +42,17 @@ export async function readMachineConfig(
   if (!isKernelType(kernelType) || !read.ok) {
     return { ok: false, problems: [...(read.ok ? [] : read.problems), ...kernelTypeProblems(object, kernelType)] };
   }
+  if (origin !== 'rendered') {
+    const problems = await contentProblems(object, read.own);
+    if (problems.length > 0) return { ok: false, problems };
+  }
   const { config, warnings } = read;
   return { ok: true, input: { ...readIdentity(machineConfig), ...settingsIn(spec), kernelType, config, warnings } };
+}
+
+async function contentProblems(object: string, own: AnyConfig): Promise<RenderProblem[]> {
+  const report = await checkContents(own);
+  return firstProblems(problemsIn(report, 'error', { code: 'SLW_RENDER_CONTENTS', object, wayOut: CORRECT }));
 }
 
 function readIdentity({ metadata: { name, annotations } }: MachineConfig): Identity {

@@ -76,8 +76,12 @@ describe('MachineConfigs merge', () => {
   });
 
   it('contents as a whole: new contents drop the compression and hash of old ones', async () => {
-    const hash = `sha256-${'0'.repeat(64)}`;
-    const packed = { source: 'data:;base64,H4sI', compression: 'gzip', verification: { hash } };
+    const hash = 'sha256-cba06b5736faf67e54b07b561eae94395e774c517a7d910a54369e1263ccfbd4';
+    const packed = {
+      source: 'data:;base64,H4sIAAAAAAAC/8vPSQEA5dRdPwMAAAA=',
+      compression: 'gzip',
+      verification: { hash },
+    };
     const { rendered } = await renderOk([
       machineConfig('10', withFiles({ path: '/a', contents: packed })),
       machineConfig('20', withFiles({ path: '/a', contents: { source: 'data:,new' } })),

@@ -59,7 +59,10 @@ export async function renderPool(request: RenderRequest): Promise<RenderResult> 
   if (early.length > 0) return refuse(early);
   const merged = merge<typeof RENDERED_VERSION>(inputs);
   const config = withOverwrite(merged.config);
-  const late = [...conflictProblems(config, merged.provenance, inputs), ...remoteProblems(config, merged.provenance)];
+  const late = [
+    ...(await conflictProblems(config, merged.provenance, inputs)),
+    ...remoteProblems(config, merged.provenance),
+  ];
   if (late.length > 0) return refuse(late);
   const plain: RenderedSpec = { config, ...mergeSettings(inputs, osImages) };
   const json = canonicalJson(plain);

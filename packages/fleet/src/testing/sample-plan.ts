@@ -14,6 +14,7 @@ import type { FleetPlan, FleetState, Machines, PoolPlan, ReadConfigs } from '../
 import { planFleet } from '../plan/plan-fleet.ts';
 import { configNow } from '../plan/pool-config.ts';
 import { missingPools } from '../pool-membership.ts';
+import type { ConfigOrigin } from '../render/ignition.ts';
 import { readMachineConfig } from '../render/input.ts';
 import { type DecidedFleet, decideFleet } from '../rollout/decide-fleet.ts';
 
@@ -86,8 +87,8 @@ export async function decideSample(fleet: SampleFleet): Promise<DecidedFleet> {
   return decideFleet({ pools, nodes: machines.nodes, machineConfiguration: settings }, NOW);
 }
 
-async function readAll(machineConfigs: readonly MachineConfig[]): Promise<ReadConfigs> {
-  const read = machineConfigs.map(async (each) => [each, await readMachineConfig(each)] as const);
+async function readAll(machineConfigs: readonly MachineConfig[], origin?: ConfigOrigin): Promise<ReadConfigs> {
+  const read = machineConfigs.map(async (each) => [each, await readMachineConfig(each, undefined, origin)] as const);
   return new Map(await Promise.all(read));
 }
 
@@ -102,7 +103,8 @@ async function standingFleet(fleet: SampleFleet): Promise<{ before: FleetState; 
     streams,
     controllerVersion: '1',
   };
-  const read = await readAll(bare.machineConfigs);
+  // Like what an earlier version has rendered: contents are not checked.
+  const read = await readAll(bare.machineConfigs, 'rendered');
   const rendered = new Map<string, NonNullable<MachineConfig['spec']>>();
   const rolled: MachineConfigPool[] = [];
   for (const pool of bare.pools) {

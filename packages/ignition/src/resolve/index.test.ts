@@ -10,7 +10,7 @@ import { resolve, type ResolveOptions } from './index.ts';
 import { maskUrl } from './problem.ts';
 
 const NAME = 'MachineConfig 99-worker';
-const PEM = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+const PEM = '-----BEGIN CERTIFICATE-----\nMAIwAA==\n-----END CERTIFICATE-----\n';
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** A set of URLs; records requests. */
@@ -220,7 +220,7 @@ describe('configs that reference configs', () => {
   });
 
   it('are fetched with the authorities, proxy and timeouts of the configs around them', async () => {
-    const inner = '-----BEGIN CERTIFICATE-----\nBBBB\n-----END CERTIFICATE-----\n';
+    const inner = '-----BEGIN CERTIFICATE-----\nMAMwAQA=\n-----END CERTIFICATE-----\n';
     const world = new World({
       'https://h/ca': PEM,
       'https://h/1': {

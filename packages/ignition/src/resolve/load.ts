@@ -1,11 +1,10 @@
 // Loads the contents of a reference: fetch or decode, unpack, verify the hash.
-import { gunzip } from '../compression.ts';
 import { decodeDataUrl } from '../data-url.ts';
 import type { ResolveCode } from '../errors.ts';
 import { show } from '../report.ts';
 import { type HostPolicy, whyHostRefused } from './address.ts';
+import { readContents } from './contents.ts';
 import type { Fetched, Fetcher, FetchRequest, FetchSettings } from './fetcher.ts';
-import { hashProblem } from './hash.ts';
 import type { Budget } from './limits.ts';
 import { type FieldLocation, ResolveError } from './problem.ts';
 import type { Reference } from './slots.ts';
@@ -48,11 +47,10 @@ export async function load(
   if (source === '') return { raw: new Uint8Array(), bytes: new Uint8Array(), remote: false };
   const remote = parseScheme(source) !== 'data';
   const raw = remote ? await fetchRemote(context, settings, reference, place) : decode(source, place);
-  const bytes = await unpack(context, reference, raw, place);
-  const { hash } = reference.verification ?? {};
-  const wrong = hash === undefined ? null : await hashProblem(bytes, hash);
-  if (wrong !== null) throw new ResolveError('SLW_RESOLVE_HASH', place, source, wrong);
-  return { raw, bytes, remote };
+  const { singleBytes: maxBytes, ratio: maxRatio } = context.budget.limits;
+  const contents = await readContents(reference, raw, { maxBytes, maxRatio });
+  if (!contents.ok) throw new ResolveError(contents.code, place, source, contents.problem);
+  return { raw, bytes: contents.bytes, remote };
 }
 
 export function parseScheme(source: string): string {
@@ -63,27 +61,6 @@ function decode(source: string, place: FieldLocation): Uint8Array {
   const decoded = decodeDataUrl(source);
   if (decoded.ok) return decoded.bytes;
   throw new ResolveError('SLW_RESOLVE_DATA_URL', place, source, `the data URL cannot be read: ${decoded.problem}`);
-}
-
-async function unpack(
-  context: LoadContext,
-  ref: Reference,
-  raw: Uint8Array,
-  place: FieldLocation,
-): Promise<Uint8Array> {
-  const compression = ref.compression ?? '';
-  if (compression === '') return raw;
-  const fail = (code: ResolveCode, problem: string) => new ResolveError(code, place, ref.source ?? '', problem);
-  if (compression !== 'gzip') {
-    throw fail('SLW_RESOLVE_GZIP', `the compression ${show(compression)} is not supported: use "gzip", or "" for none`);
-  }
-  const { limits } = context.budget;
-  const unpacked = await gunzip(raw, { maxBytes: limits.singleBytes, maxRatio: limits.ratio });
-  if (!unpacked.ok) {
-    const code = unpacked.reason === 'malformed' ? 'SLW_RESOLVE_GZIP' : 'SLW_RESOLVE_LIMIT';
-    throw fail(code, `compression is gzip, but ${unpacked.problem}`);
-  }
-  return unpacked.bytes;
 }
 
 async function fetchRemote(context: LoadContext, settings: FetchSettings, ref: Reference, place: FieldLocation) {

@@ -6,6 +6,7 @@ import type { AnyConfig, ConfigOf } from '../spec/index.ts';
 import { translate } from '../translate/index.ts';
 import { validate } from '../validate/index.ts';
 import { rankVersion, type SpecVersion, type SpecVersion3 } from '../version.ts';
+import { authorityProblem } from './contents.ts';
 import { type FetchSettings, readFetchSettings } from './fetcher.ts';
 import { load, type LoadContext, parseScheme } from './load.ts';
 import { atField, enterFetchedConfig, type FieldLocation, ResolveError } from './problem.ts';
@@ -122,11 +123,9 @@ async function authoritiesIn(context: LoadContext, { config, place, settings }: 
     if ((reference.source ?? '') === '') continue;
     const at = atField(atField(place, path), 'source');
     const { bytes } = await load(context, readFetchSettings(config, settings), reference, at);
-    const pem = new TextDecoder().decode(bytes);
-    if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
-      throw new ResolveError('SLW_RESOLVE_CA', at, reference.source ?? '', 'it contains no PEM certificate');
-    }
-    pems.push(pem);
+    const problem = authorityProblem(bytes);
+    if (problem !== null) throw new ResolveError('SLW_RESOLVE_CA', at, reference.source ?? '', problem);
+    pems.push(new TextDecoder().decode(bytes));
   }
   return pems;
 }

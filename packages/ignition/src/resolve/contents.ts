@@ -1,0 +1,129 @@
+// The contents of a reference as a machine reads them: unpacked, and verified by their hash.
+import { gunzip, type GunzipLimits } from '../compression.ts';
+import { decodeDataUrl } from '../data-url.ts';
+import type { ResolveCode } from '../errors.ts';
+import { joinKey, type Report, show } from '../report.ts';
+import type { AnyConfig } from '../spec/index.ts';
+import { hashProblem } from './hash.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import { listSlots, type Reference, type Slot } from './slots.ts';
+
+export type Contents =
+  | { readonly ok: true; readonly bytes: Uint8Array }
+  | {
+      readonly ok: false;
+      readonly code: ResolveCode;
+      /** The field of the reference that is wrong. */
+      readonly field: 'compression' | 'verification.hash';
+      readonly problem: string;
+    };
+
+/** `raw`: as in the data URL, or as fetched. As for Ignition, the hash is that of the unpacked contents. */
+export async function readContents(reference: Reference, raw: Uint8Array, limits: GunzipLimits): Promise<Contents> {
+  const unpacked = await unpack(reference.compression ?? '', raw, limits);
+  const { hash } = reference.verification ?? {};
+  if (!unpacked.ok || hash === undefined) return unpacked;
+  const problem = await hashProblem(unpacked.bytes, hash);
+  return problem === null ? unpacked : { ok: false, code: 'SLW_RESOLVE_HASH', field: 'verification.hash', problem };
+}
+
+async function unpack(compression: string, raw: Uint8Array, limits: GunzipLimits): Promise<Contents> {
+  if (compression === '') return { ok: true, bytes: raw };
+  const field = 'compression';
+  if (compression !== 'gzip') {
+    const problem = `the compression ${show(compression)} is not supported: use "gzip", or "" for none`;
+    return { ok: false, code: 'SLW_RESOLVE_GZIP', field, problem };
+  }
+  const unpacked = await gunzip(raw, limits);
+  if (unpacked.ok) return unpacked;
+  const code = unpacked.reason === 'malformed' ? 'SLW_RESOLVE_GZIP' : 'SLW_RESOLVE_LIMIT';
+  return { ok: false, code, field, problem: `compression is gzip, but ${unpacked.problem}` };
+}
+
+/** Of all unpacked contents of a config together. */
+const MAX_BYTES = DEFAULT_LIMITS.totalBytes;
+const TOO_LARGE = `with these contents, those of the config unpack to more than ${MAX_BYTES / 1024 / 1024} MiB`;
+
+/**
+ * Contents in data URLs that no machine can take: Ignition would fail at the first boot. `validate` does not decode
+ * them, like the validator of Ignition. `isChecked` limits the work to some contents, by their path.
+ */
+export async function checkContents(
+  config: AnyConfig,
+  isChecked: (path: string) => boolean = () => true,
+): Promise<Report> {
+  const report: Report = [];
+  let total = 0;
+  // One at a time: unpacked, they are far larger than the config.
+  for (const slot of listSlots(config)) {
+    if (!needsCheck(slot) || !isChecked(slot.path)) continue;
+    const found = await checkSlot(slot);
+    total += found.bytes ?? 0;
+    const together = total > MAX_BYTES ? TOO_LARGE : null;
+    const { field, problem } = 'problem' in found ? found : { field: 'source', problem: together };
+    if (problem !== null) report.push({ kind: 'error', path: joinPath(slot.path, field), message: problem });
+  }
+  return report;
+}
+
+function needsCheck({ reference: { source = '', compression = '', verification }, holds }: Slot): boolean {
+  if (!source.startsWith('data:')) return false;
+  return compression !== '' || verification?.hash !== undefined || holds === 'authority';
+}
+
+type CheckedSlot = { bytes: number } | { bytes?: undefined; field: string; problem: string };
+
+async function checkSlot({ reference, holds }: Slot): Promise<CheckedSlot> {
+  const decoded = decodeDataUrl(reference.source ?? '');
+  if (!decoded.ok) return { field: 'source', problem: `the data URL cannot be decoded: ${decoded.problem}` };
+  const contents = await readContents(reference, decoded.bytes, { maxBytes: MAX_BYTES });
+  if (!contents.ok) return { field: contents.field, problem: contents.problem };
+  const problem = holds === 'authority' ? authorityProblem(contents.bytes) : null;
+  return problem === null ? { bytes: contents.bytes.byteLength } : { field: 'source', problem };
+}
+
+const joinPath = (path: string, field: string): string => field.split('.').reduce(joinKey, path);
+
+const BEGIN = '-----BEGIN CERTIFICATE-----';
+const END = '-----END CERTIFICATE-----';
+
+/** Why Ignition cannot use these bytes as certificate authorities, or null. It reads one certificate after the other. */
+export function authorityProblem(bytes: Uint8Array): string | null {
+  const text = new TextDecoder().decode(bytes);
+  if (!text.includes(BEGIN)) return `it contains no PEM certificate: expected a line ${BEGIN}`;
+  let at = 0;
+  for (let count = 1; at < text.length; count += 1) {
+    const begin = text.indexOf(BEGIN, at);
+    if (begin < 0) return `something follows certificate ${count - 1}, the last one: remove it, also empty lines`;
+    const end = text.indexOf(END, begin);
+    if (end < 0) return `certificate ${count} has no line ${END}`;
+    if (!isCertificate(text.slice(begin + BEGIN.length, end))) return `certificate ${count} cannot be read`;
+    const next = text.indexOf('\n', end);
+    at = next < 0 ? text.length : next + 1;
+  }
+  return null;
+}
+
+/** Whether this is base64 of one DER sequence that starts with another one. Ignition parses all of it. */
+function isCertificate(base64: string): boolean {
+  try {
+    const der = Uint8Array.fromBase64(base64);
+    const outer = readLength(der);
+    return outer !== null && outer.start + outer.length === der.length && der[outer.start] === SEQUENCE;
+  } catch {
+    return false;
+  }
+}
+
+const SEQUENCE = 0x30;
+const LONG_LENGTH = 0x80;
+
+/** The length of a DER sequence, and where it starts. A certificate has less than 2^24 bytes. */
+function readLength(der: Uint8Array): { start: number; length: number } | null {
+  const [tag, first = 0] = der;
+  if (tag !== SEQUENCE) return null;
+  if (first < LONG_LENGTH) return { start: 2, length: first };
+  const count = first - LONG_LENGTH;
+  const digits = der.subarray(2, 2 + count);
+  return count > 3 ? null : { start: 2 + count, length: digits.reduce((sum, byte) => sum * 256 + byte, 0) };
+}
