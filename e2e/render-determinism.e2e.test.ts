@@ -1,7 +1,7 @@
 import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { machineConfigs } from '@slipway/api';
+import { extensionNames, machineConfigs } from '@slipway/api';
 import type { MachineConfig } from '@slipway/api';
 import { machineConfig } from '@slipway/testing/builders';
 import { runSlipway } from '@slipway/testing/slipway-process';
@@ -26,7 +26,7 @@ const given: MachineConfig[] = Array.from({ length: COUNT }, (_, number) =>
       passwd: { users: [{ name: 'core', sshAuthorizedKeys: [`ssh-ed25519 AAAA${number} user-${number % 30}`] }] },
     },
     kernelArguments: [`argument${number % 17}=${number}`],
-    ...(number % 50 === 0 && { extensions: ['usbguard', `extension-${number}`] }),
+    ...(number % 50 === 0 && { extensions: ['usbguard', extensionNames[(number / 50) % extensionNames.length] ?? ''] }),
   }),
 );
 

@@ -12,6 +12,7 @@ export const renderErrors = {
   SLW_RENDER_MODE: 'the mode of a file is above 0777',
   SLW_RENDER_RESERVED: 'a MachineConfig sets a path that Slipway or Ignition writes',
   SLW_RENDER_KERNEL_TYPE: 'the kernel type is not known',
+  SLW_RENDER_EXTENSION: 'an extension is not known',
   SLW_RENDER_KERNEL_DEVEL: 'the extension kernel-devel is requested with a kernel that it does not belong to',
   SLW_RENDER_REMOTE: 'a reference to remote content is left, which a rendered config must not have',
   SLW_RENDER_CONFLICT: 'MachineConfigs that are valid individually contradict each other',

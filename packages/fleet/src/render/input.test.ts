@@ -160,6 +160,22 @@ describe('a MachineConfig is refused', () => {
     });
   });
 
+  it.each([
+    [
+      'zsh',
+      'expected one of ipsec, kerberos, kernel-devel, sandboxed-containers, sysstat, two-node-ha, usbguard, found "zsh"',
+    ],
+    ['usb-guard', '"usb-guard" is not an extension. Write usbguard'],
+    ['', 'expected one of ipsec, '],
+  ])('with the unknown extension "%s", unless a machine already has it', async (name, text) => {
+    const spec = { extensions: ['usbguard', name] };
+    const field = 'spec.extensions[1]';
+    expect(await listProblems(spec)).toMatchObject([
+      { code: 'SLW_RENDER_EXTENSION', field, message: expect.stringContaining(`${field}: ${text}`) },
+    ]);
+    expect(await readMachineConfig(machineConfig('a', spec), undefined, 'rendered')).toMatchObject({ ok: true });
+  });
+
   it('with all its problems, up to a limit', async () => {
     const files = Array.from({ length: 100 }, (_, index) => file(`/etc/${index}`, '', { mode: 0o1777 }));
     const problems = await listProblems({ ...withFiles(...files), kernelType: 'rt' });

@@ -1,5 +1,13 @@
 // One MachineConfig, read and validated individually: the input of a render.
-import { generatedByAnnotation, type MachineConfig, type MachineConfigPool, machineConfigs } from '@slipway/api';
+import {
+  extensionNames,
+  generatedByAnnotation,
+  type MachineConfig,
+  type MachineConfigPool,
+  machineConfigs,
+} from '@slipway/api';
+import { nearNames } from '@slipway/base/near-names';
+import { quote } from '@slipway/base/text';
 import { type AnyConfig, checkContents } from '@slipway/ignition';
 import { type ConfigOrigin, CORRECT, readIgnition, type RenderedIgnition } from './ignition.ts';
 import { firstProblems, nameOfMachineConfig, problemAt, problemsIn, type RenderProblem } from './problem.ts';
@@ -39,13 +47,13 @@ export async function readMachineConfig(
   const spec = machineConfig.spec ?? {};
   const read = readIgnition(object, resolved ?? spec.config, origin);
   const kernelType = (spec.kernelType ?? '') || 'default';
-  if (!isKernelType(kernelType) || !read.ok) {
-    return { ok: false, problems: [...(read.ok ? [] : read.problems), ...kernelTypeProblems(object, kernelType)] };
-  }
-  if (origin !== 'rendered') {
-    const problems = await contentProblems(object, read.own);
-    if (problems.length > 0) return { ok: false, problems };
-  }
+  const problems = [
+    ...(read.ok ? [] : read.problems),
+    ...(read.ok && origin !== 'rendered' ? await contentProblems(object, read.own) : []),
+    ...kernelTypeProblems(object, kernelType),
+    ...(origin === 'rendered' ? [] : extensionProblems(object, spec.extensions ?? [])),
+  ];
+  if (problems.length > 0 || !isKernelType(kernelType) || !read.ok) return { ok: false, problems };
   const { config, warnings } = read;
   return { ok: true, input: { ...readIdentity(machineConfig), ...settingsIn(spec), kernelType, config, warnings } };
 }
@@ -81,6 +89,21 @@ function kernelTypeProblems(object: string, found: string): RenderProblem[] {
   const expected = `expected ${KERNEL_TYPES.join(', ')} or none`;
   const text = `${expected}, found ${JSON.stringify(found.slice(0, 80))}. Use one of these, or remove the field`;
   return [problemAt('SLW_RENDER_KERNEL_TYPE', object, 'spec.kernelType', text)];
+}
+
+/** Others than these are not in the extensions images, so no machine could install them. */
+function extensionProblems(object: string, extensions: readonly string[]): RenderProblem[] {
+  const known: readonly string[] = extensionNames;
+  const problems = [...extensions.entries()].flatMap(([index, name]): RenderProblem[] => {
+    if (known.includes(name)) return [];
+    const [near] = nearNames(name, known);
+    const text =
+      near === undefined
+        ? `expected one of ${known.join(', ')}, found ${quote(name, 80)}. Use one of these, or remove the entry`
+        : `${quote(name, 80)} is not an extension. Write ${near}`;
+    return [problemAt('SLW_RENDER_EXTENSION', object, `spec.extensions[${index}]`, text)];
+  });
+  return firstProblems(problems);
 }
 
 export const KERNEL_TYPES = ['default', 'realtime', '64k-pages'] as const;

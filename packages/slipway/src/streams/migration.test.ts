@@ -47,7 +47,7 @@ describe('the migration of a pool to a stream', () => {
   });
 
   it('knows whether machines need the image of OS extensions', () => {
-    const machineConfigs = [machineConfig('50-kdump', 'worker', { extensions: ['kdump'] })];
+    const machineConfigs = [machineConfig('50-sysstat', 'worker', { extensions: ['sysstat'] })];
     expect(buildMigration(state({ machineConfigs }), 'worker', 'rhel-10').needsExtensions).toBe(true);
     expect(buildMigration(state(), 'worker', 'rhel-10').needsExtensions).toBe(false);
   });
