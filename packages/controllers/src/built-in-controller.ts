@@ -1,10 +1,10 @@
-import { type MachineConfig, machineConfigPools, machineConfigs } from '@slipway/api';
+import { builtInLabel, type MachineConfig, machineConfigPools, machineConfigs } from '@slipway/api';
 import {
   type BuiltInMachineConfig,
   builtInMachineConfigs,
   type BuiltInOptions,
-  builtInRoles,
   isAsShipped,
+  isBuiltInNeeded,
   missingPools,
 } from '@slipway/fleet';
 import { type Context, type ControllerDef, done, type Stored } from '@slipway/kube';
@@ -16,20 +16,29 @@ export const builtInControllers = (options: BuiltInOptions): ControllerDef[] => 
   builtInController(options),
 ];
 
-const nameFor = (role: string): string => `00-${role}`;
-
 /** Keeps the operator's MachineConfigs at the content that this version ships. */
 export function builtInController(options: BuiltInOptions): ControllerDef {
   const wanted = new Map(builtInMachineConfigs(options).map((each) => [each.metadata.name, each]));
   return {
     name: 'built-in',
-    reads: [{ ...sourceMachineConfigs, keysOf: ({ metadata }) => (wanted.has(metadata.name) ? [metadata.name] : []) }],
+    reads: [
+      { ...sourceMachineConfigs, keysOf: ({ metadata }) => (wanted.has(metadata.name) ? [metadata.name] : []) },
+      { resource: machineConfigPools, as: 'metadata', keysOf: () => [...wanted.keys()] },
+    ],
     owns: [{ resource: machineConfigs }],
-    startsWith: builtInRoles.map(nameFor),
+    startsWith: [...wanted.keys()],
     async reconcile(name, { read, write, log }) {
       const target = wanted.get(name);
+      if (target === undefined) return done();
       const found = read(machineConfigs).get(name);
-      if (target === undefined || (found !== undefined && isAsShipped(found, target))) return done();
+      if (!isBuiltInNeeded(target, (pool) => read(machineConfigPools).get(pool) !== undefined)) {
+        // A user may have one of this name, which then has no such label.
+        if (found?.metadata.labels?.[builtInLabel] === undefined) return done();
+        await write.remove(machineConfigs, found);
+        log.info({ machineConfig: name }, 'deleted a built-in MachineConfig whose pool does not exist');
+        return done();
+      }
+      if (found !== undefined && isAsShipped(found, target)) return done();
       if (found === undefined) await write.create(machineConfigs, target);
       else await putBack(found, target, write);
       log.info(

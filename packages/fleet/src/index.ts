@@ -13,8 +13,9 @@ export {
   type BuiltInMachineConfig,
   builtInMachineConfigs,
   type BuiltInOptions,
-  builtInRoles,
   isAsShipped,
+  isBuiltInNeeded,
+  missingBuiltIn,
 } from './first-boot/built-in.ts';
 export {
   type CodedProblem,

@@ -4,6 +4,7 @@ import {
   type BuiltInMachineConfig,
   type CodedProblem,
   isAsShipped,
+  isBuiltInNeeded,
   needsRemoteContent,
   type PreparedRender,
   prepareRender,
@@ -64,12 +65,13 @@ export function poolsSelecting(machineConfig: MachineConfig, read: StoreReader):
  */
 function missingBase(pool: MachineConfigPool, { read, builtIn }: Sources): string[] {
   const given = read(machineConfigs, { as: 'full' });
+  const hasPool = (name: string): boolean => read(machineConfigPools).get(name) !== undefined;
   const isThere = (shipped: BuiltInMachineConfig): boolean => {
     const found = given.get(shipped.metadata.name);
     return found !== undefined && isAsShipped(found, shipped);
   };
   return selectMachineConfigs(pool, builtIn)
-    .filter((each) => !isThere(each))
+    .filter((each) => isBuiltInNeeded(each, hasPool) && !isThere(each))
     .map(({ metadata }) => metadata.name);
 }
 

@@ -1,7 +1,8 @@
 import { machineConfigKind, validate } from '@slipway/api';
 import { parse, validate as validateIgnition } from '@slipway/ignition';
 import { describe, expect, it } from 'vitest';
-import { builtInMachineConfigs } from './built-in.ts';
+import { missingPools } from '../pool-membership.ts';
+import { builtInMachineConfigs, missingBuiltIn } from './built-in.ts';
 
 const buildUnits = (daemonImage?: string) =>
   builtInMachineConfigs({ controllerVersion: '1.2.3', daemonImage }).map(({ spec }) => {
@@ -14,7 +15,7 @@ const buildUnits = (daemonImage?: string) =>
 describe('the built-in MachineConfigs', () => {
   it('are valid, one for each role, with the version of their creator', () => {
     const made = builtInMachineConfigs({ controllerVersion: '1.2.3' });
-    expect(made.map(({ metadata }) => metadata.name)).toEqual(['00-master', '00-worker']);
+    expect(made.map(({ metadata }) => metadata.name)).toEqual(['00-master', '00-worker', '00-arbiter']);
     for (const each of made) {
       const manifest = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig', ...each };
       expect(validate(machineConfigKind, manifest)).toMatchObject({ ok: true });
@@ -53,5 +54,20 @@ describe('the built-in MachineConfigs', () => {
       ]);
       expect(units[0]?.contents).toContain(`podman pull --authfile=/var/lib/kubelet/config.json ${image}\n`);
     }
+  });
+});
+
+describe('a fleet', () => {
+  const options = { controllerVersion: '1.2.3' };
+  const named = (name: string) => ({ metadata: { name } });
+
+  it.each<[string, string[], string[], string[]]>([
+    ['needs those of masters and workers', [], [], ['00-master', '00-worker']],
+    ['needs that of arbiters if it has a pool arbiter', ['arbiter'], [], ['00-master', '00-worker', '00-arbiter']],
+    ['has others of its own pools', ['infra'], ['00-master', '99-x'], ['00-worker']],
+    ['may have them all', ['arbiter'], ['00-arbiter', '00-master', '00-worker'], []],
+  ])('%s', (_, pools, machineConfigs, missing) => {
+    const fleet = { pools: [...missingPools([]), ...pools.map(named)], machineConfigs: machineConfigs.map(named) };
+    expect(missingBuiltIn(fleet, options).map(({ metadata }) => metadata.name)).toEqual(missing);
   });
 });

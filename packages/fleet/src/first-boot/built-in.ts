@@ -68,8 +68,32 @@ RestartSec=5
 WantedBy=multi-user.target
 `;
 
-/** The roles that every fleet has; nodes of other pools have the worker role too. */
-export const builtInRoles = ['master', 'worker'] as const;
+/** Nodes of other pools have the worker role too. */
+const builtInRoles = ['master', 'worker', 'arbiter'] as const;
+
+/**
+ * Every fleet has masters and workers. Few have arbiters, so `00-arbiter` exists only while there is a pool `arbiter`,
+ * as in a cluster of the Machine Config Operator, which has both only in the topology with an arbiter.
+ */
+export const isBuiltInNeeded = ({ metadata }: BuiltInMachineConfig, hasPool: (name: string) => boolean): boolean =>
+  metadata.labels?.[ROLE_LABEL] !== 'arbiter' || hasPool('arbiter');
+
+/** The built-in MachineConfigs that a fleet needs and does not have yet. */
+export function missingBuiltIn(
+  { machineConfigs, pools }: { machineConfigs: readonly Named[]; pools: readonly Named[] },
+  options: BuiltInOptions,
+): BuiltInMachineConfig[] {
+  const given = new Set(machineConfigs.map(({ metadata }) => metadata.name));
+  return builtInMachineConfigs(options).filter(
+    (each) =>
+      !given.has(each.metadata.name) &&
+      isBuiltInNeeded(each, (name) => pools.some(({ metadata }) => metadata.name === name)),
+  );
+}
+
+interface Named {
+  readonly metadata: { readonly name: string };
+}
 
 export type BuiltInMachineConfig = MachineConfig & { spec: NonNullable<MachineConfig['spec']> };
 
@@ -80,7 +104,7 @@ export interface BuiltInOptions {
   daemonImage?: string | undefined;
 }
 
-/** The MachineConfigs that Slipway ships: the base that those of users override. */
+/** The MachineConfigs that Slipway ships, of all roles: the base that those of users override. */
 export function builtInMachineConfigs({ controllerVersion, daemonImage }: BuiltInOptions): BuiltInMachineConfig[] {
   const units = [
     ...(daemonImage === undefined

@@ -7,7 +7,7 @@ import {
   nodeAnnotations,
   ROLE_LABEL,
 } from '@slipway/api';
-import { builtInMachineConfigs } from '../first-boot/built-in.ts';
+import { missingBuiltIn } from '../first-boot/built-in.ts';
 import type { Streams } from '../os-streams/available.ts';
 import { type AppliedManifests, applyManifests } from '../plan/apply-manifests.ts';
 import type { FleetPlan, FleetState, Machines, PoolPlan, ReadConfigs } from '../plan/fleet-plan.ts';
@@ -95,9 +95,13 @@ async function readAll(machineConfigs: readonly MachineConfig[], origin?: Config
 async function standingFleet(fleet: SampleFleet): Promise<{ before: FleetState; machines: Machines }> {
   const { pools = [], machineConfigs = [], nodes = [], settings, controllerNode = null, streams = null } = fleet;
   const names = pools.map(({ metadata }) => metadata.name);
+  const allPools = [...pools, ...missingPools(names)];
   const bare: FleetState = {
-    pools: [...pools, ...missingPools(names)],
-    machineConfigs: [...builtInMachineConfigs({ controllerVersion: '1' }), ...machineConfigs],
+    pools: allPools,
+    machineConfigs: [
+      ...missingBuiltIn({ machineConfigs, pools: allPools }, { controllerVersion: '1' }),
+      ...machineConfigs,
+    ],
     settings,
     osImages: {},
     streams,

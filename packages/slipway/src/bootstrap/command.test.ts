@@ -35,6 +35,10 @@ beforeAll(async () => {
         availableStreams: [{ name: 'rhel-9', osImage, osExtensionsImage: osImage }],
       },
     },
+    'arbiter/p.json': {
+      ...customPool('arbiter'),
+      spec: { machineConfigSelector: { matchLabels: { 'machineconfiguration.openshift.io/role': 'arbiter' } } },
+    },
     'bad/a.json': machineConfig('50-bad', 'worker', [{ path: 'relative' }]),
     'node.kubeconfig': {
       apiVersion: 'v1',
@@ -84,6 +88,19 @@ describe('slipway bootstrap', () => {
     const { spec } = pool as { spec: { configuration: { name: string } } };
     expect(await json(`boot/machine-configs/${spec.configuration.name}.json`)).toMatchObject({ kind: 'MachineConfig' });
     expect(said).toContain(spec.configuration.name);
+  });
+
+  it('boots arbiters with the units of the daemon', async () => {
+    const { code } = await bootstrap('boot-arbiter', `--filename=${join(dir, 'arbiter')}`);
+    expect(code).toBe(0);
+    const { spec } = (await json('boot-arbiter/pools/arbiter.json')) as { spec: { configuration: { name: string } } };
+    const config = await read(`boot-arbiter/machine-configs/${spec.configuration.name}.json`);
+    expect(config).toContain('machine-config-daemon-firstboot.service');
+    expect(await json('boot-arbiter/arbiter.ign')).toMatchObject({
+      ignition: { config: { merge: [{ source: expect.stringContaining('/config/arbiter') }] } },
+    });
+    expect((await readdir(join(dir, 'boot-arbiter/manifests'))).join(' ')).toContain('00-arbiter');
+    expect((await readdir(join(dir, 'boot/manifests'))).join(' ')).not.toContain('00-arbiter');
   });
 
   it('creates a stub for each pool that trusts the CA of the serving certificate and has a token of the pool', async () => {

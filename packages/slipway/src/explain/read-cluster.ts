@@ -34,7 +34,7 @@ export async function renderFromCluster(
 ): Promise<ExplainedRendering> {
   const pool = await whereInstalled(client, () => readPool(client, name));
   const current = await findRendered(client, pool);
-  const given = await readMachineConfigs(client, options);
+  const given = await readMachineConfigs(client, options, [pool]);
   const reader = snapshotReader(
     client,
     options.namespace,

@@ -1,6 +1,6 @@
 // `slipway plan`: reads a fleet and manifests, and plans what applying them would do. Nothing here writes.
 import type { PodDisruptionBudget } from '@slipway/api';
-import { ProblemList } from '@slipway/fleet';
+import { missingBuiltIn, ProblemList } from '@slipway/fleet';
 import {
   type Applied,
   applyManifests,
@@ -86,7 +86,7 @@ export async function planCluster(
   change: (before: FleetState) => Applied,
 ): Promise<PlanResult> {
   const { state: before, machines, notes } = await readCluster(client, options, progress);
-  const applied = change(before);
+  const applied = withBuiltIn(change(before), options);
   const reader = snapshotReader(
     client,
     options.namespace,
@@ -102,6 +102,12 @@ export async function planCluster(
     plan: withEvictions(plan, found.pods, found.budgets),
     notes: [...notes, ...reader.notes, ...found.notes],
   };
+}
+
+/** With what the controllers create for a new pool `arbiter`. */
+function withBuiltIn({ state, objects }: Applied, { daemonImage }: RenderOptions): Applied {
+  const missing = missingBuiltIn(state, { controllerVersion: state.controllerVersion, daemonImage });
+  return { state: { ...state, machineConfigs: [...state.machineConfigs, ...missing] }, objects };
 }
 
 const planChange = (

@@ -19,8 +19,8 @@ import {
   targetConfigAnnotation,
 } from '@slipway/api';
 import {
-  builtInMachineConfigs,
   clusterImages,
+  missingBuiltIn,
   namedImages,
   readNodeFacts,
   type PlannedConfig,
@@ -45,11 +45,12 @@ export interface ClusterFleet {
 export async function readCluster(client: Client, options: RenderOptions, progress: Progress): Promise<ClusterFleet> {
   const { namespace } = options;
   progress('reading pools and MachineConfigs');
+  const listedPools = whereInstalled(client, () => Array.fromAsync(client.list(machineConfigPools)));
   const [pools, members, given, settings, images, streams] = await Promise.all([
-    whereInstalled(client, () => Array.fromAsync(client.list(machineConfigPools))),
+    listedPools,
     // Takes longest, so it starts with the first.
     readAll(client.list(nodes), slimNode, (count) => progress(`reading nodes: ${count}`)),
-    readMachineConfigs(client, options),
+    readMachineConfigs(client, options, listedPools),
     client.find(machineConfigurations, { name: SINGLETON_NAME }),
     client.find(configMaps, { name: OS_IMAGES_CONFIG_MAP, namespace }),
     readStreams(client),
@@ -80,13 +81,16 @@ interface SourceMachineConfigs {
 }
 
 /** The MachineConfigs that pools are rendered from. */
-export async function readMachineConfigs(client: Client, options: RenderOptions): Promise<SourceMachineConfigs> {
+export async function readMachineConfigs(
+  client: Client,
+  options: RenderOptions,
+  pools: readonly MachineConfigPool[] | Promise<readonly MachineConfigPool[]>,
+): Promise<SourceMachineConfigs> {
   const listed = await Array.fromAsync(client.list(machineConfigs, { labelSelector: `!${poolLabel}` }));
   const given = listed.filter(({ metadata }) => !metadata.name.startsWith(RENDERED_PREFIX));
   const controllerVersion = options.controllerVersion ?? versionIn(given);
-  const missing = builtInMachineConfigs({ controllerVersion, daemonImage: options.daemonImage }).filter(
-    ({ metadata }) => !given.some((each) => each.metadata.name === metadata.name),
-  );
+  const fleet = { machineConfigs: given, pools: await pools };
+  const missing = missingBuiltIn(fleet, { controllerVersion, daemonImage: options.daemonImage });
   return {
     machineConfigs: [...given, ...missing],
     controllerVersion,

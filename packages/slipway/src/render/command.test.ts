@@ -96,6 +96,29 @@ describe('slipway render', () => {
     expect(JSON.stringify(spec.config)).not.toContain('pool%20a');
   });
 
+  it('gives the pool of arbiters the units of the daemon, and other fleets no such MachineConfig', async () => {
+    const role = 'machineconfiguration.openshift.io/role';
+    const arbiter = {
+      ...customPool('arbiter'),
+      spec: { machineConfigSelector: { matchLabels: { [role]: 'arbiter' } } },
+    };
+    const dir = await fleet({ 'a.json': chrony, 'pool/p.json': arbiter });
+    const { out, err } = await render(['-f', dir, '--pool', 'arbiter', '-o', 'ignition']);
+    expect(out).toContain('machine-config-daemon-firstboot.service');
+    expect(err).toContain('assumed: 00-master, 00-worker, 00-arbiter: not in the manifests');
+    const without = await render(['-f', join(dir, 'a.json'), '--pool', 'worker', '-o', 'name']);
+    expect(without.err).toContain('assumed: 00-master, 00-worker: not in the manifests');
+  });
+
+  it('refuses a pool with an empty selector, and reports what to write', async () => {
+    const worker = { ...customPool('worker'), spec: { machineConfigSelector: {} } };
+    const dir = await fleet({ 'a.json': chrony, 'p.json': worker });
+    const { out, err, code } = await render(['-f', dir, '--pool', 'worker']);
+    expect({ out, code }).toEqual({ out: '', code: 1 });
+    expect(err).toMatch(/^slipway: MachineConfigPool worker, spec\.machineConfigSelector: an empty selector means/m);
+    expect(err).toMatch(/Set matchLabels to \S+\/role: worker \[SLW_RENDER_SELECTOR\]$/m);
+  });
+
   it('prints only the Ignition config, or only the name', async () => {
     const dir = await fleet({ 'a.json': chrony });
     const { out: ignition } = await render(['-f', dir, '--pool', 'worker', '-o', 'ignition']);

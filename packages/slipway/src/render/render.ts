@@ -11,8 +11,8 @@ import {
   RENDERED_PREFIX,
 } from '@slipway/api';
 import {
-  builtInMachineConfigs,
   type CodedProblem,
+  missingBuiltIn,
   missingPools,
   namedImages,
   osImagesOfPool,
@@ -217,13 +217,13 @@ export interface Fleet {
 /** Adds what a controller has in addition to users' manifests: default pools, built-in MachineConfigs, OS images. */
 export function completeFleet(manifests: FleetManifests, options: FleetOptions): Fleet {
   const own = manifests.machineConfigs.filter(({ metadata }) => !metadata.name.startsWith(RENDERED_PREFIX));
-  const given = new Set(own.map(({ metadata }) => metadata.name));
-  const builtIn = builtInMachineConfigs(options).filter(({ metadata }) => !given.has(metadata.name));
   const defaults = missingPools(manifests.pools.map(({ metadata }) => metadata.name));
+  const pools = [...manifests.pools, ...defaults].sort(byName);
+  const builtIn = missingBuiltIn({ machineConfigs: own, pools }, options);
   const osImages = { ...manifests.osImages, ...options.osImages };
   const streams = options.streams ?? readManifestStreams(manifests);
   return {
-    pools: [...manifests.pools, ...defaults].sort(byName),
+    pools,
     assumedPools: new Set(defaults.map(({ metadata }) => metadata.name)),
     machineConfigs: [...own, ...builtIn].sort(byName),
     osImages,
