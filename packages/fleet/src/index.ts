@@ -41,7 +41,7 @@ export { RENDERED_VERSION, type RenderedIgnition } from './render/ignition.ts';
 export { type RenderProblem } from './render/problem.ts';
 export { needsRemoteContent, type RemoteReference, remoteReferences } from './render/remote.ts';
 export { type ObjectReference, readMachineConfig, type RenderInput } from './render/input.ts';
-export { type LabelSelector, matchesSelector, selectMachineConfigs } from './render/select.ts';
+export { type LabelSelector, matchesSelector, selectMachineConfigs, selectsAll } from './render/select.ts';
 export type { OSImages, OSStream, RenderImages } from './render/machine-settings.ts';
 export { diffRendered, type RenderProvenance, type SettingOrigin } from './render/diff.ts';
 export { type PreparedRender, prepareRender, type ReadInput } from './render/prepare-render.ts';

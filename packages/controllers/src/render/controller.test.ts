@@ -133,3 +133,20 @@ it('of a pool without a config is rendered immediately, whatever else changes: i
   const pool = await startPool();
   expect(await pool.untilRendered((step) => pool.edit(0, `text ${step}`))).toBeLessThan(1000);
 });
+
+it('a pool whose selector is empty renders nothing, and its event has the reason that users know', async () => {
+  const events: string[] = [];
+  const { api, time } = createCluster({
+    seed: 1,
+    controllers: () => [renderController({ namespace: 'ours', controllerVersion: '1' })],
+    recordEvent: (_, { metadata }, { type, reason, message }) =>
+      events.push(`${metadata.name} ${type} ${reason}: ${message}`),
+  });
+  api.create(machineConfigs, machineConfig('50-a', 'worker', buildSpec(0, 'a')));
+  api.create(machineConfigPools, machineConfigPool('worker', { machineConfigSelector: {} }));
+  await time.runUntil(time.now() + 60_000);
+  expect(api.list(machineConfigs)).toHaveLength(1);
+  expect(events).toEqual([
+    expect.stringMatching(/^worker Warning SelectingAll: MachineConfigPool worker, spec\.machineConfigSelector: /),
+  ]);
+});

@@ -7,7 +7,6 @@ import {
   machineConfigPools,
   machineConfigs,
   osStreamAnnotation,
-  osStreamImagesAnnotation,
   poolLabel,
   renderProblemsAnnotation,
   secrets,
@@ -24,16 +23,18 @@ import {
   type RenderedFrom,
   renderPool,
   type RenderResult,
+  selectsAll,
 } from '@slipway/fleet';
 import { indexAnnotations, REMOTE_CONTENT_LABEL } from '@slipway/fleet/remote-content';
 import { again, formatApiVersion, type Context, type ControllerDef, done, type Next, type Stored } from '@slipway/kube';
 import { OS_STREAMS_GATE, usesStreams } from '../feature-gates.ts';
 import { type PoolOsOptions, resolvePoolOs, poolOsSources } from '../pool-os.ts';
 import { everyPool, sourceMachineConfigs, osImagesSource, renderedMachineConfigs } from '../sources.ts';
-import { poolsSelecting, prepare, type ReadyConfigs } from './gather.ts';
+import { poolsSelecting, prepare, type ReadyConfigs, renderedPools } from './gather.ts';
 import { isIntact } from './intact.ts';
 import { renderedConfigsController, type RetentionOptions } from './rendered-configs-controller.ts';
 import { renderedCopiesController } from './rendered-copies-controller.ts';
+import { unselectedController } from './unselected-controller.ts';
 
 /** The namespace is also that of the snapshots. With the gate OSStreams on, a pool has the OS of its stream. */
 export interface RenderOptions extends PoolOsOptions {
@@ -53,11 +54,12 @@ const SETTLE_MS = 250;
 /** When to check a rendered config again that is being deleted while its pool needs it. */
 const DELETED_REQUEUE_MS = 1000;
 
-/** Renders, deletes what is no longer used, and restores what is in use. */
+/** Renders, deletes what is no longer used, restores what is in use, and reports what no pool uses. */
 export const renderControllers = (options: RenderOptions & RetentionOptions): ControllerDef[] => [
   renderController(options),
   renderedConfigsController(options),
   renderedCopiesController(options),
+  unselectedController(),
 ];
 
 /** Merges the MachineConfigs of each pool into one static config and points the pool at it. */
@@ -68,7 +70,7 @@ export function renderController(options: RenderOptions): ControllerDef {
   return {
     name: 'render',
     reads: [
-      { resource: machineConfigPools, project: keepRenderFields },
+      renderedPools,
       { ...sourceMachineConfigs, keysOf: poolsSelecting },
       { ...renderedMachineConfigs, settles: false },
       {
@@ -116,31 +118,6 @@ export function renderController(options: RenderOptions): ControllerDef {
   };
 }
 
-const keptAnnotations: ReadonlySet<string> = new Set([
-  renderProblemsAnnotation,
-  osStreamAnnotation,
-  osStreamImagesAnnotation,
-]);
-
-/**
- * Drops the status of rollout and machines, which changes all the time: no render depends on it, and it would only
- * delay edits. The resourceVersion stays, because writes apply to the version that was read.
- */
-function keepRenderFields({ metadata, spec }: Pool): Pool {
-  const { name, uid, resourceVersion, deletionTimestamp, annotations = {} } = metadata;
-  const kept = Object.entries(annotations).filter(([key]) => keptAnnotations.has(key));
-  return {
-    metadata: {
-      name,
-      uid,
-      resourceVersion,
-      annotations: Object.fromEntries(kept),
-      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-    },
-    spec,
-  };
-}
-
 /** The pool keeps its last good config. */
 async function reportProblems(
   pool: Pool,
@@ -154,7 +131,8 @@ async function reportProblems(
   });
   const message = formatProblems(problems);
   log.warn({ problems }, 'cannot render the MachineConfigs of the pool; the pool keeps its last good config');
-  events.record(machineConfigPools, pool, { type: 'Warning', reason: 'RenderFailed', message });
+  const reason = selectsAll(pool) ? 'SelectingAll' : 'RenderFailed';
+  events.record(machineConfigPools, pool, { type: 'Warning', reason, message });
   return done();
 }
 

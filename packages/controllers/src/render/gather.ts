@@ -1,5 +1,14 @@
 // The input of a pool's render: its MachineConfigs in order, each parsed once and cached until it changes.
-import { type MachineConfig, type MachineConfigPool, machineConfigPools, machineConfigs, secrets } from '@slipway/api';
+import {
+  type MachineConfig,
+  type MachineConfigPool,
+  machineConfigPools,
+  machineConfigs,
+  osStreamAnnotation,
+  osStreamImagesAnnotation,
+  renderProblemsAnnotation,
+  secrets,
+} from '@slipway/api';
 import {
   type BuiltInMachineConfig,
   type CodedProblem,
@@ -14,7 +23,35 @@ import {
   selectMachineConfigs,
 } from '@slipway/fleet';
 import { indexName, loadSnapshot, type Snapshot, readSnapshotState } from '@slipway/fleet/remote-content';
-import type { Client, StoreReader, Stored } from '@slipway/kube';
+import type { Client, Source, StoreReader, Stored } from '@slipway/kube';
+
+/** Pools, for controllers that only depend on their MachineConfigs. They share a store. */
+export const renderedPools: Source<MachineConfigPool> = { resource: machineConfigPools, project: keepRenderFields };
+
+const keptAnnotations: ReadonlySet<string> = new Set([
+  renderProblemsAnnotation,
+  osStreamAnnotation,
+  osStreamImagesAnnotation,
+]);
+
+/**
+ * Drops the status of rollout and machines, which changes all the time: no render depends on it, and it would only
+ * delay edits. The resourceVersion stays, because writes apply to the version that was read.
+ */
+function keepRenderFields({ metadata, spec }: Stored<MachineConfigPool>): Stored<MachineConfigPool> {
+  const { name, uid, resourceVersion, deletionTimestamp, annotations = {} } = metadata;
+  const kept = Object.entries(annotations).filter(([key]) => keptAnnotations.has(key));
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      annotations: Object.fromEntries(kept),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
+    spec,
+  };
+}
 
 interface Ready {
   digest: string;

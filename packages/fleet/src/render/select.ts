@@ -89,6 +89,10 @@ export const selectsMachineConfig = (
   { metadata: { name, labels } }: { readonly metadata: { readonly name: string; readonly labels?: Labels } },
 ): boolean => selectsSome(selector) && !name.startsWith(RENDERED_PREFIX) && matchesSelector(selector, labels);
 
+/** Whether the selector of the pool is empty, which in Kubernetes means everything. */
+export const selectsAll = ({ spec: { machineConfigSelector: selector } }: Pick<MachineConfigPool, 'spec'>): boolean =>
+  selector !== undefined && !selectsSome(selector);
+
 /** Problems with the selector of the pool, which then selects nothing. */
 export function selectorProblems({ metadata: { name }, spec }: MachineConfigPool): RenderProblem[] {
   const object = `MachineConfigPool ${name}`;
@@ -100,10 +104,9 @@ export function selectorProblems({ metadata: { name }, spec }: MachineConfigPool
     return [problemAt('SLW_RENDER_SELECTOR', object, `${field}.${refusal.field}`, text)];
   }
   if (selectsSome(selector)) return [];
-  const found =
-    selector === undefined
-      ? 'expected a selector, found none, so no MachineConfig is selected'
-      : 'an empty selector means all MachineConfigs, also those of other pools, so none is selected';
+  const found = selectsAll({ spec })
+    ? 'an empty selector means all MachineConfigs, also those of other pools, so none is selected'
+    : 'expected a selector, found none, so no MachineConfig is selected';
   return [problemAt('SLW_RENDER_SELECTOR', object, field, `${found}. ${describeUsualSelector(name)}`)];
 }
 

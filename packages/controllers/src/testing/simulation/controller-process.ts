@@ -42,6 +42,8 @@ export interface ProcessOptions {
   /** How long a view takes to show a change. */
   lagMs(this: void): number;
   latencyMs(this: void): number;
+  /** Events do not affect the simulation. */
+  readonly recordEvent?: Recorder['record'];
   fateOf(this: void, write: WriteAttempt): Fate;
   /** Executes a write of a run. */
   by<T>(this: void, run: Run, write: WriteAttempt, carryOut: () => T): T;
@@ -107,7 +109,7 @@ function startController(def: ControllerDef, options: ProcessOptions, life: Abor
         if (informer === undefined) throw new Error(`controller ${def.name} has no such source`);
         return informer;
       },
-      events: silent,
+      events: { record: options.recordEvent ?? (() => {}), flush: () => Promise.resolve() },
       log,
       metrics,
       clock: { now: time.now, setTimer: (ms, fire) => time.after(ms, fire) },
@@ -227,5 +229,3 @@ function createRun(controller: string, key: Key, views: readonly View[]): Run {
 
 const log = silentLog();
 const metrics = createMetrics();
-/** Events and logs do not affect the simulation. */
-const silent: Recorder = { record: () => {}, flush: () => Promise.resolve() };

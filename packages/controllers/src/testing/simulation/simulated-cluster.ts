@@ -15,6 +15,7 @@ import {
   formatApiVersion,
   type ControllerDef,
   isKubeError,
+  type Recorder,
   resourceId,
   type Stored,
   type WriteAttempt,
@@ -36,6 +37,7 @@ export interface ClusterOptions {
   fateOf?(this: void, write: WriteAttempt): Fate;
   /** How long views take to show a change. */
   lagMs?(this: void, random: Random): number;
+  readonly recordEvent?: Recorder['record'];
   /** The share of booting machines that do not come up on their own. */
   readonly stuckShare?: number;
   /** What a machine needs to change from one config to another. */
@@ -109,6 +111,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
       controllers: options.controllers(),
       lagMs: () => (isCalm ? ofProcess.int(1, 50) : (options.lagMs?.(ofProcess) ?? ofProcess.int(1, 200))),
       latencyMs: () => ofProcess.int(1, 30),
+      ...(options.recordEvent !== undefined && { recordEvent: options.recordEvent }),
       fateOf: (write) => (isCalm ? 'lands' : (options.fateOf?.(write) ?? 'lands')),
       by: (run, write, carryOut) => referee.by(run, write, carryOut),
       onDeath: () => restart(ofProcess.int(100, 60_000)),
