@@ -73,6 +73,7 @@ export { DAEMON_SERVICE, DETAILS_COMMAND, DETAILS_IDENTIFIER, formatDetails, rea
 export { isSecretFile, maskContents, maskedDiff, maskField, type Masking } from './masking.ts';
 export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { needsReboot } from './update/actions.ts';
+export { computeOSChange, type OSChange } from './update/os-change.ts';
 export { splitArguments } from './update/settings.ts';
 export { type PlannedConfig, planUpdate, computeRollback, type UpdateRequest } from './update/plan-update.ts';
 export { computeClusterPolicies, type NodeDisruptionPolicy } from './update/policy.ts';

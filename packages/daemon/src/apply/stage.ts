@@ -2,7 +2,7 @@
 // needs space. Nothing that the machine uses changes.
 import { posix } from 'node:path';
 import { forEachLimit } from '@slipway/base/concurrency';
-import type { UpdatePlan } from '@slipway/fleet';
+import { computeOSChange, type UpdatePlan } from '@slipway/fleet';
 import { type FileSystem, ownOwners, systemErrorCode } from '../host/file-system.ts';
 import type { Host } from '../host/host.ts';
 import { type Problem, toProblem } from '../problem.ts';
@@ -23,7 +23,7 @@ import {
   getTemporaryPath,
 } from './moves.ts';
 import { type PassedPreflight, preflight } from './preflight.ts';
-import { runSteps, computeMark, computeOSChange, planUnitSteps } from './steps.ts';
+import { runSteps, computeMark, planUnitSteps } from './steps.ts';
 import type { EntrySource, Survey, SurveyedMove } from './survey.ts';
 
 export interface UpdateRequest {

@@ -1,11 +1,10 @@
 // The steps of an update that change the machine, forward and back: files, units, password, OS, services. Every step is
 // idempotent.
 import { posix } from 'node:path';
-import { type Change, type NodeAction, computeRollback, UNIT_DIRECTORY } from '@slipway/fleet';
+import { type Change, type NodeAction, computeOSChange, computeRollback, UNIT_DIRECTORY } from '@slipway/fleet';
 import { type DesiredEntry, loadDesiredMachine } from '../desired-machine.ts';
-import type { Deployment, Host, OSChange } from '../host/host.ts';
+import type { Deployment, Host } from '../host/host.ts';
 import { type Problem, toProblem } from '../problem.ts';
-import type { StoredConfig } from '../stored-config.ts';
 import type { Journal } from './journal.ts';
 import { applyMove, syncDirectories, revertMove } from './moves.ts';
 import { NO_PASSWORD } from './survey-core-user.ts';
@@ -212,70 +211,6 @@ function collect(steps: readonly UnitStep[], orderFor: (step: UnitStep) => keyof
     if (order !== 'nothing') orders[order].push(step.unit);
   }
   return orders;
-}
-
-type Spec = StoredConfig['spec'];
-
-/**
- * The OS change of an update. For a rollback, pass the rollback's changes and swap the configs. Null: the OS does not
- * change.
- */
-export function computeOSChange(changes: readonly Change[], from: Spec, to: Spec): OSChange | null {
-  const parts = changes.map((change) => toOSChange(change, from, to));
-  const change: OSChange = Object.assign({}, ...parts);
-  if (Object.keys(change).length === 0) return null;
-  return usesPackages(from) || usesPackages(to)
-    ? { ...change, extensionsImage: to.baseOSExtensionsContainerImage ?? '' }
-    : change;
-}
-
-function toOSChange(change: Change, from: Spec, to: Spec): OSChange {
-  switch (change.kind) {
-    case 'kernel arguments':
-      return {
-        kernelArguments: {
-          removed: change.removed,
-          added: change.added,
-          all: { before: change.before, after: change.after },
-        },
-      };
-    case 'extensions':
-      return toExtensionsChange(from, to);
-    case 'setting':
-      return toSettingChange(change, from, to);
-    case 'path':
-    case 'unit':
-    case 'ssh keys':
-    case 'password':
-      return {};
-  }
-}
-
-function toSettingChange(
-  { setting, before, after }: Extract<Change, { kind: 'setting' }>,
-  from: Spec,
-  to: Spec,
-): OSChange {
-  switch (setting) {
-    case 'osImageURL':
-      // If the config names no image, the machine keeps its current one.
-      return after === '' ? {} : { image: after };
-    case 'kernelType':
-      return { kernelType: { before, after } };
-    case 'baseOSExtensionsContainerImage':
-      // The same packages in another version.
-      return usesPackages(to) ? toExtensionsChange(from, to) : {};
-    case 'fips':
-      return {};
-  }
-}
-
-function toExtensionsChange(from: Spec, to: Spec): OSChange {
-  return { extensions: { before: from.extensions ?? [], after: to.extensions ?? [] } };
-}
-
-function usesPackages({ extensions = [], kernelType = '' }: Spec): boolean {
-  return extensions.length > 0 || (kernelType !== '' && kernelType !== 'default');
 }
 
 /** Deployments with the same mark are equivalent for a machine. */

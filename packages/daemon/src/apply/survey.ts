@@ -97,7 +97,7 @@ async function surveyChange(context: SurveyContext, change: Change): Promise<voi
     case 'kernel arguments':
     case 'extensions':
     case 'setting':
-      // OS changes: see computeOSChange in steps.ts.
+      // OS changes: see computeOSChange.
       return undefined;
   }
 }

@@ -1,7 +1,9 @@
 // What the daemon does to a machine: one interface for real and simulated hosts.
-import type { Owner } from '@slipway/fleet';
+import type { OSChange, Owner } from '@slipway/fleet';
 import type { ContainerRuntime, ImageStore } from './container-runtime.ts';
 import type { FileSystem, Owners } from './file-system.ts';
+
+export type { OSChange };
 
 export interface Host {
   /** Human-readable: `rpm-ostree`, `bootc`, `simulated`. */
@@ -63,25 +65,6 @@ export interface OSState {
   readonly booted: Deployment;
   /** The deployment of the next boot, if it is another one. */
   readonly staged: Deployment | null;
-}
-
-/** The differences from the booted deployment. Fields that are left out stay unchanged. */
-export interface OSChange {
-  readonly image?: string;
-  /**
-   * Removes each of `removed` once, then appends `added`. `all` are those of the configs, for a machine that accepts
-   * only the whole set.
-   */
-  readonly kernelArguments?: {
-    readonly removed: readonly string[];
-    readonly added: readonly string[];
-    readonly all?: { readonly before: readonly string[]; readonly after: readonly string[] };
-  };
-  /** All desired extensions as the MachineConfig names them (usbguard, kernel-devel, …), and the previous ones. */
-  readonly extensions?: { readonly before: readonly string[]; readonly after: readonly string[] };
-  readonly kernelType?: { readonly before: string; readonly after: string };
-  /** The source of packages for extensions and kernels. '': none is needed. */
-  readonly extensionsImage?: string;
 }
 
 export interface Progress {

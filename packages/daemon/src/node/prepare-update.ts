@@ -2,6 +2,7 @@
 import type { MachineConfiguration } from '@slipway/api';
 import { formatBytes } from '@slipway/base/text';
 import {
+  computeOSChange,
   computePullAmount,
   type Irreconcilable,
   planUpdate,
@@ -11,7 +12,6 @@ import {
 } from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import { type PassedPreflight, preflight } from '../apply/preflight.ts';
-import { computeOSChange } from '../apply/steps.ts';
 import { DaemonError } from '../errors.ts';
 import type { ImageStore } from '../host/container-runtime.ts';
 import type { Host, OSChange } from '../host/host.ts';
