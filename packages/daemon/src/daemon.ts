@@ -143,6 +143,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
     if (loop === null) log.info({ step: step.step }, step.text);
     else await loop.onStep(step);
   };
+  const { ability: osAbility } = await host.os.facts();
   const local = await openLocalNode({ host, programVersion, onStep });
   const recovered = await local.recover();
   if (recovered.outcome !== 'none') log.info({ result: recovered }, 'resumed the update that was interrupted');
@@ -160,7 +161,7 @@ export async function startMachineDaemon(options: MachineDaemonOptions): Promise
 
   return {
     join({ client, events }) {
-      const reporter = createReporter({ client, events, nodeName, log, metrics });
+      const reporter = createReporter({ client, events, nodeName, osAbility, log, metrics });
       const readConfig = createConfigReader(client);
       const readTarget = createTargetReader(client, nodeName);
       const drift = {

@@ -74,6 +74,15 @@ export { isSecretFile, maskContents, maskedDiff, maskField, type Masking } from 
 export { explain, type Explained, type ExplainedField } from './explain.ts';
 export { needsReboot } from './update/actions.ts';
 export { computeOSChange, type OSChange } from './update/os-change.ts';
+export {
+  findFipsLimits,
+  findOSLimits,
+  findUpdateLimits,
+  formatOSLimits,
+  type OSAbility,
+  type OSFacts,
+  type OSLimit,
+} from './update/os-limits.ts';
 export { splitArguments } from './update/settings.ts';
 export { type PlannedConfig, planUpdate, computeRollback, type UpdateRequest } from './update/plan-update.ts';
 export { computeClusterPolicies, type NodeDisruptionPolicy } from './update/policy.ts';

@@ -36,7 +36,13 @@ export interface Node {
   spec?: { unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[]; providerID?: string };
   status?: {
     conditions?: NodeCondition[];
-    nodeInfo?: { osImage?: string; bootID?: string; kernelVersion?: string; kubeletVersion?: string };
+    nodeInfo?: {
+      osImage?: string;
+      architecture?: string;
+      bootID?: string;
+      kernelVersion?: string;
+      kubeletVersion?: string;
+    };
   };
 }
 

@@ -32,6 +32,9 @@ export const nodeAnnotations = {
 /** On a Node: the desiredConfig that its `state` and `reason` are about. Written together with them. */
 export const reportedConfigAnnotation = ours('reported-config');
 
+/** On a Node: what the OS of the machine can change: `all`, `image-and-kernel-arguments` or `none`. */
+export const osAbilityAnnotation = ours('os-ability');
+
 /** Written by the daemon on the node; only controllers write the others. */
 export const daemonAnnotations: readonly string[] = [
   nodeAnnotations.currentConfig,
@@ -40,6 +43,7 @@ export const daemonAnnotations: readonly string[] = [
   nodeAnnotations.desiredDrain,
   nodeAnnotations.postConfigAction,
   reportedConfigAnnotation,
+  osAbilityAnnotation,
 ];
 
 /** Annotations and labels with these prefixes are ours, on any object. */

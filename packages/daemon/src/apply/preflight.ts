@@ -1,6 +1,6 @@
 // Checks whether an update can be applied to this machine, before a drain and before anything is touched. This is the
 // only check: its result is passed to the code that applies the update.
-import type { Irreconcilable } from '@slipway/fleet';
+import { findUpdateLimits, formatOSLimits, type Irreconcilable } from '@slipway/fleet';
 import { type DesiredMachine, loadDesiredMachine } from '../desired-machine.ts';
 import { describeDrifts, type Drift } from '../drift/drift.ts';
 import type { Host } from '../host/host.ts';
@@ -20,7 +20,7 @@ export interface PassedPreflight {
 export type FailedPreflight =
   /** A running machine cannot make these changes. */
   | { readonly type: 'irreconcilable'; readonly problem: Problem; readonly changes: readonly Irreconcilable[] }
-  /** The machine has drifted from its current config, or something on it is in the way. */
+  /** The machine has drifted from its current config, its OS cannot have the new one, or something on it is in the way. */
   | { readonly type: 'refused'; readonly cause: 'drift' | 'machine'; readonly problem: Problem };
 
 export interface PreflightOptions {
@@ -29,14 +29,20 @@ export interface PreflightOptions {
 }
 
 export async function preflight(
-  host: Pick<Host, 'files' | 'accounts'>,
+  host: Pick<Host, 'files' | 'accounts' | 'os'>,
   { from, to, plan }: Pick<UpdateRequest, 'from' | 'to' | 'plan'>,
   { verify = async () => [] }: PreflightOptions = {},
 ): Promise<Preflight> {
   const { irreconcilable: changes } = plan;
   const [change, ...otherChanges] = changes;
-  if (change !== undefined) return { type: 'irreconcilable', changes, problem: together(change, otherChanges) };
   try {
+    const limits = findUpdateLimits(plan, { current: from, desired: to }, await host.os.facts());
+    const limit = { code: 'SLW_DAEMON_OS', message: formatOSLimits(to, limits) };
+    if (change !== undefined) {
+      const others = limits.length === 0 ? otherChanges : [...otherChanges, limit];
+      return { type: 'irreconcilable', changes, problem: together(change, others) };
+    }
+    if (limits.length > 0) return { type: 'refused', cause: 'machine', problem: limit };
     const drifts = await verify();
     if (drifts.length > 0) {
       const problem = { code: 'SLW_DAEMON_DRIFT', message: describeDrifts(from.name, drifts) };

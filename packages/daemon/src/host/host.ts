@@ -1,5 +1,5 @@
 // What the daemon does to a machine: one interface for real and simulated hosts.
-import type { OSChange, Owner } from '@slipway/fleet';
+import type { OSChange, OSFacts, Owner } from '@slipway/fleet';
 import type { ContainerRuntime, ImageStore } from './container-runtime.ts';
 import type { FileSystem, Owners } from './file-system.ts';
 
@@ -77,8 +77,10 @@ export interface Progress {
 export interface OperatingSystem {
   describe(): Promise<{ readonly name: string; readonly version: string }>;
   state(): Promise<OSState>;
-  /** Undefined: unknown. */
-  fips(): Promise<boolean | undefined>;
+  /** What is known about it before a change. */
+  facts(): Promise<OSFacts>;
+  /** Whether the kernel runs in FIPS mode. */
+  fips(): Promise<boolean>;
   /** The images that `prefetch` would download. Empty if the OS tool downloads only during the change. */
   missing(images: readonly string[]): Promise<readonly string[]>;
   /** The file system that `prefetch` downloads to. */

@@ -17,6 +17,7 @@ export {
 } from './file-system.ts';
 export type { Accounts, Deployment, Details, Host, OperatingSystem, OSChange, OSState, Systemd } from './host.ts';
 export { changeKernelArguments, changePackages, parseDigest } from './os/deployment.ts';
+export { readOSFacts } from './os/open-os.ts';
 export { describeOS } from './os/os-release.ts';
 export { buildUnitError } from './real-systemd.ts';
 export {

@@ -147,6 +147,42 @@ describe('a node that is assigned a config', () => {
     expect(node.told.at(-1)).toMatch(/preparing.*Unreconcilable SLW_UPDATE_IRRECONCILABLE.*without spec.fips/);
   });
 
+  it('that its OS cannot have keeps its old one, and is neither drained nor changed', async () => {
+    const debian = { name: 'Debian GNU/Linux 13 (trixie)', ability: 'none', architecture: 'amd64' } as const;
+    const node = await nodeInCluster({
+      current: a,
+      wrap: (host) => ({ ...host, os: { ...host.os, facts: async () => debian } }),
+    });
+    desire(node, a);
+    await node.settle();
+    node.told.length = 0;
+    desire(node, named('quiet', { ...a.spec, kernelArguments: ['quiet'] }));
+    expect(await node.settle()).toEqual({ type: 'again', afterMs: 60_000 });
+    expect(node.told).toEqual([
+      'rendered-worker-a: preparing, update to rendered-worker-quiet',
+      'rendered-worker-a: preparing, update to rendered-worker-quiet, Degraded SLW_DAEMON_OS',
+    ]);
+    expect(node.annotations[nodeAnnotations.reason]).toMatch(
+      /^MachineConfig rendered-worker-quiet, spec\.kernelArguments: Debian GNU\/Linux 13 \(trixie\) has neither rpm-ostree nor bootc.* \[SLW_DAEMON_OS\]$/,
+    );
+    desire(node, a);
+    expect(await node.settle()).toEqual(done);
+    expect(node.told.at(-1)).toBe('rendered-worker-a: idle');
+  });
+
+  it('with FIPS mode, which its OS ignores, reports that a reinstallation does not help', async () => {
+    const fedora = { name: 'Fedora CoreOS 42', ability: 'all', architecture: 'amd64' } as const;
+    const node = await nodeInCluster({
+      current: a,
+      wrap: (host) => ({ ...host, os: { ...host.os, facts: async () => fedora } }),
+    });
+    desire(node, named('fips', { ...a.spec, fips: true }));
+    expect(await node.settle()).toEqual(done);
+    expect(node.annotations[nodeAnnotations.reason]).toMatch(
+      /FIPS mode is fixed at installation.*; MachineConfig rendered-worker-fips, spec\.fips: Fedora CoreOS 42 ignores this field/,
+    );
+  });
+
   it('but has drifted does not start, unless it is forced', async () => {
     // It never matched its config.
     const node = await nodeAt(b);

@@ -331,6 +331,10 @@ describe('a node with bootc', () => {
     await life.follow(on10);
     expect(isOn(life, plainOn9)).toEqual({ ...BACK_ON_9, packages: [] });
     expect(life.reboots()).toBe(0);
-    expect(life.node().annotations[nodeAnnotations.reason]).toMatch(/the kernel realtime cannot be installed/);
+    // Neither drained nor made to download anything.
+    const { annotations } = life.node();
+    expect(annotations[nodeAnnotations.reason]).toMatch(/cannot install the kernel realtime/);
+    expect(annotations[nodeAnnotations.desiredDrain]).toBeUndefined();
+    expect(listCommands(life)).toEqual([]);
   });
 });

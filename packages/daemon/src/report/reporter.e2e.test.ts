@@ -5,6 +5,7 @@ import {
   machineConfigNodes,
   nodeAnnotations,
   nodes,
+  osAbilityAnnotation,
   reportedConfigAnnotation,
 } from '@slipway/api';
 import { type Client, createMetrics, createRecorder, type Recorder, silentLog } from '@slipway/kube';
@@ -50,6 +51,7 @@ beforeEach(async () => {
     nodeName: name,
     log,
     metrics: createDaemonMetrics(createMetrics()),
+    osAbility: 'none',
   });
   return () => client.delete(nodes, { name }, {});
 });
@@ -74,6 +76,7 @@ describe('a reporter', () => {
       'example.com/kept': 'yes',
       [nodeAnnotations.currentConfig]: 'rendered-worker-1',
       [reportedConfigAnnotation]: 'rendered-worker-1',
+      [osAbilityAnnotation]: 'none',
       [nodeAnnotations.state]: 'Done',
       [nodeAnnotations.reason]: '',
     });

@@ -1,6 +1,8 @@
 // Reports the state of a node to the cluster: Node annotations, MachineConfigNode status, events, metrics.
+import { osAbilityAnnotation } from '@slipway/api/names';
 import { machineConfigNodes, nodes } from '@slipway/api/resources';
 import { isEqual } from '@slipway/base/equal';
+import type { OSFacts } from '@slipway/fleet';
 import {
   anyVersion,
   type Client,
@@ -19,6 +21,7 @@ export interface ReporterOptions {
   readonly client: Client;
   readonly events: Recorder;
   readonly nodeName: string;
+  readonly osAbility: OSFacts['ability'];
   readonly log: Log;
   readonly metrics?: DaemonMetrics;
 }
@@ -35,7 +38,7 @@ export interface Reporter {
 
 const FIELD_MANAGER = 'machine-config-daemon';
 
-export function createReporter({ client, events, nodeName, log, metrics }: ReporterOptions): Reporter {
+export function createReporter({ client, events, nodeName, osAbility, log, metrics }: ReporterOptions): Reporter {
   const name = { name: nodeName };
   const write = createWriter(client, { fieldManager: FIELD_MANAGER });
   /** The subject of events. It has the UID once the Node was read. */
@@ -45,7 +48,10 @@ export function createReporter({ client, events, nodeName, log, metrics }: Repor
     const node = await client.get(nodes, name);
     about = { metadata: { ...name, uid: node.metadata.uid } };
     const there = node.metadata.annotations ?? {};
-    const annotations = diffAnnotations(there, buildAnnotations(snapshot));
+    const annotations = diffAnnotations(there, {
+      ...buildAnnotations(snapshot),
+      ...(osAbility !== null && { [osAbilityAnnotation]: osAbility }),
+    });
     if (Object.keys(annotations).length === 0) return;
     // Without a resource version: no other client writes these, and kubelets change a Node all the time.
     await write.patch(nodes, anyVersion(node.metadata), { metadata: { annotations } });

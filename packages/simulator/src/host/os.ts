@@ -17,6 +17,7 @@ import {
   type OSChange,
   type OSState,
   type Owners,
+  readOSFacts,
   readText,
   removeUnfinished,
   replaceFile,
@@ -55,6 +56,8 @@ export function createSimulatedOS(files: FileSystem, owners: Owners): OperatingS
 
   return {
     describe: () => describeOS(files),
+
+    facts: () => readOSFacts(files, 'all'),
 
     async state() {
       const { booted, staged } = await readState(files);

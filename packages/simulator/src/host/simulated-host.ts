@@ -148,7 +148,8 @@ const OS_UNITS: Readonly<Record<string, string>> = {
 };
 
 const OS_FILES: Readonly<Record<string, string>> = {
-  '/usr/lib/os-release': 'ID=slipway-simulated\nNAME="Simulated machine"\nVERSION_ID=9.6\nVARIANT_ID=coreos\n',
+  '/usr/lib/os-release':
+    'ID=slipway-simulated\nNAME="Simulated machine"\nPRETTY_NAME="Simulated machine 9.6"\nVERSION_ID=9.6\nVARIANT_ID=coreos\n',
   '/usr/lib/passwd': 'root:x:0:0:root:/root:/bin/bash\nchrony:x:991:987::/var/lib/chrony:/sbin/nologin\n',
   '/usr/lib/group': 'root:x:0:\nwheel:x:10:core\nchrony:x:987:\n',
   '/usr/lib/systemd/system-preset/90-default.preset': 'enable chronyd.service\nenable sshd.service\n',

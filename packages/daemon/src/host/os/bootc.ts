@@ -91,26 +91,12 @@ export function createBootc(parts: {
     state,
     discard,
     async stage(change) {
-      refusePackages(change);
       await stageWhole(discard, async () => {
         if (change.image !== undefined) await stageImage(change.image);
         if (change.kernelArguments !== undefined) await changeArguments(change.kernelArguments);
       });
     },
   };
-}
-
-function refusePackages({ extensions, kernelType }: OSChange): void {
-  const asked = [
-    ...(extensions?.after.length ? [`extensions ${extensions.after.join(', ')}`] : []),
-    ...(kernelType !== undefined && kernelType.after !== 'default' ? [`the kernel ${kernelType.after}`] : []),
-  ];
-  if (asked.length === 0) return;
-  throw new OSFailure(
-    'unsupported',
-    `${asked.join(' and ')} cannot be installed`,
-    'rpm-ostree installs packages, and this machine has no rpm-ostree, or its OS is not based on ostree.',
-  );
 }
 
 function asDeployment(entry: BootcEntry | null, kernelArguments: readonly string[]): Deployment {

@@ -60,6 +60,7 @@ describe('rpm-ostree', () => {
   it('applies another image from podman’s store, arguments and packages, all at the next boot', async () => {
     const { machine, os, kind } = await open();
     expect(kind).toBe('rpm-ostree');
+    expect(await os.facts()).toMatchObject({ name: 'Red Hat Enterprise Linux CoreOS', ability: 'all' });
     const lines: string[] = [];
     await os.prefetch([NEW, EXTENSIONS], ({ text }) => lines.push(text), signal);
     expect(lines).toContain(`Pulling ${NEW}`);
@@ -211,6 +212,7 @@ describe('bootc', () => {
   it('applies the image, and rpm-ostree the arguments', async () => {
     const { machine, os, kind } = await open({ programs });
     expect(kind).toBe('bootc');
+    expect(await os.facts()).toMatchObject({ ability: 'all' });
     await os.prefetch([NEW], () => undefined, signal);
     await os.stage({ image: NEW, kernelArguments: { removed: ['quiet'], added: ['a=1'] } });
     expect(listChanges(machine)).toEqual([
@@ -239,6 +241,7 @@ describe('bootc', () => {
   it('alone applies image and arguments, rolls them back, and rejects packages', async () => {
     const { machine, os, kind } = await open({ programs: ['bootc', 'podman'], isComposefs: true });
     expect(kind).toBe('bootc');
+    expect(await os.facts()).toMatchObject({ ability: 'image-and-kernel-arguments' });
     const kernelArguments = { removed: [], added: ['a=1'], all: { before: [], after: ['a=1'] } };
     await os.stage({ image: NEW, kernelArguments });
     expect(listChanges(machine)).toEqual([
@@ -261,11 +264,18 @@ describe('bootc', () => {
 
 describe('a machine with neither', () => {
   it('has no image, and refuses to change its OS, naming the requested change', async () => {
-    const { os, kind } = await open({ programs: [], osRelease: 'ID=debian\nVERSION_ID=13\n' });
+    const { os, kind } = await open({ programs: [], osRelease: 'ID=debian\nNAME=Debian\n' });
     expect(kind).toBe('plain');
+    expect(await os.facts()).toMatchObject({
+      name: 'Debian',
+      ability: 'none',
+      architecture: expect.stringMatching(/./),
+    });
     expect(await os.state()).toMatchObject({ booted: { image: '', packages: [] }, staged: null });
     await os.stage({});
     await os.discard();
-    await expect(os.stage({ image: NEW })).rejects.toThrow(/spec.osImageURL cannot be changed on this machine/);
+    await expect(os.stage({ image: NEW })).rejects.toThrow(
+      /^spec.osImageURL: Debian has neither rpm-ostree nor bootc, so Slipway cannot change its OS image \(unsupported\)\. [^:]*$/,
+    );
   });
 });

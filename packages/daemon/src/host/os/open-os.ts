@@ -1,13 +1,14 @@
 // Detects the tool that manages the machine's OS, and opens it.
 import { readFile } from 'node:fs/promises';
+import { findOSLimits, type OSAbility, type OSFacts } from '@slipway/fleet';
 import { type FileSystem, ownOwners } from '../file-system.ts';
-import type { OperatingSystem, OSChange } from '../host.ts';
+import type { OperatingSystem } from '../host.ts';
 import type { Run } from '../run-command.ts';
 import { createBootc, parseBootcStatus } from './bootc.ts';
 import { readCommandLine } from './deployment.ts';
 import { createExtensionsRepository } from './extensions-repository.ts';
 import { createOSRun, DEFAULT_RETRY_POLICY, OSFailure, type OSRetryPolicy } from './os-commands.ts';
-import { describeOS, readOSRelease } from './os-release.ts';
+import { describeOS, readOSName, readOSRelease } from './os-release.ts';
 import { chooseOSTool, type OSTool, type OSToolFacts } from './os-tool.ts';
 import { createPodman, type Podman } from './podman.ts';
 import { createRpmOstree } from './rpm-ostree.ts';
@@ -44,7 +45,32 @@ export async function openOS(
         : createRpmOstree({ attempt, podman, repository, imageTool: 'bootc' }),
   };
   if (kind === 'rpm-ostree' || kind === 'bootc') await linkPullSecret(files);
-  return { kind, os: { ...open[kind](), ...sameForAll(files, podman) } };
+  const readFacts = () => readOSFacts(files, findAbility(kind, facts));
+  return { kind, os: { ...withLimits(open[kind](), readFacts), ...sameForAll(files, podman), facts: readFacts } };
+}
+
+function findAbility(tool: OSTool, facts: OSToolFacts): OSAbility {
+  if (tool === 'plain') return 'none';
+  return tool === 'bootc' && isOnlyBootc(facts) ? 'image-and-kernel-arguments' : 'all';
+}
+
+/** Kubernetes has its own names for some architectures. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ppc64: 'ppc64le' };
+
+export async function readOSFacts(files: FileSystem, ability: OSAbility): Promise<OSFacts> {
+  return { name: await readOSName(files), ability, architecture: ARCHITECTURES[process.arch] ?? process.arch };
+}
+
+/** An update was checked before the drain; this also covers first boots and updates that an older program started. */
+function withLimits(os: ChangingOS, readFacts: () => Promise<OSFacts>): ChangingOS {
+  return {
+    ...os,
+    async stage(change) {
+      const limits = findOSLimits(change, await readFacts()).map(({ field, why }) => `${field}: ${why}`);
+      if (limits.length > 0) throw new OSFailure('unsupported', limits.join('; '));
+      await os.stage(change);
+    },
+  };
 }
 
 function isOnlyBootc({ hasRpmOstree, bootc }: OSToolFacts): boolean {
@@ -88,8 +114,9 @@ function sameForAll(files: FileSystem, podman: Podman): SameForAll {
     describe: () => describeOS(files),
 
     async fips() {
-      const text = await readFile('/proc/sys/crypto/fips_enabled', 'utf8').catch(() => undefined);
-      return text === undefined ? undefined : text.trim() === '1';
+      // A kernel that was built without FIPS mode has no such file.
+      const text = await readFile('/proc/sys/crypto/fips_enabled', 'utf8').catch(() => '0');
+      return text.trim() === '1';
     },
 
     missing: (images) => podman.missing(images),
@@ -102,7 +129,7 @@ function sameForAll(files: FileSystem, podman: Podman): SameForAll {
   };
 }
 
-/** An OS that is not image-based, for example Debian. The daemon manages its files and units, but not the OS. */
+/** An OS that is not image-based, for example Debian. The daemon manages its files and units, but cannot change the OS. */
 function createPlainOS(commandLine: () => Promise<string>): ChangingOS {
   return {
     async state() {
@@ -110,21 +137,8 @@ function createPlainOS(commandLine: () => Promise<string>): ChangingOS {
       return { booted: { image: '', digest: '', version: '', kernelArguments, packages: [] }, staged: null };
     },
 
-    async stage(change) {
-      const fields = changedFields(change);
-      if (fields.length === 0) return;
-      throw new OSFailure(
-        'unsupported',
-        `${fields.join(', ')} cannot be changed on this machine`,
-        'expected an image-based OS managed by rpm-ostree or bootc, found neither.',
-      );
-    },
+    stage: async () => undefined,
 
     discard: async () => undefined,
   };
-}
-
-function changedFields({ image, kernelArguments, extensions, kernelType }: OSChange): string[] {
-  const changes = { osImageURL: image, kernelArguments, extensions, kernelType };
-  return Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [`spec.${field}`]));
 }

@@ -151,8 +151,10 @@ const TRANSIENT: ReadonlySet<OSFailureClass> = new Set(['busy', 'network', 'no s
 export class OSFailure extends DaemonError {
   readonly failure: OSFailureClass;
 
-  constructor(failure: OSFailureClass, what: string, said: string) {
-    const message = `${what} (${failure}). ${REMEDIATIONS[failure]} Output: ${summarize(said) || 'none'}`;
+  /** `said`: the output of the program that failed, if there was one. */
+  constructor(failure: OSFailureClass, what: string, said?: string) {
+    const output = said === undefined ? '' : ` Output: ${summarize(said) || 'none'}`;
+    const message = `${what} (${failure}). ${REMEDIATIONS[failure]}${output}`;
     super('SLW_DAEMON_OS', message, { retry: TRANSIENT.has(failure) });
     this.failure = failure;
   }

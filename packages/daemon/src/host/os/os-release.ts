@@ -22,6 +22,12 @@ export function parseOSRelease(text: string): OSRelease {
   return Object.fromEntries(entries);
 }
 
+/** As kubelets report it. '' if it has no name. */
+export const readOSName = async (files: FileSystem): Promise<string> => {
+  const { PRETTY_NAME, NAME = '' } = await readOSRelease(files);
+  return PRETTY_NAME ?? NAME;
+};
+
 export async function describeOS(files: FileSystem): Promise<{ name: string; version: string }> {
   const release = await readOSRelease(files);
   return { name: release['NAME'] ?? release['ID'] ?? 'unknown', version: readOSVersion(release) };
