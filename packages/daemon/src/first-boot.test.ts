@@ -1,4 +1,5 @@
-import { PRESET_PATH } from '@slipway/fleet';
+import { posix } from 'node:path';
+import { type OSFacts, PRESET_PATH } from '@slipway/fleet';
 import { silentLog } from '@slipway/kube';
 import {
   bootSimulatedMachine,
@@ -7,8 +8,8 @@ import {
   type SimulatedMachineOptions,
 } from '@slipway/simulator';
 import { describe, expect, it } from 'vitest';
-import { finishFirstBoot, type FirstBoot, missingFromOS } from './first-boot.ts';
-import { type FileSystem, ownOwners } from './host/file-system.ts';
+import { CONSOLE_MESSAGE, finishFirstBoot, type FirstBoot, missingFromOS } from './first-boot.ts';
+import { type FileSystem, makeDirectories, ownOwners, readText } from './host/file-system.ts';
 import type { Deployment } from './host/host.ts';
 import { copyImage, type DiskImage, emptyImage } from './host/testing/disk-image.ts';
 import { createFaultyDisk } from './host/testing/faults.ts';
@@ -31,12 +32,14 @@ async function machineWith(config: StoredConfig, options: SimulatedMachineOption
   return image;
 }
 
-const boot = (files: FileSystem): Promise<FirstBoot> =>
-  finishFirstBoot({
-    host: createSimulatedHost({ root: '/', files }),
-    log: silentLog(),
-    signal: new AbortController().signal,
-  });
+const readSimulatedOS = (files: FileSystem) => createSimulatedHost({ root: '/', files }).os.state();
+
+function boot(files: FileSystem, facts?: OSFacts): Promise<FirstBoot> {
+  const simulated = createSimulatedHost({ root: '/', files });
+  const host =
+    facts === undefined ? simulated : { ...simulated, os: { ...simulated.os, facts: () => Promise.resolve(facts) } };
+  return finishFirstBoot({ host, log: silentLog(), signal: new AbortController().signal });
+}
 
 async function expectHandedOver(files: FileSystem, config: StoredConfig): Promise<void> {
   expect(await readCurrentConfig(files)).toEqual(config);
@@ -104,18 +107,59 @@ describe('the service of the first boot', () => {
     expect(await files.lookAt(ENCAPSULATED)).not.toBeNull();
   });
 
-  it.each([
+  const debian: OSFacts = { name: 'Debian GNU/Linux 13 (trixie)', ability: 'none', architecture: 'amd64' };
+  const rhcos: OSFacts = { name: 'Red Hat Enterprise Linux CoreOS 9.6', ability: 'all', architecture: 'amd64' };
+  const fips: StoredConfig = { ...plain, spec: { ...plain.spec, fips: true } };
+
+  it.each<[string, StoredConfig, SimulatedMachineOptions, OSFacts, RegExp]>([
     [
       'FIPS mode that the machine was not installed with',
-      { ...plain, spec: { ...plain.spec, fips: true } },
-      /spec\.fips/,
+      fips,
+      {},
+      rhcos,
+      /spec\.fips: expected true, but the machine was installed with false.*: reinstall the machine/,
     ],
-  ])('refuses %s', async (_, config, message) => {
-    const files = createMemoryDisk(await machineWith(config, { fips: false }));
-    await expect(boot(files)).rejects.toMatchObject({
+    [
+      'a machine in FIPS mode without a config that says so',
+      plain,
+      { fips: true },
+      rhcos,
+      /spec\.fips: expected false, but the machine was installed with true/,
+    ],
+    [
+      'FIPS mode on an OS that ignores it, without the advice to install it again',
+      fips,
+      {},
+      debian,
+      /spec\.fips: Debian .* ignores this field.*Remove the setting(?!.*reinstall the machine with)/,
+    ],
+    [
+      'kernel arguments on an OS that cannot change them',
+      { ...plain, spec: { ...plain.spec, kernelArguments: ['nosmt'] } },
+      {},
+      debian,
+      /rendered-worker-a, spec\.kernelArguments: Debian .* has neither rpm-ostree nor bootc/,
+    ],
+  ])('refuses %s, and shows why on the console', async (_, config, options, facts, message) => {
+    const files = createMemoryDisk(await machineWith(config, options));
+    const before = await readSimulatedOS(files);
+    await expect(boot(files, facts)).rejects.toMatchObject({
       code: 'SLW_DAEMON_FIRST_BOOT',
       message: expect.stringMatching(message),
     });
+    const shown = await readText(files, CONSOLE_MESSAGE, 10_000);
+    expect(shown).toMatch(message);
+    expect(shown).toMatch(/its kubelet does not start[^]*journalctl -u machine-config-daemon-firstboot.service/);
+    expect(await readSimulatedOS(files)).toEqual(before);
+    expect(await files.lookAt(ENCAPSULATED)).not.toBeNull();
+  });
+
+  it('removes the message from the console once it succeeds', async () => {
+    const files = createMemoryDisk(await machineWith(fips, { fips: true }));
+    await makeDirectories(files, posix.dirname(CONSOLE_MESSAGE), ownOwners());
+    await files.createFile(CONSOLE_MESSAGE, { ...ownOwners(), mode: 0o644, bytes: new Uint8Array() });
+    expect(await boot(files)).toEqual({ type: 'done', config: fips.name });
+    expect(await files.lookAt(CONSOLE_MESSAGE)).toBeNull();
   });
 
   it('rejects a file that is not a MachineConfig, and names it', async () => {

@@ -2,9 +2,19 @@
 // before the kubelet at every boot until it succeeds, and may be interrupted at any point.
 import { posix } from 'node:path';
 import { object, readableItems, stateFileCodec, string } from '@slipway/base/codec';
-import { PRESET_PATH, splitArguments } from '@slipway/fleet';
+import { maskSecrets } from '@slipway/base/masking';
+import {
+  findFipsLimits,
+  findOSLimits,
+  formatOSLimits,
+  type OSFacts,
+  type OSLimit,
+  PRESET_PATH,
+  splitArguments,
+} from '@slipway/fleet';
 import type { Log } from '@slipway/kube';
 import { DaemonError } from './errors.ts';
+import { makeDirectories, ownOwners, replaceFile } from './host/file-system.ts';
 import type { Deployment, Host, OSChange, Progress } from './host/host.ts';
 import { listImagesToPull } from './host/os/change-steps.ts';
 import { parseDigest, listExtensionPackages, listKernelPackages } from './host/os/deployment.ts';
@@ -33,21 +43,51 @@ const ATTEMPTS = `${STATE_DIRECTORY}/first-boot.json`;
 /** If the OS rejects the staged change, more boots do not help, and a machine in a boot loop cannot report why. */
 const MAX_BOOTS = 3;
 
-export async function finishFirstBoot({
-  host,
-  log,
-  signal,
-  onProgress = () => {},
-}: FirstBootOptions): Promise<FirstBoot> {
+/**
+ * Rejects with a DaemonError if the machine cannot match its config. The kubelet then does not start: a machine that
+ * lacks FIPS mode, for example, must not get pods that need it.
+ */
+export async function finishFirstBoot(options: FirstBootOptions): Promise<FirstBoot> {
+  const { files } = options.host;
+  try {
+    const result = await continueFirstBoot(options);
+    await removeIfThere(files, CONSOLE_MESSAGE);
+    return result;
+  } catch (error) {
+    // The first boot failed whether or not this can be shown.
+    if (error instanceof DaemonError) await showOnConsole(files, error).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Shown above the login prompt of every console, see agetty(8). /run is empty after a boot. */
+export const CONSOLE_MESSAGE = '/run/issue.d/50-slipway-first-boot.issue';
+
+/** A machine that does not join reports nothing to the cluster. */
+async function showOnConsole(files: Host['files'], { code, message }: DaemonError): Promise<void> {
+  const text = [
+    'Slipway: the first boot of this machine is not complete, and its kubelet does not start.',
+    `${maskSecrets(message)} [${code}]`,
+    'It is retried. More: journalctl -u machine-config-daemon-firstboot.service',
+  ];
+  // agetty expands sequences that start with a backslash.
+  const bytes = Buffer.from(`${text.join('\n').replaceAll('\\', '/')}\n`);
+  await makeDirectories(files, posix.dirname(CONSOLE_MESSAGE), ownOwners());
+  await replaceFile(files, CONSOLE_MESSAGE, { ...ownOwners(), mode: 0o644, bytes }, { sync: false });
+}
+
+async function continueFirstBoot({ host, log, signal, onProgress = () => {} }: FirstBootOptions): Promise<FirstBoot> {
   const config = await readEncapsulated(host);
   if (config === null) return { type: 'nothing' };
-  await checkFips(host, config);
+  const facts = await host.os.facts();
+  await checkFips(host, config, facts);
   const { booted } = await host.os.state();
   const change = missingFromOS(booted, config);
   if (change === null) {
     await handOver(host, config);
     return { type: 'done', config: config.name };
   }
+  refuse(config, findOSLimits(change, facts));
   await countBoot(host, config);
   log.info({ config: config.name, change }, 'the OS does not match the config yet');
   await host.os.prefetch(listImagesToPull({ booted, change }), onProgress, signal);
@@ -71,13 +111,21 @@ async function readEncapsulated({ files }: Host): Promise<StoredConfig | null> {
   }
 }
 
-async function checkFips(host: Host, { name, spec }: StoredConfig): Promise<void> {
+async function checkFips(host: Host, config: StoredConfig, facts: OSFacts): Promise<void> {
+  const { name, spec } = config;
   const [found, wanted] = [await host.os.fips(), spec.fips ?? false];
-  if (found === undefined || found === wanted) return;
+  if (found === wanted) return;
+  if (wanted) refuse(config, findFipsLimits(facts));
   throw new DaemonError(
     'SLW_DAEMON_FIRST_BOOT',
     `MachineConfig ${name}, spec.fips: expected ${wanted}, but the machine was installed with ${found}. FIPS mode cannot be changed after installation: reinstall the machine with fips=${wanted ? 1 : 0}, or revert spec.fips`,
   );
+}
+
+/** The OS cannot match the config, so neither an attempt nor a reboot helps. */
+function refuse(config: StoredConfig, limits: readonly OSLimit[]): void {
+  if (limits.length === 0) return;
+  throw new DaemonError('SLW_DAEMON_FIRST_BOOT', `${formatOSLimits(config, limits)}. Then reinstall the machine`);
 }
 
 /** Ordered so that after a power cut between any two steps, either everything is repeated or nothing is left to do. */

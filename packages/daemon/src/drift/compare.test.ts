@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredOS } from '../desired-machine.ts';
-import { compareOS, compareUnit, type OSFacts } from './compare.ts';
+import { compareOS, compareUnit, type ObservedOS } from './compare.ts';
 
 const [A, B] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
 const expected: DesiredOS = {
@@ -11,7 +11,7 @@ const expected: DesiredOS = {
   extensions: [],
   fips: false,
 };
-const booted: OSFacts['booted'] = {
+const booted: ObservedOS['booted'] = {
   image: `quay.example/os@${A}`,
   digest: A,
   version: '9.6',
@@ -23,8 +23,8 @@ const realtime = ['kernel-rt-core', 'kernel-rt-modules', 'kernel-rt-modules-extr
 interface Case {
   readonly name: string;
   readonly wanted?: Partial<DesiredOS>;
-  readonly found?: Partial<OSFacts['booted']>;
-  readonly fips?: boolean | undefined;
+  readonly found?: Partial<ObservedOS['booted']>;
+  readonly fips?: boolean;
   readonly kinds: readonly string[];
 }
 
@@ -61,13 +61,13 @@ const cases: readonly Case[] = [
   { name: 'another kernel than desired', wanted: { kernelType: 'realtime' }, kinds: ['kernel type'] },
   { name: 'another kernel although the default is desired', found: { packages: realtime }, kinds: ['kernel type'] },
   { name: 'FIPS that is on and must be off', fips: true, kinds: ['fips'] },
-  { name: 'FIPS mode that the machine does not report', wanted: { fips: true }, fips: undefined, kinds: [] },
+  { name: 'FIPS that is off and must be on', wanted: { fips: true }, kinds: ['fips'] },
 ];
 
 describe('the OS', () => {
   for (const { name, wanted, found, kinds, ...rest } of cases) {
     it(`with ${name}`, () => {
-      const facts = { booted: { ...booted, ...found }, fips: 'fips' in rest ? rest.fips : false };
+      const facts = { booted: { ...booted, ...found }, fips: rest.fips ?? false };
       const differences = compareOS({ ...expected, ...wanted }, facts);
       expect(differences.map(({ kind }) => kind)).toEqual(kinds);
       expect(differences.every(({ canHeal }) => !canHeal)).toBe(true);

@@ -160,19 +160,19 @@ function unitDifference(name: string, text: string, canHeal: boolean): Differenc
   return { kind: 'unit', name, message: `unit ${name}: ${text}`, canHeal };
 }
 
-export interface OSFacts {
+export interface ObservedOS {
   readonly booted: Deployment;
-  readonly fips: boolean | undefined;
+  readonly fips: boolean;
 }
 
-export function compareOS(expected: DesiredOS, { booted, fips }: OSFacts): Difference[] {
+export function compareOS(expected: DesiredOS, { booted, fips }: ObservedOS): Difference[] {
   const wrong: Difference[] = [];
   if (!isImage(expected.image, booted)) {
     wrong.push(osDifference('os image', 'osImageURL', expected.image, booted.image));
   }
   wrong.push(...compareArguments(expected, booted.kernelArguments));
   if (booted.image !== '') wrong.push(...comparePackages(expected, booted.packages));
-  if (fips !== undefined && fips !== expected.fips) {
+  if (fips !== expected.fips) {
     wrong.push(osDifference('fips', 'fips', String(expected.fips), String(fips)));
   }
   return wrong;

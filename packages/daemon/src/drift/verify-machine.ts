@@ -43,7 +43,7 @@ export async function verifyMachine(host: Host, config: StoredConfig, options: V
     ...(await verifyExtras(context, desired)),
     ...(await verifyUnits(context, desired)),
     ...(await verifyCore(context, desired.core)),
-    ...compareOS(desired.os, await memory.os(() => readOSFacts(host))),
+    ...compareOS(desired.os, await memory.os(() => observeOS(host))),
   ];
   return withDiffs(host, desired, differences);
 }
@@ -139,7 +139,7 @@ async function verifyKeys(context: VerifyContext, keys: NonNullable<DesiredUser[
   });
 }
 
-async function readOSFacts({ os }: Host) {
+async function observeOS({ os }: Host) {
   const { booted } = await os.state();
   return { booted, fips: await os.fips() };
 }

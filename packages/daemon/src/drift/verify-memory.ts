@@ -1,7 +1,7 @@
 // Results of earlier checks, so that checking an unchanged machine reads no files and runs no commands.
 import { type Contents, hashContents } from '../desired-machine.ts';
 import type { FileSystem, FileInfo } from '../host/file-system.ts';
-import type { OSFacts } from './compare.ts';
+import type { ObservedOS } from './compare.ts';
 
 type RegularFileInfo = Extract<FileInfo, { kind: 'file' }>;
 
@@ -16,7 +16,7 @@ export interface VerifyMemory {
   contents(files: FileSystem, path: string, found: RegularFileInfo, tail?: number): Promise<Contents>;
   enablement(unit: string, query: (unit: string) => Promise<Enablement>): Promise<Enablement>;
   /** Cached for good: the OS changes only with a reboot, which also ends this process. */
-  os(query: () => Promise<OSFacts>): Promise<OSFacts>;
+  os(query: () => Promise<ObservedOS>): Promise<ObservedOS>;
   /** A watch reported a change of this path. */
   forget(path: string): void;
   forgetUnits(): void;
@@ -33,7 +33,7 @@ const TICK_MS = 100;
 export function createVerifyMemory(now: () => number = Date.now): VerifyMemory {
   const files = new Map<string, { found: RegularFileInfo; contents: Contents }>();
   const enablements = new Map<string, Enablement>();
-  let booted: OSFacts | null = null;
+  let booted: ObservedOS | null = null;
   return {
     async contents(disk, path, found, tail) {
       const known = files.get(path);
