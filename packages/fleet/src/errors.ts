@@ -48,6 +48,7 @@ export class FleetError extends CodedError<keyof typeof fleetErrors> {
 /** Codes of obstacles to an update. */
 export const updateErrors = {
   SLW_UPDATE_IRRECONCILABLE: 'a config requires a change that a running machine cannot make',
+  SLW_UPDATE_OS: 'the OS of a machine cannot have a setting of a config',
 } as const;
 
 /** Codes of nodes without a pool. */

@@ -90,7 +90,18 @@ export interface PlannedUpdate {
   readonly changes: UpdatePlan['changes'];
   readonly irreconcilable: readonly Irreconcilable[];
   readonly tolerated: readonly Irreconcilable[];
+  /** What the OS of some of these machines cannot have. */
+  readonly unsupported: readonly UnsupportedSetting[];
   /** Machines at `from`, by name. */
+  readonly nodes: readonly string[];
+}
+
+export interface UnsupportedSetting {
+  /** Such as `spec.kernelArguments`. */
+  readonly field: string;
+  /** Human-readable: the config, the field, what the OS lacks, what to do. */
+  readonly message: string;
+  /** By name. */
   readonly nodes: readonly string[];
 }
 

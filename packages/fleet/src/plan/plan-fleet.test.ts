@@ -396,3 +396,55 @@ describe('OS image streams', () => {
     expect({ outcome: plan.outcome, problems: plan.problems }).toEqual({ outcome: 'no disruption', problems: [] });
   });
 });
+
+describe('machines whose OS cannot have the config', () => {
+  const debian = { name: 'Debian GNU/Linux 13 (trixie)', ability: 'none' } as const;
+  const fedora = { name: 'Fedora CoreOS 42.20250721.3.0', ability: 'all' } as const;
+  const settingsOf = (more: object) => ({
+    machineConfigs: [machineConfig('60-os', 'worker', { config: { ignition: { version: '3.4.0' } }, ...more })],
+  });
+  const mixed: SampleFleet = {
+    nodes: [
+      { name: 'worker-0', os: debian },
+      { name: 'worker-1', os: { name: 'Red Hat Enterprise Linux CoreOS 9.6', ability: 'all' } },
+      { name: 'worker-2', os: debian },
+      { name: 'worker-3', os: fedora },
+    ],
+  };
+
+  it('refuse the plan, with the machines, the setting and what the OS lacks', async () => {
+    const plan = await planSample(mixed, settingsOf({ kernelArguments: ['nosmt'] }));
+    expect(plan.outcome).toBe('refused');
+    expect(plan.problems).toMatchObject([
+      {
+        code: 'SLW_UPDATE_OS',
+        message: expect.stringMatching(
+          /^MachineConfigPool worker, machines worker-0, worker-2: MachineConfig rendered-worker-\w+, spec\.kernelArguments: Debian GNU\/Linux 13 \(trixie\) has neither rpm-ostree nor bootc/,
+        ),
+      },
+    ]);
+    expect(poolIn(plan, 'worker').updates).toMatchObject([
+      { unsupported: [{ field: 'spec.kernelArguments', nodes: ['worker-0', 'worker-2'] }] },
+    ]);
+  });
+
+  it('refuse FIPS mode, also for machines that would be installed again', async () => {
+    const plan = await planSample(mixed, settingsOf({ fips: true }));
+    const problems = plan.problems.map(({ code, message }) => `${code}: ${message}`);
+    expect(problems).toHaveLength(3);
+    expect(problems[0]).toMatch(/^SLW_UPDATE_IRRECONCILABLE: .* FIPS mode is fixed at installation/);
+    expect(problems[1]).toMatch(/^SLW_UPDATE_OS: .*, machines worker-0, worker-2: .* Debian .* ignores this field/);
+    expect(problems[2]).toMatch(/^SLW_UPDATE_OS: .*, machine worker-3: .* Fedora CoreOS .* ignores this field/);
+  });
+
+  it('are not held against a change that they already had, or that concerns only files', async () => {
+    const before = settingsOf({ kernelArguments: ['nosmt'] });
+    const files = { machineConfigs: [chrony('pool b\n')] };
+    expect((await planSample({ ...mixed, ...before }, files)).outcome).toBe('disruption');
+  });
+
+  it('are not guessed: an unknown OS refuses nothing', async () => {
+    const nodes = [{ name: 'worker-0', os: { name: 'Debian GNU/Linux 13 (trixie)' } }, { name: 'worker-1' }];
+    expect((await planSample({ nodes }, settingsOf({ kernelArguments: ['nosmt'] }))).outcome).toBe('disruption');
+  });
+});

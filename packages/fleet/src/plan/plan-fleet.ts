@@ -57,7 +57,12 @@ export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
     });
     pools.push(plan);
   }
-  const problems = [...placement.problems, ...renderProblems(sides), ...pools.flatMap(irreconcilableIn)];
+  const problems = [
+    ...placement.problems,
+    ...renderProblems(sides),
+    ...pools.flatMap(irreconcilableIn),
+    ...pools.flatMap(unsupportedIn),
+  ];
   const warnings = [
     ...placement.warnings,
     ...sides.flatMap(({ after: config }) => config.warnings),
@@ -109,6 +114,22 @@ function irreconcilableIn({ nodes, updates, name }: PoolPlan): CodedProblem[] {
     .flatMap(({ irreconcilable }) => irreconcilable)
     .map(({ code, message }) => ({ code, message: `MachineConfigPool ${name}: ${message}` }));
 }
+
+/** For the same reason, only on machines that the manifests affect. */
+function unsupportedIn({ nodes, updates, name }: PoolPlan): CodedProblem[] {
+  const affected = new Set(nodes.filter(({ isAffected }) => isAffected).map((node) => node.name));
+  return updates.flatMap(({ unsupported }) =>
+    unsupported.flatMap(({ message, ...where }) => {
+      const machines = where.nodes.filter((node) => affected.has(node));
+      if (machines.length === 0) return [];
+      const noun = machines.length === 1 ? 'machine' : 'machines';
+      const names = listNames(machines, { max: MAX_MACHINES });
+      return [{ code: 'SLW_UPDATE_OS', message: `MachineConfigPool ${name}, ${noun} ${names}: ${message}` }];
+    }),
+  );
+}
+
+const MAX_MACHINES = 10;
 
 const pickPolicy = ({ settings }: FleetState): unknown => [
   settings?.spec.nodeDisruptionPolicy ?? null,

@@ -5,10 +5,11 @@ import { canonicalJson } from '../render/rendered-name.ts';
 import type { NodeVerdict } from '../rollout/facts.ts';
 import { type PoolInFleet, buildRolloutRequest } from '../rollout/decide-fleet.ts';
 import { readPoolFacts } from '../rollout/read-facts.ts';
+import { findUpdateLimits, formatOSLimits } from '../update/os-limits.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Change, PathState, UpdatePlan } from '../update/update-plan.ts';
 import { withOrigins } from './change-origins.ts';
-import type { NodePlan, PlannedChange, PlannedUpdate, PoolPlan } from './fleet-plan.ts';
+import type { NodePlan, PlannedChange, PlannedUpdate, PoolPlan, UnsupportedSetting } from './fleet-plan.ts';
 import { simulateRollout, type Updates } from './planned-rollout.ts';
 import type { Member, PoolSides } from './pool-config.ts';
 
@@ -141,7 +142,7 @@ function decideTurn(current: string | null, target: string | null, verdict: Node
 /** One for each current config of a machine. For an empty pool, the effect on a machine at the previous target. */
 async function updatesTo(
   target: string,
-  { members, updates, sides, showSecrets }: PoolRequest,
+  { members, updates, sides, configs, showSecrets }: PoolRequest,
 ): Promise<PlannedUpdate[]> {
   const byConfig = Map.groupBy(members, ({ facts }) => facts.current);
   const origins = [...byConfig.keys()].filter((name) => name !== null && name !== target);
@@ -150,18 +151,37 @@ async function updatesTo(
   }
   const planned: PlannedUpdate[] = [];
   for (const from of origins.filter((name) => name !== null).sort()) {
-    const nodes = (byConfig.get(from) ?? []).map(({ facts }) => facts.name);
+    const machines = byConfig.get(from) ?? [];
+    const nodes = machines.map(({ facts }) => facts.name);
     const update = await updates.between(from, target);
-    planned.push(describe({ from, to: target, nodes }, update, showSecrets));
+    const unsupported = update === null ? [] : findUnsupported(machines, update, configs);
+    planned.push({ ...describe({ from, to: target, nodes }, update, showSecrets), unsupported });
   }
   return planned;
+}
+
+function findUnsupported(
+  machines: readonly Member[],
+  update: UpdatePlan,
+  configs: PoolRequest['configs'],
+): UnsupportedSetting[] {
+  const findConfig = (name: string): PlannedConfig => ({ name, spec: configs.get(name) ?? {} });
+  const [current, desired] = [findConfig(update.from), findConfig(update.to)];
+  const found = machines.flatMap(({ facts: { name }, os }) =>
+    findUpdateLimits(update, { current, desired }, os).map((limit) => {
+      return { field: limit.field, message: formatOSLimits(desired, [limit]), name };
+    }),
+  );
+  return [...Map.groupBy(found, ({ message }) => message)].map(([message, each]) => {
+    return { field: each[0]?.field ?? '', message, nodes: each.map(({ name }) => name) };
+  });
 }
 
 function describe(
   way: Pick<PlannedUpdate, 'from' | 'to' | 'nodes'>,
   update: UpdatePlan | null,
   showSecrets: boolean,
-): PlannedUpdate {
+): Omit<PlannedUpdate, 'unsupported'> {
   // An unknown effect counts as the worst.
   if (update === null) return { ...way, ...UNKNOWN };
   const { actions, needsDrain, causes, irreconcilable, tolerated } = update;

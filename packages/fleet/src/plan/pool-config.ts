@@ -9,6 +9,7 @@ import { canonicalJson } from '../render/rendered-name.ts';
 import { selectMachineConfigs } from '../render/select.ts';
 import type { NodeFacts } from '../rollout/facts.ts';
 import { readNodeFacts } from '../rollout/read-facts.ts';
+import { type OSFacts, readOSFacts } from '../update/os-limits.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Explainable } from './change-origins.ts';
 import type { FleetState, ReadConfigs } from './fleet-plan.ts';
@@ -138,6 +139,7 @@ function pointedAt(pool: MachineConfigPool, name: string | null): MachineConfigP
 
 export interface Member {
   readonly facts: NodeFacts;
+  readonly os: OSFacts;
   /** The pool it was in; null: none. */
   readonly poolBefore: string | null;
 }
@@ -157,7 +159,8 @@ export function placeNodes(nodes: readonly Node[], before: FleetState, after: Fl
   for (const node of nodes) {
     const was = selectPool(node.metadata, before.pools);
     const is = selectPool(node.metadata, after.pools);
-    if (is.ok) members.get(is.pool)?.push({ facts: readNodeFacts(node), poolBefore: nameOf(was) });
+    if (is.ok)
+      members.get(is.pool)?.push({ facts: readNodeFacts(node), os: readOSFacts(node), poolBefore: nameOf(was) });
     else if (was.ok) problems.push({ code: is.code, message: is.message });
     else warnings.push(is.message);
   }

@@ -5,6 +5,7 @@ import {
   type MachineConfiguration,
   type Node,
   nodeAnnotations,
+  osAbilityAnnotation,
   ROLE_LABEL,
 } from '@slipway/api';
 import { missingBuiltIn } from '../first-boot/built-in.ts';
@@ -13,6 +14,7 @@ import { type AppliedManifests, applyManifests } from '../plan/apply-manifests.t
 import type { FleetPlan, FleetState, Machines, PoolPlan, ReadConfigs } from '../plan/fleet-plan.ts';
 import { planFleet } from '../plan/plan-fleet.ts';
 import { configNow } from '../plan/pool-config.ts';
+import type { OSFacts } from '../update/os-limits.ts';
 import { missingPools } from '../pool-membership.ts';
 import type { ConfigOrigin } from '../render/ignition.ts';
 import { readMachineConfig } from '../render/input.ts';
@@ -53,6 +55,8 @@ export interface SampleNode {
   readonly state?: string;
   readonly cordoned?: boolean;
   readonly zone?: string;
+  /** What the kubelet and the daemon report about its OS; omitted: nothing. */
+  readonly os?: Partial<OSFacts>;
 }
 
 export interface SampleFleet {
@@ -132,7 +136,7 @@ function proven(pool: MachineConfigPool, name: string): MachineConfigPool {
 }
 
 function nodeAt(node: SampleNode, index: number, pools: readonly MachineConfigPool[]): Node {
-  const { name, roles, cordoned, zone } = { roles: ['worker'], cordoned: false, zone: '', ...node };
+  const { name, roles, cordoned, zone, os } = { roles: ['worker'], cordoned: false, zone: '', os: {}, ...node };
   const { pool = roles[0] } = node;
   const config = pools.find(({ metadata }) => metadata.name === pool)?.spec.configuration?.name ?? '';
   const { desired = config, current = desired, state = 'Done' } = node;
@@ -148,10 +152,14 @@ function nodeAt(node: SampleNode, index: number, pools: readonly MachineConfigPo
         [nodeAnnotations.currentConfig]: current,
         [nodeAnnotations.desiredConfig]: desired,
         [nodeAnnotations.state]: state,
+        ...(typeof os.ability === 'string' && { [osAbilityAnnotation]: os.ability }),
       },
     },
     spec: { unschedulable: cordoned },
-    status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: new Date(NOW - 1000).toISOString() }] },
+    status: {
+      conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: new Date(NOW - 1000).toISOString() }],
+      nodeInfo: { osImage: os.name ?? '', architecture: os.architecture ?? '' },
+    },
   };
 }
 

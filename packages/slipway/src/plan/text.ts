@@ -105,7 +105,8 @@ const wouldBeLines = (update: PlannedUpdate, options: TextOptions): string[] => 
 
 function costText(update: PlannedUpdate | undefined): string {
   if (update === undefined || update.actions === null) return 'the required actions are unknown';
-  if (update.irreconcilable.length > 0) return 'cannot be updated to it';
+  const isUnsupported = update.unsupported.some(({ nodes }) => nodes.length === update.nodes.length);
+  if (update.irreconcilable.length > 0 || isUnsupported) return 'cannot be updated to it';
   if (update.actions.length === 0) return 'no drain, reboot or restart';
   const drain = update.needsDrain && !update.actions.some(({ type }) => type === 'Drain') ? ['drain'] : [];
   return [...drain, ...update.actions.map(actionText)].join(', ');
@@ -125,12 +126,16 @@ const actionText = (action: NodeAction): string =>
 const MAX_REASONS = 5;
 
 /** The most disruptive reasons come first, so that a short list includes them. */
-function reasonLines({ causes, irreconcilable, tolerated }: PlannedUpdate, { verbose }: TextOptions): string[] {
+function reasonLines(
+  { causes, irreconcilable, tolerated, unsupported }: PlannedUpdate,
+  { verbose }: TextOptions,
+): string[] {
   const sorted = [...causes].sort((a, b) => computeRank(a) - computeRank(b));
   const shown = verbose ? sorted : sorted.slice(0, MAX_REASONS);
   const more = sorted.length - shown.length;
   return [
     ...irreconcilable.map(({ message }) => `    cannot be applied: ${message}`),
+    ...unsupported.map(({ message, nodes }) => `    cannot be applied to ${nameList(nodes, verbose)}: ${message}`),
     ...tolerated.map(({ message }) => `    tolerated: ${message}`),
     ...shown.map(causeText),
     ...(more > 0 ? [`    and ${more} more (-v shows them)`] : []),
