@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -10,7 +11,8 @@ import {
   targetConfigAnnotation,
 } from '@slipway/api';
 import type { MachineConfigPool } from '@slipway/api';
-import { ignitionConfig, specWithFile } from '@slipway/testing/builders';
+import { runInProcess } from '@slipway/slipway/testing/in-process';
+import { ignitionConfig, machineConfig, specWithFile } from '@slipway/testing/builders';
 import { drawSample } from '@slipway/testing/sample';
 import { until, untilFound } from '@slipway/testing/wait';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -36,12 +38,81 @@ async function settled(config: string, machines = WORKERS): Promise<void> {
   await scene.updated('worker', config, machines);
 }
 
+/** A custom pool of machines that are workers too. */
+async function addPool(name: string): Promise<void> {
+  await scene.client.create(machineConfigPools, {
+    metadata: { name },
+    spec: {
+      machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', name] }] },
+      nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${name}`]: '' } },
+    },
+  });
+}
+
 beforeAll(async () => {
-  scene = await startRolloutScene({ worker: WORKERS });
+  scene = await startRolloutScene(
+    { worker: WORKERS },
+    {
+      async wrapHost({ name }, host) {
+        if (!name.startsWith('plain-')) return host;
+        return { ...host, os: { ...host.os, facts: async () => ({ ...(await host.os.facts()), ability: 'none' }) } };
+      },
+    },
+  );
   await settled((await scene.pool('worker')).spec.configuration?.name ?? '');
 }, 120_000);
 beforeEach(async () => scene.updated('worker', target, workers().length), 60_000);
 afterAll(() => scene?.stop(), 60_000);
+
+// First: the pool also has what later tests give the workers.
+it('a setting that the OS of the machines cannot have', async () => {
+  await scene.client.create(machineConfigs, machineConfig('60-plain', 'plain', specWithFile('/etc/plain', 'yes')));
+  await addPool('plain');
+  const { name: before } = (await scene.cluster.rendered('plain', ['60-plain'])).metadata;
+  const machines = [await scene.machines.add('plain'), await scene.machines.add('plain')];
+  await scene.updated('plain', before, 2);
+  const disrupted = new Set<string>();
+  const stopWatching = scene.nodes.onChange(() => {
+    for (const { metadata, spec } of scene.nodes.store.values()) {
+      const drain = metadata.annotations?.[nodeAnnotations.desiredDrain] ?? '';
+      if (spec?.unschedulable === true || drain.startsWith('drain-')) disrupted.add(metadata.name);
+    }
+  });
+  const spec = { config: ignitionConfig(), kernelArguments: ['quiet'] };
+  const sentence =
+    /MachineConfig rendered-plain-\w+, spec\.kernelArguments: Simulated machine 9\.6 has neither rpm-ostree nor bootc/;
+
+  const directory = await mkdtemp(join(tmpdir(), 'slipway-plain-'));
+  const file = join(directory, 'arguments.json');
+  const header = { apiVersion: 'machineconfiguration.openshift.io/v1', kind: 'MachineConfig' };
+  await writeFile(file, JSON.stringify({ ...header, ...machineConfig('70-arguments', 'plain', spec) }));
+  const planned = await runInProcess('plan', '-f', file, '--kubeconfig', scene.kubeconfig);
+  await rm(directory, { recursive: true });
+  expect(planned).toMatchObject({ code: 1, err: expect.stringContaining('machines plain-0, plain-1: ') });
+  expect(planned.err).toMatch(sentence);
+
+  const impossible = await scene.apply('70-arguments', 'plain', spec);
+  await until(async () => {
+    const nodes = await Promise.all(machines.map((name) => scene.node(name)));
+    expect(new Set(nodes.map(desiredOf))).toEqual(new Set([impossible, before]));
+    const refused = nodes.find((node) => desiredOf(node) === impossible)?.metadata.annotations ?? {};
+    expect(refused).toMatchObject({
+      [nodeAnnotations.currentConfig]: before,
+      [nodeAnnotations.state]: 'Degraded',
+      [nodeAnnotations.reason]: expect.stringMatching(sentence),
+    });
+    const pool = await scene.pool('plain');
+    expect(pool.status).toMatchObject({ degradedMachineCount: 1 });
+    expect(condition(pool, 'Updating')?.message).toMatch(/halted/i);
+  }, 'rollout');
+  expect(await scene.remove('70-arguments', 'plain')).toBe(before);
+  await scene.updated('plain', before, 2);
+  expect([...disrupted]).toEqual([]);
+  stopWatching();
+  for (const name of machines) await scene.machines.remove(name);
+  await scene.client.delete(machineConfigPools, { name: 'plain' }, {});
+  await scene.client.delete(machineConfigs, { name: '60-plain' }, {});
+}, 120_000);
 
 it('kernel arguments', async () => {
   const boots = await Promise.all(workers().map(readBootId));
@@ -138,13 +209,7 @@ it('a custom pool created and deleted', async () => {
     metadata: { name: '60-gpu', labels: { [ROLE_LABEL]: 'gpu' } },
     spec: specWithFile('/etc/gpu', 'yes'),
   });
-  await scene.client.create(machineConfigPools, {
-    metadata: { name: 'gpu' },
-    spec: {
-      machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', 'gpu'] }] },
-      nodeSelector: { matchLabels: { [role]: '' } },
-    },
-  });
+  await addPool('gpu');
   const { name: config } = (await scene.cluster.rendered('gpu', ['60-gpu'])).metadata;
   await scene.patchNode(name, { metadata: { labels: { [role]: '' } } });
   await scene.updated('gpu', config, 1);
@@ -208,13 +273,7 @@ it('a node moved between pools', async () => {
     metadata: { name: '60-store', labels: { [ROLE_LABEL]: 'store' } },
     spec: specWithFile('/etc/store', 'yes'),
   });
-  await scene.client.create(machineConfigPools, {
-    metadata: { name: 'store' },
-    spec: {
-      machineConfigSelector: { matchExpressions: [{ key: ROLE_LABEL, operator: 'In', values: ['worker', 'store'] }] },
-      nodeSelector: { matchLabels: { [role]: '' } },
-    },
-  });
+  await addPool('store');
   const { name: config } = (await scene.cluster.rendered('store', ['60-store'])).metadata;
   const boot = await readBootId(name);
   await scene.patchNode(name, { metadata: { labels: { [role]: '' } } });
