@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isEqual } from './equal.ts';
+import { isEqual, isEqualExcept } from './equal.ts';
 
 describe('isEqual', () => {
   it.each([
@@ -27,5 +27,18 @@ describe('isEqual', () => {
         expect(isEqual(a, structuredClone(a))).toBe(true);
       }),
     );
+  });
+});
+
+describe('isEqualExcept', () => {
+  it.each([
+    [{ a: 1, at: 1 }, { a: 1, at: 2 }, true],
+    [{ a: 1, at: 1 }, { a: 1 }, true],
+    [{ a: { at: 1 } }, { a: { at: 2 } }, false],
+    [{ a: 1, at: 1 }, { b: 1, at: 1 }, false],
+    [{}, [], false],
+  ])('%j and %j, without the field at: %s', (a, b, same) => {
+    expect(isEqualExcept('at', a, b)).toBe(same);
+    expect(isEqualExcept('at', b, a)).toBe(same);
   });
 });

@@ -42,9 +42,12 @@ interface PendingWrite {
 export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions): OwnWrites {
   /** By reconciled key and written object. */
   const pending = new Map<string, PendingWrite>();
+  /** The same by written object: most events are about none of them. */
+  const idsOf = new Map<Key, Set<string>>();
   const count = new Map<Key, number>();
   const listeners = new Set<() => void>();
   let isClosed = false;
+  const views = [...informers].map(([source, informer]) => ({ id: resourceId(source.resource), source, informer }));
   const unsubscribe = [...new Set(informers.values())].map((informer) =>
     informer.onProgress((key) => checkPending(informer, key)),
   );
@@ -52,9 +55,10 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
   function checkPending(informer: Informer<KubeObject>, key: Key | undefined): void {
     if (pending.size === 0) return;
     let isNews = false;
-    for (const [id, each] of pending) {
-      const isMeant = each.informers.includes(informer) && (key === undefined || keyOf(each.write.object) === key);
-      if (!isMeant || !each.informers.every((one) => isSeen(one, each.write))) continue;
+    for (const id of key === undefined ? pending.keys() : (idsOf.get(key) ?? [])) {
+      const each = pending.get(id);
+      if (each?.informers.includes(informer) !== true) continue;
+      if (!each.informers.every((one) => isSeen(one, each.write))) continue;
       forget(id);
       isNews = true;
     }
@@ -66,6 +70,10 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
     if (old === undefined) return;
     old.cancelLimit();
     pending.delete(id);
+    const object = keyOf(old.write.object);
+    const ids = idsOf.get(object);
+    ids?.delete(id);
+    if (ids?.size === 0) idsOf.delete(object);
     const left = (count.get(old.key) ?? 1) - 1;
     if (left === 0) count.delete(old.key);
     else count.set(old.key, left);
@@ -92,16 +100,18 @@ export function createOwnWrites({ informers, of, log, clock }: OwnWritesOptions)
     add(key, write) {
       const { resource, object } = write;
       if (isClosed || !isStored(object)) return;
-      const id = `${key} ${resourceId(resource)} ${keyOf(object)}`;
+      const [kind, name] = [resourceId(resource), keyOf(object)];
+      const id = `${key} ${kind} ${name}`;
       const type = pending.get(id)?.write.type === 'created' ? 'created' : write.type;
       forget(id);
-      const where = [...informers]
-        .filter(([source]) => resourceId(source.resource) === resourceId(resource))
-        .filter(([source]) => type === 'changed' || isInScope(source, object))
-        .map(([, informer]) => informer)
-        .filter((informer) => !isSeen(informer, { ...write, type }));
+      const landed: LandedWrite = { type, resource, object };
+      const where = views
+        .filter((view) => view.id === kind && (type === 'changed' || isInScope(view.source, object)))
+        .map(({ informer }) => informer)
+        .filter((informer) => !isSeen(informer, landed));
       if (where.length === 0) return;
-      pending.set(id, { key, write: { ...write, type }, informers: where, cancelLimit: limit(id) });
+      pending.set(id, { key, write: landed, informers: where, cancelLimit: limit(id) });
+      idsOf.set(name, (idsOf.get(name) ?? new Set()).add(id));
       count.set(key, (count.get(key) ?? 0) + 1);
     },
     isBehind: (key) => (of === 'all' ? pending.size > 0 : count.has(key)),

@@ -14,7 +14,7 @@ import {
   type Store,
 } from './store.ts';
 import { lacksWatchList, type WatchEvent, watchOnce } from './watch.ts';
-import { isEqual } from '@slipway/base/equal';
+import { isEqualExcept } from '@slipway/base/equal';
 
 export interface InformerOptions<T extends KubeObject> extends Scope<T> {
   /**
@@ -206,5 +206,5 @@ export function createInformer<T extends KubeObject>(transport: Transport, optio
 }
 
 /** Whether two versions of an object differ in no stored field. */
-export const isSameButVersion = (old: Stored<KubeObject>, { metadata, ...rest }: Stored<KubeObject>): boolean =>
-  isEqual(old, { ...rest, metadata: { ...metadata, resourceVersion: old.metadata.resourceVersion } });
+export const isSameButVersion = (old: Stored<KubeObject>, object: Stored<KubeObject>): boolean =>
+  isEqualExcept('metadata', old, object) && isEqualExcept('resourceVersion', old.metadata, object.metadata);
