@@ -9,6 +9,8 @@ export interface FileOptions {
 export interface WatchedFile {
   /** Cheap enough to call before every request. Rejects if the file cannot be read now. */
   read(): Promise<string>;
+  /** Whether the next read returns what the last one did, without checking the file. */
+  isFresh(): boolean;
   /** The next read checks the file again. */
   forget(): void;
 }
@@ -24,10 +26,13 @@ export function watchFile(
   let content: string | undefined;
   let identity = '';
   let checkedAt = 0;
+  const isFresh = (): boolean => content !== undefined && performance.now() - checkedAt < lookEveryMs;
+
   return {
+    isFresh,
     async read() {
+      if (content !== undefined && isFresh()) return content;
       const now = performance.now();
-      if (content !== undefined && now - checkedAt < lookEveryMs) return content;
       try {
         // Follows links: the kubelet replaces the files of a mount by moving a link.
         const { mtimeMs, ino, size } = await stat(path);

@@ -71,7 +71,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   const queue = createQueue({ workers: def.workers ?? 1, handle, clock, random: parts.random });
 
   async function handle(key: Key, waitedMs: number): Promise<RunOutcome> {
-    const runLog = log.child({ key });
+    const runLog = lazy(() => log.child({ key }));
     try {
       const hold = checkHold(key);
       if (hold !== undefined) return hold;
@@ -83,7 +83,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     runs.set(key, run);
     const cancelLimit = clock.setTimer(timeLimitMs, () => {
       run.timedOut = true;
-      runLog.error({ timeLimitMs }, 'reconcile exceeded its time limit; aborting it');
+      runLog().error({ timeLimitMs }, 'reconcile exceeded its time limit; aborting it');
       run.abort.abort(new Error(`reconcile exceeded its time limit of ${timeLimitMs} ms`));
     });
     let verdict: Verdict;
@@ -115,7 +115,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     }
   }
 
-  function settle(key: Key, verdict: Verdict, seconds: number, runLog: Log): RunOutcome {
+  function settle(key: Key, verdict: Verdict, seconds: number, runLog: () => Log): RunOutcome {
     if (verdict.unsure === true) unsure.add(key);
     else if (verdict.outcome.type !== 'retry') unsure.delete(key);
     metrics.reconcileSeconds.observe({ controller, result: verdict.result }, seconds);
@@ -123,24 +123,44 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     if (verdict.code !== undefined) metrics.reconcileErrors.inc({ controller, code: verdict.code });
     if (verdict.level !== undefined) {
       const text = verdict.result === 'bug' ? 'reconcile crashed; this is a bug' : 'reconcile failed';
-      runLog[verdict.level]({ err: verdict.error }, `${text}; it will be retried`);
+      runLog()[verdict.level]({ err: verdict.error }, `${text}; it will be retried`);
     }
     return verdict.outcome;
   }
 
-  function createContext(key: Key, run: Run, runLog: Log): Context {
+  /** Most runs find nothing to do: what only writes and logs need is made for those. */
+  function createContext(key: Key, run: Run, runLog: () => Log): Context {
     const { signal } = run.abort;
-    const client = parts.client.guarded((attempt) => {
-      assertOwned(def, attempt);
-      signal.throwIfAborted();
-    });
-    const write = createWriter(client, {
-      fieldManager: def.fieldManager ?? `slipway-${def.name}`,
-      onWrite: (landed) => ownWrites.add(key, landed),
-      throttle,
-      onThrottled: (waitMs) => (run.againMs = Math.min(run.againMs, waitMs)),
-    });
-    return { read, client, write, events, log: runLog, signal, unsure: unsure.has(key), now };
+    const client = lazy(() =>
+      parts.client.guarded((attempt) => {
+        assertOwned(def, attempt);
+        signal.throwIfAborted();
+      }),
+    );
+    const write = lazy(() =>
+      createWriter(client(), {
+        fieldManager: def.fieldManager ?? `slipway-${def.name}`,
+        onWrite: (landed) => ownWrites.add(key, landed),
+        throttle,
+        onThrottled: (waitMs) => (run.againMs = Math.min(run.againMs, waitMs)),
+      }),
+    );
+    return {
+      read,
+      events,
+      signal,
+      unsure: unsure.has(key),
+      now,
+      get client() {
+        return client();
+      },
+      get write() {
+        return write();
+      },
+      get log() {
+        return runLog();
+      },
+    };
   }
 
   function enqueue(source: Source, objects: readonly Stored<KubeObject>[], why: 'start' | 'change' | 'gate'): void {
@@ -207,6 +227,11 @@ interface Run {
   timedOut: boolean;
   /** Time until a skipped write may be repeated. */
   againMs: number;
+}
+
+function lazy<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 const valueFor = (value: Milliseconds | undefined, key: Key, read: StoreReader): number =>
@@ -298,15 +323,24 @@ function assertOwned(def: ControllerDef, { verb, resource, subresource, name }: 
 }
 
 function createStoreReader(def: ControllerDef, informerOf: ControllerParts['informerOf']): StoreReader {
-  return <T extends KubeObject>(resource: Resource<T>, which: Which = {}): Store<T> => {
+  /** For reads that name only the resource: several for each change of a node. */
+  const known = new Map<Resource, Source>();
+
+  function find(resource: Resource, which: Which): Source {
     const found = def.reads.filter((source) => sameResource(source.resource, resource) && isThis(source, which));
     const [source] = found;
-    if (source !== undefined && found.length === 1) return informerOf(source).store as Store<T>;
+    if (source !== undefined && found.length === 1) return source;
     const place = which.namespace === undefined ? '' : ` in namespace ${which.namespace}`;
     const form = which.as === undefined ? '' : ` as ${which.as}`;
     throw new Error(
       `controller ${def.name} reads ${resourceId(resource)}${place}${form}: expected exactly one matching source in its reads, found ${found.length}`,
     );
+  }
+
+  return <T extends KubeObject>(resource: Resource<T>, which?: Which): Store<T> => {
+    const source = (which === undefined && known.get(resource)) || find(resource, which ?? {});
+    if (which === undefined) known.set(resource, source);
+    return informerOf(source).store as Store<T>;
   };
 }
 

@@ -87,7 +87,7 @@ function startController(def: ControllerDef, options: ProcessOptions, life: Abor
   const client = clientOfRuns(options, life);
 
   async function reconcile(key: Key, context: Context): Promise<Next> {
-    const way = client.last();
+    const way = client.wayOf(context.client);
     // Random, because nothing may depend on which of the ready keys runs first.
     await new Promise<void>((resolve) => void time.after(random.int(0, 5), resolve));
     const run = createRun(def.name, key, [...views.values()]);
@@ -121,9 +121,13 @@ function startController(def: ControllerDef, options: ProcessOptions, life: Abor
   life.signal.addEventListener('abort', () => controller.abort(new Error('the process was killed')));
 }
 
+interface Way {
+  run: Run | undefined;
+}
+
 /** Each run has a separate wire, so that every write is attributed to its run. */
 function clientOfRuns({ api, time, latencyMs, fateOf, by, onDeath }: ProcessOptions, life: AbortController) {
-  let last: { run: Run | undefined } = { run: undefined };
+  const ways = new WeakMap<Client, Way>();
 
   function die(): void {
     life.abort();
@@ -131,8 +135,7 @@ function clientOfRuns({ api, time, latencyMs, fateOf, by, onDeath }: ProcessOpti
   }
 
   function guarded(guard: WriteGuard): Client {
-    const mine: typeof last = { run: undefined };
-    last = mine;
+    const mine: Way = { run: undefined };
     const wire = createWire({
       time,
       latencyMs,
@@ -144,13 +147,18 @@ function clientOfRuns({ api, time, latencyMs, fateOf, by, onDeath }: ProcessOpti
       isDead: () => life.signal.aborted,
       die,
     });
-    return createMemoryClient(api, wire, [guard]);
+    const made = createMemoryClient(api, wire, [guard]);
+    ways.set(made, mine);
+    return made;
   }
 
   return {
     client: { ...createMemoryClient(api), guarded },
-    /** The run that is about to start: the runtime creates its client right before. */
-    last: () => last,
+    wayOf(own: Client): Way {
+      const way = ways.get(own);
+      if (way === undefined) throw new Error('not the client of a run');
+      return way;
+    },
   };
 }
 
