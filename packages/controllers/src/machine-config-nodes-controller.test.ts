@@ -6,9 +6,10 @@ import {
   nodeAnnotations,
   validate,
 } from '@slipway/api';
+import { isEqual } from '@slipway/base/equal';
 import type { Stored } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { nextRecord } from './machine-config-nodes-controller.ts';
+import { changesSpec, nextRecord } from './machine-config-nodes-controller.ts';
 
 const identity = { uid: 'uid-1', resourceVersion: '1' };
 
@@ -103,5 +104,26 @@ describe('the MachineConfigNode of a Node', () => {
     expect(nextRecord(undefined, pools, record('worker', 'a'))).toEqual({ type: 'delete' });
     expect(nextRecord(undefined, pools, undefined)).toEqual({ type: 'nothing' });
     expect(nextRecord(node('a', 'worker'), pools, record('worker', 'a', 'uid-0'))).toEqual({ type: 'delete' });
+  });
+});
+
+describe('an update of a Node', () => {
+  const before = node('rendered-worker-1', 'worker');
+  const annotated = (annotations: Record<string, string>): Stored<Node> => ({
+    ...before,
+    metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, ...annotations } },
+  });
+
+  it.each<[string, Stored<Node>, boolean]>([
+    ['of its desired config', node('rendered-worker-2', 'worker'), true],
+    ['that removes it', node(undefined, 'worker'), true],
+    ['of its roles', node('rendered-worker-1', 'worker', 'infra'), true],
+    ['of its state', annotated({ [nodeAnnotations.state]: 'Working' }), false],
+    ['of its drain', annotated({ [nodeAnnotations.lastAppliedDrain]: 'drain-rendered-worker-2' }), false],
+    ['of its conditions', { ...before, status: { conditions: [{ type: 'Ready', status: 'False' }] } }, false],
+  ])('%s changes its MachineConfigNode: %s', (_what, after, isDifferent) => {
+    expect(changesSpec(before, after)).toBe(isDifferent);
+    const spec = computeNextSpec(after, pools, undefined);
+    expect(isEqual(spec, computeNextSpec(before, pools, undefined))).toBe(!isDifferent);
   });
 });

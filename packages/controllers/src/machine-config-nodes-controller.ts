@@ -8,6 +8,7 @@ import {
   nodes,
   NOT_YET_SET,
 } from '@slipway/api';
+import { isEqual } from '@slipway/base/equal';
 import { type ChosenPool, formatProblem, selectPool } from '@slipway/fleet';
 import { anyVersion, type Context, type ControllerDef, done, type OwnerReference, type Stored } from '@slipway/kube';
 import { fleetNodes } from './sources.ts';
@@ -50,6 +51,11 @@ const buildSpec = (
   configVersion: { desired: annotations[nodeAnnotations.desiredConfig] ?? NOT_YET_SET },
 });
 
+/** A rollout updates a Node ten times, and assigns it one config. */
+export const changesSpec = ({ metadata: before }: Stored<Node>, { metadata: after }: Stored<Node>): boolean =>
+  before.annotations?.[nodeAnnotations.desiredConfig] !== after.annotations?.[nodeAnnotations.desiredConfig] ||
+  !isEqual(before.labels, after.labels);
+
 const belongsTo = (record: MachineConfigNode, node: Stored<Node>): boolean =>
   record.metadata.ownerReferences?.some(({ uid }) => uid === node.metadata.uid) === true;
 
@@ -69,7 +75,7 @@ const WORKERS = 32;
 export const machineConfigNodesController = (): ControllerDef => ({
   name: 'machine-config-nodes',
   reads: [
-    fleetNodes,
+    { ...fleetNodes, concerns: changesSpec },
     { resource: machineConfigNodes, expect: 'many', project: keepSpec },
     {
       resource: machineConfigPools,

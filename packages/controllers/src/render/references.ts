@@ -7,13 +7,16 @@ import {
   type Node,
   nodeAnnotations,
   nodes,
+  rolloutStateAnnotation,
   targetConfigAnnotation,
 } from '@slipway/api';
-import { readPoolFacts } from '@slipway/fleet';
+import { isEqual } from '@slipway/base/equal';
+import { decodeState } from '@slipway/fleet';
 import type { KubeObject, StoreReader, Resource, Source } from '@slipway/kube';
 import { fleetNodes } from '../sources.ts';
 
 const INDEX = 'rendered config';
+const { currentConfig, desiredConfig } = nodeAnnotations;
 const RENDERED_NAME = /^rendered-(.+)-[0-9a-f]{32}$/;
 
 /** A changed reference affects the pools of the referenced configs. */
@@ -22,6 +25,10 @@ export const referringSources: readonly Source[] = [
     ...fleetNodes,
     indexes: { [INDEX]: namedByNode },
     keysOf: (node: Node) => parsePoolNames(namedByNode(node)),
+    concerns: (before: Node, after: Node) =>
+      [currentConfig, desiredConfig].some(
+        (key) => before.metadata.annotations?.[key] !== after.metadata.annotations?.[key],
+      ),
   } satisfies Source<Node>,
   buildSource(machineSets),
   buildSource(clusterApiMachineSets),
@@ -33,9 +40,10 @@ export const isReferenced = (read: StoreReader, name: string): boolean =>
 /** The rendered configs that a pool names. */
 export function listPoolConfigs(pool: MachineConfigPool | undefined): (string | undefined)[] {
   if (pool === undefined) return [];
-  const target = pool.metadata.annotations?.[targetConfigAnnotation];
+  const { annotations = {} } = pool.metadata;
+  const target = annotations[targetConfigAnnotation];
   // A cancel or an automatic rollback returns to it, and the server serves it until the rollout has passed its canary.
-  const lastGood = readPoolFacts(pool).pool.state?.from ?? undefined;
+  const lastGood = decodeState(annotations[rolloutStateAnnotation])?.from ?? undefined;
   return [pool.spec.configuration?.name, pool.status?.configuration?.name, target, lastGood];
 }
 
@@ -45,13 +53,14 @@ function buildSource(resource: Resource): Source {
     as: 'metadata',
     indexes: { [INDEX]: namedByMachineSet },
     keysOf: (object) => parsePoolNames(namedByMachineSet(object)),
+    concerns: (before, after) => !isEqual(namedByMachineSet(before), namedByMachineSet(after)),
   };
 }
 
 function namedByNode({ metadata: { annotations = {} } }: Node): string[] {
-  const { currentConfig, desiredConfig } = nodeAnnotations;
-  const names = [annotations[currentConfig], annotations[desiredConfig]];
-  return [...new Set(names.filter((name) => name !== undefined))];
+  const current = annotations[currentConfig];
+  const desired = annotations[desiredConfig];
+  return [current, desired === current ? undefined : desired].filter((name) => name !== undefined);
 }
 
 function namedByMachineSet({ metadata }: KubeObject): string[] {

@@ -1,11 +1,4 @@
-import {
-  inUseLabel,
-  type MachineConfig,
-  type MachineConfigPool,
-  machineConfigPools,
-  machineConfigs,
-  poolLabel,
-} from '@slipway/api';
+import { inUseLabel, type MachineConfig, machineConfigPools, machineConfigs, poolLabel } from '@slipway/api';
 import { type RenderedConfigFacts, retain } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type StoreReader, type Stored } from '@slipway/kube';
 import { renderedMachineConfigs } from '../sources.ts';
@@ -28,7 +21,8 @@ export function renderedConfigsController({ keep }: RetentionOptions): Controlle
       const configs = [...read(machineConfigs).values()].filter(
         ({ metadata }) => metadata.labels?.[poolLabel] === name,
       );
-      const facts = configs.map((config) => readConfigFacts(config, pool, read));
+      const ofPool = listPoolConfigs(pool);
+      const facts = configs.map((config) => readConfigFacts(config, ofPool, read));
       const decision = retain(facts, pool === undefined ? 0 : keep, now().getTime());
       for (const config of configs) await applyRetention(config, decision, context);
       return decision.lookAgainAt === undefined ? done() : again(Math.max(0, decision.lookAgainAt - now().getTime()));
@@ -38,7 +32,7 @@ export function renderedConfigsController({ keep }: RetentionOptions): Controlle
 
 function readConfigFacts(
   { metadata }: Stored<MachineConfig>,
-  pool: MachineConfigPool | undefined,
+  ofPool: readonly (string | undefined)[],
   read: StoreReader,
 ): RenderedConfigFacts {
   const { name } = metadata;
@@ -46,7 +40,7 @@ function readConfigFacts(
     name,
     createdAt: Date.parse(metadata.creationTimestamp ?? ''),
     isMarked: metadata.labels?.[inUseLabel] !== undefined,
-    isReferenced: listPoolConfigs(pool).includes(name) || isReferenced(read, name),
+    isReferenced: ofPool.includes(name) || isReferenced(read, name),
   };
 }
 

@@ -158,6 +158,29 @@ describe('which keys are reconciled', () => {
     expect(keys).toEqual(['worker', 'worker', 'infra']);
   });
 
+  it('an update that does not concern them triggers nothing; a new or deleted object always does', async () => {
+    const source = filledByHand(nodes, object('n1', '1', { pool: 'worker' }));
+    const keys: string[] = [];
+    const poolOf = ({ metadata }: Stored<KubeObject>) => metadata.labels?.['pool'] ?? '';
+    const read: Source = {
+      resource: nodes,
+      keysOf: (node) => [poolOf(node)],
+      concerns: (before, after) => poolOf(before) !== poolOf(after),
+    };
+    const { controller } = setUp({ reads: [read], reconcile: record(keys) }, [{ resource: nodes, ...source }]);
+    controller.start();
+    await settle();
+    source.put(object('n1', '2', { pool: 'worker', zone: 'a' }));
+    await settle();
+    expect(keys).toEqual(['worker']);
+    source.put(object('n1', '3', { pool: 'infra', zone: 'a' }));
+    await settle();
+    source.put(object('n2', '1', { pool: 'gpu' }));
+    source.remove('n1');
+    await settle();
+    expect(keys).toEqual(['worker', 'worker', 'infra', 'gpu', 'infra']);
+  });
+
   it('a source that is only read triggers nothing, and can be read', async () => {
     const [poolSource, nodeSource] = [
       filledByHand(pools, object('a')),

@@ -163,6 +163,11 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     };
   }
 
+  function enqueueChange(source: Source, change: Change<KubeObject>): void {
+    if (change.type === 'updated' && source.concerns?.(change.old, change.object) === false) return;
+    enqueue(source, listObjects(change), 'change');
+  }
+
   function enqueue(source: Source, objects: readonly Stored<KubeObject>[], why: 'start' | 'change' | 'gate'): void {
     const isThrottled = why === 'change' && def.settleMs !== undefined && source.settles !== false;
     for (const object of objects) {
@@ -195,7 +200,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
     start() {
       for (const source of def.reads) {
         const informer = parts.informerOf(source);
-        unsubscribe.push(informer.onChange((change) => enqueue(source, listObjects(change), 'change')));
+        unsubscribe.push(informer.onChange((change) => enqueueChange(source, change)));
       }
       // Existing objects are queued behind new changes.
       enqueueAll('start');
