@@ -32,11 +32,6 @@ export interface FleetView {
   homeless(): readonly { readonly node: Stored<Node>; readonly why: ChosenPool & { ok: false } }[];
 }
 
-interface NodeResolution {
-  readonly chosen: ChosenPool;
-  readonly facts: NodeFacts;
-}
-
 export interface FleetViews {
   view(read: StoreReader): FleetView;
   poolOf(node: Stored<Node>, read: StoreReader): string | undefined;
@@ -45,32 +40,22 @@ export interface FleetViews {
 }
 
 export function createFleetViews(): FleetViews {
-  let selectors = '';
-  let known = new WeakMap<Stored<Node>, NodeResolution>();
-
+  let chosen = new WeakMap<Stored<Node>, ChosenPool>();
+  const readPools = createPoolReader(() => (chosen = new WeakMap()));
+  const facts = new WeakMap<Stored<Node>, NodeFacts>();
   let asked = '';
 
-  /** The results stay valid until a pool selects other nodes. */
-  function refresh(pools: Iterable<Stored<MachineConfigPool>>): void {
-    const now = fingerprintSelectors(pools);
-    if (now === selectors) return;
-    selectors = now;
-    known = new WeakMap();
+  function findPool(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): ChosenPool {
+    const known = chosen.get(node) ?? selectPool(node.metadata, pools);
+    chosen.set(node, known);
+    return known;
   }
 
-  function resolveNode(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): NodeResolution {
-    const before = known.get(node);
-    if (before !== undefined) return before;
-    const made = { chosen: selectPool(node.metadata, pools), facts: readNodeFacts(node) };
-    known.set(node, made);
-    return made;
+  function getFacts(node: Stored<Node>): NodeFacts {
+    const known = facts.get(node) ?? readNodeFacts(node);
+    facts.set(node, known);
+    return known;
   }
-
-  const readPools = (read: StoreReader): Stored<MachineConfigPool>[] => {
-    const pools = [...read(machineConfigPools).values()];
-    refresh(pools);
-    return pools;
-  };
 
   return {
     view(read) {
@@ -78,9 +63,9 @@ export function createFleetViews(): FleetViews {
       const members = new Map<string, Member[]>(pools.map(({ metadata }) => [metadata.name, []]));
       const nodesWithoutPool: { node: Stored<Node>; why: ChosenPool & { ok: false } }[] = [];
       for (const node of read(nodes).values()) {
-        const { chosen, facts } = resolveNode(node, pools);
-        if (chosen.ok) members.get(chosen.pool)?.push({ node, facts });
-        else nodesWithoutPool.push({ node, why: chosen });
+        const found = findPool(node, pools);
+        if (found.ok) members.get(found.pool)?.push({ node, facts: getFacts(node) });
+        else nodesWithoutPool.push({ node, why: found });
       }
       return { membersOf: (pool) => members.get(pool) ?? [], homeless: () => nodesWithoutPool };
     },
@@ -90,9 +75,25 @@ export function createFleetViews(): FleetViews {
       return asked !== before;
     },
     poolOf(node, read) {
-      const { chosen } = resolveNode(node, readPools(read));
-      return chosen.ok ? chosen.pool : undefined;
+      const found = findPool(node, readPools(read));
+      return found.ok ? found.pool : undefined;
     },
+  };
+}
+
+/** Reads the pools. Notices when they select other nodes: what is known of nodes stays valid until then. */
+function createPoolReader(onMove: () => void): (read: StoreReader) => readonly Stored<MachineConfigPool>[] {
+  let pools: readonly Stored<MachineConfigPool>[] = [];
+  let selectors = '';
+  return (read) => {
+    const now = [...read(machineConfigPools).values()];
+    // Mostly the very same objects: this is called for each change of a node.
+    if (now.length === pools.length && now.every((pool, at) => pool === pools[at])) return pools;
+    pools = now;
+    const before = selectors;
+    selectors = fingerprintSelectors(pools);
+    if (selectors !== before) onMove();
+    return pools;
   };
 }
 
@@ -117,17 +118,8 @@ const emptyPinReport: NodePinReport = { told: null, reported: new Map(), failure
 
 export function createPinViews(): PinViews {
   const reports = new WeakMap<Stored<MachineConfigNode>, NodePinReport>();
-  let selectors = '';
   let memberships = new WeakMap<Stored<Node>, readonly string[]>();
-
-  /** The results stay valid until a pool selects other nodes. */
-  function readPools(read: StoreReader): Stored<MachineConfigPool>[] {
-    const pools = [...read(machineConfigPools).values()];
-    const now = JSON.stringify(pools.map(({ metadata, spec }) => [metadata.name, spec.nodeSelector]));
-    if (now !== selectors) memberships = new WeakMap();
-    selectors = now;
-    return pools;
-  }
+  const readPools = createPoolReader(() => (memberships = new WeakMap()));
 
   function findMemberPools(node: Stored<Node>, pools: readonly Stored<MachineConfigPool>[]): readonly string[] {
     const known = memberships.get(node) ?? pools.filter((pool) => isMember(node, pool)).map(nameOf);
