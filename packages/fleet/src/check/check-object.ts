@@ -96,7 +96,7 @@ function validateWithoutStatus<T>(kind: Kind<T>, value: unknown) {
   return validate(kind, rest);
 }
 
-/** `checkMetadata` says it. */
+/** `checkMetadata` reports it. */
 const withoutName = (problems: readonly Problem[]): Problem[] =>
   problems.filter(({ path }) => path !== 'metadata.name');
 
