@@ -87,7 +87,7 @@ describe('a refusal says what was found and what holds', () => {
     [
       'an annotation of the controllers',
       () => annotate(machines.kubeletOf('a'), 'a', { [nodeAnnotations.desiredConfig]: 'x' }),
-      `a machine may not write ${nodeAnnotations.desiredConfig} on Node a. On its own Node it may write the annotations currentConfig, state, reason, desiredDrain, post-config-action, reported-config; the others are reserved for the controllers`,
+      `a machine may not write ${nodeAnnotations.desiredConfig} on Node a. On its own Node it may write the annotations currentConfig, state, reason, desiredDrain, post-config-action, reported-config, os-ability; the others are reserved for the controllers`,
     ],
     [
       'the Node of another',
