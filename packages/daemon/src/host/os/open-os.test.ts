@@ -279,3 +279,14 @@ describe('a machine with neither', () => {
     );
   });
 });
+
+it.each([
+  ['on, as its kernel reports', true, async () => '1\n'],
+  ['off, as its kernel reports', false, async () => '0\n'],
+  ['off with a kernel that was built without it', false, () => Promise.reject(new Error('ENOENT'))],
+])('FIPS mode is %s', async (_, expected, fipsEnabled) => {
+  const { machine } = await open();
+  const files = createDisk({ root: machine.root });
+  const { os } = await openOS({ files, run: machine.run, patience: RETRY_POLICY, fipsEnabled });
+  expect(await os.fips()).toBe(expected);
+});

@@ -18,6 +18,8 @@ export interface OSOptions {
   readonly patience?: OSRetryPolicy;
   /** The kernel command line. Default: that of this machine. */
   readonly commandLine?: () => Promise<string>;
+  /** `1` in FIPS mode; rejects if the kernel was built without it. Default: that of this machine. */
+  readonly fipsEnabled?: () => Promise<string>;
 }
 
 const SHORT_MS = 60_000;
@@ -31,6 +33,7 @@ export async function openOS(
 ): Promise<{ readonly kind: OSTool; readonly os: OperatingSystem }> {
   const { files, run, patience = DEFAULT_RETRY_POLICY } = options;
   const commandLine = options.commandLine ?? (() => readFile('/proc/cmdline', 'utf8'));
+  const { fipsEnabled = () => readFile('/proc/sys/crypto/fips_enabled', 'utf8') } = options;
   const facts = await gatherFacts(files, run);
   const kind = chooseOSTool(facts);
   const attempt = createOSRun(run, patience);
@@ -46,7 +49,10 @@ export async function openOS(
   };
   if (kind === 'rpm-ostree' || kind === 'bootc') await linkPullSecret(files);
   const readFacts = () => readOSFacts(files, findAbility(kind, facts));
-  return { kind, os: { ...withLimits(open[kind](), readFacts), ...sameForAll(files, podman), facts: readFacts } };
+  return {
+    kind,
+    os: { ...withLimits(open[kind](), readFacts), ...sameForAll(files, podman, fipsEnabled), facts: readFacts },
+  };
 }
 
 function findAbility(tool: OSTool, facts: OSToolFacts): OSAbility {
@@ -109,13 +115,12 @@ async function linkPullSecret(files: FileSystem): Promise<void> {
 
 type SameForAll = Pick<OperatingSystem, 'describe' | 'fips' | 'missing' | 'store' | 'prefetch'>;
 
-function sameForAll(files: FileSystem, podman: Podman): SameForAll {
+function sameForAll(files: FileSystem, podman: Podman, fipsEnabled: () => Promise<string>): SameForAll {
   return {
     describe: () => describeOS(files),
 
     async fips() {
-      // A kernel that was built without FIPS mode has no such file.
-      const text = await readFile('/proc/sys/crypto/fips_enabled', 'utf8').catch(() => '0');
+      const text = await fipsEnabled().catch(() => '0');
       return text.trim() === '1';
     },
 

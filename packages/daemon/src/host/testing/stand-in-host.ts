@@ -19,12 +19,13 @@ export async function openStandInHost(machine: StandInMachine, simulated: Host):
     await files.createFile('/run/ostree-booted', { ...ownOwners(), mode: 0o644, bytes: new Uint8Array() });
   }
   const commandLine = () => machine.commandLine();
-  const { kind, os } = await openOS({ files, run: machine.run, patience: RETRY_POLICY, commandLine });
+  // The kernel decides by this argument.
+  const fipsEnabled = async () => (machine.state().booted.kernelArguments.includes('fips=1') ? '1\n' : '0\n');
+  const { kind, os } = await openOS({ files, run: machine.run, patience: RETRY_POLICY, commandLine, fipsEnabled });
   return {
     ...simulated,
     kind,
-    // The kernel decides by this argument.
-    os: { ...os, fips: async () => machine.state().booted.kernelArguments.includes('fips=1') },
+    os,
     async reboot(why) {
       machine.boot();
       await updateRelease(files, machine.state().booted.version);
