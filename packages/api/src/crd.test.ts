@@ -268,6 +268,14 @@ describe.each(crdVersions)('$title', ({ version }) => {
   });
 });
 
+it.each(kinds)('$kind states each pattern in words, because users do not read regular expressions', ({ versions }) => {
+  const patterns = versions
+    .flatMap((version) => [...walkSchema(version.schema, '', true)])
+    .filter(({ node }) => node.pattern !== undefined);
+  const isMute = ({ expected = '' }: SchemaNode) => expected.length < 10 || /[\\^$]|\[\S/.test(expected);
+  expect(patterns.filter(({ node }) => isMute(node)).map(({ path }) => path)).toStrictEqual([]);
+});
+
 it('no two kinds share a short name or a CRD', () => {
   const names = kinds.flatMap((kind) => kind.shortNames ?? []);
   expect(new Set(names).size).toBe(names.length);

@@ -64,6 +64,8 @@ export interface TextOptions extends Ruled<string> {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
+  /** The pattern in words, after "must". */
+  expected?: string;
   format?: 'date-time' | 'uri' | 'cidr';
   default?: string;
   /** The value must match one of these formats. */

@@ -13,17 +13,23 @@ import {
   timestamp,
 } from './schema.ts';
 
-// An optional prefix (a lower-case DNS subdomain and a slash), then the name.
-export const QUALIFIED_NAME_PATTERN =
-  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$';
+/** An optional prefix (a lower-case DNS subdomain and a slash), then the name. */
+export const qualifiedName = {
+  pattern:
+    '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
+  expected:
+    'be a name of letters, digits, "-", "_" and ".", with a letter or digit at both ends, optionally after a lower-case domain and "/", as in example.com/name',
+};
 
 const condition = object(undefined, {
-  type: text('Type of the condition, such as Degraded.', { maxLength: 316, pattern: QUALIFIED_NAME_PATTERN }),
+  type: text('Type of the condition, such as Degraded.', { maxLength: 316, ...qualifiedName }),
   status: choice(['True', 'False', 'Unknown'], 'Status of the condition: True, False or Unknown.'),
   reason: text('Machine-readable reason, one CamelCase word.', {
     minLength: 1,
     maxLength: 1024,
     pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+    expected:
+      'consist of letters, digits, "_", "," and ":", start with a letter, and end with a letter, a digit or "_"',
   }),
   message: text('Human-readable explanation.', { maxLength: 32_768 }),
   lastTransitionTime: timestamp('When the status last changed.'),

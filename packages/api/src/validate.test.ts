@@ -197,7 +197,7 @@ describe('an invalid object is rejected with the path of the problem', () => {
       machineConfigPoolKind,
       buildPool({ spec: { osImageStream: { name: '' } } }),
       'spec.osImageStream.name',
-      'must have 1 to 253 characters, has 0',
+      'must not be empty (at most 253 characters)',
     ],
     [
       'text against a pattern',

@@ -193,12 +193,6 @@ function compilePattern(source: string): RegExp {
   return pattern;
 }
 
-/** A pattern such as `^(A|B)$` is an enumeration. */
-function describePattern(source: string): string {
-  const words = /^\^\(([\w|]+)\)\$$/.exec(source)?.[1];
-  return words === undefined ? `match the pattern ${source}` : `be one of ${words.split('|').join(', ')}`;
-}
-
 // kube-apiserver counts code points, not UTF-16 units.
 const countCodePoints = (value: string): number => Array.from(value).length;
 
@@ -228,13 +222,14 @@ const length: Limit = ({ minLength, maxLength }, value) => {
   if (typeof value !== 'string') return undefined;
   const size = countCodePoints(value);
   if (!isOutside(size, minLength, maxLength)) return undefined;
+  if (size === 0) return `must not be empty${maxLength === undefined ? '' : ` (at most ${maxLength} characters)`}`;
   return `must have ${formatCount(minLength, maxLength, 'character', 'characters')}, has ${size}`;
 };
 
-const pattern: Limit = ({ pattern: source, maxLength = Infinity }, value) => {
+const pattern: Limit = ({ pattern: source, expected = 'have another form', maxLength = Infinity }, value) => {
   // Too long is already a problem, and matching could be slow.
   if (source === undefined || typeof value !== 'string' || value.length > maxLength * 2) return undefined;
-  return compilePattern(source).test(value) ? undefined : `must ${describePattern(source)}, ${showFound(value)}`;
+  return compilePattern(source).test(value) ? undefined : `must ${expected}, ${showFound(value)}`;
 };
 
 const range: Limit = ({ minimum, maximum }, value) =>

@@ -1,6 +1,6 @@
 // Shared by MachineSets and MachineDeployments of Cluster API.
 import { atomicList, choice, int32, int64, listMap, object, optional, stringMap, text, timestamp } from '../schema.ts';
-import { conditions, objectReference, QUALIFIED_NAME_PATTERN } from '../shared-fields.ts';
+import { conditions, objectReference, qualifiedName } from '../shared-fields.ts';
 
 export const CLUSTER_API_GROUP = 'cluster.x-k8s.io';
 
@@ -16,7 +16,7 @@ const bootstrap = object('Source of the first-boot configuration: configRef or d
 });
 
 const readinessGate = object(undefined, {
-  conditionType: text('Type of the condition.', { minLength: 1, maxLength: 316, pattern: QUALIFIED_NAME_PATTERN }),
+  conditionType: text('Type of the condition.', { minLength: 1, maxLength: 316, ...qualifiedName }),
   polarity: optional(
     choice(['Positive', 'Negative'], 'Positive: the condition must be True. Negative: it must be False.'),
   ),

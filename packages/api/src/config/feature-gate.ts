@@ -3,7 +3,11 @@ import { atomicList, choice, listMap, nullable, object, optional, type Rule, sta
 import { conditions } from '../shared-fields.ts';
 import { CONFIG_GROUP } from './group.ts';
 
-const gateName = (description?: string) => text(description, { pattern: '^([A-Za-z0-9-]+\\.)*[A-Za-z0-9-]+\\.?$' });
+const gateName = (description?: string) =>
+  text(description, {
+    pattern: '^([A-Za-z0-9-]+\\.)*[A-Za-z0-9-]+\\.?$',
+    expected: 'consist of letters, digits, "-" and single ".", and start with no "."',
+  });
 
 const forGood = (featureSet: string): Rule<string> => ({
   rule: `oldSelf != '${featureSet}' || self == '${featureSet}'`,

@@ -139,8 +139,13 @@ export const awsServiceEndpoints = optional(
   atomicList(
     SERVICE_ENDPOINTS,
     object(undefined, {
-      name: optional(text('Name of the service.', { pattern: '^[a-z0-9-]+$' })),
-      url: optional(text('URL of the service, with https.', { pattern: '^https://' })),
+      name: optional(
+        text('Name of the service.', {
+          pattern: '^[a-z0-9-]+$',
+          expected: 'consist of lower-case letters, digits and "-"',
+        }),
+      ),
+      url: optional(text('URL of the service, with https.', { pattern: '^https://', expected: 'start with https://' })),
     }),
   ),
 );
@@ -180,7 +185,11 @@ export const powerVsServiceEndpoints = optional(
     SERVICE_ENDPOINTS,
     object(undefined, {
       name: choice([...ibmServices, 'Power'], 'Name of the service.'),
-      url: text('URL of the service, with https.', { format: 'uri', pattern: '^https://' }),
+      url: text('URL of the service, with https.', {
+        format: 'uri',
+        pattern: '^https://',
+        expected: 'start with https://',
+      }),
     }),
     ['name'],
   ),

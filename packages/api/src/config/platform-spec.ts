@@ -55,6 +55,7 @@ const nutanixPlatformSpec = object('Settings for Nutanix.', {
           minLength: 1,
           maxLength: 64,
           pattern: '[a-z0-9]([-a-z0-9]*[a-z0-9])?',
+          expected: 'contain a lower-case letter or a digit',
         }),
         cluster: identifier('The Nutanix cluster.'),
         subnets: atomicList('The subnets.', identifier(), { minItems: 1, maxItems: 1 }),
@@ -72,7 +73,12 @@ const server = (options: TextOptions = {}) =>
   });
 
 const inventoryPath = (description: string, below: string, options: TextOptions = {}) =>
-  text(description, { maxLength: 2048, pattern: `^/.*?/${below}`, ...options });
+  text(description, {
+    maxLength: 2048,
+    pattern: `^/.*?/${below}`,
+    expected: `be a path such as /datacenter/${below.replaceAll(/\.\*\??/g, 'name')}`,
+    ...options,
+  });
 
 const shortName = (description: string) => text(description, { minLength: 1, maxLength: 80 });
 

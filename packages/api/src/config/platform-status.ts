@@ -39,8 +39,13 @@ const awsTagText = matching(
 );
 
 const alibabaCloudStatus = object('For Alibaba Cloud.', {
-  region: text('The region.', { pattern: '^[0-9A-Za-z-]+$' }),
-  resourceGroupID: optional(text('ID of the resource group.', { pattern: '^(rg-[0-9A-Za-z]+)?$' })),
+  region: text('The region.', { pattern: '^[0-9A-Za-z-]+$', expected: 'consist of letters, digits and "-"' }),
+  resourceGroupID: optional(
+    text('ID of the resource group.', {
+      pattern: '^(rg-[0-9A-Za-z]+)?$',
+      expected: 'start with rg-, followed by letters and digits',
+    }),
+  ),
   resourceTags: optional(
     listMap(
       'Tags for all cloud resources of the cluster.',
@@ -104,8 +109,15 @@ const azureStatus = object(
             minLength: 1,
             maxLength: 128,
             pattern: '^[a-zA-Z]([0-9A-Za-z_.-]*[0-9A-Za-z_])?$',
+            expected:
+              'consist of letters, digits, "_", "." and "-", start with a letter, and end with a letter, a digit or "_"',
           }),
-          value: text('Value of the tag.', { minLength: 1, maxLength: 256, pattern: '^[0-9A-Za-z_.=+-@]+$' }),
+          value: text('Value of the tag.', {
+            minLength: 1,
+            maxLength: 256,
+            pattern: '^[0-9A-Za-z_.=+-@]+$',
+            expected: 'consist of letters, digits and the characters "_", "=" and those from "+" to "@" in ASCII',
+          }),
         }),
         { maxItems: 10, rules: [unchanged('resourceTags')] },
       ),
@@ -128,6 +140,7 @@ const gcpStatus = object(
             minLength: 1,
             maxLength: 63,
             pattern: '^[a-z][0-9a-z_-]{0,62}$',
+            expected: 'consist of lower-case letters, digits, "_" and "-", and start with a letter',
             rules: [
               {
                 rule: "!self.startsWith('openshift-io') && !self.startsWith('kubernetes-io')",
@@ -136,7 +149,12 @@ const gcpStatus = object(
               },
             ],
           }),
-          value: text('Value of the label.', { minLength: 1, maxLength: 63, pattern: '^[0-9a-z_-]{1,63}$' }),
+          value: text('Value of the label.', {
+            minLength: 1,
+            maxLength: 63,
+            pattern: '^[0-9a-z_-]{1,63}$',
+            expected: 'consist of lower-case letters, digits, "_" and "-"',
+          }),
         }),
         ['key'],
         { maxItems: 32, rules: [unchanged('resourceLabels')] },
@@ -150,16 +168,21 @@ const gcpStatus = object(
             minLength: 1,
             maxLength: 32,
             pattern: '(^[1-9][0-9]{0,31}$)|(^[a-z][a-z0-9-]{4,28}[a-z0-9]$)',
+            expected:
+              'be the number of an organization, or the ID of a project: 6 to 30 lower-case letters, digits and "-", starting with a letter',
           }),
           key: text('Key of the tag.', {
             minLength: 1,
             maxLength: 63,
             pattern: '^[a-zA-Z0-9]([0-9A-Za-z_.-]{0,61}[a-zA-Z0-9])?$',
+            expected: 'consist of letters, digits, "_", "." and "-", and start and end with a letter or digit',
           }),
           value: text('Value of the tag.', {
             minLength: 1,
             maxLength: 63,
             pattern: '^[a-zA-Z0-9]([0-9A-Za-z_.@%=+:,*#&()\\[\\]{}\\-\\s]{0,61}[a-zA-Z0-9])?$',
+            expected:
+              'consist of letters, digits, spaces and the characters _ . @ % = + : , * # & ( ) [ ] { } -, and start and end with a letter or digit',
           }),
         }),
         ['key'],
@@ -193,6 +216,7 @@ const powerVsStatus = object(
       text('Name of the resource group.', {
         maxLength: 40,
         pattern: '^[a-zA-Z0-9-_ ]+$',
+        expected: 'consist of letters, digits, spaces, "-" and "_"',
         rules: [fixedOnceSet('resourceGroup')],
       }),
     ),

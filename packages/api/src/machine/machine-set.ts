@@ -13,7 +13,7 @@ import {
   text,
   timestamp,
 } from '../schema.ts';
-import { labelSelector, QUALIFIED_NAME_PATTERN, taint } from '../shared-fields.ts';
+import { labelSelector, qualifiedName, taint } from '../shared-fields.ts';
 
 const ownerReference = object(
   undefined,
@@ -42,7 +42,7 @@ const lifecycleHooks = (description: string) =>
   listMap(
     description,
     object(undefined, {
-      name: text('Name of the hook.', { minLength: 3, maxLength: 256, pattern: QUALIFIED_NAME_PATTERN }),
+      name: text('Name of the hook.', { minLength: 3, maxLength: 256, ...qualifiedName }),
       owner: text('Owner of the hook, which removes it when it is done.', { minLength: 3, maxLength: 512 }),
     }),
     ['name'],

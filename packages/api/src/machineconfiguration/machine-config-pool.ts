@@ -121,6 +121,7 @@ const spec = object('Desired state of the pool.', {
           minLength: 1,
           maxLength: 253,
           pattern: `^${HOST_LABEL}(\\.${HOST_LABEL})*$`,
+          expected: 'consist of lower-case letters, digits, "-" and ".", and start and end with a letter or digit',
         }),
       }),
       ['name'],

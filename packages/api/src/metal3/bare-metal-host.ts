@@ -5,6 +5,7 @@ import { METAL3_GROUP } from './data-image.ts';
 import { hardware, raid, rootDeviceHints } from './host-hardware.ts';
 
 const WHOLE_MAC_ADDRESS = '^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$';
+const MAC_ADDRESS = 'be a MAC address such as 52:54:00:12:34:56';
 
 const bootMode = (description: string) => choice(['UEFI', 'UEFISecureBoot', 'legacy'], description);
 
@@ -29,8 +30,13 @@ const image = (description: string) =>
   });
 
 const networkInterface = object(undefined, {
-  name: optional(text('Name of the interface.', { pattern: '^[a-zA-Z0-9._-]+$' })),
-  macAddress: optional(text('MAC address of the interface.', { pattern: WHOLE_MAC_ADDRESS })),
+  name: optional(
+    text('Name of the interface.', {
+      pattern: '^[a-zA-Z0-9._-]+$',
+      expected: 'consist of letters, digits, ".", "_" and "-"',
+    }),
+  ),
+  macAddress: optional(text('MAC address of the interface.', { pattern: WHOLE_MAC_ADDRESS, expected: MAC_ADDRESS })),
   hostNetworkAttachment: optional(
     object('HostNetworkAttachment that defines the configuration of the switch port.', {
       name: optional(text('Name of the object.', { maxLength: 253 })),
@@ -39,7 +45,7 @@ const networkInterface = object(undefined, {
   ),
   switchPort: optional(
     object('Switch port that the interface is connected to.', {
-      switchID: text('MAC address of the switch.', { pattern: WHOLE_MAC_ADDRESS }),
+      switchID: text('MAC address of the switch.', { pattern: WHOLE_MAC_ADDRESS, expected: MAC_ADDRESS }),
       portID: text('Name of the port.'),
     }),
   ),
@@ -57,7 +63,10 @@ const spec = object('Desired state of the host.', {
     }),
   ),
   bootMACAddress: optional(
-    text('MAC address of the interface that the host boots from.', { pattern: '[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}' }),
+    text('MAC address of the interface that the host boots from.', {
+      pattern: '[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}',
+      expected: MAC_ADDRESS,
+    }),
   ),
   bootMode: optional(bootMode('How the firmware boots. Default UEFI.')),
   architecture: optional(text('Processor architecture, such as x86_64 or aarch64. If omitted, inspection detects it.')),

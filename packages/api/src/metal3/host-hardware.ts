@@ -26,7 +26,12 @@ const cpu = object('The processors.', {
 const nic = object(undefined, {
   name: optional(text('Linux name of the interface, such as eno1.')),
   model: optional(text('Vendor and product of the network card.')),
-  mac: optional(text('MAC address.', { pattern: '[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}' })),
+  mac: optional(
+    text('MAC address.', {
+      pattern: '[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}',
+      expected: 'be a MAC address such as 52:54:00:12:34:56',
+    }),
+  ),
   ip: optional(text('IP address. An interface with both IP families has two entries.')),
   speedGbps: optional(integer('Speed in Gbit/s.')),
   pxe: optional(flag('Whether the host can boot from the network through this interface.')),

@@ -12,6 +12,7 @@ const spec = object('Cluster-wide settings for machine configuration.', {
   managementState: optional(
     text('Whether the operator is active: Managed, Unmanaged, Removed or Force.', {
       pattern: '^(Managed|Unmanaged|Force|Removed)$',
+      expected: 'be one of Managed, Unmanaged, Force, Removed',
     }),
   ),
   nodeDisruptionPolicy: optional(nodeDisruptionPolicy),
