@@ -1,4 +1,6 @@
 import { daemonUser, DEFAULT_NAMESPACE, exemptIdentities } from './identity.ts';
+import type { Kind } from './kind.ts';
+import { machineConfigContentPolicy } from './machineconfiguration/content-policies.ts';
 import {
   builtInConfigPolicy,
   customPoolPolicy,
@@ -15,6 +17,7 @@ import {
 import { dataImageHostPolicy, dataImageMemoryPolicy, dataImagePolicy } from './metal3/data-image-policies.ts';
 import { bootImagePlatformPolicy, machineConfigurationPolicy } from './operator/machine-configuration-policies.ts';
 import type { PolicyDefinition } from './policy.ts';
+import type { Problem } from './problem.ts';
 
 /** Every admission policy that we install, for controllers that run in `namespace`. */
 export function policies(namespace: string = DEFAULT_NAMESPACE): PolicyDefinition[] {
@@ -25,6 +28,7 @@ export function policies(namespace: string = DEFAULT_NAMESPACE): PolicyDefinitio
     poolConfigPolicy(exempt),
     renderedConfigPolicy(exempt),
     builtInConfigPolicy(exempt),
+    machineConfigContentPolicy(exempt),
     nodePolicy(exempt, daemonUser(namespace)),
     machineConfigNodePolicy(exempt, daemonUser(namespace)),
     poolStreamExistsPolicy(exempt),
@@ -36,4 +40,20 @@ export function policies(namespace: string = DEFAULT_NAMESPACE): PolicyDefinitio
     dataImageHostPolicy(exempt),
     dataImageMemoryPolicy(exempt),
   ];
+}
+
+const ourPolicies = policies();
+
+/** Why our policies refuse a new object of a user who is not exempt, as far as the object alone decides. */
+export function findRefusals<T>({ group, plural }: Kind<T>, object: T): Problem[] {
+  return ourPolicies
+    .filter(({ resource }) => resource.group === group && resource.plural === plural)
+    .flatMap(({ validations }) => {
+      const refusals = validations.flatMap(({ field: path = '', refuses }) => {
+        const message = refuses?.(object);
+        return message === undefined ? [] : [{ path, message }];
+      });
+      // The API server names the first one.
+      return refusals.slice(0, 1);
+    });
 }

@@ -3,17 +3,24 @@ import type { Resource } from './kind.ts';
 
 type ResourceName = Pick<Resource<unknown>, 'group' | 'version' | 'plural'>;
 
-export interface PolicyValidation {
+export interface PolicyValidation<T = unknown> {
   /** CEL over `object`, `oldObject`, `request` and `params`. False denies the request. */
   expression: string;
   /** Shown to the user. */
   message: string;
   /** The same in CEL, which can name the object. If it fails, `message` is shown. */
   messageExpression?: string;
+  /** The field that it is about; default: the object as a whole. */
+  field?: string;
+  /**
+   * The message for a new object of a user who is not exempt, without the object and the field at its start; undefined if
+   * the object is admitted. Omitted if the stored object, a parameter or the user decides, or if fleet checks the same.
+   */
+  refuses?(object: T): string | undefined;
 }
 
 /** A rule that the API server enforces at admission, except for exempt identities. */
-export interface PolicyDefinition {
+export interface PolicyDefinition<T = unknown> {
   name: string;
   description: string;
   resource: ResourceName;
@@ -27,7 +34,7 @@ export interface PolicyDefinition {
   about?: { name: string; expression: string };
   /** CEL that the validations read as `variables.<name>`. Each can use the ones before it. */
   variables?: { name: string; expression: string }[];
-  validations: PolicyValidation[];
+  validations: PolicyValidation<T>[];
   /**
    * An object that the expressions read as `params`. While it is absent, or its kind is not served yet, the policy
    * admits everything, so a controller must enforce the same rule.
@@ -40,6 +47,10 @@ export type PolicyParam = { resource: ResourceName & Pick<Resource<unknown>, 'ki
   | { name: string; namespace?: string }
   | { every: true }
 );
+
+type ServerValidation = Pick<PolicyValidation, 'expression' | 'message' | 'messageExpression'> & {
+  reason: 'Forbidden';
+};
 
 export interface ValidatingAdmissionPolicy {
   apiVersion: 'admissionregistration.k8s.io/v1';
@@ -54,7 +65,7 @@ export interface ValidatingAdmissionPolicy {
     };
     matchConditions: { name: string; expression: string }[];
     variables?: { name: string; expression: string }[];
-    validations: (PolicyValidation & { reason: 'Forbidden' })[];
+    validations: ServerValidation[];
   };
 }
 
@@ -93,7 +104,12 @@ export const KEEPS_OWNERS =
   'object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences && object.metadata.?finalizers == oldObject.metadata.?finalizers';
 
 // Returns 403 instead of 422: the policies restrict who may do what, not the form of an object.
-const refusing = (validation: PolicyValidation) => ({ ...validation, reason: 'Forbidden' as const });
+const refusing = ({ expression, message, messageExpression }: PolicyValidation): ServerValidation => ({
+  expression,
+  message,
+  ...(messageExpression !== undefined && { messageExpression }),
+  reason: 'Forbidden',
+});
 
 // Annotations of an object that predates the policy can still be changed, and so can its labels, owners and finalizers
 // unless the policy depends on them.

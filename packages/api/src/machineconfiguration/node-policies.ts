@@ -81,6 +81,9 @@ export const nodePolicy = (exempt: readonly Identity[], daemon: string): PolicyD
   ],
 });
 
+const ONLY_THE_CONTROLLER =
+  'only the controller creates, changes and deletes MachineConfigNodes: each is created, updated and deleted with its Node';
+
 /** The progress record of a node: the controller creates it, and the node reports in its status. */
 export const machineConfigNodePolicy = (exempt: readonly Identity[], daemon: string): PolicyDefinition => ({
   name: 'mcn-guards',
@@ -106,8 +109,8 @@ export const machineConfigNodePolicy = (exempt: readonly Identity[], daemon: str
     {
       // Users may set labels and annotations.
       expression: `variables.isStatus || (!variables.isMachine && request.operation == 'UPDATE' && object.?spec == oldObject.?spec && ${KEEPS_OWNERS})`,
-      message:
-        'only the controller creates, changes and deletes MachineConfigNodes: each is created, updated and deleted with its Node',
+      message: ONLY_THE_CONTROLLER,
+      refuses: () => ONLY_THE_CONTROLLER,
     },
   ],
 });

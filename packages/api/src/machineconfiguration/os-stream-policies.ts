@@ -2,7 +2,7 @@
 // user who made the request sees why.
 import type { Identity } from '../identity.ts';
 import { celList, KEEPS_OWNERS, type PolicyDefinition } from '../policy.ts';
-import { machineConfigPools } from './machine-config-pool.ts';
+import { type MachineConfigPool, machineConfigPools } from './machine-config-pool.ts';
 import { osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation, SINGLETON_NAME } from './names.ts';
 import { osImageStreams } from './os-image-stream.ts';
 import { knownStreams, type KnownStream } from './stream-names.ts';
@@ -121,7 +121,7 @@ export const poolStreamForwardPolicy = (exempt: readonly Identity[]): PolicyDefi
 const recordAnnotations = [osStreamAnnotation, osStreamImagesAnnotation, osStreamProblemAnnotation];
 
 /** A user who can rewrite the recorded stream could downgrade the machines, or point them at unreleased images. */
-export const poolStreamRecordPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
+export const poolStreamRecordPolicy = (exempt: readonly Identity[]): PolicyDefinition<MachineConfigPool> => ({
   name: 'pool-os-stream-record',
   description: `Only the controllers write the annotations that record the OS image stream of a pool: ${recordAnnotations.join(', ')}.`,
   resource: machineConfigPools,
@@ -144,6 +144,13 @@ export const poolStreamRecordPolicy = (exempt: readonly Identity[]): PolicyDefin
       expression: 'size(variables.changed) == 0',
       message: `only the controllers write the annotations ${recordAnnotations.join(', ')} of a pool. Do not change them; to change the stream, set spec.osImageStream`,
       messageExpression: `'only the controllers write the annotation ' + variables.changed.join(', ') + ' of pool ' + object.metadata.name + '. ' + (request.operation == 'CREATE' ? 'Omit it from a new pool' : 'Do not change it: a file for kubectl replace must contain it unchanged, and a file for kubectl apply must not contain it. If an applied file contained it, remove it there and run kubectl apply set-last-applied -f FILE') + '. To change the stream, set spec.osImageStream'`,
+      field: 'metadata.annotations',
+      refuses: ({ metadata: { name, annotations = {} } }) => {
+        const written = recordAnnotations.filter((annotation) => Object.hasOwn(annotations, annotation));
+        return written.length === 0
+          ? undefined
+          : `only the controllers write the annotation ${written.join(', ')} of pool ${name}. Omit it from a new pool. To change the stream, set spec.osImageStream`;
+      },
     },
   ],
 });

@@ -3,18 +3,48 @@ import type { Identity } from '../identity.ts';
 import type { PolicyDefinition } from '../policy.ts';
 import { bareMetalHosts } from './bare-metal-host.ts';
 import { bmcDrivers } from './bmc-drivers.ts';
-import { dataImages, DRIVE_MEMORY_ANNOTATION } from './data-image.ts';
+import { type DataImage, dataImages, DRIVE_MEMORY_ANNOTATION } from './data-image.ts';
 
 const MAX_URL_CHARS = 2048;
 const EXAMPLE = 'such as https://isos.example.com/worker-0.iso';
 
+const NO_PASSWORD =
+  'expected no user name or password, because all users who can read the object can see them. Serve the ISO only to the addresses of the BMCs and of Ironic, or at an unguessable path';
+
 const NAMED = "'DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ', spec.url: '";
+
+const nameOf = ({ metadata: { namespace = 'default', name } }: DataImage): string => `DataImage ${namespace}/${name}`;
+
+const refusesUrl = (isFaulty: (url: string) => boolean, describe: (url: string) => string) => (image: DataImage) => {
+  const url = image.spec?.url ?? '';
+  return isFaulty(url) ? describe(url) : undefined;
+};
+
+const hasScheme = (url: string): boolean => /^https?:\/\//.test(url);
+const hasPassword = (url: string): boolean => /^https?:\/\/[^/?#]*@/.test(url);
+const hostIn = (url: string): string => /^https?:\/\/(\[[^\]/?#]*\]|[^/?#:]*)/.exec(url)?.[1] ?? '';
+
+/** As the URL parser of Go: a host without characters that need an escape, a numeric port, only whole escapes. */
+const isComplete = (url: string): boolean =>
+  /^https?:\/\/(\[[0-9A-Fa-f:.]+\]|[^/?#:{}|\\^`%]+)(:\d*)?([/?#].*)?$/.test(url) &&
+  /^[!-~]+$/.test(url) &&
+  !/%(?![0-9A-Fa-f]{2})/.test(url.replace(/\?.*/s, ''));
+
+const isOctets = (host: string): boolean =>
+  /^(\d+\.){3}\d+$/.test(host) && host.split('.').every((octet) => Number(octet) <= 255 && !/^0\d/.test(octet));
+
+/** IPv4 169.254.0.0/16, 224.0.0.0/24 and 0.0.0.0; IPv6 fe80::/10, ff02::/16 and ::. */
+function isLinkLocal(host: string): boolean {
+  if (isOctets(host)) return /^(169\.254\.|224\.0\.0\.|0\.0\.0\.0$)/.test(host);
+  if (!host.startsWith('[') || !URL.canParse(`http://${host}`)) return false;
+  return /^\[(fe[89ab].:|ff.2:|::\])/.test(new URL(`http://${host}`).hostname);
+}
 
 /**
  * Denies what Ironic would refuse, before a host is powered off for it. dataImageHostPolicy checks the BMC of the host;
  * this policy needs no host.
  */
-export const dataImagePolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
+export const dataImagePolicy = (exempt: readonly Identity[]): PolicyDefinition<DataImage> => ({
   name: 'data-image-guards',
   description:
     'The URL of a DataImage must be one that Ironic can and may fetch: http or https, complete, without a password, and not at a link-local address.',
@@ -31,27 +61,49 @@ export const dataImagePolicy = (exempt: readonly Identity[]): PolicyDefinition =
       expression: `!isIP(variables.host) || !(ip(variables.host).isLinkLocalUnicast() || ip(variables.host).isLinkLocalMulticast() || ip(variables.host).isUnspecified())`,
       message: `spec.url of a DataImage: expected no link-local address, where clouds serve instance metadata and credentials`,
       messageExpression: `${NAMED} + 'expected no link-local address, where clouds serve instance metadata and credentials, found ' + variables.host`,
+      field: 'spec.url',
+      refuses: refusesUrl(
+        (url) => isComplete(url) && isLinkLocal(hostIn(url)),
+        (url) =>
+          `expected no link-local address, where clouds serve instance metadata and credentials, found ${hostIn(url).replaceAll(/[[\]]/g, '')}`,
+      ),
     },
     {
       expression: `size(variables.url) <= ${MAX_URL_CHARS}`,
       message: `spec.url of a DataImage: expected at most ${MAX_URL_CHARS} characters`,
       messageExpression: `${NAMED} + 'expected at most ${MAX_URL_CHARS} characters, found ' + string(size(variables.url))`,
+      field: 'spec.url',
+      refuses: refusesUrl(
+        (url) => url.length > MAX_URL_CHARS,
+        (url) => `expected at most ${MAX_URL_CHARS} characters, found ${url.length}`,
+      ),
     },
     {
       expression: `size(variables.url) > ${MAX_URL_CHARS} || variables.url.matches('^https?://')`,
       message: `spec.url of a DataImage: expected an http or https URL ${EXAMPLE}; Ironic supports no other scheme`,
       messageExpression: `${NAMED} + 'expected an http or https URL ${EXAMPLE}; Ironic supports no other scheme'`,
+      field: 'spec.url',
+      refuses: refusesUrl(
+        (url) => url.length <= MAX_URL_CHARS && !hasScheme(url),
+        () => `expected an http or https URL ${EXAMPLE}; Ironic supports no other scheme`,
+      ),
     },
     {
       // No messageExpression: the URL contains the password.
       expression: `!variables.url.matches('^https?://[^/?#]*@')`,
-      message:
-        'spec.url of a DataImage: expected no user name or password, because all users who can read the object can see them. Serve the ISO only to the addresses of the BMCs and of Ironic, or at an unguessable path',
+      message: `spec.url of a DataImage: ${NO_PASSWORD}`,
+      field: 'spec.url',
+      refuses: refusesUrl(hasPassword, () => NO_PASSWORD),
     },
     {
       expression: `!variables.url.matches('^https?://') || variables.url.matches('^https?://[^/?#@]*@') || (isURL(variables.url) && url(variables.url).getHostname() != '' && variables.url.matches('^[!-~]+$'))`,
       message: `spec.url of a DataImage: expected a complete URL with a host, ${EXAMPLE}, and percent-encoding for non-ASCII characters`,
       messageExpression: `${NAMED} + 'expected a complete URL with a host, ${EXAMPLE}, and percent-encoding for non-ASCII characters'`,
+      field: 'spec.url',
+      refuses: refusesUrl(
+        (url) => hasScheme(url) && !hasPassword(url) && !isComplete(url),
+        () => `expected a complete URL with a host, ${EXAMPLE}, and percent-encoding for non-ASCII characters`,
+      ),
     },
   ],
 });
@@ -102,7 +154,7 @@ const RESTORED_MEMORY = '{"of":"';
  * A user who can rewrite it could leave an ISO in a drive, or eject a medium that Slipway did not attach. A new object may
  * have that of an earlier one, as a restored backup has: the controllers ignore it, and no client chooses its UID.
  */
-export const dataImageMemoryPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
+export const dataImageMemoryPolicy = (exempt: readonly Identity[]): PolicyDefinition<DataImage> => ({
   name: 'data-image-memory',
   description: `Only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage.`,
   resource: dataImages,
@@ -114,6 +166,11 @@ export const dataImageMemoryPolicy = (exempt: readonly Identity[]): PolicyDefini
       expression: `request.operation == 'CREATE' ? ${of('object')}.orValue('${RESTORED_MEMORY}').startsWith('${RESTORED_MEMORY}') : ${of('object')} == ${of('oldObject')}`,
       message: `only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of a DataImage`,
       messageExpression: `'only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of DataImage ' + object.metadata.namespace + '/' + object.metadata.name + ', which records what is in the drive. ' + (request.operation == 'CREATE' ? 'Omit it from a new DataImage' : 'Do not change it')`,
+      field: 'metadata.annotations',
+      refuses: (image) =>
+        (image.metadata.annotations?.[DRIVE_MEMORY_ANNOTATION] ?? RESTORED_MEMORY).startsWith(RESTORED_MEMORY)
+          ? undefined
+          : `only the controllers write the annotation ${DRIVE_MEMORY_ANNOTATION} of ${nameOf(image)}, which records what is in the drive. Omit it from a new DataImage`,
     },
   ],
 });

@@ -3,10 +3,12 @@ import type { PlatformType } from '../config/platform-fields.ts';
 import type { Identity } from '../identity.ts';
 import { celList, type PolicyDefinition } from '../policy.ts';
 import { SINGLETON_NAME } from '../machineconfiguration/names.ts';
-import { machineConfigurations } from './machine-configuration.ts';
+import { type MachineConfiguration, machineConfigurations } from './machine-configuration.ts';
+
+const ONLY_ONE = `only one MachineConfiguration may exist, and its name must be '${SINGLETON_NAME}'`;
 
 /** Settings under another name would have no effect, which users would not notice. */
-export const machineConfigurationPolicy = (exempt: readonly Identity[]): PolicyDefinition => ({
+export const machineConfigurationPolicy = (exempt: readonly Identity[]): PolicyDefinition<MachineConfiguration> => ({
   name: 'machine-configuration-guards',
   description: 'The only MachineConfiguration of a cluster is named cluster. Others would have no effect.',
   resource: machineConfigurations,
@@ -15,7 +17,9 @@ export const machineConfigurationPolicy = (exempt: readonly Identity[]): PolicyD
   validations: [
     {
       expression: `object.metadata.name == '${SINGLETON_NAME}'`,
-      message: `only one MachineConfiguration may exist, and its name must be '${SINGLETON_NAME}'`,
+      message: ONLY_ONE,
+      field: 'metadata.name',
+      refuses: ({ metadata }) => (metadata.name === SINGLETON_NAME ? undefined : ONLY_ONE),
     },
   ],
 });

@@ -105,7 +105,7 @@ describe('a field that the kind does not have is refused, with what was meant', 
       metadata: { name: 'worker', resourceVersion: '7' },
     };
     expect(await messagesOf(value)).toStrictEqual([
-      'warning: MachineConfigPool worker, spec.fresh: is not known here and is ignored (the CRD of the cluster can be newer); remove it. The fields here are configuration, machineConfigSelector, maxUnavailable, nodeSelector, osImageStream, paused, pinnedImageSets',
+      'warning: MachineConfigPool worker, spec.fresh: unknown field; it is ignored, because the CRD of the cluster can be newer',
     ]);
     expect(checkShape(machineConfigPoolKind, value).object).not.toBeNull();
   });
@@ -224,6 +224,39 @@ describe('metadata is judged as kube-apiserver does', () => {
     expect(await messagesOf(value)).toStrictEqual([
       'error: DataImage a, metadata.namespace: must consist of at most 63 lower-case letters, digits and "-", and start and end with a letter or digit, not "A.b"',
     ]);
+  });
+});
+
+describe('what the policies deny to users is refused', () => {
+  const isos = { apiVersion: 'metal3.io/v1alpha1', kind: 'DataImage', metadata: { name: 'a', namespace: 'hosts' } };
+  it.each<[string, object, string]>([
+    [
+      'a rendered MachineConfig',
+      buildConfig({}, { name: 'rendered-worker-a' }),
+      'MachineConfig rendered-worker-a: only the render controller creates and changes MachineConfigs that are named rendered-…',
+    ],
+    [
+      'a custom pool without the role worker',
+      { ...buildPool({ machineConfigSelector: { matchLabels: { a: 'b' } } }), metadata: { name: 'infra' } },
+      'MachineConfigPool infra, spec.machineConfigSelector: must select the MachineConfigs of the role worker as well as its own',
+    ],
+    [
+      'the config of another pool',
+      buildPool({ configuration: { name: 'rendered-master-a' } }),
+      'MachineConfigPool worker, spec.configuration.name: expected a rendered MachineConfig of this pool, rendered-worker-…, found rendered-master-a',
+    ],
+    [
+      'an ISO at a link-local address',
+      { ...isos, spec: { url: 'http://169.254.169.254/a' } },
+      'DataImage a, spec.url: expected no link-local address',
+    ],
+  ])('%s', async (_, value, message) => {
+    expect(await messagesOf(value)).toStrictEqual([expect.stringContaining(`error: ${message}`)]);
+  });
+
+  it('but not in an object that a cluster has stored: they admit it until it changes', async () => {
+    const value = buildConfig({}, { name: 'rendered-worker-a', resourceVersion: '7' });
+    expect(await messagesOf(value)).toStrictEqual([]);
   });
 });
 

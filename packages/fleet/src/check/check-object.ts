@@ -1,5 +1,6 @@
 import {
   checkMetadata,
+  findRefusals,
   findUnknownFields,
   type Kind,
   kinds,
@@ -63,76 +64,82 @@ export function isOfKind({ group, kind }: Kind, value: unknown): boolean {
   return typeof apiVersion === 'string' && apiVersion.startsWith(`${group}/`);
 }
 
-/** `object` is set if the schema holds, also if there are other errors. */
-const judge = <T>(kind: Kind<T>, value: unknown): CheckedObject<T> => {
+/** `object` is set if the schema holds, even if there are other errors. */
+function judge<T>(kind: Kind<T>, value: unknown): CheckedObject<T> {
   const name = describeObject(kind, value);
   const checked = validateWithoutStatus(kind, value);
-  const problems = [...checkMetadata(kind, value), ...(checked.ok ? [] : withoutName(checked.problems))];
-  const findings = [...unknownFields(kind, name, value), ...problems.map((problem) => toFinding(name, problem))];
-  return {
-    kind,
-    name,
-    object: checked.ok ? checked.object : null,
-    findings: [...findings, ...scopeWarning(kind, name, value)],
-  };
-};
+  const refusals = checked.ok && !isStored(value) ? findRefusals(kind, checked.object) : [];
+  // `checkMetadata` judges the name.
+  const violations = checked.ok ? [] : checked.problems.filter(({ path }) => path !== 'metadata.name');
+  const problems = [...checkMetadata(kind, value), ...violations, ...refusals];
+  const findings = [
+    ...checkFields(kind, name, value),
+    ...problems.map((problem) => toFinding('error', name, problem)),
+    ...checkScope(kind, name, value),
+  ];
+  return { kind, name, object: checked.ok ? checked.object : null, findings };
+}
 
 const conclude = <T>(checked: CheckedObject<T>): CheckedObject<T> =>
   checked.findings.some(({ severity }) => severity === 'error') ? { ...checked, object: null } : checked;
 
+/** What the API server refuses, then what the content is refused for in other fields. */
 async function checkBoth<T>(
   shape: CheckedObject<T>,
   checkContent: (object: T) => Promise<Finding[]>,
 ): Promise<CheckedObject<T>> {
   const content = shape.object === null ? [] : await checkContent(shape.object);
-  return conclude({ ...shape, findings: [...shape.findings, ...content] });
+  const known = new Set(shape.findings.map(({ field }) => field));
+  return conclude({ ...shape, findings: [...shape.findings, ...content.filter(({ field }) => !known.has(field))] });
 }
 
-/** kube-apiserver drops the status of an object that a user writes before it validates the object. */
+/** kube-apiserver drops the status of a new object before it validates the values. */
 function validateWithoutStatus<T>(kind: Kind<T>, value: unknown) {
   const checked = validate(kind, value);
-  if (checked.ok || !isRecord(value) || kind.versions.every(({ status }) => status !== true)) return checked;
+  if (checked.ok || !isRecord(value) || !kind.versions.some(({ status }) => status === true)) return checked;
   const { status: _, ...rest } = value;
   return validate(kind, rest);
 }
 
-/** `checkMetadata` reports it. */
-const withoutName = (problems: readonly Problem[]): Problem[] =>
-  problems.filter(({ path }) => path !== 'metadata.name');
+/**
+ * Whether a cluster has stored the object: a policy that judges changes admits it, and its CRD can be newer than ours.
+ */
+const isStored = (value: unknown): boolean => metadataIn(value)['resourceVersion'] !== undefined;
 
-function unknownFields(kind: Kind, name: string, value: unknown): Finding[] {
-  const isStored = isRecord(value) && isRecord(value['metadata']) && value['metadata']['resourceVersion'] !== undefined;
-  return findUnknownFields(kind, value)
-    .filter(({ path }) => !isStored || !/^status\b/.test(path))
-    .map((field) => {
-      const unknown = isStored
-        ? `is not known here and is ignored (the CRD of the cluster can be newer)`
-        : 'unknown field';
-      return toFinding(
-        name,
-        { path: field.path, message: `${unknown}; ${suggestField(field)}` },
-        isStored ? 'warning' : 'error',
-      );
+const metadataIn = (value: unknown): Record<string, unknown> =>
+  isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
+
+function checkFields(kind: Kind, name: string, value: unknown): Finding[] {
+  const unknown = findUnknownFields(kind, value);
+  if (!isStored(value)) {
+    return unknown.map((field) =>
+      toFinding('error', name, { path: field.path, message: `unknown field; ${suggestField(field)}` }),
+    );
+  }
+  return unknown
+    .filter(({ path }) => !/^status\b/.test(path))
+    .map(({ path }) => {
+      const message = 'unknown field; it is ignored, because the CRD of the cluster can be newer';
+      return toFinding('warning', name, { path, message });
     });
 }
 
-function scopeWarning({ kind, namespaced }: Kind, name: string, value: unknown): Finding[] {
-  const { metadata } = isRecord(value) ? value : {};
-  if (namespaced || !isRecord(metadata) || !metadata['namespace']) return [];
+function checkScope({ kind, namespaced }: Kind, name: string, value: unknown): Finding[] {
+  const { namespace } = metadataIn(value);
+  if (namespaced || typeof namespace !== 'string' || namespace === '') return [];
   const message = `has no effect, because a ${kind} belongs to no namespace; remove it`;
-  return [toFinding(name, { path: 'metadata.namespace', message }, 'warning')];
+  return [toFinding('warning', name, { path: 'metadata.namespace', message })];
 }
 
-function toFinding(object: string, { path, message }: Problem, severity: Finding['severity'] = 'error'): Finding {
-  const text = `${object}${path === '' ? '' : `, ${path}`}: ${message}`;
-  return { severity, code: 'SLW_CLI_MANIFEST', object, field: path, message: text };
+function toFinding(severity: Finding['severity'], object: string, { path, message }: Problem): Finding {
+  const place = path === '' ? object : `${object}, ${path}`;
+  return { severity, code: 'SLW_CLI_MANIFEST', object, field: path, message: `${place}: ${message}` };
 }
 
 const asFindings = (severity: Finding['severity'], problems: readonly RenderProblem[]): Finding[] =>
   problems.map((problem) => ({ severity, ...problem }));
 
 function describeObject({ kind }: Kind, value: unknown): string {
-  const { metadata } = isRecord(value) ? value : {};
-  const name = isRecord(metadata) ? metadata['name'] : undefined;
+  const { name } = metadataIn(value);
   return typeof name === 'string' && name !== '' ? `${kind} ${name.slice(0, 253)}` : kind;
 }
