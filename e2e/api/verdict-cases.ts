@@ -129,6 +129,7 @@ export const refusedObjects: [title: string, object: { apiVersion: string; kind:
   ['a bad namespace', image('http://a/b', { namespace: 'A.b' })],
   ['a field of the wrong type', config({ spec: { kernelType: 5 } })],
   ['a kernel that does not exist', config({ spec: { kernelType: 'rt' } })],
+  ['an extension that does not exist', config({ spec: { extensions: ['usbguard', 'zsh'] } })],
   ['a decimal mode that was meant as octal', withFiles({ path: '/etc/a' }, { path: '/etc/b', mode: 644 })],
   ['a mode in quotes', withFiles({ path: '/etc/a', mode: '0644' })],
   ['a negative mode', withFiles({ path: '/etc/a', mode: -1 })],
