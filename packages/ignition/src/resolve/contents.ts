@@ -55,8 +55,8 @@ export async function checkContents(
   const report: Report = [];
   let total = 0;
   // One at a time: unpacked, they are far larger than the config.
-  for (const slot of listSlots(config)) {
-    if (!needsCheck(slot) || !isChecked(slot.path)) continue;
+  for (const slot of listSlots(config, isEncoded)) {
+    if (slot.reference.source?.startsWith('data:') !== true || !isChecked(slot.path)) continue;
     const found = await checkSlot(slot);
     total += found.bytes ?? 0;
     const together = total > MAX_BYTES ? TOO_LARGE : null;
@@ -66,10 +66,8 @@ export async function checkContents(
   return report;
 }
 
-function needsCheck({ reference: { source = '', compression = '', verification }, holds }: Slot): boolean {
-  if (!source.startsWith('data:')) return false;
-  return compression !== '' || verification?.hash !== undefined || holds === 'authority';
-}
+const isEncoded = ({ compression = '', verification }: Reference): boolean =>
+  compression !== '' || verification?.hash !== undefined;
 
 type CheckedSlot = { bytes: number } | { bytes?: undefined; field: string; problem: string };
 

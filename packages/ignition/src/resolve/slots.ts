@@ -27,8 +27,13 @@ export interface ConfigReference {
   reference: Reference;
 }
 
-export function listSlots(config: AnyConfig): Slot[] {
-  return [...authoritySlots(config), ...fileSlots(config), ...keyFileSlots(config)];
+/** `isWanted`: lists only such contents, besides all authorities. A config can have thousands. */
+export function listSlots(config: AnyConfig, isWanted: (reference: Reference) => boolean = () => true): Slot[] {
+  return [
+    ...authoritySlots(config),
+    ...fileSlots(config, isWanted),
+    ...keyFileSlots(config).filter(({ reference }) => isWanted(reference)),
+  ];
 }
 
 export function authoritySlots(config: AnyConfig): Slot[] {
@@ -64,14 +69,15 @@ function namedConfigs(configs: { merge?: Reference[] } | { append?: Reference[] 
   return ['merge', ('merge' in configs ? configs.merge : undefined) ?? []];
 }
 
-function fileSlots(config: AnyConfig): Slot[] {
+function fileSlots(config: AnyConfig, isWanted: (reference: Reference) => boolean): Slot[] {
   const slots: Slot[] = [];
+  const add = (reference: Reference, index: number, field: string, path: string) => {
+    if (isWanted(reference)) slots.push(contents(`storage.files[${index}].${field}`, `file ${path}`, reference));
+  };
   for (const [index, file] of (config.storage?.files ?? []).entries()) {
-    const path = `storage.files[${index}]`;
-    const key = `file ${file.path}`;
-    if (file.contents !== undefined) slots.push(contents(`${path}.contents`, key, file.contents));
+    if (file.contents !== undefined) add(file.contents, index, 'contents', file.path);
     if (!Array.isArray(file.append)) continue;
-    for (const [at, reference] of file.append.entries()) slots.push(contents(`${path}.append[${at}]`, key, reference));
+    for (const [at, reference] of file.append.entries()) add(reference, index, `append[${at}]`, file.path);
   }
   return slots;
 }
