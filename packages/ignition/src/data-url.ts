@@ -87,8 +87,8 @@ function dataProblem(data: string, base64: boolean): string | null {
   const at = data.search(BAD_PLAIN_DATA);
   if (at < 0) return null;
   return data[at] === '%'
-    ? `the "%" at character ${at} of its data is not followed by two hex digits`
-    : `character ${quote(data, at)} of its data must be percent-encoded`;
+    ? 'a "%" in its data is not followed by two hex digits: write %25 for the character itself'
+    : `the character ${quote(data, at)} in its data must be percent-encoded`;
 }
 
 // The engine's decoder is several times faster than any search here, and nearly all data is correct.
@@ -113,7 +113,7 @@ function isPlainBase64(data: string): boolean {
 function base64Problem(data: string): string | null {
   if (isPlainBase64(data)) return null;
   const bad = data.search(BAD_BASE64_CHARACTER);
-  if (bad >= 0) return `character ${quote(data, bad)} of its data is not base64`;
+  if (bad >= 0) return `the character ${quote(data, bad)} in its data is not base64`;
   const digits = data.includes('\n') ? data.replaceAll('\n', '') : data;
   if (digits.length % 4 !== 0)
     return `its base64 data has ${digits.length} characters; expected a multiple of 4 including "=" padding`;
@@ -124,7 +124,7 @@ function base64Problem(data: string): string | null {
 }
 
 function quote(text: string, at: number): string {
-  return `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))} at ${at}`;
+  return JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0));
 }
 
 /** Parses the part up to the comma, or returns its problem. The two most common forms take a fast path. */
@@ -141,7 +141,7 @@ function readMediaType(source: string, start: number): number | string {
   if (source[start] === ';' || source[start] === ',') return start;
   const slash = tokenEnd(source, start);
   if (slash === source.length) return 'it has no "," before its data';
-  if (source[slash] !== '/') return `character ${quote(source, slash)} is not allowed in a media type`;
+  if (source[slash] !== '/') return `the character ${quote(source, slash)} is not allowed in a media type`;
   if (!MEDIA_TYPE.test(source.slice(start, slash)))
     return `its media type starts with ${JSON.stringify(source.slice(start, slash).slice(0, 40))}, expected one of text, image, audio, video, application, message, multipart or x-…`;
   return tokenEnd(source, slash + 1);
@@ -202,7 +202,7 @@ function isBroken(value: string, quoted: boolean): boolean {
 
 function parameterProblem(source: string, at: number): string {
   if (at >= source.length) return 'it has no "," before its data';
-  return `character ${quote(source, at)} is not allowed in the parameters before the ","`;
+  return `the character ${quote(source, at)} is not allowed in the parameters before the ","`;
 }
 
 /** Index of the first character at or after `start` that is not a token character. */

@@ -10,10 +10,13 @@ export {
   type Config3,
   type ConfigOf,
   isOfVersion,
+  isSpec2,
   specOf,
 } from './spec/index.ts';
 export { translate, type Translated, type TranslateOptions } from './translate/index.ts';
+export type { Shape } from './spec/field.ts';
 export { validate } from './validate/index.ts';
+export { findOctalMode } from './validate/node.ts';
 export { isSpecVersion, NEWEST_VERSION, SPEC_VERSIONS, type SpecVersion, type SpecVersion3 } from './version.ts';
 export { decodeDataUrl, type DecodedDataUrl, encodeDataUrl } from './data-url.ts';
 export {

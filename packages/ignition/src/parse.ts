@@ -89,13 +89,13 @@ function decodeText(findings: Findings, input: string | Uint8Array, limits: Pars
   return scan.notIntegers.length === 0 ? value : JSON.parse(markNotIntegers(text, scan));
 }
 
-/** The message of JSON.parse quotes the text around the error, which may be secret: report only the position. */
+/** The message of JSON.parse quotes the text around the error, which may be secret: report only the place. */
 function parseJson(findings: Findings, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const place = /\(line \d+ column \d+\)|at position \d+/.exec(error instanceof Error ? error.message : '');
-    findings.error('', `the config is not valid JSON${place === null ? '' : ` ${place[0]}`}`);
+    const place = /line (\d+) column (\d+)/.exec(error instanceof Error ? error.message : '');
+    findings.error('', `the config is not valid JSON${place === null ? '' : `: line ${place[1]}, column ${place[2]}`}`);
     return undefined;
   }
 }
@@ -108,7 +108,9 @@ function readVersion(findings: Findings, value: unknown): SpecVersion | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     findings.error('', `the config is ${show(value)}: expected an object with ignition.version`);
   } else if (version === undefined || version === null) {
-    findings.error('ignition.version', `the spec version is missing: ${expected}`);
+    const butane =
+      typeof readField(value, 'variant') === 'string' ? 'this is a Butane config: run butane first; or ' : '';
+    findings.error('ignition.version', `the spec version is missing: ${butane}${expected}`);
   } else {
     findings.error('ignition.version', `the spec version ${show(version)} is not supported: ${expected}`);
   }

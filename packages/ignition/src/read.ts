@@ -88,6 +88,12 @@ class Reader {
 
   #notAnInteger(kind: Kind, value: unknown): unknown {
     const written = writtenNumber(value);
+    if (typeof value === 'string' && DIGITS.test(value)) {
+      return this.#refuse(
+        kind,
+        () => `expected a whole number, found a string: write ${writeNumber(value)} without quotes`,
+      );
+    }
     if (written === null) return this.#wrongType('a whole number', kind, value);
     return this.#refuse(kind, () => `the number ${show(written)} is not written as a whole number`);
   }
@@ -126,6 +132,13 @@ class Reader {
 }
 
 const foldedNames = new WeakMap<Shape, ReadonlyMap<string, string>>();
+
+const DIGITS = /^\d{1,15}$/;
+
+/** With a leading zero it is octal, which JSON does not have. */
+function writeNumber(digits: string): string {
+  return /^0[0-7]+$/.test(digits) ? `${Number.parseInt(digits, 8)}, or ${digits} in YAML,` : String(Number(digits));
+}
 
 /** A number not written as an integer, which the scan of the text has marked as a list of one string. */
 function writtenNumber(value: unknown): string | null {

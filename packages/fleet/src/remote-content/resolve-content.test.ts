@@ -20,7 +20,7 @@ describe('the remote content of a MachineConfig', () => {
           code: 'SLW_RESOLVE_FETCH',
           field: 'spec.config.storage.files[0].contents.source',
           message: expect.stringMatching(
-            /^MachineConfig 99-worker-remote, storage\.files\[0\].*https:\/\/…@files\.example\.com\/motd\?….*404.*retries automatically/,
+            /^MachineConfig 99-worker-remote, spec\.config\.storage\.files\[0\].*https:\/\/…@files\.example\.com\/motd\?….*404.*retries automatically/,
           ),
         },
       ],

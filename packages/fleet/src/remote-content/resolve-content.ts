@@ -53,6 +53,7 @@ export async function resolveContent(
   if (own === null) return { ok: false, problems: await listProblems(machineConfig) };
   const { config, report } = await resolve(own, {
     name: `MachineConfig ${machineConfig.metadata.name}`,
+    field: 'spec.config',
     fetch,
     hosts,
     limits,
@@ -60,7 +61,11 @@ export async function resolveContent(
     ...(signal === undefined ? {} : { signal }),
   });
   if (config !== null) return { ok: true, config };
-  const problems = report.map(({ code, path, message }) => buildProblem(code, path, `${message}. ${REMEDIATION}`));
+  const problems = report.map(({ code, path, message }) => ({
+    code,
+    field: path,
+    message: cut(`${message}. ${REMEDIATION}`),
+  }));
   return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) };
 }
 
@@ -69,12 +74,6 @@ async function listProblems(machineConfig: MachineConfig): Promise<SnapshotProbl
   const read = await readMachineConfig(machineConfig);
   const problems = read.ok ? [] : read.problems;
   return problems.slice(0, MAX_PROBLEMS).map(({ code, field, message }) => ({ code, field, message: cut(message) }));
-}
-
-const toFieldPath = (path: string): string => (path === '' ? 'spec.config' : `spec.config.${path}`);
-
-function buildProblem(code: string, path: string, message: string): SnapshotProblem {
-  return { code, field: toFieldPath(path), message: cut(message) };
 }
 
 const cut = (message: string): string => truncate(message, MAX_MESSAGE);

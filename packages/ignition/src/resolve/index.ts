@@ -15,6 +15,8 @@ import { type Slot, listSlots } from './slots.ts';
 export interface ResolveOptions {
   /** The name of the config in messages, such as `MachineConfig 99-worker`. */
   name: string;
+  /** The field of that object that has the config, such as `spec.config`: the start of every path. Default: none. */
+  field?: string;
   fetch: Fetcher;
   /** Where contents may be fetched from. By default any host, but no loopback, link-local or metadata address. */
   hosts?: HostPolicy;
@@ -35,7 +37,7 @@ export interface Resolved {
 
 export async function resolve(config: AnyConfig, options: ResolveOptions): Promise<Resolved> {
   const context = createLoadContext(options);
-  const place: FieldLocation = { input: options.name, path: '', inside: [] };
+  const place: FieldLocation = { input: options.name, path: options.field ?? '', inside: [] };
   try {
     const rendered = await render(context, { config, place }, NO_SETTINGS);
     const resolved = structuredClone(rendered.config);

@@ -31,6 +31,8 @@ export type AnyConfig = ConfigOf<SpecVersion>;
 /** A config of any 2.x spec. */
 export type Config2 = ConfigOf<'2.2.0' | '2.3.0' | '2.4.0'>;
 
+export const isSpec2 = (config: AnyConfig): config is Config2 => config.ignition.version.startsWith('2.');
+
 /** A config of any 3.x spec. */
 export type Config3 = Exclude<AnyConfig, Config2>;
 

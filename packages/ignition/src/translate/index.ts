@@ -60,16 +60,17 @@ export function translate<V extends SpecVersion>(
   let current = config;
   for (const step of getChain(config.ignition.version, to)) {
     const next = step.run(current, findings, options);
-    if (step.narrows && !findings.failed) refuseBrokenRules(next, findings);
+    if (step.narrows && !findings.failed) refuseBrokenRules(next, to, findings);
     if (findings.failed) return { config: null, report: findings.report() };
     current = next;
   }
   return { config: current as ConfigOf<V>, report: findings.report() };
 }
 
-function refuseBrokenRules(config: AnyConfig, findings: Findings): void {
+/** Names the version of the result, not the one on the way to it. */
+function refuseBrokenRules(config: AnyConfig, to: SpecVersion, findings: Findings): void {
   for (const { kind, path, message } of validate(config)) {
-    if (kind === 'error') findings.error(path, `cannot be expressed in spec ${config.ignition.version}: ${message}`);
+    if (kind === 'error') findings.error(path, `cannot be expressed in spec ${to}: ${message}`);
   }
 }
 

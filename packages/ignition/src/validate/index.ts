@@ -1,7 +1,7 @@
 // Applies the rules of the real validator for the config's version, beyond the types that parsing has checked.
 // A config without errors in the report is valid.
 import { Findings, type Report } from '../report.ts';
-import { type AnyConfig, type Config2, type Config3, isOfVersion, specOf } from '../spec/index.ts';
+import { type AnyConfig, type Config2, type Config3, isOfVersion, isSpec2, specOf } from '../spec/index.ts';
 import { checkDisk, checkDisk2 } from './disk.ts';
 import { checkDuplicates } from './duplicates.ts';
 import { checkNodes, checkNodes2 } from './node.ts';
@@ -11,11 +11,7 @@ import { checkSystemd, checkUnitPaths, checkUnits2 } from './systemd.ts';
 import { checkFilesystem, checkFilesystem2, checkLuks, checkRaid, checkRaid2, warnOfWipedDisks } from './volume.ts';
 
 export function validate(config: AnyConfig): Report {
-  return isConfig2(config) ? validate2(config) : validate3(config);
-}
-
-function isConfig2(config: AnyConfig): config is Config2 {
-  return config.ignition.version.startsWith('2.');
+  return isSpec2(config) ? validate2(config) : validate3(config);
 }
 
 function validate3(config: Config3): Report {

@@ -7,6 +7,7 @@ import { type Directory, type File, type Link, type Owner, pathProblem, type Rul
 
 const MODE_MAX = 0o7777;
 const SPECIAL_BITS = 0o7000;
+const PERMISSIONS = 0o777;
 
 export function checkNodes(storage: Storage, rules: Rules, findings: Findings): void {
   const { directories = [], files = [], links = [] } = storage;
@@ -66,13 +67,25 @@ function checkOwner(owner: Owner | undefined, at: string, findings: Findings): v
 function checkMode(mode: number | undefined, at: string, rules: Rules, findings: Findings): void {
   if (mode === undefined) return;
   if (mode < 0 || mode > MODE_MAX) {
-    findings.error(`${at}.mode`, `the mode ${mode} (decimal) is not between 0 and 4095 (octal 7777)`);
+    findings.error(`${at}.mode`, rangeProblem(mode));
   } else if (!rules.specialModeBits && (mode & SPECIAL_BITS) !== 0) {
+    const meant = findOctalMode(mode);
+    const bits = `the mode ${octal(mode)} has setuid, setgid or sticky bits, which take effect only in 3.6.0 and later`;
     findings.warn(
       `${at}.mode`,
-      `the mode ${octal(mode)} has setuid, setgid or sticky bits, which take effect only in 3.6.0 and later`,
+      meant === null
+        ? bits
+        : `the mode ${mode} is decimal: for octal ${octal(meant)} write ${meant}, or ${octal(meant)} in YAML`,
     );
   }
+}
+
+/** The value of the digits as an octal number: 420 for 644. Null if they are not a usual octal mode. */
+export function findOctalMode(mode: number): number | null {
+  const digits = String(mode);
+  if (!/^[0-7]{3,4}$/.test(digits)) return null;
+  const meant = Number.parseInt(digits, 8);
+  return meant <= PERMISSIONS ? meant : null;
 }
 
 function octal(mode: number): string {
@@ -106,7 +119,7 @@ export function checkNodes2(storage: Storage2, rules: Rules, findings: Findings)
   storage.files?.forEach((file, index) => {
     const at = `storage.files[${index}]`;
     checkNode2(file, at, names, findings);
-    checkMode2(file.mode, at, findings);
+    checkMode2(file.mode, '0644', at, findings);
     checkResource2(file.contents, `${at}.contents`, rules, findings);
     if (file.overwrite === true && file.append === true) {
       findings.error(at, `${show(file.path)} has both overwrite and append set: keep one`);
@@ -115,7 +128,7 @@ export function checkNodes2(storage: Storage2, rules: Rules, findings: Findings)
   storage.directories?.forEach((directory, index) => {
     const at = `storage.directories[${index}]`;
     checkNode2(directory, at, names, findings);
-    checkMode2(directory.mode, at, findings);
+    checkMode2(directory.mode, '0755', at, findings);
   });
   storage.links?.forEach((link, index) => checkNode2(link, `storage.links[${index}]`, names, findings));
 }
@@ -136,9 +149,9 @@ function checkNode2(node: Node2, at: string, filesystems: ReadonlySet<string>, f
   }
 }
 
-function checkMode2(mode: number | undefined, at: string, findings: Findings): void {
-  if (mode === undefined) findings.warn(`${at}.mode`, 'the mode is not set, so the default applies');
-  else if (mode < 0 || mode > 0o7777) {
-    findings.error(`${at}.mode`, `the mode ${mode} (decimal) is not between 0 and 4095 (octal 7777)`);
-  }
+function checkMode2(mode: number | undefined, usual: string, at: string, findings: Findings): void {
+  if (mode === undefined) findings.warn(`${at}.mode`, `the mode is not set, so it will be the default, ${usual}`);
+  else if (mode < 0 || mode > MODE_MAX) findings.error(`${at}.mode`, rangeProblem(mode));
 }
+
+const rangeProblem = (mode: number): string => `the mode ${mode} (decimal) is not between 0 and 4095 (octal 7777)`;

@@ -10,11 +10,14 @@ export function sourceProblem(source: string, rules: Rules): string | null {
   const url = PLAIN_DATA.test(source) ? DATA : parseUrl(source);
   if (url === null) return `the source ${showSource(source)} is not a URL`;
   if (!rules.schemes.includes(url.scheme)) {
-    const found = url.scheme === '' ? 'no scheme (for text, write data:,TEXT)' : `scheme ${url.scheme}`;
-    return `the source ${showSource(source)} has ${found}: spec ${rules.version} supports ${rules.schemes.join(', ')}`;
+    if (url.scheme === '') return `the source ${showSource(source)} has no scheme: for text write ${asDataUrl(source)}`;
+    return `the source ${showSource(source)} has scheme ${url.scheme}: spec ${rules.version} supports ${rules.schemes.join(', ')}`;
   }
   return schemeProblem(source, url);
 }
+
+/** Longer text may be secret. */
+const asDataUrl = (text: string): string => (/^[\w.-]{1,20}$/.test(text) ? `data:,${text}` : 'data:,TEXT');
 
 const PLAIN_DATA = /^data:[\w/+.;=-]*,/;
 const DATA: ParsedUrl = { scheme: 'data', opaque: '', query: '' };

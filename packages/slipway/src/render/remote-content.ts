@@ -21,7 +21,7 @@ export function machineConfigReader(options: RemoteOptions): ReadMachineConfig {
   };
 }
 
-type Fetching = Omit<ResolveOptions, 'name'>;
+type Fetching = Omit<ResolveOptions, 'name' | 'field'>;
 
 function checkAddresses({ allowAddress = [] }: RemoteOptions): void {
   const bad = allowAddress.find((range) => !isAddressRange(range));
@@ -64,7 +64,7 @@ async function readOne(
   // Reading it reports what is wrong.
   if (config === null) return readMachineConfig(machineConfig);
   const object = `MachineConfig ${machineConfig.metadata.name}`;
-  const resolved = await resolve(config, { ...(await fetching()), name: object });
+  const resolved = await resolve(config, { ...(await fetching()), name: object, field: 'spec.config' });
   if (resolved.config !== null) return readMachineConfig(machineConfig, resolved.config);
   return { ok: false, problems: resolved.report };
 }
