@@ -6,6 +6,7 @@ export const renderErrors = {
   SLW_RENDER_NO_CONFIG: 'a pool selects no MachineConfig',
   SLW_RENDER_UNSELECTED: 'a warning: no pool selects a MachineConfig, so no machine gets it',
   SLW_RENDER_PARSE: 'the Ignition config of a MachineConfig cannot be read',
+  SLW_RENDER_UNKNOWN_KEY: 'a key that Ignition does not know leaves an entry of a MachineConfig empty',
   SLW_RENDER_INVALID: 'the Ignition config of a MachineConfig breaks a rule of its spec version',
   SLW_RENDER_TRANSLATE: 'the Ignition config of a MachineConfig uses something that spec 3.5.0 cannot express',
   SLW_RENDER_CONTENTS: 'no machine can take contents of a MachineConfig: they do not match their compression or hash',

@@ -3,6 +3,7 @@ import {
   type AnyConfig,
   cleanPath,
   type ConfigOf,
+  findOctalMode,
   isOfVersion,
   maskUrl,
   parse,
@@ -11,6 +12,7 @@ import {
 } from '@slipway/ignition';
 import { fieldOfConfig, firstProblems, problemAt, problemsIn, type RenderProblem } from './problem.ts';
 import { remoteReferences } from './remote.ts';
+import { mergeRepeatedEntries } from './repeated-entries.ts';
 
 // File modes: permission bits only. Spec 3.5 does not set setuid, setgid and sticky bits, and a mode with them is
 // nearly always an octal number where JSON expects a decimal one.
@@ -21,17 +23,9 @@ const MAX_FILE_MODE = 0o777;
 export function whyModeRefused(mode: number): string | null {
   if (mode >= 0 && mode <= MAX_FILE_MODE) return null;
   const found = `the mode ${mode}${mode < 0 ? '' : ` (octal ${octal(mode)})`} is not between 0 and 511 (octal 0777)`;
-  const meant = meantMode(mode);
+  const meant = findOctalMode(mode);
   if (meant === null) return `${found}. Write a mode with permission bits only, such as 420 for octal 0644`;
   return `${found}. JSON numbers are decimal: for octal ${octal(meant)} write ${meant}, or ${octal(meant)} in YAML`;
-}
-
-/** The value of the digits as an octal number. */
-function meantMode(mode: number): number | null {
-  const digits = String(mode);
-  if (!/^[0-7]{3,4}$/.test(digits)) return null;
-  const meant = Number.parseInt(digits, 8);
-  return meant <= MAX_FILE_MODE ? meant : null;
 }
 
 function octal(mode: number): string {
@@ -76,10 +70,19 @@ export const RENDERED_VERSION = '3.5.0';
 export type RenderedIgnition = ConfigOf<typeof RENDERED_VERSION>;
 export type File = NonNullable<NonNullable<RenderedIgnition['storage']>['files']>[number];
 
-type IgnitionRead =
-  /** `own`: before it is translated. */
-  | { ok: true; own: AnyConfig; config: RenderedIgnition; warnings: RenderProblem[] }
+export type IgnitionRead =
+  | {
+      ok: true;
+      /** Before it is translated. */
+      own: AnyConfig;
+      config: RenderedIgnition;
+      hasUnknownKeys: boolean;
+      /** Without those about unknown keys. */
+      warnings: RenderProblem[];
+    }
   | { ok: false; problems: RenderProblem[] };
+
+type Translated = { ok: true; config: RenderedIgnition } | { ok: false; problems: RenderProblem[] };
 
 const EMPTY: RenderedIgnition = { ignition: { version: RENDERED_VERSION } };
 
@@ -87,7 +90,7 @@ const EMPTY: RenderedIgnition = { ignition: { version: RENDERED_VERSION } };
 export type ConfigOrigin = 'source' | 'rendered';
 
 export function readIgnition(object: string, raw: unknown, origin: ConfigOrigin = 'source'): IgnitionRead {
-  if (isNothing(raw)) return { ok: true, own: EMPTY, config: EMPTY, warnings: [] };
+  if (isNothing(raw)) return { ok: true, own: EMPTY, config: EMPTY, hasUnknownKeys: false, warnings: [] };
   const parsed = typeof raw === 'object' && raw !== null ? parse(raw) : parse(JSON.stringify(raw));
   if (parsed.config === null) {
     return refuse(problemsIn(parsed.report, 'error', { code: 'SLW_RENDER_PARSE', object, wayOut: CORRECT }));
@@ -103,13 +106,23 @@ export function readIgnition(object: string, raw: unknown, origin: ConfigOrigin 
     if (!known.has(problem.field)) problems.push(problem);
   }
   if (problems.length > 0) return refuse(problems);
-  const warnings = problemsIn([...parsed.report, ...validation], 'warning', { code: 'SLW_RENDER_IGNITION', object });
-  return translateIgnition(object, parsed.config, firstProblems(warnings));
+  const merged = mergeRepeatedEntries(parsed.config);
+  const translated = translateIgnition(object, merged.config);
+  if (!translated.ok) return translated;
+  const report = [...validation, ...merged.warnings];
+  const warnings = problemsIn(report, 'warning', { code: 'SLW_RENDER_IGNITION', object });
+  return {
+    ok: true,
+    own: parsed.config,
+    config: translated.config,
+    hasUnknownKeys: parsed.report.length > 0,
+    warnings,
+  };
 }
 
 export const CORRECT = 'Correct it in the MachineConfig';
 
-function refuse(problems: readonly RenderProblem[]): IgnitionRead {
+function refuse(problems: readonly RenderProblem[]): { ok: false; problems: RenderProblem[] } {
   return { ok: false, problems: firstProblems(problems) };
 }
 
@@ -149,14 +162,12 @@ function remoteProblems(object: string, config: AnyConfig): RenderProblem[] {
   });
 }
 
-function translateIgnition(object: string, own: AnyConfig, warnings: RenderProblem[]): IgnitionRead {
-  if (isOfVersion(own, RENDERED_VERSION)) return { ok: true, own, config: withoutReferences(own), warnings };
-  const { config: translated, report } = translate(own, RENDERED_VERSION);
-  if (translated === null) {
-    const remediation = `Rendered configs use spec ${RENDERED_VERSION}: write it in a way that this version supports`;
-    return refuse(problemsIn(report, 'error', { code: 'SLW_RENDER_TRANSLATE', object, wayOut: remediation }));
-  }
-  return { ok: true, own, config: withoutReferences(translated), warnings };
+function translateIgnition(object: string, config: AnyConfig): Translated {
+  if (isOfVersion(config, RENDERED_VERSION)) return { ok: true, config: withoutReferences(config) };
+  const { config: translated, report } = translate(config, RENDERED_VERSION);
+  if (translated !== null) return { ok: true, config: withoutReferences(translated) };
+  const wayOut = `Rendered configs use spec ${RENDERED_VERSION}: write it in a way that this version supports`;
+  return refuse(problemsIn(report, 'error', { code: 'SLW_RENDER_TRANSLATE', object, wayOut }));
 }
 
 /** Removes references to configs that have no source: a machine would ignore them. */

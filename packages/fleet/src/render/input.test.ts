@@ -49,10 +49,57 @@ describe('a MachineConfig', () => {
     });
   });
 
+  it.each<[string, object, string]>([
+    [
+      'a source without a scheme',
+      withFiles(file('/a', '', { contents: { source: 'hello' } })),
+      'spec.config.storage.files[0].contents.source: the source "hello" has no scheme: for text write data:,hello.',
+    ],
+    [
+      'a mode in quotes',
+      withFiles(file('/a', '', { mode: '0644' })),
+      'spec.config.storage.files[0].mode: expected a whole number, found a string: write 420, or 0644 in YAML, without quotes.',
+    ],
+    [
+      'a Butane config',
+      { config: { variant: 'openshift', version: '4.20.0' } },
+      'spec.config.ignition.version: the spec version is missing: this is a Butane config: run butane first; or expected one of',
+    ],
+    [
+      'an unknown place in a data URL',
+      withFiles(file('/a', '', { contents: { source: 'data:,a b' } })),
+      'cannot be decoded: the character " " in its data must be percent-encoded.',
+    ],
+    [
+      'a label that spec 3 does not have',
+      {
+        config: {
+          ignition: { version: '2.3.0' },
+          storage: { disks: [{ device: '/dev/sda', partitions: [{ label: 'a:b' }] }] },
+        },
+      },
+      'cannot be expressed in spec 3.5.0: ',
+    ],
+  ])('is refused with a message that says what to write: %s', async (_, spec, expected) => {
+    const [problem] = await listProblems(spec);
+    expect(problem?.message).toContain(expected);
+    expect(problem?.message).not.toContain('3.0.0: ');
+  });
+
+  it('without modes in spec 2 has a warning that names the default', async () => {
+    const place = { filesystem: 'root', path: '/a' };
+    const storage = { files: [{ ...place, contents: { source: 'data:,a' } }], directories: [{ ...place, path: '/b' }] };
+    const { warnings } = await readInput(machineConfig('a', { config: { ignition: { version: '2.2.0' }, storage } }));
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'MachineConfig a, spec.config.storage.files[0].mode: the mode is not set, so it will be the default, 0644',
+      'MachineConfig a, spec.config.storage.directories[0].mode: the mode is not set, so it will be the default, 0755',
+    ]);
+  });
+
   it('has a warning for what a machine ignores', async () => {
     expect(
-      (await readInput(machineConfig('a', { config: ignition({ storage: { fles: [] } }) }))).warnings,
-    ).toMatchObject([{ code: 'SLW_RENDER_IGNITION', object: 'MachineConfig a', field: 'spec.config.storage.fles' }]);
+      (await readInput(machineConfig('a', { config: ignition({ systemd: {}, sistemd: {} }) }))).warnings,
+    ).toMatchObject([{ code: 'SLW_RENDER_IGNITION', object: 'MachineConfig a', field: 'spec.config.sistemd' }]);
   });
 });
 

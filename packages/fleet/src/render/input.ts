@@ -9,7 +9,8 @@ import {
 import { nearNames } from '@slipway/base/near-names';
 import { quote } from '@slipway/base/text';
 import { type AnyConfig, checkContents } from '@slipway/ignition';
-import { type ConfigOrigin, CORRECT, readIgnition, type RenderedIgnition } from './ignition.ts';
+import { findUnknownKeys } from './unknown-keys.ts';
+import { type ConfigOrigin, CORRECT, type IgnitionRead, readIgnition, type RenderedIgnition } from './ignition.ts';
 import { firstProblems, nameOfMachineConfig, problemAt, problemsIn, type RenderProblem } from './problem.ts';
 
 export type ObjectReference = NonNullable<NonNullable<MachineConfigPool['spec']['configuration']>['source']>[number];
@@ -47,16 +48,27 @@ export async function readMachineConfig(
   const spec = machineConfig.spec ?? {};
   const read = readIgnition(object, resolved ?? spec.config, origin);
   const kernelType = (spec.kernelType ?? '') || 'default';
+  const isSource = origin !== 'rendered';
+  const unknown = isSource && mayHaveUnknownKeys(read, resolved) ? findUnknownKeys(spec.config) : [];
   const problems = [
     ...(read.ok ? [] : read.problems),
-    ...(read.ok && origin !== 'rendered' ? await contentProblems(object, read.own) : []),
+    ...problemsIn(unknown, 'error', { code: 'SLW_RENDER_UNKNOWN_KEY', object, wayOut: CORRECT }),
+    ...(read.ok && isSource ? await contentProblems(object, read.own) : []),
     ...kernelTypeProblems(object, kernelType),
-    ...(origin === 'rendered' ? [] : extensionProblems(object, spec.extensions ?? [])),
+    ...(isSource ? extensionProblems(object, spec.extensions ?? []) : []),
   ];
   if (problems.length > 0 || !isKernelType(kernelType) || !read.ok) return { ok: false, problems };
-  const { config, warnings } = read;
+  const warnings = firstProblems([
+    ...problemsIn(unknown, 'warning', { code: 'SLW_RENDER_IGNITION', object }),
+    ...read.warnings,
+  ]);
+  const { config } = read;
   return { ok: true, input: { ...readIdentity(machineConfig), ...settingsIn(spec), kernelType, config, warnings } };
 }
+
+/** A resolved config has only the known keys. */
+const mayHaveUnknownKeys = (read: IgnitionRead, resolved: unknown): boolean =>
+  resolved !== undefined || (read.ok && read.hasUnknownKeys);
 
 async function contentProblems(object: string, own: AnyConfig): Promise<RenderProblem[]> {
   const report = await checkContents(own);

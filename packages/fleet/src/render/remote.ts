@@ -56,7 +56,9 @@ function isConfigReferences(at: readonly (string | number)[], name: string): boo
   return name === 'config' && at.length === 1 && at[0] === 'ignition';
 }
 
-/** Another config must be included even if it is in a data URL. */
+/** Another config must be included even if it is in a data URL. What is no URL cannot be fetched: validation refuses it. */
 function mustBeFetched(source: string, toConfig: boolean): boolean {
-  return source !== '' && (toConfig || !source.startsWith('data:'));
+  return SCHEME.test(source) && (toConfig || !source.startsWith('data:'));
 }
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
