@@ -46,8 +46,7 @@ function keepLast<T>(
   const last = new Map<string, number>();
   const dropped = new Set<number>();
   const warnings: ReportEntry[] = [];
-  const kept = list.entries().toArray().toReversed();
-  for (const [index, entry] of kept) {
+  for (const [index, entry] of [...list.entries()].toReversed()) {
     const key = keyOf(entry);
     if (key === null) continue;
     const winner = last.get(key);
