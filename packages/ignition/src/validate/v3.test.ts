@@ -464,6 +464,15 @@ it('a message names the problem, the value and what is supported', () => {
   ]);
 });
 
+it.each([
+  [644, 'the mode 644 is decimal: for octal 0644 write 420, or 0644 in YAML'],
+  [0o4755, 'the mode 04755 has setuid, setgid or sticky bits, which take effect only in 3.6.0 and later'],
+  [1777, 'the mode 03361 has setuid, setgid or sticky bits, which take effect only in 3.6.0 and later'],
+])('the warning about the mode %i names what to write', (mode, message) => {
+  const { config } = parse({ ignition: { version: '3.4.0' }, ...files({ path: '/a', mode }) });
+  expect(config === null ? [] : validate(config)).toMatchObject([{ kind: 'warning', message }]);
+});
+
 it('thousands of links, files and partitions are checked quickly', () => {
   const many = Array.from({ length: 20_000 }, (_, index) => index);
   const sections = {
