@@ -1,7 +1,8 @@
 // MachineConfigs that no pool selects: the API server accepts them, and no machine ever gets them.
 import { builtInLabel, generatedByAnnotation, type MachineConfigPool, RENDERED_PREFIX, ROLE_LABEL } from '@slipway/api';
 import { nearNames } from '@slipway/base/near-names';
-import { listNames, quote } from '@slipway/base/text';
+import { count, listNames, quote } from '@slipway/base/text';
+import { formatProblem } from '../problems.ts';
 import { nameOfMachineConfig, problemAt } from '../render/problem.ts';
 import { selectsMachineConfig } from '../render/select.ts';
 import type { Finding } from './check-object.ts';
@@ -19,6 +20,8 @@ export interface SelectingPool {
   readonly metadata: { readonly name: string };
   readonly spec: Pick<MachineConfigPool['spec'], 'machineConfigSelector'>;
 }
+
+const MAX_NAMES = 10;
 
 /**
  * One warning for each MachineConfig that none of the pools selects. `pools` are all pools of the cluster, including
@@ -39,6 +42,13 @@ function describeUnselected(metadata: Metadata, roles: readonly string[]): Findi
   const unused = 'no pool selects this MachineConfig, so no machine gets it';
   const object = nameOfMachineConfig(metadata.name);
   return { severity: 'warning', ...problemAt('SLW_RENDER_UNSELECTED', object, field, `${unused}; ${text}`) };
+}
+
+/** One line for each, at most ten. */
+export function formatUnselected(findings: readonly Finding[]): string[] {
+  const lines = findings.slice(0, MAX_NAMES).map(formatProblem);
+  const more = findings.length - lines.length;
+  return more === 0 ? lines : [...lines, `no pool selects ${count(more, 'more MachineConfig')} either`];
 }
 
 type Metadata = LabelledMachineConfig['metadata'];
@@ -62,8 +72,6 @@ function listRoles(pools: readonly SelectingPool[]): string[] {
 }
 
 const ROLE_FIELD = `metadata.labels["${ROLE_LABEL}"]`;
-const MAX_NAMES = 10;
-
 /** Which field is wrong, and what to write instead. */
 function explain(
   { labels = {}, annotations = {} }: Metadata,

@@ -448,3 +448,29 @@ describe('machines whose OS cannot have the config', () => {
     expect((await planSample({ nodes }, settingsOf({ kernelArguments: ['nosmt'] }))).outcome).toBe('disruption');
   });
 });
+
+describe('a MachineConfig that no pool selects', () => {
+  const typo = machineConfig('60-typo', 'workers', withFile('/etc/typo', ''));
+  const warnings = async (now: SampleFleet, given: Parameters<typeof planSample>[1]): Promise<readonly string[]> =>
+    (await planSample(now, given)).warnings;
+
+  it('is a warning if the manifests contain it, even unchanged', async () => {
+    const expected = [
+      expect.stringMatching(/^MachineConfig 60-typo, .*Did you mean worker\? \[SLW_RENDER_UNSELECTED\]$/),
+    ];
+    expect(await warnings(fleet, { machineConfigs: [typo] })).toEqual(expected);
+    expect(await warnings({ machineConfigs: [typo] }, { machineConfigs: [typo] })).toEqual(expected);
+  });
+
+  it('is a warning if the manifests take its pool away', async () => {
+    const pool = customPool('workers');
+    const elsewhere = customPool('workers', { machineConfigSelector: { matchLabels: { tier: 'x' } } });
+    const now = { machineConfigs: [typo], pools: [pool] };
+    expect(await warnings(now, { pools: [pool] })).toEqual([]);
+    expect(await warnings(now, { pools: [elsewhere] })).toEqual([expect.stringContaining('MachineConfig 60-typo')]);
+  });
+
+  it('is none if it is nothing of these manifests', async () => {
+    expect(await warnings({ machineConfigs: [typo] }, { machineConfigs: [chrony('a')] })).toEqual([]);
+  });
+});

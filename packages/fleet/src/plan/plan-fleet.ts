@@ -1,5 +1,6 @@
 // Plans the effect of applying manifests to a fleet: plain data in, a plan out.
 import { listNames } from '@slipway/base/text';
+import { formatUnselected, unselectedMachineConfigs } from '../check/unselected.ts';
 import type { CodedProblem } from '../problems.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
 import { stoppedBy } from '../rollout/decide-fleet.ts';
@@ -68,8 +69,20 @@ export async function planFleet(request: PlanRequest): Promise<FleetPlan> {
     ...sides.flatMap(({ after: config }) => config.warnings),
     ...updates.problems,
     ...aloneWarning(pools, machines),
+    ...unselectedWarnings(request),
   ];
   return { outcome: computeOutcome(objects, pools, problems), objects, pools, problems, warnings };
+}
+
+/** MachineConfigs that these manifests contain, or whose pool they change. */
+function unselectedWarnings({ before, after, objects }: PlanRequest): string[] {
+  const known = new Set(unselectedMachineConfigs(before.machineConfigs, before.pools).map(({ message }) => message));
+  const given = new Set(objects.map(({ kind, name }) => `${kind} ${name}`));
+  return formatUnselected(
+    unselectedMachineConfigs(after.machineConfigs, after.pools).filter(
+      ({ object, message }) => given.has(object) || !known.has(message),
+    ),
+  );
 }
 
 /** A problem of several pools once, with their names. */

@@ -2,7 +2,7 @@
 import { type MachineConfigPool, type Node, targetConfigAnnotation } from '@slipway/api';
 import { osImagesOfPool } from '../os-streams/pool-os-images.ts';
 import { type ChosenPool, selectPool } from '../pool-membership.ts';
-import type { CodedProblem } from '../problems.ts';
+import { type CodedProblem, formatProblem } from '../problems.ts';
 import { prepareRender } from '../render/prepare-render.ts';
 import { renderPool } from '../render/render-pool.ts';
 import { canonicalJson } from '../render/rendered-name.ts';
@@ -90,7 +90,7 @@ async function renderConfig(pool: MachineConfigPool, state: FleetState, read: Re
     newest: rendered.name,
     explainable: { rendered, provenance },
     problems: [],
-    warnings: warnings.map(({ message }) => message),
+    warnings: warnings.map(formatProblem),
   };
 }
 

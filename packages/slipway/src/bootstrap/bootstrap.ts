@@ -53,7 +53,7 @@ export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =
 
     const manifests = await readManifests(options.filename, io.stdin, namespace);
     const streams = await dayZeroStreams(options, manifests);
-    const offline = buildOfflineFleet(manifests, options, streams?.streams);
+    const offline = buildOfflineFleet(manifests, { ...options, controllerVersion }, streams?.streams);
     const renderings = await renderAll(offline, options.pool);
     const authority =
       kept === undefined ? await makeAuthority(now, settings.authority.validity) : withoutExpired(kept.authority, now);

@@ -117,6 +117,41 @@ describe('slipway plan without a cluster', () => {
     expect(err).not.toContain('left out');
   });
 
+  it('compares a dump with the configs of its pools, also those that the dump lacks, and renders like its controller', async () => {
+    const version = { 'machineconfiguration.openshift.io/generated-by-controller-version': 'v4.20-abc' };
+    const generated = (role: string) => {
+      const { metadata, ...rest } = machineConfig(`00-${role}`, role, [file('/etc/base', 'x')]);
+      return { ...rest, metadata: { ...metadata, annotations: version } };
+    };
+    const pool = (name: string) => {
+      const { spec, ...rest } = customPool(name);
+      return {
+        ...rest,
+        spec: { ...spec, configuration: { name: `rendered-${name}-0123456789abcdef0123456789abcdef` } },
+      };
+    };
+    const items = [generated('master'), generated('worker'), pool('infra'), chrony('a')];
+    const { out, err } = await plan(['--offline', '-f', await fleet({ 'dump.json': { kind: 'List', items } })]);
+    expect(err).toContain('assumed: controller version v4.20-abc, from the manifests\n');
+    expect(err).not.toContain('SLW_RENDER_VERSION');
+    expect(out).toMatch(/^Pool infra: no machines, rendered-infra-01234567… → rendered-infra-[0-9a-f]{8}…$/m);
+  });
+
+  it('names the flag for MachineConfigs of another controller', async () => {
+    const { metadata, ...rest } = chrony('a');
+    const annotations = { 'machineconfiguration.openshift.io/generated-by-controller-version': 'v4.20-abc' };
+    const dir = await fleet({ 'a.json': { ...rest, metadata: { ...metadata, annotations } } });
+    const { err, code } = await plan(['--offline', '-f', dir]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/--controller-version v4\.20-abc \[SLW_RENDER_VERSION\]$/m);
+  });
+
+  it('warns about MachineConfigs that no pool selects', async () => {
+    const dir = await fleet({ 'a.json': machineConfig('60-typo', 'workers', []) });
+    const { err } = await plan(['--offline', '-f', dir]);
+    expect(err).toMatch(/^warning: MachineConfig 60-typo, .*Did you mean worker\? \[SLW_RENDER_UNSELECTED\]$/m);
+  });
+
   it('reports every problem with its code after the plan, and exits 1', async () => {
     const dir = await fleet({ 'a.json': machineConfig('50-a', 'worker', [{ path: 'relative' }]) });
     const { out, err, code } = await plan(['--offline', '-f', dir]);

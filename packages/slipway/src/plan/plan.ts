@@ -23,6 +23,7 @@ import type { ClusterOptions } from '../cli/program.ts';
 import { reportProblems, useCluster } from '../cli/run.ts';
 import { readDocuments } from '../manifests/documents.ts';
 import { machineConfigReader } from '../render/remote-content.ts';
+import { suggestVersion } from '../render/render.ts';
 import { readCluster, readPods } from './read-cluster.ts';
 import { readConfigs, snapshotReader } from './read-configs.ts';
 import { appliedManifests, type Dump, type OfflineFleet, readOffline } from './read-offline.ts';
@@ -125,7 +126,8 @@ async function planOffline(options: PlanOptions, io: Io, progress: Progress): Pr
   const { before, applied } = now === undefined ? compareWithOwnState(after) : compareFleets(now, after);
   const { dump, machines } = selectMachines(now, after);
   const read = await readConfigs([before, applied.state], machineConfigReader(options), progress);
-  const plan = await planChange(before, applied, { machines, read, showSecrets: options.showSecrets });
+  const { problems, ...rest } = await planChange(before, applied, { machines, read, showSecrets: options.showSecrets });
+  const plan: FleetPlan = { ...rest, problems: problems.map((problem) => suggestVersion(problem, after)) };
   const pods = dump.pods.map(evictedPod).filter((pod): pod is EvictedPod => pod !== null);
   const budgets: readonly PodDisruptionBudget[] = dump.budgets;
   return {
@@ -148,8 +150,8 @@ function compareFleets(now: OfflineFleet, after: OfflineFleet): { before: FleetS
   return { before: now.state, applied: { ...applied, state } };
 }
 
-/** A dump contains its own current state: its pools point to their rendered configs. */
-function compareWithOwnState({ state, rendered }: OfflineFleet): { before: FleetState; applied: Applied } {
-  const pools = state.pools.filter(({ spec }) => rendered.has(spec.configuration?.name ?? ''));
+/** A dump contains its own current state: its pools point to their rendered configs, which it may lack. */
+function compareWithOwnState({ state }: OfflineFleet): { before: FleetState; applied: Applied } {
+  const pools = state.pools.filter(({ spec }) => spec.configuration?.name !== undefined);
   return { before: { ...state, pools, machineConfigs: [] }, applied: { state, objects: [] } };
 }

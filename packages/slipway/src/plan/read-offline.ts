@@ -20,7 +20,6 @@ import { type CodedProblem, namedImages, type PlannedConfig, ProblemList, runnin
 import type { AppliedManifests, FleetState, Machines } from '@slipway/fleet/plan';
 import type { Stored } from '@slipway/kube';
 import type { RenderOptions } from '../cli/options.ts';
-import { version } from '../cli/program.ts';
 import { manifestsIn, readDocuments } from '../manifests/documents.ts';
 import { collectManifests, manifestProblem, parseHeader, twice } from '../manifests/fleet-manifests.ts';
 import { type ManifestDocument, placeOf } from '../manifests/manifest-document.ts';
@@ -29,6 +28,7 @@ import { completeFleet, formatFleetNotes } from '../render/render.ts';
 export interface OfflineFleet {
   readonly state: FleetState;
   readonly given: AppliedManifests;
+  readonly givenVersions: readonly string[];
   readonly rendered: Machines['rendered'];
   readonly dump: Dump;
   /** What was ignored and what was assumed, one line each. */
@@ -48,12 +48,8 @@ export async function readOffline(
     ...(settings.ok ? [] : settings.problems),
     ...wrong,
   ]);
-  const controllerVersion = options.controllerVersion ?? version;
-  const fleet = completeFleet(manifests, {
-    osImages: namedImages(options),
-    controllerVersion,
-    daemonImage: options.daemonImage,
-  });
+  const { controllerVersion, daemonImage } = options;
+  const fleet = completeFleet(manifests, { osImages: namedImages(options), controllerVersion, daemonImage });
   const rendered = renderedIn(manifests.machineConfigs);
   const state: FleetState = {
     pools: fleet.pools,
@@ -62,11 +58,12 @@ export async function readOffline(
     osImages: fleet.osImages,
     streams: fleet.streams,
     running: runningIn({ pools: fleet.pools, nodes: dump.nodes, rendered, streams: fleet.streams }),
-    controllerVersion,
+    controllerVersion: fleet.controllerVersion,
   };
   return {
     state,
     given: { ...state },
+    givenVersions: fleet.givenVersions,
     rendered,
     dump,
     notes: formatFleetNotes({ ...manifests, ignored: unused(manifests.ignored) }, fleet),

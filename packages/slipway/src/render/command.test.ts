@@ -119,6 +119,28 @@ describe('slipway render', () => {
     expect(err).toMatch(/Set matchLabels to \S+\/role: worker \[SLW_RENDER_SELECTOR\]$/m);
   });
 
+  it('warns about MachineConfigs that no pool selects', async () => {
+    const role = 'machineconfiguration.openshift.io/role';
+    const typo = machineConfig('60-typo', 'workers', []);
+    const annotated = { ...typo, metadata: { name: '70-annotated', annotations: { [role]: 'worker' } } };
+    const dir = await fleet({ 'a.json': chrony, 'b.json': typo, 'c.json': annotated });
+    const { err, code } = await render(['-f', dir, '--pool', 'worker', '-o', 'name']);
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /^warning: MachineConfig 60-typo, .*found "workers"\. Did you mean worker\? \[SLW_RENDER_UNSELECTED\]$/m,
+    );
+    expect(err).toMatch(/^warning: MachineConfig 70-annotated, metadata\.annotations.*the role must be a label/m);
+    expect(err).not.toContain('MachineConfig 50-chrony, ');
+  });
+
+  it('names at most ten MachineConfigs that no pool selects', async () => {
+    const names = Array.from({ length: 12 }, (_, number) => `50-storage-${number}`);
+    const items = names.map((name) => machineConfig(name, 'storage', []));
+    const { err } = await render(['-f', await fleet({ 'a.json': { kind: 'List', items } }), '--pool', 'worker']);
+    expect(err.match(/^warning: /gm)).toHaveLength(11);
+    expect(err).toContain('warning: no pool selects 2 more MachineConfigs either');
+  });
+
   it('prints only the Ignition config, or only the name', async () => {
     const dir = await fleet({ 'a.json': chrony });
     const { out: ignition } = await render(['-f', dir, '--pool', 'worker', '-o', 'ignition']);
@@ -142,6 +164,45 @@ describe('slipway render', () => {
     expect(again.out).toBe(first.out);
     expect(again.err).toContain('ignored: 1 other object (ConfigMap 1)');
     expect(again.err).toContain('rendered MachineConfigs in the manifests (1): ignored');
+  });
+
+  const generated = (name: string, role: string, version: string) => {
+    const { metadata, ...rest } = machineConfig(name, role, [file(`/etc/${name}`, name)]);
+    const annotations = { 'machineconfiguration.openshift.io/generated-by-controller-version': version };
+    return { ...rest, metadata: { ...metadata, annotations } };
+  };
+  const base = (version: string) => [
+    generated('00-master', 'master', version),
+    generated('00-worker', 'worker', version),
+  ];
+
+  it('renders a dump like the controller of its cluster', async () => {
+    const dir = await fleet({ 'a.json': { kind: 'List', items: [...base('v4.20-abc'), chrony] } });
+    const { out, err } = await render(['-f', dir, '--pool', 'worker', '-o', 'json']);
+    expect(err).toContain('assumed: controller version v4.20-abc, from the manifests\n');
+    expect(err).not.toContain('built-in ones are used');
+    expect(JSON.parse(out)).toMatchObject({
+      metadata: { annotations: { 'machineconfiguration.openshift.io/generated-by-controller-version': 'v4.20-abc' } },
+    });
+    const asked = await render(['-f', dir, '--pool', 'worker', '--controller-version', 'other']);
+    expect(asked.err).toContain('expected other, found v4.20-abc');
+  });
+
+  it('assumes no version for part of a cluster, and names the one to pass', async () => {
+    const dir = await fleet({ 'a.json': generated('97-worker-generated', 'worker', 'v4.20-abc') });
+    const { err, code } = await render(['-f', dir, '--pool', 'worker']);
+    expect(code).toBe(1);
+    expect(err).toMatch(/found v4\.20-abc\. .*: --controller-version v4\.20-abc \[SLW_RENDER_VERSION\]$/m);
+    const passed = await render(['-f', dir, '--pool', 'worker', '--controller-version', 'v4.20-abc']);
+    expect(passed).toMatchObject({ code: 0 });
+  });
+
+  it('names no version if the manifests have several', async () => {
+    const dir = await fleet({ 'a.json': { kind: 'List', items: [...base('v1'), generated('98-x', 'worker', 'v2')] } });
+    const { err, code } = await render(['-f', dir, '--pool', 'worker']);
+    expect(code).toBe(1);
+    expect(err).toContain('[SLW_RENDER_VERSION]');
+    expect(err).not.toContain('--controller-version');
   });
 
   it('prints one line per problem, and no result', async () => {

@@ -12,6 +12,7 @@ import {
 } from '@slipway/api';
 import {
   type CodedProblem,
+  formatProblem,
   missingBuiltIn,
   missingPools,
   namedImages,
@@ -25,6 +26,7 @@ import {
   toStreams,
 } from '@slipway/fleet';
 import { count } from '@slipway/base/text';
+import { formatUnselected, unselectedMachineConfigs } from '@slipway/fleet/check';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, toArtifactJson, write, writeArtifact } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
@@ -48,10 +50,10 @@ export const runRender = (options: RenderCommandOptions, io: Io): Promise<void> 
     for (const note of offline.notes) await write(io.stderr, `${note}\n`);
     const rendering = await offline.render(pool);
     for (const line of formatRendering(offline, rendering)) await write(io.stderr, `${line}\n`);
-    await writeArtifact(io.stdout, inForm(rendering, options));
+    await writeArtifact(io.stdout, inForm(rendering, options.output, offline.fleet));
   });
 
-function inForm(rendering: Rendering, { output, controllerVersion = version }: RenderCommandOptions): string {
+function inForm(rendering: Rendering, output: RenderCommandOptions['output'], { controllerVersion }: Fleet): string {
   const { rendered } = rendering;
   switch (output) {
     case 'name':
@@ -108,28 +110,19 @@ export async function readOfflineFleet(
 /** `streams` override those of the manifests. */
 export function buildOfflineFleet(manifests: FleetManifests, options: RenderOptions, streams?: Streams): OfflineFleet {
   const read = machineConfigReader(options);
-  const controllerVersion = options.controllerVersion ?? version;
-  const fleet = completeFleet(manifests, {
-    osImages: namedImages(options),
-    controllerVersion,
-    daemonImage: options.daemonImage,
-    streams,
-  });
+  const { controllerVersion, daemonImage } = options;
+  const fleet = completeFleet(manifests, { osImages: namedImages(options), controllerVersion, daemonImage, streams });
+  const unselected = formatUnselected(unselectedMachineConfigs(fleet.machineConfigs, fleet.pools));
   return {
     fleet,
-    notes: formatFleetNotes(manifests, fleet),
-    render: (pool) => renderOffline(fleet, pool, read, controllerVersion),
+    notes: [...formatFleetNotes(manifests, fleet), ...unselected.map((text) => `warning: ${text}`)],
+    render: (pool) => renderOffline(fleet, pool, read),
   };
 }
 
-async function renderOffline(
-  fleet: Fleet,
-  pool: MachineConfigPool,
-  read: ReadMachineConfig,
-  controllerVersion: string,
-): Promise<Rendering> {
+async function renderOffline(fleet: Fleet, pool: MachineConfigPool, read: ReadMachineConfig): Promise<Rendering> {
   const images = osImagesOfPool(pool, fleet);
-  const { machineConfigs } = fleet;
+  const { machineConfigs, controllerVersion } = fleet;
   const { selected, problems, request } = await prepareRender(pool, {
     machineConfigs,
     read,
@@ -138,14 +131,21 @@ async function renderOffline(
   });
   if (request === null) throw new ProblemList(problems);
   const result = await renderPool(request);
-  if (!result.ok) throw new ProblemList(result.problems.map(withFlag));
+  if (!result.ok) throw new ProblemList(result.problems.map((problem) => suggestVersion(problem, fleet)));
   return { ...result, pool, machineConfigs: selected, stream: images.decided };
 }
 
 /** Offline, a flag is another remedy: it renders like the version of the cluster that the manifests come from. */
-function withFlag({ code, message }: CodedProblem): CodedProblem {
-  const flag = code === 'SLW_RENDER_VERSION' ? '. Or pass the version that was found with --controller-version' : '';
-  return { code, message: `${message}${flag}` };
+export function suggestVersion(
+  { code, message }: CodedProblem,
+  { givenVersions }: Pick<Fleet, 'givenVersions'>,
+): CodedProblem {
+  const [found, ...others] = givenVersions;
+  if (code !== 'SLW_RENDER_VERSION' || found === undefined || others.length > 0) return { code, message };
+  return {
+    code,
+    message: `${message}. Or render like the controller of these manifests: --controller-version ${found}`,
+  };
 }
 
 /** The pool of that name, or an error that lists the pools. */
@@ -176,7 +176,7 @@ export function formatRendering(
     : [];
   return [
     ...assumed,
-    ...warnings.map(({ message }) => `warning: ${message}`),
+    ...warnings.map((warning) => `warning: ${formatProblem(warning)}`),
     `${rendered.name}: ${formatNames(machineConfigs)}, ${formatByteCount(rendered.bytes)}${rendered.osStream === null ? '' : `, OS image stream ${rendered.osStream}`}`,
   ];
 }
@@ -196,7 +196,8 @@ function formatByteCount(bytes: number): string {
 
 export interface FleetOptions {
   osImages: OsImages;
-  controllerVersion: string;
+  /** Undefined: that of the manifests if they are a dump of a cluster, otherwise that of this program. */
+  controllerVersion?: string | undefined;
   daemonImage?: string | undefined;
   /** Override those of the manifests. */
   streams?: Streams | undefined;
@@ -210,6 +211,10 @@ export interface Fleet {
   osImages: OsImages;
   /** Null: pools follow no stream. */
   streams: Streams | null;
+  /** The version of the controller that renders. */
+  controllerVersion: string;
+  /** Versions of the controllers that created MachineConfigs of the manifests. */
+  givenVersions: readonly string[];
   /** What the manifests lack and what is used instead, one sentence each. */
   assumptions: string[];
 }
@@ -219,7 +224,14 @@ export function completeFleet(manifests: FleetManifests, options: FleetOptions):
   const own = manifests.machineConfigs.filter(({ metadata }) => !metadata.name.startsWith(RENDERED_PREFIX));
   const defaults = missingPools(manifests.pools.map(({ metadata }) => metadata.name));
   const pools = [...manifests.pools, ...defaults].sort(byName);
-  const builtIn = missingBuiltIn({ machineConfigs: own, pools }, options);
+  const givenVersions = listVersions(own);
+  const [given = version, ...others] = givenVersions;
+  // With every built-in MachineConfig, this is a dump of a cluster, and its controller would render. Others would be
+  // refused by the cluster that they are applied to.
+  const isDump =
+    others.length === 0 && missingBuiltIn({ machineConfigs: own, pools }, { controllerVersion: given }).length === 0;
+  const controllerVersion = options.controllerVersion ?? (isDump ? given : version);
+  const builtIn = missingBuiltIn({ machineConfigs: own, pools }, { ...options, controllerVersion });
   const osImages = { ...manifests.osImages, ...options.osImages };
   const streams = options.streams ?? readManifestStreams(manifests);
   return {
@@ -228,13 +240,26 @@ export function completeFleet(manifests: FleetManifests, options: FleetOptions):
     machineConfigs: [...own, ...builtIn].sort(byName),
     osImages,
     streams,
+    controllerVersion,
+    givenVersions,
     assumptions: [
-      ...describeBuiltIn(builtIn, options.controllerVersion),
+      ...(controllerVersion === (options.controllerVersion ?? version)
+        ? []
+        : [`controller version ${controllerVersion}, from the manifests`]),
+      ...describeBuiltIn(builtIn, controllerVersion),
       ...(streams === null ? [...describeMissingOsImages(osImages), ...describeMissingStreams(manifests)] : []),
       ...describeIgnoredRendered(manifests.machineConfigs.length - own.length),
     ],
   };
 }
+
+/** As part of a command line that is safe to copy. */
+const VERSION = /^[\w.+:-]{1,80}$/;
+
+const listVersions = (machineConfigs: readonly MachineConfig[]): string[] =>
+  [...new Set(machineConfigs.map(({ metadata }) => metadata.annotations?.[generatedByAnnotation] ?? ''))]
+    .filter((each) => VERSION.test(each))
+    .sort();
 
 interface NamedObject {
   metadata: { name: string };
