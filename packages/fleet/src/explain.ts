@@ -98,6 +98,9 @@ const LISTS: Readonly<Record<string, { noun: string; key: string }>> = {
   'passwd.groups': { noun: 'group', key: 'name' },
 };
 
+/** The noun of the items of a list such as `storage.files`; undefined for other fields. */
+export const nounOfList = (list: string): string | undefined => LISTS[list]?.noun;
+
 interface ConfigLocation {
   readonly noun: string;
   readonly name: string;

@@ -1,6 +1,7 @@
 // Which MachineConfigs caused a difference between two rendered configs.
 import type { ItemDiff } from '@slipway/ignition';
-import { explain, type Explained } from '../explain.ts';
+import { listNames } from '@slipway/base/text';
+import { explain, type Explained, nounOfList } from '../explain.ts';
 import type { RenderProvenance } from '../render/diff.ts';
 import type { RenderedConfig } from '../render/render-pool.ts';
 import type { PlannedChange } from './fleet-plan.ts';
@@ -26,6 +27,34 @@ export function withOrigins(
     was: item.change === 'added' ? [] : (was?.of(item, 'before') ?? []),
   }));
 }
+
+interface FieldMessage {
+  /** Such as `spec.fips`. */
+  readonly field: string;
+  /** Null: absent in the new config. */
+  readonly after?: string | null;
+  readonly message: string;
+}
+
+/** A message about a rendered config names the MachineConfigs that cause the change instead, if they are known. */
+export function withCauses<T extends FieldMessage>(
+  found: readonly T[],
+  rendered: string,
+  { before, after }: { before: Explainable | null; after: Explainable | null },
+): T[] {
+  if (found.length === 0) return [];
+  const [was, is] = [new Origins(before), new Origins(after)];
+  return found.map((each) => {
+    const now = each.after === null ? [] : is.ofField(each.field);
+    const names = now.length > 0 ? now : was.ofField(each.field);
+    const object = `MachineConfig ${rendered}`;
+    if (names.length === 0 || !each.message.startsWith(object)) return each;
+    const causes = `MachineConfig${names.length === 1 ? '' : 's'} ${listNames(names.sort(), { max: 10 })}`;
+    return Object.assign({}, each, { message: causes + each.message.slice(object.length) });
+  });
+}
+
+const ITEM_FIELD = /^spec\.config\.(\w+\.\w+)\[(.*)\](?:\.([^\]]+))?$/;
 
 /** The nouns of an explanation by field of the MachineConfig. */
 const SETTING_NOUNS: ReadonlyMap<string, string> = new Map([
@@ -55,6 +84,24 @@ class Origins {
     if (!this.#isKnown) return [];
     const found = item.noun === 'machine settings' ? this.#settings(item, side) : this.#thing(item, side);
     return [...new Set(found)];
+  }
+
+  /** By a field, such as `spec.fips` or `spec.config.storage.disks[/dev/sda].wipeTable`. */
+  ofField(field: string): string[] {
+    const setting = SETTING_NOUNS.get(field.slice('spec.'.length));
+    if (setting !== undefined) return this.#ofNoun(setting);
+    const [, list = '', name = '', leaf = ''] = ITEM_FIELD.exec(field) ?? [];
+    const noun = nounOfList(list);
+    if (noun === undefined) return field === 'spec.config.kernelArguments' ? this.#ofNoun('boot argument') : [];
+    const things = this.#things.get(`${noun} ${name}`) ?? [];
+    const setters = things.flatMap(({ fields }) => fields.filter((each) => leaf === '' || isPartOf(each.name, leaf)));
+    const found = setters.length > 0 ? setters.map(({ from }) => from) : things.map(({ setBy }) => setBy);
+    return [...new Set(found)];
+  }
+
+  #ofNoun(noun: string): string[] {
+    const things = [...this.#things.values()].flat().filter((thing) => thing.noun === noun);
+    return [...new Set(things.map(({ setBy }) => setBy))];
   }
 
   #settings({ fields }: ItemDiff, side: 'before' | 'after'): string[] {

@@ -419,7 +419,7 @@ describe('machines whose OS cannot have the config', () => {
       {
         code: 'SLW_UPDATE_OS',
         message: expect.stringMatching(
-          /^MachineConfigPool worker, machines worker-0, worker-2: MachineConfig rendered-worker-\w+, spec\.kernelArguments: Debian GNU\/Linux 13 \(trixie\) has neither rpm-ostree nor bootc/,
+          /^MachineConfigPool worker, machines worker-0, worker-2: MachineConfig 60-os, spec\.kernelArguments: Debian GNU\/Linux 13 \(trixie\) has neither rpm-ostree nor bootc/,
         ),
       },
     ]);
@@ -472,5 +472,49 @@ describe('a MachineConfig that no pool selects', () => {
 
   it('is none if it is nothing of these manifests', async () => {
     expect(await warnings({ machineConfigs: [typo] }, { machineConfigs: [chrony('a')] })).toEqual([]);
+  });
+});
+
+describe('a change that no running machine can make', () => {
+  const ignition = (more: object) => ({ config: { ignition: { version: '3.5.0' }, ...more } });
+  const mount = (options: object) =>
+    ignition({ storage: { filesystems: [{ device: '/dev/vdb', path: '/var/data', format: 'xfs', ...options }] } });
+  const directory = machineConfig('60-dir', 'worker', ignition({ storage: { directories: [{ path: '/opt/x' }] } }));
+  const user = machineConfig('60-user', 'worker', ignition({ passwd: { users: [{ name: 'ann' }] } }));
+
+  it.each<[string, SampleFleet['machineConfigs'], SampleFleet['machineConfigs'], string]>([
+    ['FIPS mode', [], [machineConfig('60-fips', 'worker', { fips: true })], 'MachineConfig 60-fips, spec.fips: '],
+    ['a directory', [], [directory], 'MachineConfig 60-dir, spec.config.storage.directories[/opt/x]: '],
+    ['a user', [], [user], 'MachineConfig 60-user, spec.config.passwd.users[ann]: '],
+    [
+      'what the MachineConfig no longer has',
+      [user],
+      [machineConfig('60-user', 'worker', {})],
+      'MachineConfig 60-user, spec.config.passwd.users[ann]: ',
+    ],
+    [
+      'a field that another MachineConfig overrides',
+      [machineConfig('60-disk', 'worker', mount({ wipeFilesystem: true }))],
+      [machineConfig('70-label', 'worker', mount({ label: 'data' }))],
+      'MachineConfig 70-label, spec.config.storage.filesystems[/dev/vdb].label: ',
+    ],
+    [
+      'an item of two MachineConfigs',
+      [],
+      [
+        machineConfig('60-disk', 'worker', mount({})),
+        machineConfig(
+          '70-label',
+          'worker',
+          ignition({ storage: { filesystems: [{ device: '/dev/vdb', format: 'xfs', label: 'data' }] } }),
+        ),
+      ],
+      'MachineConfigs 60-disk, 70-label, spec.config.storage.filesystems[/dev/vdb]: ',
+    ],
+  ])('names the MachineConfig that causes it: %s', async (_, before = [], after = [], expected) => {
+    const { problems } = await planSample({ ...fleet, machineConfigs: before }, { machineConfigs: after });
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`MachineConfigPool worker: ${expected}`),
+    ]);
   });
 });

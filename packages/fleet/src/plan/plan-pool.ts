@@ -8,7 +8,7 @@ import { readPoolFacts } from '../rollout/read-facts.ts';
 import { findUpdateLimits, formatOSLimits } from '../update/os-limits.ts';
 import type { PlannedConfig } from '../update/plan-update.ts';
 import type { Change, PathState, UpdatePlan } from '../update/update-plan.ts';
-import { withOrigins } from './change-origins.ts';
+import { type Explainable, withCauses, withOrigins } from './change-origins.ts';
 import type { NodePlan, PlannedChange, PlannedUpdate, PoolPlan, UnsupportedSetting } from './fleet-plan.ts';
 import { simulateRollout, type Updates } from './planned-rollout.ts';
 import type { Member, PoolSides } from './pool-config.ts';
@@ -145,17 +145,18 @@ async function updatesTo(
   { members, updates, sides, configs, showSecrets }: PoolRequest,
 ): Promise<PlannedUpdate[]> {
   const byConfig = Map.groupBy(members, ({ facts }) => facts.current);
-  const origins = [...byConfig.keys()].filter((name) => name !== null && name !== target);
+  const starts = [...byConfig.keys()].filter((name) => name !== null && name !== target);
   if (members.length === 0 && sides.targetBefore !== null && sides.targetBefore !== target) {
-    origins.push(sides.targetBefore);
+    starts.push(sides.targetBefore);
   }
   const planned: PlannedUpdate[] = [];
-  for (const from of origins.filter((name) => name !== null).sort()) {
+  for (const from of starts.filter((name) => name !== null).sort()) {
     const machines = byConfig.get(from) ?? [];
     const nodes = machines.map(({ facts }) => facts.name);
     const update = await updates.between(from, target);
-    const unsupported = update === null ? [] : findUnsupported(machines, update, configs);
-    planned.push({ ...describe({ from, to: target, nodes }, update, showSecrets), unsupported });
+    const origins = { before: findExplainable(sides, from), after: findExplainable(sides, target) };
+    const unsupported = update === null ? [] : withCauses(findUnsupported(machines, update, configs), target, origins);
+    planned.push({ ...describe({ from, to: target, nodes }, update, { origins, showSecrets }), unsupported });
   }
   return planned;
 }
@@ -180,12 +181,14 @@ function findUnsupported(
 function describe(
   way: Pick<PlannedUpdate, 'from' | 'to' | 'nodes'>,
   update: UpdatePlan | null,
-  showSecrets: boolean,
+  { origins, showSecrets }: { origins: Parameters<typeof withCauses>[2]; showSecrets: boolean },
 ): Omit<PlannedUpdate, 'unsupported'> {
   // An unknown effect counts as the worst.
   if (update === null) return { ...way, ...UNKNOWN };
-  const { actions, needsDrain, causes, irreconcilable, tolerated } = update;
+  const { actions, needsDrain, causes } = update;
   const changes = shownChanges(update.changes, showSecrets);
+  const irreconcilable = withCauses(update.irreconcilable, way.to, origins);
+  const tolerated = withCauses(update.tolerated, way.to, origins);
   return { ...way, actions, needsDrain, causes, changes, irreconcilable, tolerated };
 }
 
@@ -217,10 +220,11 @@ async function changesTo(target: string, from: string, request: PoolRequest): Pr
   const [before, after] = [configs.get(from), configs.get(target)];
   if (from === target || before === undefined || after === undefined) return [];
   const { items } = await diffRendered(before, after, { showSecrets });
-  const explainable = (name: string) =>
-    [sides.before, sides.after].find((side) => side.explainable?.rendered.name === name)?.explainable ?? null;
-  return withOrigins(items ?? [], explainable(from), explainable(target));
+  return withOrigins(items ?? [], findExplainable(sides, from), findExplainable(sides, target));
 }
+
+const findExplainable = ({ before, after }: PoolSides, name: string): Explainable | null =>
+  [before, after].find((side) => side.explainable?.rendered.name === name)?.explainable ?? null;
 
 // Groups of machines with the same effect.
 
