@@ -32,6 +32,7 @@ export {
   isAddressAllowed,
   isAddressRange,
   whyAddressRefused,
+  whyConnectionRefused,
   whyHostRefused,
   whyRedirectRefused,
 } from './resolve/address.ts';

@@ -23,6 +23,7 @@ import {
   type HostPolicy,
   proxyFor,
   whyAddressRefused,
+  whyConnectionRefused,
   whyHostRefused,
 } from '@slipway/ignition';
 import { Agent, type Dispatcher, ProxyAgent, request as send } from 'undici';
@@ -191,7 +192,7 @@ class AddressRefused extends Error {
     const why =
       first === undefined
         ? 'resolves to no address'
-        : `resolves to ${first.address}, which is not allowed: ${whyAddressRefused(first.address, hosts)}`;
+        : `resolves to ${first.address}, which is not allowed: ${whyConnectionRefused(first.address, hosts)}`;
     super(`the host name ${hostname} ${why}`);
     this.name = 'AddressRefused';
   }

@@ -96,13 +96,21 @@ export function whyRedirectRefused(from: readonly string[], to: string): string 
   return whyAddressRefused(to, { refusePrivate: !isIn(PRIVATE) });
 }
 
+/** The same, with the flag of our commands and controllers that allows it. */
+export function whyConnectionRefused(ip: string, policy: HostPolicy): string | null {
+  const why = whyAddressRefused(ip, policy);
+  return why === null
+    ? null
+    : `${why}; if it is intended, allow it with --allow-address ${ip}/${ip.includes(':') ? 128 : 32}`;
+}
+
 /** Why this host (a URL's `hostname`) is not allowed, before any lookup; null if it is. */
 export function whyHostRefused(host: string, policy: HostPolicy): string | null {
   if (policy.allowHosts !== undefined && !policy.allowHosts.some((pattern) => matchesHost(host, pattern))) {
     return 'it is not in the list of allowed hosts';
   }
   const literal = parseHostAddress(host);
-  return literal === null ? null : whyAddressRefused(literal, policy);
+  return literal === null ? null : whyConnectionRefused(literal, policy);
 }
 
 /** The address if a URL's `hostname` is one. The URL parser already maps 0x7f.1, 017700000001 etc. to 127.0.0.1. */

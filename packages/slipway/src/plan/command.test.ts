@@ -38,6 +38,33 @@ describe('slipway plan without a cluster', () => {
     expect(out).not.toContain('hunter2');
   });
 
+  it('names directories and links as such', async () => {
+    const storage = { directories: [{ path: '/opt/x' }], links: [{ path: '/opt/y', target: '/etc' }] };
+    const gone = machineConfig('60-gone', 'worker', []);
+    const spec = { config: { ignition: { version: '3.4.0' }, storage } };
+    const dir = await fleet({
+      'main/a.json': chrony('a'),
+      'main/b.json': { ...gone, spec },
+      'branch/a.json': chrony('a'),
+    });
+    const { out } = await plan(['--offline', '-f', join(dir, 'branch'), '--from', join(dir, 'main')]);
+    expect(out).toContain('    directory /opt/x: reboot (no node disruption policy entry covers /opt/x)\n');
+    expect(out).toContain('    link /opt/y: reboot (');
+  });
+
+  it('reports a change that disrupts no machine, because none is known', async () => {
+    const dir = await fleet({
+      'main/a.json': chrony('a'),
+      'branch/a.json': chrony('a'),
+      'branch/p.json': customPool('x'),
+    });
+    const { out, code } = await plan(['--offline', '-f', join(dir, 'branch'), '--from', join(dir, 'main')]);
+    expect(code).toBe(2);
+    expect(out.trimEnd().split('\n').at(-1)).toBe(
+      'Result: something changes; no machines are known here, and none would be drained or rebooted',
+    );
+  });
+
   it('exits 0 for the same fleet in other files', async () => {
     const dir = await fleet({ 'a/x.json': chrony('a'), 'b/y.json': { kind: 'List', items: [chrony('a')] } });
     const { out, code } = await plan(['--offline', '-f', join(dir, 'b'), '--from', join(dir, 'a')]);
@@ -156,7 +183,7 @@ describe('slipway plan without a cluster', () => {
     const dir = await fleet({ 'a.json': machineConfig('50-a', 'worker', [{ path: 'relative' }]) });
     const { out, err, code } = await plan(['--offline', '-f', dir]);
     expect(code).toBe(1);
-    expect(out).toContain('Result: this would fail');
+    expect(out).toContain('Result: this would fail; see the problems below\n');
     expect(out).not.toContain('stays at -');
     expect(err).toMatch(/^slipway: MachineConfigPool worker: MachineConfig 50-a, .*\[SLW_RENDER_INVALID\]$/m);
   });

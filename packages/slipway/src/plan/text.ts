@@ -127,9 +127,13 @@ const MAX_REASONS = 5;
 
 /** The most disruptive reasons come first, so that a short list includes them. */
 function reasonLines(
-  { causes, irreconcilable, tolerated, unsupported }: PlannedUpdate,
+  { causes, changes, irreconcilable, tolerated, unsupported }: PlannedUpdate,
   { verbose }: TextOptions,
 ): string[] {
+  const kinds = new Map<string, string>();
+  for (const change of changes) {
+    if (change.kind === 'path') kinds.set(change.path, (change.after ?? change.before)?.kind ?? 'file');
+  }
   const sorted = [...causes].sort((a, b) => computeRank(a) - computeRank(b));
   const shown = verbose ? sorted : sorted.slice(0, MAX_REASONS);
   const more = sorted.length - shown.length;
@@ -137,14 +141,16 @@ function reasonLines(
     ...irreconcilable.map(({ message }) => `    cannot be applied: ${message}`),
     ...unsupported.map(({ message, nodes }) => `    cannot be applied to ${nameList(nodes, verbose)}: ${message}`),
     ...tolerated.map(({ message }) => `    tolerated: ${message}`),
-    ...shown.map(causeText),
+    ...shown.map((cause) => causeText(cause, kinds)),
     ...(more > 0 ? [`    and ${more} more (-v shows them)`] : []),
   ];
 }
 
-function causeText({ item, actions, because }: Cause): string {
+/** For a policy, everything at a path is a file. */
+function causeText({ item, actions, because }: Cause, kinds: ReadonlyMap<string, string>): string {
   const cost = actions.length === 0 ? 'no action' : actions.map(actionText).join(', ');
-  return `    ${item.kind} ${item.name}: ${cost} (${because})`;
+  const kind = item.kind === 'file' ? (kinds.get(item.name) ?? item.kind) : item.kind;
+  return `    ${kind} ${item.name}: ${cost} (${because})`;
 }
 
 function computeRank({ actions }: Cause): number {
@@ -179,9 +185,9 @@ function resultText({ outcome, pools }: FleetPlan): string {
     case 'no change':
       return 'Result: nothing changes';
     case 'refused':
-      return 'Result: this would fail; see the problems';
+      return 'Result: this would fail; see the problems below';
     case 'no disruption':
-      return `Result: ${changeText(countAffected(pools, false))}`;
+      return `Result: ${changeText(countAffected(pools, false), pools)}`;
     case 'disruption':
       return `Result: ${disruptionText(countAffected(pools, true), countAffected(pools, false))}`;
   }
@@ -195,10 +201,12 @@ function countAffected(pools: readonly PoolPlan[], isDisruptive: boolean): numbe
   }).length;
 }
 
-const changeText = (machines: number): string =>
-  machines === 0
-    ? 'something changes, but no known machine is affected'
-    : `${count(machines, 'machine')} changed without a drain or reboot`;
+function changeText(machines: number, pools: readonly PoolPlan[]): string {
+  if (machines > 0) return `${count(machines, 'machine')} changed without a drain or reboot`;
+  return pools.some(({ nodes }) => nodes.length > 0)
+    ? 'something changes, but for no machine'
+    : 'something changes; no machines are known here, and none would be drained or rebooted';
+}
 
 function disruptionText(disrupted: number, others: number): string {
   if (disrupted === 0) return 'machines of these pools would be drained or rebooted, but none are known';

@@ -274,7 +274,9 @@ describe('remote content', () => {
       const far = await fleet({ 'a.json': remote(url) });
       const { err, code } = await render(['-f', far, '--pool', 'worker', '--fetch-timeout', '1']);
       expect(code).toBe(1);
-      expect(err).toContain('it is an address of a private network [SLW_RESOLVE_HOST]');
+      expect(err).toMatch(
+        /it is an address of a private network; if it is intended, allow it with --allow-address \S+\/(32|128) \[SLW_RESOLVE_HOST\]$/m,
+      );
     },
   );
 });

@@ -25,7 +25,7 @@ import {
   type Streams,
   toStreams,
 } from '@slipway/fleet';
-import { count } from '@slipway/base/text';
+import { count, listNames } from '@slipway/base/text';
 import { formatUnselected, unselectedMachineConfigs } from '@slipway/fleet/check';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, toArtifactJson, write, writeArtifact } from '../cli/io.ts';
@@ -184,9 +184,8 @@ export function formatRendering(
 const MAX_NAMES = 10;
 
 function formatNames(machineConfigs: readonly NamedObject[]): string {
-  const names = machineConfigs.slice(0, MAX_NAMES).map(({ metadata }) => metadata.name);
-  const more = machineConfigs.length - names.length;
-  return `${count(machineConfigs.length, 'MachineConfig')} (${names.join(', ')}${more > 0 ? ` and ${more} more` : ''})`;
+  const names = machineConfigs.map(({ metadata }) => metadata.name);
+  return `${count(names.length, 'MachineConfig')} (${listNames(names, { max: MAX_NAMES })})`;
 }
 
 function formatByteCount(bytes: number): string {
@@ -296,7 +295,7 @@ function describeMissingStreams({ pools }: FleetManifests): string[] {
   const asking = pools.filter(({ spec }) => spec.osImageStream !== undefined).map(({ metadata }) => metadata.name);
   if (asking.length === 0) return [];
   return [
-    `OS image streams: the manifests have no OSImageStream with a status, so spec.osImageStream of ${asking.join(', ')} is ignored, as with OSStreams off`,
+    `OS image streams: the manifests have no OSImageStream with a status, so spec.osImageStream of ${listNames(asking, { max: MAX_NAMES })} is ignored, as with OSStreams off`,
   ];
 }
 
