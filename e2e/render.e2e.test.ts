@@ -22,7 +22,7 @@ import {
   silentLog,
 } from '@slipway/kube';
 import type { ControllerDef, KubeObject, Resource, Store } from '@slipway/kube';
-import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
+import { configWithFile, customPool, machineConfig, machineConfigPool } from '@slipway/testing/builders';
 import { watchWrites } from '@slipway/testing/run-controllers';
 import { until } from '@slipway/testing/wait';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -57,6 +57,15 @@ describe('a fleet with nothing of its users', () => {
       expect(JSON.stringify(rendered.spec)).toContain('machine-config-daemon-firstboot.service');
       await untilWell(role);
     }
+  });
+
+  it('has the built-in one of arbiters while it has a pool of them', async () => {
+    const { admin } = fleet;
+    await admin.create(machineConfigPools, machineConfigPool('arbiter'));
+    const rendered = await renderedWith(admin, 'arbiter', '00-arbiter');
+    expect(JSON.stringify(rendered.spec)).toContain('machine-config-daemon-firstboot.service');
+    await admin.delete(machineConfigPools, { name: 'arbiter' }, {});
+    await until(async () => expect(await admin.find(machineConfigs, { name: '00-arbiter' })).toBeUndefined());
   });
 });
 
