@@ -42,6 +42,7 @@ export { resolve, type Resolved, type ResolveOptions } from './resolve/index.ts'
 export { DEFAULT_LIMITS, type ResolveLimits } from './resolve/limits.ts';
 export { maskUrl, type ResolveEntry } from './resolve/problem.ts';
 export { cleanPath } from './posix-path.ts';
+export { scanJson } from './json-scan.ts';
 export { type ResolveCode, resolveErrors } from './errors.ts';
 export { proxyFor, type ProxySettings } from './resolve/proxy.ts';
 export { diffConfigs, type ConfigDiff, type DiffOptions, type ItemDiff } from './diff/index.ts';

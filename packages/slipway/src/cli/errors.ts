@@ -12,6 +12,7 @@ export const commandErrors = {
   SLW_CLI_CRD_FOREIGN: 'another field manager owns one of our CRDs in this cluster',
   SLW_CLI_CRD_NOT_READY: 'the API server did not establish a CRD in time',
   SLW_CLI_MANIFEST: 'a manifest passed with -f is invalid',
+  SLW_CLI_FOREIGN: 'a file is the input of another tool, or nothing in Slipway acts on an object',
   SLW_CLI_POOL: 'the requested pool is not in the manifests',
   SLW_CLI_NOTHING_SUCH: 'the rendered config has no setting of the requested name',
   SLW_CLI_COMPARE: 'the two inputs cannot be compared',

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
-import { type MachineConfig, machineConfigKind, machineConfigs, RENDERED_PREFIX, validate } from '@slipway/api';
+import { type MachineConfig, machineConfigKind, machineConfigs, RENDERED_PREFIX } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { diffRendered, ProblemList } from '@slipway/fleet';
+import { checkShape } from '@slipway/fleet/check';
 import { formatDiff } from '@slipway/ignition';
 import { CommandError } from '../cli/errors.ts';
 import { type Io, describeSystemError, toJson, write } from '../cli/io.ts';
@@ -10,8 +11,8 @@ import type { ClusterOptions } from '../cli/program.ts';
 import { reportProblems, useCluster } from '../cli/run.ts';
 import { manifestsIn, readManifestFile, readManifests } from '../manifests/documents.ts';
 import { STDIN } from '../manifests/files.ts';
-import { type FleetManifests, manifestProblem } from '../manifests/fleet-manifests.ts';
-import { type ManifestDocument, toCodedProblem } from '../manifests/manifest-document.ts';
+import type { FleetManifests } from '../manifests/fleet-manifests.ts';
+import { errorsIn, type ManifestDocument, placeFinding, toCodedProblem } from '../manifests/manifest-document.ts';
 import { findPool, buildOfflineFleet } from '../render/render.ts';
 
 interface SideOptions extends RenderOptions, ClusterOptions {
@@ -97,15 +98,9 @@ function asItIs(documents: readonly ManifestDocument[]): Side | undefined {
   const { file, value } = document;
   if (value['kind'] === undefined && isRecord(value['ignition'])) return { title: file, spec: { config: value } };
   if (value['kind'] !== machineConfigKind.kind) return undefined;
-  const checked = validate(machineConfigKind, value);
-  if (!checked.ok) {
-    throw new ProblemList(
-      checked.problems.map(({ path, message }) =>
-        manifestProblem(document, path, path === '' ? message : `${path}: ${message}`),
-      ),
-    );
-  }
-  const { metadata, spec = {} } = checked.object;
+  const { object, findings } = checkShape(machineConfigKind, value);
+  if (object === null) throw new ProblemList(errorsIn(findings.map((finding) => placeFinding(document, finding))));
+  const { metadata, spec = {} } = object;
   return { title: `${file} (MachineConfig ${metadata.name})`, spec };
 }
 

@@ -2,11 +2,13 @@
 import { isRecord } from '@slipway/base/json';
 import { count } from '@slipway/base/text';
 import { type CodedProblem, ProblemList } from '@slipway/fleet';
+import { scanJson } from '@slipway/ignition';
 import { CommandError } from '../cli/errors.ts';
 import { findManifestFiles, nameOfFile, readText } from './files.ts';
+import { findForeign, findJsonComment, findTemplate } from './foreign.ts';
 import { collectManifests, type FleetManifests } from './fleet-manifests.ts';
 import { findLine, MAX_CHARACTERS_WITH_LINES } from './lines.ts';
-import { type ManifestDocument, type PlacedFinding, toCodedProblem } from './manifest-document.ts';
+import { errorsIn, type ManifestDocument, type PlacedFinding, placeFinding, warningsIn } from './manifest-document.ts';
 import { readYamlDocuments, type YamlDocument } from './yaml.ts';
 
 export interface ManifestFile {
@@ -26,33 +28,50 @@ export async function readManifests(
   stdin: AsyncIterable<Uint8Array>,
   namespace: string,
 ): Promise<FleetManifests> {
-  const { documents, problems } = await readDocuments(paths, stdin);
-  return manifestsIn(paths.join(', '), documents, namespace, problems);
+  const { documents, findings } = await readDocuments(paths, stdin);
+  return manifestsIn(paths.join(', '), documents, namespace, findings);
 }
 
-/** The documents of all files; unreadable files are problems. */
+/** The documents of all files. */
 export async function readDocuments(
   paths: readonly string[],
   stdin: AsyncIterable<Uint8Array>,
-): Promise<{ documents: ManifestDocument[]; problems: CodedProblem[] }> {
+): Promise<{ documents: ManifestDocument[]; findings: PlacedFinding[] }> {
   const documents: ManifestDocument[] = [];
-  const problems: CodedProblem[] = [];
+  const findings: PlacedFinding[] = [];
   let characters = 0;
   for await (const file of readManifestFiles(paths, stdin)) {
     characters += file.characters;
     if (characters > MAX_TOTAL_CHARACTERS) throw tooMuch();
     documents.push(...file.documents);
-    problems.push(...file.findings.map(toCodedProblem));
+    findings.push(...file.findings);
   }
-  return { documents, problems };
+  return { documents, findings };
 }
 
-/** One file at a time. An unreadable file does not end the reading. */
+/** One file at a time, without what is not for Slipway. An unreadable file does not end the reading. */
 export async function* readManifestFiles(
   paths: readonly string[],
   stdin: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<ManifestFile> {
-  for (const path of await findManifestFiles(paths)) yield await readManifestFile(path, stdin);
+  const named = new Set(paths);
+  for (const path of await findManifestFiles(paths)) {
+    yield withoutForeign(await readManifestFile(path, stdin), named.has(path));
+  }
+}
+
+function withoutForeign(file: ManifestFile, isNamed: boolean): ManifestFile {
+  const { name, characters } = file;
+  const findings = [...file.findings];
+  const documents = file.documents.filter((document) => {
+    const foreign = findForeign(document.value, { file: name, isNamed });
+    if (foreign !== null) findings.push(placeFinding(document, foreign));
+    return foreign === null;
+  });
+  if (file.documents.length + findings.length === 0) {
+    findings.push({ ...unreadable(name, null, 'it has no objects', 'SLW_CLI_FOREIGN'), severity: 'warning' });
+  }
+  return { name, characters, documents, findings };
 }
 
 export async function readManifestFile(path: string, stdin: AsyncIterable<Uint8Array>): Promise<ManifestFile> {
@@ -62,16 +81,17 @@ export async function readManifestFile(path: string, stdin: AsyncIterable<Uint8A
   return { name, characters: 0, documents: [], findings: [unreadable(name, null, read.message)] };
 }
 
-/** The fleet in `documents`. `name` describes all of them in messages; `problems` are earlier ones. */
+/** The fleet in `documents`. `name` describes all of them in messages; `findings` are those of reading them. */
 export function manifestsIn(
   name: string,
   documents: readonly ManifestDocument[],
   namespace: string,
+  findings: readonly PlacedFinding[] = [],
   problems: readonly CodedProblem[] = [],
 ): FleetManifests {
   const collected = collectManifests(documents, namespace);
-  if (!collected.ok) throw new ProblemList([...problems, ...collected.problems]);
-  if (problems.length > 0) throw new ProblemList(problems);
+  const all = [...errorsIn(findings), ...problems, ...(collected.ok ? [] : collected.problems)];
+  if (!collected.ok || all.length > 0) throw new ProblemList(all);
   const { manifests } = collected;
   if (manifests.machineConfigs.length + manifests.pools.length === 0) {
     throw new CommandError(
@@ -79,7 +99,7 @@ export function manifestsIn(
       `${name}: expected MachineConfigs and MachineConfigPools in .yaml, .yml or .json files, found ${formatIgnored(manifests)}`,
     );
   }
-  return manifests;
+  return { ...manifests, warnings: [...warningsIn(findings), ...manifests.warnings] };
 }
 
 function tooMuch(): CommandError {
@@ -120,15 +140,23 @@ export function parseDocuments(name: string, text: string): ManifestFile {
       findLine: hasLines ? (field) => findLine(text, index, field) : () => null,
     });
   });
-  const findings = parsed.flatMap((document) =>
-    document.ok ? [] : document.problems.map(({ line, message }) => unreadable(name, line, message)),
-  );
+  const problems = parsed.flatMap((document) => (document.ok ? [] : document.problems));
+  const template = problems.length === 0 ? null : findTemplate(name, text, problems[0]?.line ?? null);
+  const findings =
+    template === null
+      ? problems.map(({ line, message }) => unreadable(name, line, message))
+      : [unreadable(name, template.line, template.message, 'SLW_CLI_FOREIGN')];
   return { name, characters: text.length, documents, findings };
 }
 
-const unreadable = (file: string, line: number | null, message: string): PlacedFinding => ({
+const unreadable = (
+  file: string,
+  line: number | null,
+  message: string,
+  code: 'SLW_CLI_MANIFEST' | 'SLW_CLI_FOREIGN' = 'SLW_CLI_MANIFEST',
+): PlacedFinding => ({
   severity: 'error',
-  code: 'SLW_CLI_MANIFEST',
+  code,
   object: '',
   field: '',
   message,
@@ -140,17 +168,27 @@ const unreadable = (file: string, line: number | null, message: string): PlacedF
 function parseValues(text: string): YamlDocument[] {
   if (/^\s*[{[]/.test(text)) {
     try {
-      return [{ ok: true, value: JSON.parse(text) }];
+      const value: unknown = JSON.parse(text);
+      // The parser of YAML reports duplicate keys; JSON.parse keeps the last.
+      if (!hasDuplicateKeys(text)) return [{ ok: true, value }];
     } catch {
       // It may be YAML in flow style.
     }
   }
+  const comment = /^\s*(?:[{[]|\/[/*])/.test(text) ? findJsonComment(text) : null;
+  if (comment !== null) return [{ ok: false, problems: [comment] }];
   if (text.length > MAX_YAML_CHARACTERS) {
     const message = `expected at most ${MAX_YAML_CHARACTERS} characters of YAML, found ${text.length}. For larger files use JSON (kubectl get -o json)`;
     return [{ ok: false, problems: [{ line: null, message }] }];
   }
   return readYamlDocuments(text, MAX_YAML_CHARACTERS);
 }
+
+const SCAN_LIMITS = { depth: 100, values: 1_000_000 };
+
+/** Dumps of clusters have none. */
+const hasDuplicateKeys = (text: string): boolean =>
+  text.length <= MAX_CHARACTERS_WITH_LINES && scanJson(text, SCAN_LIMITS).duplicates.length > 0;
 
 /** Splits `kind: List` of kubectl, and the API's own lists, whose items have no kind. */
 function takeApart(document: ManifestDocument): ManifestDocument[] {

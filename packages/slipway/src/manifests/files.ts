@@ -4,6 +4,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { CommandError } from '../cli/errors.ts';
 import { describeSystemError } from '../cli/io.ts';
+import { whyBytesRefused } from './foreign.ts';
 
 /** Far more than a fleet needs; stops the search of a directory that was given by mistake. */
 const MAX_FILES = 10_000;
@@ -113,7 +114,9 @@ export async function readText(file: string, stdin: AsyncIterable<Uint8Array>): 
   } catch (error) {
     return refused(`it cannot be read: ${describeSystemError(error)}`);
   }
-  return { ok: true, text: new TextDecoder('utf-8').decode(Buffer.concat(chunks)) };
+  const bytes = Buffer.concat(chunks);
+  const refusal = whyBytesRefused(nameOfFile(file), bytes);
+  return refusal === null ? { ok: true, text: new TextDecoder('utf-8').decode(bytes) } : refused(refusal);
 }
 
 export const nameOfFile = (file: string): string => (file === STDIN ? 'stdin' : file);

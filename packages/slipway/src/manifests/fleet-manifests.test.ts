@@ -83,7 +83,7 @@ describe('the manifests of a fleet', () => {
     [
       'labels that are not strings',
       [machineConfig('99-a', { metadata: { name: '99-a', labels: { role: 5 } } })],
-      ['f.yaml, line 1: MachineConfig 99-a, metadata.labels["role"]: must be a string, not 5; write it in quotes'],
+      ['f.yaml, line 1: MachineConfig 99-a, metadata.labels.role: must be a string, not 5; write it in quotes'],
     ],
     [
       'an object without a name',

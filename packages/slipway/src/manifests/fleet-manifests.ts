@@ -7,16 +7,21 @@ import {
   machineConfigKind,
   type MachineConfigPool,
   machineConfigPoolKind,
-  MACHINE_CONFIGURATION_GROUP,
   OS_IMAGES_CONFIG_MAP,
   type OSImageStream,
   osImageStreamKind,
-  type Problem,
-  validate,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import type { CodedProblem } from '@slipway/fleet';
-import { type ManifestDocument, placeFinding, placeOf, toCodedProblem } from './manifest-document.ts';
+import { checkShape } from '@slipway/fleet/check';
+import {
+  errorsIn,
+  type ManifestDocument,
+  type PlacedFinding,
+  placeFinding,
+  placeOf,
+  warningsIn,
+} from './manifest-document.ts';
 
 /** The images that the platform provides. */
 export interface OsImages {
@@ -35,6 +40,10 @@ export interface FleetManifests {
   osImageStream: OSImageStream | undefined;
   /** Number of other objects by kind. */
   ignored: ReadonlyMap<string, number>;
+  /** What may be wrong, one sentence each. */
+  warnings: readonly string[];
+  /** Where each MachineConfig is, for problems with it. */
+  documents: ReadonlyMap<MachineConfig, ManifestDocument>;
 }
 
 export type CollectedManifests = { ok: true; manifests: FleetManifests } | { ok: false; problems: CodedProblem[] };
@@ -46,13 +55,12 @@ export function collectManifests(
 ): CollectedManifests {
   const collector = new Collector(namespace);
   for (const document of documents) collector.take(document);
-  return collector.problems.length > 0
-    ? { ok: false, problems: collector.problems }
-    : { ok: true, manifests: collector.manifests };
+  const { problems } = collector;
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, manifests: collector.manifests };
 }
 
 class Collector {
-  readonly problems: CodedProblem[] = [];
+  readonly #findings: PlacedFinding[] = [];
   readonly #namespace: string;
   readonly #machineConfigs = new Shelf<MachineConfig>(machineConfigKind);
   readonly #pools = new Shelf<MachineConfigPool>(machineConfigPoolKind);
@@ -64,6 +72,10 @@ class Collector {
     this.#namespace = namespace;
   }
 
+  get problems(): CodedProblem[] {
+    return errorsIn(this.#findings);
+  }
+
   get manifests(): FleetManifests {
     return {
       machineConfigs: this.#machineConfigs.objects,
@@ -72,6 +84,8 @@ class Collector {
       releaseVersion: this.#osImages?.version,
       osImageStream: this.#osImageStreams.objects[0],
       ignored: this.#ignored,
+      warnings: warningsIn(this.#findings),
+      documents: this.#machineConfigs.documents,
     };
   }
 
@@ -79,7 +93,7 @@ class Collector {
     const { value } = document;
     const header = parseHeader(value);
     const shelf = [this.#machineConfigs, this.#pools, this.#osImageStreams].find((each) => each.isFor(header));
-    if (shelf !== undefined) this.problems.push(...shelf.put(document));
+    if (shelf !== undefined) this.#findings.push(...shelf.put(document));
     else if (header.kind === configMaps.kind && this.#isOsImages(value)) this.#takeOsImages(document);
     else this.#ignored.set(header.kind, (this.#ignored.get(header.kind) ?? 0) + 1);
   }
@@ -94,7 +108,7 @@ class Collector {
     const { value } = document;
     const name = `ConfigMap ${OS_IMAGES_CONFIG_MAP}`;
     if (this.#osImages !== undefined) {
-      this.problems.push(twice(document, name, this.#osImages.document));
+      this.#findings.push(twice(document, name, this.#osImages.document));
       return;
     }
     const data = isRecord(value) && isRecord(value['data']) ? value['data'] : {};
@@ -107,7 +121,7 @@ class Collector {
       if (typeof image === 'string' && image !== '') images[field] = image;
       else if (image !== undefined && image !== '') {
         const path = `data.${key}`;
-        this.problems.push(manifestProblem(document, path, `${name}, ${path}: must be an image in quotes`));
+        this.#findings.push(manifestFinding(document, name, path, `${name}, ${path}: must be an image in quotes`));
       }
     }
     const { releaseVersion } = data;
@@ -128,60 +142,45 @@ export function parseHeader(value: unknown): Header {
 }
 
 /** The objects of one kind, each name once. */
-class Shelf<T extends { metadata: { name: string } }> {
-  readonly objects: T[] = [];
+export class Shelf<T extends { metadata: { name: string } }> {
+  readonly documents = new Map<T, ManifestDocument>();
   readonly #kind: Kind<T>;
-  readonly #documents = new Map<string, ManifestDocument>();
+  readonly #byName = new Map<string, ManifestDocument>();
 
   constructor(kind: Kind<T>) {
     this.#kind = kind;
   }
 
+  get objects(): T[] {
+    return [...this.documents.keys()];
+  }
+
   isFor({ group, kind }: Header): boolean {
-    return group === MACHINE_CONFIGURATION_GROUP && kind === this.#kind.kind;
+    return group === this.#kind.group && kind === this.#kind.kind;
   }
 
-  /** Adds an object, or returns its problems. */
-  put(document: ManifestDocument): CodedProblem[] {
-    const { value } = document;
-    const checked = validate(this.#kind, value);
-    const problems = [...(checked.ok ? [] : checked.problems), ...metadataProblems(value)];
-    if (!checked.ok || problems.length > 0) return problems.map((each) => this.#problemAt(document, each));
-    const { name } = checked.object.metadata;
-    const before = this.#documents.get(name);
-    if (before !== undefined) return [twice(document, `${this.#kind.kind} ${name}`, before)];
-    this.#documents.set(name, document);
-    this.objects.push(checked.object);
-    return [];
-  }
-
-  #problemAt(document: ManifestDocument, { path, message }: Problem): CodedProblem {
-    const { value } = document;
-    const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
-    const name = typeof metadata['name'] === 'string' ? ` ${metadata['name']}` : '';
-    return manifestProblem(document, path, `${this.#kind.kind}${name}${path === '' ? '' : `, ${path}`}: ${message}`);
+  /** Adds an object if it has no errors. */
+  put(document: ManifestDocument): PlacedFinding[] {
+    const { name: object, object: checked, findings } = checkShape(this.#kind, document.value);
+    const placed = findings.map((finding) => placeFinding(document, finding));
+    if (checked === null) return placed;
+    const { name } = checked.metadata;
+    const before = this.#byName.get(name);
+    if (before !== undefined) return [...placed, twice(document, object, before)];
+    // Without the value: the object has what is needed of it.
+    const place = { ...document, value: null };
+    this.#byName.set(name, place);
+    this.documents.set(checked, place);
+    return placed;
   }
 }
 
-/** kube-apiserver accepts only strings as values of labels and annotations. */
-function metadataProblems(value: unknown): Problem[] {
-  const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
-  return ['labels', 'annotations'].flatMap((field) => {
-    const texts = metadata[field];
-    if (texts === undefined || texts === null) return [];
-    const path = `metadata.${field}`;
-    if (!isRecord(texts)) return [{ path, message: 'must be a map of strings' }];
-    return Object.entries(texts)
-      .filter(([, text]) => typeof text !== 'string')
-      .map(([name, text]) => ({
-        path: `${path}[${JSON.stringify(name)}]`,
-        message: `must be a string, not ${isRecord(text) || Array.isArray(text) ? 'an object or a list' : String(text)}; write it in quotes`,
-      }));
-  });
-}
+export const manifestFinding = (
+  document: ManifestDocument,
+  object: string,
+  field: string,
+  message: string,
+): PlacedFinding => placeFinding(document, { severity: 'error', code: 'SLW_CLI_MANIFEST', object, field, message });
 
-export const manifestProblem = (document: ManifestDocument, field: string, message: string): CodedProblem =>
-  toCodedProblem(placeFinding(document, { severity: 'error', code: 'SLW_CLI_MANIFEST', object: '', field, message }));
-
-export const twice = (document: ManifestDocument, object: string, before: ManifestDocument): CodedProblem =>
-  manifestProblem(document, '', `${object} is already in ${placeOf(before)}; remove one of them`);
+const twice = (document: ManifestDocument, object: string, before: ManifestDocument): PlacedFinding =>
+  manifestFinding(document, object, '', `${object} is already in ${placeOf(before)}; remove one of them`);

@@ -1,5 +1,5 @@
 // An object in a manifest file. It knows its place: the file, the position in it and, for a problem, the line of a field.
-import type { CodedProblem } from '@slipway/fleet';
+import { type CodedProblem, formatProblem } from '@slipway/fleet';
 import type { Finding } from '@slipway/fleet/check';
 
 export interface ManifestDocument {
@@ -26,7 +26,7 @@ export const placeFinding = (document: ManifestDocument, finding: Finding): Plac
 });
 
 /** `fleet.yaml, line 7`, or `fleet.yaml, document 2, item 5` if the line is not known. */
-function formatPlace({ file, line, position }: Pick<PlacedFinding, 'file' | 'line' | 'position'>): string {
+export function formatPlace({ file, line, position }: Pick<PlacedFinding, 'file' | 'line' | 'position'>): string {
   if (line !== null) return `${file}, line ${line}`;
   return position === '' ? file : `${file}, ${position}`;
 }
@@ -39,3 +39,10 @@ export const toCodedProblem = (finding: PlacedFinding): CodedProblem => ({
   code: finding.code,
   message: `${formatPlace(finding)}: ${finding.message}`,
 });
+
+export const errorsIn = (findings: readonly PlacedFinding[]): CodedProblem[] =>
+  findings.filter(({ severity }) => severity === 'error').map(toCodedProblem);
+
+/** One sentence each. */
+export const warningsIn = (findings: readonly PlacedFinding[]): string[] =>
+  findings.filter(({ severity }) => severity === 'warning').map((finding) => formatProblem(toCodedProblem(finding)));

@@ -55,12 +55,13 @@ async function planOnline(options: PlanOptions, io: Io, progress: Progress): Pro
       '--from: expected together with --offline, found it without. Without --offline, the plan reads the current fleet from the cluster',
     );
   }
-  const { documents, problems } = await readDocuments(options.filename, io.stdin);
-  const given = appliedManifests(documents, problems);
+  const { documents, findings } = await readDocuments(options.filename, io.stdin);
+  const { given, notes } = appliedManifests(documents, findings);
   try {
-    return await useCluster(options, (client) =>
+    const result = await useCluster(options, (client) =>
       planCluster(client, options, progress, (before) => applyManifests(before, given)),
     );
+    return { plan: result.plan, notes: [...notes, ...result.notes] };
   } catch (error) {
     if (!isKubeError(error, 'SLW_KUBE_CONFIG_MISSING')) throw error;
     throw new CommandError('SLW_CLI_PLAN_SOURCE', `${error.message}, or plan without a cluster with --offline`, {

@@ -13,7 +13,6 @@ import {
   pods,
   RENDERED_PREFIX,
   SINGLETON_NAME,
-  validate,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { type CodedProblem, namedImages, type PlannedConfig, ProblemList, runningIn } from '@slipway/fleet';
@@ -21,8 +20,15 @@ import type { AppliedManifests, FleetState, Machines } from '@slipway/fleet/plan
 import type { Stored } from '@slipway/kube';
 import type { RenderOptions } from '../cli/options.ts';
 import { manifestsIn, readDocuments } from '../manifests/documents.ts';
-import { collectManifests, manifestProblem, parseHeader, twice } from '../manifests/fleet-manifests.ts';
-import { type ManifestDocument, placeOf } from '../manifests/manifest-document.ts';
+import { collectManifests, manifestFinding, parseHeader, Shelf } from '../manifests/fleet-manifests.ts';
+import {
+  errorsIn,
+  type ManifestDocument,
+  type PlacedFinding,
+  placeOf,
+  toCodedProblem,
+  warningsIn,
+} from '../manifests/manifest-document.ts';
 import { completeFleet, formatFleetNotes } from '../render/render.ts';
 
 export interface OfflineFleet {
@@ -40,21 +46,18 @@ export async function readOffline(
   stdin: AsyncIterable<Uint8Array>,
   options: RenderOptions,
 ): Promise<OfflineFleet> {
-  const { documents, problems } = await readDocuments(paths, stdin);
+  const { documents, findings } = await readDocuments(paths, stdin);
   const settings = settingsIn(documents);
   const { dump, problems: wrong } = machinesIn(documents);
-  const manifests = manifestsIn(paths.join(', '), documents, options.namespace, [
-    ...problems,
-    ...(settings.ok ? [] : settings.problems),
-    ...wrong,
-  ]);
+  const all = [...findings, ...settings.findings];
+  const manifests = manifestsIn(paths.join(', '), documents, options.namespace, all, wrong);
   const { controllerVersion, daemonImage } = options;
   const fleet = completeFleet(manifests, { osImages: namedImages(options), controllerVersion, daemonImage });
   const rendered = renderedIn(manifests.machineConfigs);
   const state: FleetState = {
     pools: fleet.pools,
     machineConfigs: fleet.machineConfigs,
-    settings: settings.ok ? settings.object : undefined,
+    settings: settings.object,
     osImages: fleet.osImages,
     streams: fleet.streams,
     running: runningIn({ pools: fleet.pools, nodes: dump.nodes, rendered, streams: fleet.streams }),
@@ -79,20 +82,20 @@ const PLANNED = [machineConfigKind, machineConfigPoolKind, machineConfigurationK
 /** The objects of -f. Throws for other kinds, because the plan would silently ignore them. */
 export function appliedManifests(
   documents: readonly ManifestDocument[],
-  problems: readonly CodedProblem[] = [],
-): AppliedManifests {
+  findings: readonly PlacedFinding[],
+): { given: AppliedManifests; notes: string[] } {
   const collected = collectManifests(documents);
   const settings = settingsIn(documents);
   const wrong: CodedProblem[] = [
-    ...problems,
+    ...errorsIn([...findings, ...settings.findings]),
     ...(collected.ok ? [] : collected.problems),
-    ...(settings.ok ? [] : settings.problems),
     ...documents.flatMap(findDocumentProblems),
-    ...(documents.length + problems.length === 0 ? [NOTHING] : []),
+    ...(documents.length + errorsIn(findings).length === 0 ? [NOTHING] : []),
   ];
-  if (wrong.length > 0 || !collected.ok || !settings.ok) throw new ProblemList(wrong);
-  const { machineConfigs, pools } = collected.manifests;
-  return { machineConfigs, pools, settings: settings.object };
+  if (wrong.length > 0 || !collected.ok) throw new ProblemList(wrong);
+  const { machineConfigs, pools, warnings } = collected.manifests;
+  const notes = [...warningsIn([...findings, ...settings.findings]), ...warnings].map((each) => `warning: ${each}`);
+  return { given: { machineConfigs, pools, settings: settings.object }, notes };
 }
 
 const NOTHING: CodedProblem = {
@@ -127,31 +130,24 @@ function nameIn(value: unknown): string {
   return typeof metadata['name'] === 'string' ? metadata['name'] : '';
 }
 
-type Settings = { ok: true; object: MachineConfiguration | undefined } | { ok: false; problems: CodedProblem[] };
+interface Settings {
+  readonly object: MachineConfiguration | undefined;
+  readonly findings: readonly PlacedFinding[];
+}
 
 /** The MachineConfiguration `cluster`, a singleton. */
 function settingsIn(documents: readonly ManifestDocument[]): Settings {
-  const { group, kind } = machineConfigurationKind;
-  const found = documents.filter(({ value }) => parseHeader(value).group === group && parseHeader(value).kind === kind);
-  const problems = found.flatMap((document) => {
-    const { value } = document;
-    const name = nameIn(value);
-    if (name !== SINGLETON_NAME) {
-      const text = `${kind} ${name}: expected the name ${SINGLETON_NAME}; any other is ignored`;
-      return [manifestProblem(document, 'metadata.name', text)];
-    }
-    const first = found.find((other) => nameIn(other.value) === name);
-    if (first !== undefined && first !== document) return [twice(document, `${kind} ${name}`, first)];
-    const checked = validate(machineConfigurationKind, value);
-    if (checked.ok) return [];
-    return checked.problems.map(({ path, message }) =>
-      manifestProblem(document, path, `${kind} ${name}, ${path}: ${message}`),
-    );
-  });
-  if (problems.length > 0) return { ok: false, problems };
-  const [only] = found;
-  const checked = only === undefined ? undefined : validate(machineConfigurationKind, only.value);
-  return { ok: true, object: checked?.ok === true ? checked.object : undefined };
+  const shelf = new Shelf(machineConfigurationKind);
+  const findings = documents
+    .filter(({ value }) => shelf.isFor(parseHeader(value)))
+    .flatMap((document): PlacedFinding[] => {
+      const name = nameIn(document.value);
+      if (name === SINGLETON_NAME) return shelf.put(document);
+      const object = `${machineConfigurationKind.kind} ${name}`;
+      const text = `${object}: expected the name ${SINGLETON_NAME}; any other is ignored`;
+      return [manifestFinding(document, object, 'metadata.name', text)];
+    });
+  return { object: shelf.objects[0], findings };
 }
 
 /** Nodes, pods and budgets from a dump of a cluster, in the format of `kubectl get -o json`. */
@@ -173,7 +169,7 @@ function machinesIn(documents: readonly ManifestDocument[]): { dump: Dump; probl
       if (group !== resource.group || kind !== resource.kind) return [];
       if (isIt(value)) return [value];
       const text = `${kind}: expected an object as returned by the API server, found missing or malformed fields`;
-      problems.push(manifestProblem(document, '', text));
+      problems.push(toCodedProblem(manifestFinding(document, kind, '', text)));
       return [];
     });
   return {

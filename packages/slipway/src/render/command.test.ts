@@ -213,9 +213,11 @@ describe('slipway render', () => {
     const { out, err, code } = await render(['-f', dir, '--pool', 'worker']);
     expect({ out, code }).toEqual({ out: '', code: 1 });
     expect(err).toMatch(
-      /^slipway: MachineConfig 50-a, spec\.config\.storage\.files\[0\]\.path: .*\[SLW_RENDER_INVALID\]$/m,
+      /^slipway: \S+a\.json, line 1: MachineConfig 50-a, spec\.config\.storage\.files\[0\]\.path: .*\[SLW_RENDER_INVALID\]$/m,
     );
-    expect(err).toMatch(/^slipway: MachineConfig 60-b, spec\.kernelType: .*\[SLW_RENDER_KERNEL_TYPE\]$/m);
+    expect(err).toMatch(
+      /^slipway: \S+b\.json, line 1: MachineConfig 60-b, spec\.kernelType: .*\[SLW_RENDER_KERNEL_TYPE\]$/m,
+    );
   });
 
   it('refuses invalid manifests, naming file and field', async () => {
@@ -227,7 +229,7 @@ describe('slipway render', () => {
   });
 
   it('refuses manifests without any object of a fleet', async () => {
-    const dir = await fleet({ 'a.yaml': 'kind: Secret\n' });
+    const dir = await fleet({ 'a.yaml': 'apiVersion: v1\nkind: Secret\n' });
     expect(await render(['-f', dir, '--pool', 'worker'])).toMatchObject({ thrown: 'SLW_CLI_MANIFEST', code: 1 });
   });
 });

@@ -12,6 +12,8 @@ const manifests = (more: Partial<FleetManifests> = {}): FleetManifests => ({
   releaseVersion: undefined,
   osImageStream: undefined,
   ignored: new Map(),
+  warnings: [],
+  documents: new Map(),
   ...more,
 });
 const options = { osImages: {}, controllerVersion: '1.2.3' };

@@ -34,6 +34,7 @@ import { version } from '../cli/program.ts';
 import { reportProblems } from '../cli/run.ts';
 import { readManifests, formatIgnored } from '../manifests/documents.ts';
 import type { FleetManifests, OsImages } from '../manifests/fleet-manifests.ts';
+import { placeOf } from '../manifests/manifest-document.ts';
 import { toYaml } from '../manifests/yaml.ts';
 import type { renderForms } from './command.ts';
 import { machineConfigReader, type ReadMachineConfig } from './remote-content.ts';
@@ -109,7 +110,7 @@ export async function readOfflineFleet(
 
 /** `streams` override those of the manifests. */
 export function buildOfflineFleet(manifests: FleetManifests, options: RenderOptions, streams?: Streams): OfflineFleet {
-  const read = machineConfigReader(options);
+  const read = withPlaces(machineConfigReader(options), manifests);
   const { controllerVersion, daemonImage } = options;
   const fleet = completeFleet(manifests, { osImages: namedImages(options), controllerVersion, daemonImage, streams });
   const unselected = formatUnselected(unselectedMachineConfigs(fleet.machineConfigs, fleet.pools));
@@ -117,6 +118,20 @@ export function buildOfflineFleet(manifests: FleetManifests, options: RenderOpti
     fleet,
     notes: [...formatFleetNotes(manifests, fleet), ...unselected.map((text) => `warning: ${text}`)],
     render: (pool) => renderOffline(fleet, pool, read),
+  };
+}
+
+/** Problems with a MachineConfig name its file and line. */
+function withPlaces(read: ReadMachineConfig, { documents }: FleetManifests): ReadMachineConfig {
+  return async (machineConfig) => {
+    const result = await read(machineConfig);
+    const document = documents.get(machineConfig);
+    if (result.ok || document === undefined) return result;
+    const problems = result.problems.map((problem) => {
+      const field = 'field' in problem && typeof problem.field === 'string' ? problem.field : '';
+      return { code: problem.code, message: `${placeOf(document, field)}: ${problem.message}` };
+    });
+    return { ok: false, problems };
   };
 }
 
@@ -162,7 +177,8 @@ export function findPool({ pools }: Pick<Fleet, 'pools'>, name: string): Machine
 /** What was ignored in the manifests, and what was assumed in addition. */
 export function formatFleetNotes(manifests: FleetManifests, fleet: Fleet): string[] {
   const ignored = manifests.ignored.size === 0 ? [] : [`ignored: ${formatIgnored(manifests)}`];
-  return [...ignored, ...fleet.assumptions.map((assumption) => `assumed: ${assumption}`)];
+  const warnings = manifests.warnings.map((warning) => `warning: ${warning}`);
+  return [...warnings, ...ignored, ...fleet.assumptions.map((assumption) => `assumed: ${assumption}`)];
 }
 
 /** The result in a few human-readable lines. */
