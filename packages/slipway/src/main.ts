@@ -15,6 +15,7 @@ import { renderCommand } from './render/command.ts';
 import { cancelCommand, pauseCommand, resumeCommand, rollbackCommand } from './rollout/command.ts';
 import { statusCommand } from './status/command.ts';
 import { streamsCommand } from './streams/command.ts';
+import { validateCommand } from './validate/command.ts';
 import { whyCommand } from './why/command.ts';
 
 const program = new Command('slipway')
@@ -42,6 +43,7 @@ const program = new Command('slipway')
   .addCommand(resumeCommand())
   .addCommand(cancelCommand())
   .addCommand(rollbackCommand())
+  .addCommand(validateCommand())
   .addCommand(renderCommand())
   .addCommand(explainCommand())
   .addCommand(diffCommand())
@@ -60,6 +62,7 @@ Examples:
   slipway bootimages                              show which image new machines boot, and why
   slipway pin release IMAGE --pool worker         pull the images of an upgrade onto every worker in advance
   slipway dataimage attach HOST URL --reboot      attach an ISO to a bare-metal host
+  slipway validate -f fleet/                      check manifests, without a cluster
   slipway render -f fleet/ --pool worker          render a pool’s config from manifests, without a cluster
 
 Every error ends with a code in brackets. docs/errors.md explains each code and what to do.`,

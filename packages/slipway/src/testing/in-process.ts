@@ -12,6 +12,7 @@ import { renderCommand } from '../render/command.ts';
 import { cancelCommand, pauseCommand, resumeCommand, rollbackCommand } from '../rollout/command.ts';
 import { statusCommand } from '../status/command.ts';
 import { streamsCommand } from '../streams/command.ts';
+import { validateCommand } from '../validate/command.ts';
 import { whyCommand } from '../why/command.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
 
@@ -30,6 +31,7 @@ const commands = {
   rollback: rollbackCommand,
   status: statusCommand,
   streams: streamsCommand,
+  validate: validateCommand,
   why: whyCommand,
 } as const;
 

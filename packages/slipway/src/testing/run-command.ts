@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from 'node:stream';
-import type { Command } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import type { Io } from '../cli/io.ts';
 
 export interface CommandResult {
@@ -41,7 +41,7 @@ export async function runCommand(
   } catch (failure) {
     if (!(failure instanceof Error) || !('code' in failure) || typeof failure.code !== 'string') throw failure;
     thrown = failure.code;
-    code = 1;
+    code = failure instanceof CommanderError ? failure.exitCode : 1;
     stderr.write(`${describe(failure)}\n`);
   }
   stdout.end();

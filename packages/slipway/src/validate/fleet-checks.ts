@@ -1,0 +1,105 @@
+// Checks over all files: duplicate objects, and MachineConfigs that no pool selects. Keeps no contents.
+import { type MachineConfigPool, machineConfigKind, machineConfigPoolKind } from '@slipway/api';
+import { isRecord } from '@slipway/base/json';
+import { missingPools } from '@slipway/fleet';
+import { checkShape, type LabelledMachineConfig, unselectedMachineConfigs } from '@slipway/fleet/check';
+import type { DocumentVerdict } from '../manifests/check-document.ts';
+import { manifestFinding } from '../manifests/fleet-manifests.ts';
+import {
+  formatPlace,
+  type ManifestDocument,
+  placeFinding,
+  type PlacedFinding,
+} from '../manifests/manifest-document.ts';
+
+interface Entry {
+  readonly machineConfig: LabelledMachineConfig;
+  /** Without its contents. */
+  readonly document: ManifestDocument;
+}
+
+export class FleetChecks {
+  readonly #places = new Map<string, Pick<PlacedFinding, 'file' | 'position'>>();
+  readonly #entries: Entry[] = [];
+  readonly #given: MachineConfigPool[] = [];
+  /** With the default pools. */
+  #pools: readonly MachineConfigPool[] = missingPools([]);
+  #hasInvalidPool = false;
+
+  /** Adds an object and returns what is wrong with it because of earlier ones. */
+  add(document: ManifestDocument, { kind, name: object }: Pick<DocumentVerdict, 'kind' | 'name'>): PlacedFinding[] {
+    const { name, namespace, labels, annotations } = readMetadata(document.value);
+    if (name === undefined) return [];
+    const identity = JSON.stringify([kind.group, kind.kind, kind.namespaced ? namespace : '', name]);
+    const before = this.#places.get(identity);
+    if (before !== undefined) {
+      const place = formatPlace({ ...before, line: null });
+      return [manifestFinding(document, object, '', `${object} is already in ${place}; remove one of them`)];
+    }
+    this.#places.set(identity, { file: document.file, position: document.position });
+    if (kind.kind === machineConfigPoolKind.kind) this.#addPool(document.value);
+    if (kind.kind === machineConfigKind.kind) {
+      const machineConfig = { metadata: { name, labels, annotations } };
+      this.#entries.push({
+        machineConfig,
+        document: this.#isSelected(machineConfig) ? withoutText(document) : withoutValue(document),
+      });
+    }
+    return [];
+  }
+
+  #addPool(value: unknown): void {
+    const { object } = checkShape(machineConfigPoolKind, value);
+    if (object === null) this.#hasInvalidPool = true;
+    else {
+      this.#given.push(object);
+      this.#pools = [...this.#given, ...missingPools(this.#given.map(({ metadata }) => metadata.name))];
+    }
+  }
+
+  #isSelected(machineConfig: LabelledMachineConfig): boolean {
+    return unselectedMachineConfigs([machineConfig], this.#pools).length === 0;
+  }
+
+  /** Warnings about the fleet as a whole. */
+  finish(): PlacedFinding[] {
+    // It may be the one that selects them.
+    if (this.#hasInvalidPool) return [];
+    return this.#entries.flatMap(({ machineConfig, document }) =>
+      unselectedMachineConfigs([machineConfig], this.#pools).map((finding) => placeFinding(document, finding)),
+    );
+  }
+}
+
+const withoutValue = (document: ManifestDocument): ManifestDocument => ({ ...document, value: null });
+
+/** For a MachineConfig that a pool selects already: the text of all files would take too much memory. */
+const withoutText = (document: ManifestDocument): ManifestDocument => ({
+  ...withoutValue(document),
+  findLine: () => null,
+});
+
+interface Metadata {
+  readonly name: string | undefined;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+function readMetadata(value: unknown): Metadata {
+  const metadata = isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
+  const { name, namespace, labels, annotations } = metadata;
+  return {
+    name: typeof name === 'string' ? name : undefined,
+    namespace: typeof namespace === 'string' ? namespace : '',
+    labels: stringsIn(labels),
+    annotations: stringsIn(annotations),
+  };
+}
+
+const stringsIn = (value: unknown): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(isRecord(value) ? value : {}).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
