@@ -86,7 +86,7 @@ describe('ignition validate', () => {
 
   it('reads a MachineConfig in JSON', async () => {
     const manifest = {
-      apiVersion: 'x/v1',
+      apiVersion: 'machineconfiguration.openshift.io/v1',
       kind: 'MachineConfig',
       metadata: { name: 'm' },
       spec: { config: config('3.2.0') },
@@ -116,22 +116,16 @@ describe('ignition validate', () => {
     ],
     ['broken YAML', ['validate', '-'], 'a: [', /^slipway ignition: stdin, line 1: /],
     [
-      'two documents',
-      ['validate', '-'],
-      'a: 1\n---\nb: 2\n',
-      /^slipway ignition: stdin: expected one YAML document, found 2/,
-    ],
-    [
       'another kind',
       ['validate', '-'],
       'apiVersion: v1\nkind: Pod\n',
-      /^slipway ignition: stdin: expected .* found kind Pod/,
+      /^slipway ignition: stdin, line 1: expected .* found kind Pod/,
     ],
     [
-      'no spec.config',
+      'a Butane config',
       ['validate', '-'],
-      'apiVersion: v1\nkind: MachineConfig\nspec: {}\n',
-      /with spec\.config, found none/,
+      'variant: openshift\nversion: 4.18.0\n',
+      /^slipway ignition: stdin, line 1: it is a Butane config, .*: butane --strict \| slipway validate -f -\n$/,
     ],
     ['a YAML bomb', ['validate', '-'], yamlBomb(), /YAML aliases expand to too much/],
     ['stdin twice', ['diff', '-', '-'], '', /stdin\) at most once/],
@@ -141,6 +135,65 @@ describe('ignition validate', () => {
     expect(err.split('\n')).toHaveLength(2);
     expect(out).toBe('');
     expect(code).toBeGreaterThan(0);
+  });
+});
+
+describe('ignition validate of MachineConfigs', () => {
+  const GROUP = 'machineconfiguration.openshift.io';
+  const machineConfig = (name: string, spec: object) => ({
+    apiVersion: `${GROUP}/v1`,
+    kind: 'MachineConfig',
+    metadata: { name, labels: { [`${GROUP}/role`]: 'worker' } },
+    spec,
+  });
+
+  it('accepts one with only kernel arguments', async () => {
+    const { out, err, code } = await slipway(
+      ['validate', '-'],
+      JSON.stringify(machineConfig('m', { kernelArguments: ['a'] })),
+    );
+    expect({ out, err, code }).toEqual({ out: 'stdin (MachineConfig m): valid\n', err: '', code: 0 });
+  });
+
+  it.each([
+    ['spec.kernelType', { kernelType: 'fast' }, 'SLW_RENDER_KERNEL_TYPE'],
+    ['spec.config.storage.files[0].mode', { config: config('3.4.0', { path: '/a', mode: 644 }) }, 'SLW_RENDER_MODE'],
+    ['spec.kernelArgs', { kernelArgs: ['a'] }, 'SLW_CLI_MANIFEST'],
+  ])('reports %s with line and code, like slipway validate', async (field, spec, problem) => {
+    const { out, code } = await slipway(['validate', '-'], JSON.stringify(machineConfig('m', spec)));
+    expect(out.startsWith(`stdin:1: error: MachineConfig m, ${field}: `)).toBe(true);
+    expect(out.endsWith(` [${problem}]\n`)).toBe(true);
+    expect(code).toBe(1);
+  });
+
+  it('reads several documents and Lists', async () => {
+    const list = { apiVersion: 'v1', kind: 'List', items: [machineConfig('b', {}), machineConfig('c', {})] };
+    const { out, code } = await slipway(['validate', '-'], `${MACHINE_CONFIG}---\n${JSON.stringify(list)}\n`);
+    expect(out).toBe(
+      'stdin (MachineConfig 99-worker): valid (spec 3.4.0)\nstdin (MachineConfig b): valid\nstdin (MachineConfig c): valid\n',
+    );
+    expect(code).toBe(0);
+  });
+
+  it('checks later files after one that cannot be read', async () => {
+    const bad = await save('bad.yaml', 'a: b: c\n');
+    const good = await save('good.ign', config('3.4.0'));
+    const { out, err, code } = await slipway(['validate', '/nonexistent/x.ign', bad, good]);
+    expect(out).toBe(`${good}: valid (spec 3.4.0)\n`);
+    expect(err.split('\n')).toHaveLength(3);
+    expect(code).toBe(1);
+  });
+
+  it('prints JSON with code and line', async () => {
+    const text = JSON.stringify(machineConfig('m', { kernelType: 'fast' }), null, 2);
+    const { out } = await slipway(['validate', '-', '-o', 'json'], text);
+    expect(JSON.parse(out)).toMatchObject([
+      {
+        name: 'stdin (MachineConfig m)',
+        valid: false,
+        report: [{ kind: 'error', path: 'spec.kernelType', code: 'SLW_RENDER_KERNEL_TYPE', line: 11 }],
+      },
+    ]);
   });
 });
 

@@ -3,7 +3,6 @@ import { maskedDiff } from '@slipway/fleet/masking';
 import {
   diffConfigs,
   formatDiff,
-  hasErrors,
   isAddressRange,
   isSpecVersion,
   resolve,
@@ -17,6 +16,7 @@ import { type Io, processIo, toJson, write } from '../cli/io.ts';
 import { addTo, readSeconds, showSecretsOption } from '../cli/options.ts';
 import { fetchPolicy } from '../render/remote-content.ts';
 import { runBatch } from './batch.ts';
+import { validateConfigs } from './validate-configs.ts';
 import { DEFAULT_TARGET, isSpec3, mergeAll } from './combine.ts';
 import {
   writeResult,
@@ -24,7 +24,6 @@ import {
   guarded,
   lines,
   type OutputOptions,
-  readAll,
   readTwo,
   readUsable,
   reportLines,
@@ -52,24 +51,10 @@ function validateCommand(io: Io): Command {
       examples(
         'slipway ignition validate worker.ign',
         'kubectl get mc 99-worker -o yaml | slipway ignition validate -',
+        'slipway ignition validate fleet/*.yaml',
       ),
     )
-    .action(
-      guarded(io, 1, async (files: string[], { output }: OutputOptions) => {
-        const inputs = await readAll(files, io);
-        const answers = inputs.map(({ name, version, report }) => ({
-          name,
-          version,
-          valid: !hasErrors(report),
-          report,
-        }));
-        const text = answers.map(({ name, version, valid, report }) =>
-          [...reportLines(name, report), ...(valid ? [`${name}: valid (spec ${version})`] : [])].join('\n'),
-        );
-        await write(io.stdout, output === 'json' ? toJson(answers) : `${text.join('\n')}\n`);
-        if (answers.some((answer) => !answer.valid)) io.setExitCode(1);
-      }),
-    );
+    .action(guarded(io, 1, (files: string[], { output }: OutputOptions) => validateConfigs(files, output, io)));
 }
 
 function mergeCommand(io: Io): Command {

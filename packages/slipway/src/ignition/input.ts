@@ -95,7 +95,7 @@ export function lines(all: string[]): string {
   return all.map((line) => `${line}\n`).join('');
 }
 
-interface Input {
+export interface Input {
   /** Name in messages: the file, and the MachineConfig if it contains one. */
   name: string;
   /** Null if the report has an error that prevented parsing. */
@@ -121,7 +121,7 @@ function interpret(name: string, bytes: Uint8Array): Input {
   return load(`${name} (MachineConfig ${manifestName(value)})`, configIn(name, value));
 }
 
-function load(name: string, input: Uint8Array | object): Input {
+export function load(name: string, input: Uint8Array | object): Input {
   const parsed = parse(input);
   if (parsed.config === null) return { name, config: null, version: parsed.version, report: parsed.report };
   return { name, ...parsed, report: [...parsed.report, ...validate(parsed.config)] };
@@ -131,7 +131,7 @@ function isUsable(input: Input): input is Input & { config: AnyConfig } {
   return input.config !== null && !hasErrors(input.report);
 }
 
-function tryJson(text: string): unknown {
+export function tryJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -139,7 +139,7 @@ function tryJson(text: string): unknown {
   }
 }
 
-function isManifest(value: unknown): value is { kind?: unknown; metadata?: unknown; spec?: unknown } {
+export function isManifest(value: unknown): value is { kind?: unknown; metadata?: unknown; spec?: unknown } {
   return isRecord(value) && 'apiVersion' in value && 'kind' in value;
 }
 
@@ -166,7 +166,7 @@ function asObject(name: string, value: unknown): object {
   throw new InputError(`${name}: expected an Ignition config or a MachineConfig, found no object`);
 }
 
-async function readBytes(name: string, source: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+export async function readBytes(name: string, source: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
