@@ -62,7 +62,7 @@ describe('YAML that cannot be read', () => {
     ],
     [
       'a: @b\n',
-      'x.yaml, line 1: a text must not start with @ or `, and | and > need a new line; put the text in quotes',
+      'x.yaml, line 1: a text must not start with @, % or `, and | and > need a new line; put the text in quotes',
     ],
     [
       'a: "\\d"\n',

@@ -98,7 +98,7 @@ export const REASONS: Readonly<Record<ErrorCode, string>> = {
   BAD_DQ_ESCAPE: 'in double quotes, \\ starts an escape such as \\n; write \\\\ for a backslash, or use single quotes',
   BAD_INDENT: 'the indentation does not match the lines above, or a bracket above is not closed',
   BAD_PROP_ORDER: 'a tag (!name) or an anchor (&name) is in the wrong place; it belongs between the key and its value',
-  BAD_SCALAR_START: 'a text must not start with @ or `, and | and > need a new line; put the text in quotes',
+  BAD_SCALAR_START: 'a text must not start with @, % or `, and | and > need a new line; put the text in quotes',
   BLOCK_AS_IMPLICIT_KEY:
     'a value contains a colon and a space (put it in quotes), or the line below has the wrong indentation',
   BLOCK_IN_FLOW: 'between { } and [ ] a value cannot be a block of lines; check the brackets above',

@@ -106,6 +106,25 @@ describe('slipway validate', () => {
     expect(code).toBe(1);
   });
 
+  it('reports objects of a singleton that Slipway does not read', async () => {
+    const named = (apiVersion: string, kind: string, name: string) => ({
+      apiVersion,
+      kind,
+      metadata: { name },
+      spec: {},
+    });
+    const dir = await fleet({
+      'a.json': named('operator.openshift.io/v1', 'MachineConfiguration', 'cluster'),
+      'b.json': named('operator.openshift.io/v1', 'MachineConfiguration', 'other'),
+      'c.json': named('config.openshift.io/v1', 'FeatureGate', 'other'),
+    });
+    const { out, code } = await validate(dir);
+    expect(out).toMatch(
+      /^b\.json:1: error: MachineConfiguration other.*cluster.*\nc\.json:1: warning: FeatureGate other.*cluster.*\n3 files/,
+    );
+    expect(code).toBe(1);
+  });
+
   it('reads Lists and several documents from stdin', async () => {
     const bad = machineConfig('60-b', 'worker', [], { kernelType: 'fast' });
     const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [fine, bad] }, null, 2);

@@ -1,8 +1,18 @@
-// Checks over all files: duplicate objects, and MachineConfigs that no pool selects. Keeps no contents.
-import { type MachineConfigPool, machineConfigKind, machineConfigPoolKind } from '@slipway/api';
+// Checks over all files: duplicate objects, a second object of a singleton, and MachineConfigs that no pool selects. Keeps
+// no contents.
+import {
+  featureGateKind,
+  infrastructureKind,
+  type Kind,
+  machineConfigKind,
+  type MachineConfigPool,
+  machineConfigPoolKind,
+  machineConfigurationKind,
+  SINGLETON_NAME,
+} from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { missingPools } from '@slipway/fleet';
-import { checkShape, type LabelledMachineConfig, unselectedMachineConfigs } from '@slipway/fleet/check';
+import { checkShape, type Finding, type LabelledMachineConfig, unselectedMachineConfigs } from '@slipway/fleet/check';
 import type { DocumentVerdict } from '../manifests/check-document.ts';
 import { manifestFinding } from '../manifests/fleet-manifests.ts';
 import {
@@ -26,8 +36,9 @@ export class FleetChecks {
   #pools: readonly MachineConfigPool[] = missingPools([]);
   #hasInvalidPool = false;
 
-  /** Adds an object and returns what is wrong with it because of earlier ones. */
-  add(document: ManifestDocument, { kind, name: object }: Pick<DocumentVerdict, 'kind' | 'name'>): PlacedFinding[] {
+  /** Adds an object and returns what is wrong with it in this fleet. */
+  add(document: ManifestDocument, verdict: DocumentVerdict): PlacedFinding[] {
+    const { kind, name: object } = verdict;
     const { name, namespace, labels, annotations } = readMetadata(document.value);
     if (name === undefined) return [];
     const identity = JSON.stringify([kind.group, kind.kind, kind.namespaced ? namespace : '', name]);
@@ -45,7 +56,7 @@ export class FleetChecks {
         document: this.#isSelected(machineConfig) ? withoutText(document) : withoutValue(document),
       });
     }
-    return [];
+    return findOtherSingleton(document, verdict, name);
   }
 
   #addPool(value: unknown): void {
@@ -69,6 +80,25 @@ export class FleetChecks {
       unselectedMachineConfigs([machineConfig], this.#pools).map((finding) => placeFinding(document, finding)),
     );
   }
+}
+
+/** Kinds of which Slipway reads one object. The API server refuses a second MachineConfiguration and takes the others. */
+const SINGLETONS: ReadonlyMap<Kind, Finding['severity']> = new Map<Kind, Finding['severity']>([
+  [machineConfigurationKind, 'error'],
+  [featureGateKind, 'warning'],
+  [infrastructureKind, 'warning'],
+]);
+
+function findOtherSingleton(
+  document: ManifestDocument,
+  { kind, name: object, findings }: DocumentVerdict,
+  name: string,
+): PlacedFinding[] {
+  const severity = SINGLETONS.get(kind);
+  const field = 'metadata.name';
+  if (severity === undefined || name === SINGLETON_NAME || findings.some((each) => each.field === field)) return [];
+  const message = `${object}, ${field}: expected ${SINGLETON_NAME}: Slipway reads no other ${kind.kind}`;
+  return [placeFinding(document, { severity, code: 'SLW_CLI_MANIFEST', object, field, message })];
 }
 
 const withoutValue = (document: ManifestDocument): ManifestDocument => ({ ...document, value: null });
