@@ -34,7 +34,7 @@ export function guarded<A extends unknown[]>(io: Io, exitCode: number, action: (
   };
 }
 
-export async function readAll(files: readonly string[], io: Io): Promise<Input[]> {
+async function readAll(files: readonly string[], io: Io): Promise<Input[]> {
   if (files.filter((file) => file === '-').length > 1)
     throw new InputError('expected "-" (stdin) at most once, found it twice');
   const inputs: Input[] = [];

@@ -42,7 +42,11 @@ export async function validateConfigs(
   const answers = results.filter((result) => 'report' in result);
   const failures = results.filter((result) => 'failure' in result);
   await write(io.stderr, lines(failures.map(({ failure }) => `slipway ignition: ${failure}`)));
-  if (output === 'json') await writeArtifact(io.stdout, toJson(answers.map(({ text: _, ...answer }) => answer)));
+  if (output === 'json')
+    await writeArtifact(
+      io.stdout,
+      toJson(answers.map(({ name, version, valid, report }) => ({ name, version, valid, report }))),
+    );
   else await write(io.stdout, lines(answers.flatMap(({ text }) => text)));
   if (failures.length > 0 || answers.some(({ valid }) => !valid)) io.setExitCode(1);
 }

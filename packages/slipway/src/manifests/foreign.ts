@@ -213,7 +213,7 @@ function findByKind(kind: string, name: string, apiVersion: unknown, source: For
       `expected ${expected}, found ${apiVersion === undefined ? 'none' : 'no text'}`,
     );
   }
-  if (/^kustomize\.config\.k8s\.io\//.test(apiVersion)) return kustomization(source);
+  if (apiVersion.startsWith('kustomize.config.k8s.io/')) return kustomization(source);
   const remedy =
     Object.hasOwn(KINDS_WITHOUT_EFFECT, kind) && isOpenShift(apiVersion) ? KINDS_WITHOUT_EFFECT[kind] : undefined;
   if (remedy !== undefined) {
