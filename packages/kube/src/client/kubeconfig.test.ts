@@ -309,12 +309,8 @@ describe('a kubeconfig that cannot be used names the field, what was expected an
   });
 
   it.each<[string, string, RegExp]>([
-    [
-      'broken YAML',
-      'users:\n- name: u\n  user: {token: SECRET\n',
-      /found a syntax error at line \d+, column \d+ \([A-Z_]+\)$/,
-    ],
-    ['two keys of one name', 'SECRET: 1\nSECRET: 2\n', /found a syntax error at line 2, column 1 \(DUPLICATE_KEY\)$/],
+    ['broken YAML', 'users:\n- name: u\n  user: {token: SECRET\n', /found a syntax error at line \d+$/],
+    ['two keys of one name', 'SECRET: 1\nSECRET: 2\n', /found a key that appears twice at line 2$/],
     ['an alias to nothing', 'token: *SECRET\n', /found an alias \(\*name\) that cannot be resolved$/],
     ['text', 'SECRET', /the file: expected an object, found a string$/],
   ])('%s, without quoting the file', async (_, text, expected) => {

@@ -98,7 +98,8 @@ function parseKubeconfig(path: string, text: string): unknown {
 function yamlProblem(error: unknown): string {
   if (!(error instanceof YAMLParseError)) return 'an alias (*name) that cannot be resolved';
   const [start] = error.linePos ?? [];
-  return `a syntax error${start === undefined ? '' : ` at line ${start.line}, column ${start.col}`} (${error.code})`;
+  const what = error.code === 'DUPLICATE_KEY' ? 'a key that appears twice' : 'a syntax error';
+  return `${what}${start === undefined ? '' : ` at line ${start.line}`}`;
 }
 
 export function accessFrom(
