@@ -5,10 +5,17 @@ import { type CodedProblem, ProblemList } from '@slipway/fleet';
 import { scanJson } from '@slipway/ignition';
 import { CommandError } from '../cli/errors.ts';
 import { findManifestFiles, nameOfFile, readText } from './files.ts';
-import { findForeign, findJsonComment, findTemplate } from './foreign.ts';
+import { findForeign, findJsonComment, findStrayLine, findTemplate } from './foreign.ts';
 import { collectManifests, type FleetManifests } from './fleet-manifests.ts';
 import { findLine, MAX_CHARACTERS_WITH_LINES } from './lines.ts';
-import { errorsIn, type ManifestDocument, type PlacedFinding, placeFinding, warningsIn } from './manifest-document.ts';
+import {
+  errorsIn,
+  type ManifestDocument,
+  type PlacedFinding,
+  placeFinding,
+  toCodedProblem,
+  warningsIn,
+} from './manifest-document.ts';
 import { readYamlDocuments, type YamlDocument } from './yaml.ts';
 
 export interface ManifestFile {
@@ -94,10 +101,10 @@ export function manifestsIn(
   if (!collected.ok || all.length > 0) throw new ProblemList(all);
   const { manifests } = collected;
   if (manifests.machineConfigs.length + manifests.pools.length === 0) {
-    throw new CommandError(
-      'SLW_CLI_MANIFEST',
-      `${name}: expected MachineConfigs and MachineConfigPools in .yaml, .yml or .json files, found ${formatIgnored(manifests)}`,
-    );
+    const message = `${name}: expected MachineConfigs and MachineConfigPools in .yaml, .yml or .json files, found ${formatIgnored(manifests)}`;
+    throw findings.length === 0
+      ? new CommandError('SLW_CLI_MANIFEST', message)
+      : new ProblemList([...findings.map(toCodedProblem), { code: 'SLW_CLI_MANIFEST', message }]);
   }
   return { ...manifests, warnings: [...warningsIn(findings), ...manifests.warnings] };
 }
@@ -140,7 +147,9 @@ export function parseDocuments(name: string, text: string): ManifestFile {
       findLine: hasLines ? (field) => findLine(text, index, field) : () => null,
     });
   });
-  const problems = parsed.flatMap((document) => (document.ok ? [] : document.problems));
+  const errors = parsed.flatMap((document) => (document.ok ? [] : document.problems));
+  const stray = errors.length === 0 ? null : findStrayLine(text);
+  const problems = stray === null ? errors : [stray];
   const template = problems.length === 0 ? null : findTemplate(name, text, problems[0]?.line ?? null);
   const findings =
     template === null

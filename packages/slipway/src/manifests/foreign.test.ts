@@ -95,13 +95,13 @@ describe('a file that is not a manifest for Slipway is recognised', () => {
       'a kind of the Machine Config Operator that has no effect',
       'kc.yaml',
       `apiVersion: ${GROUP}/v1\nkind: KubeletConfig\nmetadata:\n  name: pods\n`,
-      'warning kc.yaml, line 1: KubeletConfig pods: nothing in Slipway acts on a KubeletConfig; write its settings into the kubelet’s configuration file with a MachineConfig',
+      'warning kc.yaml, line 1: KubeletConfig pods: nothing in Slipway acts on this kind; write its settings into the kubelet’s configuration file with a MachineConfig',
     ],
     [
       'mirrors',
       'idms.yaml',
       'apiVersion: config.openshift.io/v1\nkind: ImageDigestMirrorSet\nmetadata:\n  name: m\n',
-      'warning idms.yaml, line 1: ImageDigestMirrorSet m: nothing in Slipway acts on a ImageDigestMirrorSet; write the mirrors into /etc/containers/registries.conf.d with a MachineConfig',
+      'warning idms.yaml, line 1: ImageDigestMirrorSet m: nothing in Slipway acts on this kind; write the mirrors into /etc/containers/registries.conf.d with a MachineConfig',
     ],
     [
       'a misspelt kind',
@@ -158,6 +158,18 @@ describe('a file that is not a manifest for Slipway is recognised', () => {
       'z.yaml',
       gzipSync(MACHINE_CONFIG),
       'error z.yaml: it is compressed with gzip. Unpack it: gunzip -c z.yaml | slipway validate -f -',
+    ],
+    [
+      'a merge conflict',
+      'conflict.yaml',
+      `${MACHINE_CONFIG}<<<<<<< HEAD\nspec: {}\n=======\nspec: {}\n>>>>>>> other\n`,
+      'error conflict.yaml, line 5: it has a merge conflict that is not resolved (<<<<<<<, =======, >>>>>>>)',
+    ],
+    [
+      'a line of Markdown',
+      'fence.yaml',
+      `\`\`\`yaml\n${MACHINE_CONFIG}\`\`\`\n`,
+      'error fence.yaml, line 1: it has a line with ``` from Markdown; remove it',
     ],
     [
       'JSON with comments',

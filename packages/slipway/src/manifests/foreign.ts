@@ -67,6 +67,21 @@ function templateMessage(file: string): string {
   return `it is a template ({{ … }}), not a manifest. Render it first, for Helm: helm template ${chart} | slipway validate -f -`;
 }
 
+/** Lines that other programs leave in a manifest. */
+const STRAY_LINES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:<{7}|>{7})(?: |$)/, 'it has a merge conflict that is not resolved (<<<<<<<, =======, >>>>>>>)'],
+  [/^\s*```/, 'it has a line with ``` from Markdown; remove it'],
+];
+
+/** A line that explains why the text cannot be read; null if there is none. */
+export function findStrayLine(text: string): YamlProblem | null {
+  for (const [index, line] of text.split('\n').entries()) {
+    const stray = STRAY_LINES.find(([pattern]) => pattern.test(line));
+    if (stray !== undefined) return { line: index + 1, message: stray[1] };
+  }
+  return null;
+}
+
 /** Where JSON has its first comment; null if it has none. */
 export function findJsonComment(text: string): YamlProblem | null {
   const withoutStrings = text.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '""');
@@ -192,7 +207,7 @@ const KINDS_WITHOUT_EFFECT: Readonly<Record<string, string>> = {
     'write its settings into /etc/crio/crio.conf.d and /etc/containers/storage.conf with a MachineConfig',
   MachineOSConfig: 'build the image yourself, and set it as spec.osImageURL of a MachineConfig',
   MachineOSBuild: 'build the image yourself, and set it as spec.osImageURL of a MachineConfig',
-  ControllerConfig: 'leave it out; the Machine Config Operator writes it',
+  ControllerConfig: 'leave it out, because the Machine Config Operator writes it',
   ImageDigestMirrorSet: 'write the mirrors into /etc/containers/registries.conf.d with a MachineConfig',
   ImageTagMirrorSet: 'write the mirrors into /etc/containers/registries.conf.d with a MachineConfig',
   ImageContentPolicy: 'write the mirrors into /etc/containers/registries.conf.d with a MachineConfig',
@@ -217,7 +232,7 @@ function findByKind(kind: string, name: string, apiVersion: unknown, source: For
   const remedy =
     Object.hasOwn(KINDS_WITHOUT_EFFECT, kind) && isOpenShift(apiVersion) ? KINDS_WITHOUT_EFFECT[kind] : undefined;
   if (remedy !== undefined) {
-    return found('warning', object, '', `nothing in Slipway acts on a ${kind}; ${remedy}`);
+    return found('warning', object, '', `nothing in Slipway acts on this kind; ${remedy}`);
   }
   // A wrong version of the right group is a finding of the check of the object.
   if (own !== undefined && !apiVersion.startsWith(`${own.group}/`)) {

@@ -40,6 +40,7 @@ describe('YAML that cannot be read', () => {
       'x.yaml, line 5: the key "role" appears twice (lines 3 and 5): keep one',
       'x.yaml, line 6: the key "kind" appears twice (lines 1 and 6): keep one',
     ],
+    ['{a: 1, a: 2}\n', 'x.yaml, line 1: the key "a" appears twice (both on line 1): keep one'],
     [
       'a: b: c\n',
       'x.yaml, line 1: a value contains a colon and a space (put it in quotes), or the line below has the wrong indentation',

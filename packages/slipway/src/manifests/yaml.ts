@@ -161,7 +161,7 @@ function describeDuplicate(text: string, document: Document, error: YAMLParseErr
       const second = keys.find((key) => key.range?.[0] === error.pos[0]);
       if (second === undefined) return undefined;
       const first = keys.find((key) => key.value === second.value)?.range?.[0] ?? error.pos[0];
-      const places = `lines ${lineAt(text, first)} and ${line}`;
+      const places = lineAt(text, first) === line ? `both on line ${line}` : `lines ${lineAt(text, first)} and ${line}`;
       message = `the key ${JSON.stringify(String(second.value).slice(0, 80))} appears twice (${places}): keep one`;
       return visit.BREAK;
     },

@@ -90,7 +90,7 @@ export function appliedManifests(
     ...errorsIn([...findings, ...settings.findings]),
     ...(collected.ok ? [] : collected.problems),
     ...documents.flatMap(findDocumentProblems),
-    ...(documents.length + errorsIn(findings).length === 0 ? [NOTHING] : []),
+    ...(documents.length + errorsIn(findings).length === 0 ? [...findings.map(toCodedProblem), NOTHING] : []),
   ];
   if (wrong.length > 0 || !collected.ok) throw new ProblemList(wrong);
   const { machineConfigs, pools, warnings } = collected.manifests;

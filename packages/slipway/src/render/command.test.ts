@@ -228,6 +228,20 @@ describe('slipway render', () => {
     expect(err).toMatch(/b\.json, line 1: MachineConfig 50-chrony, spec\.fips: .* \[SLW_CLI_MANIFEST\]$/m);
   });
 
+  it('reports files of other tools like slipway validate: errors end it, warnings do not', async () => {
+    const kubeletConfig = { apiVersion: chrony.apiVersion, kind: 'KubeletConfig', metadata: { name: 'a' } };
+    const dir = await fleet({ 'a.json': kubeletConfig, 'b.json': chrony });
+    const { err, code } = await render(['-f', dir, '--pool', 'worker']);
+    expect(err).toMatch(/^warning: \S+a\.json, line 1: KubeletConfig a: nothing in Slipway acts on this kind/m);
+    expect(code).toBe(0);
+    const butane = await fleet({ 'a.yaml': 'variant: openshift\nversion: 4.18.0\n', 'b.json': chrony });
+    const refused = await render(['-f', butane, '--pool', 'worker']);
+    expect(refused.err).toMatch(/^slipway: \S+a\.yaml, line 1: it is a Butane config, .* \[SLW_CLI_FOREIGN\]$/m);
+    expect(refused.code).toBe(1);
+    const only = await render(['-f', join(dir, 'a.json'), '--pool', 'worker']);
+    expect(only.err).toMatch(/KubeletConfig a: nothing .*\n.*expected MachineConfigs and MachineConfigPools/);
+  });
+
   it('refuses manifests without any object of a fleet', async () => {
     const dir = await fleet({ 'a.yaml': 'apiVersion: v1\nkind: Secret\n' });
     expect(await render(['-f', dir, '--pool', 'worker'])).toMatchObject({ thrown: 'SLW_CLI_MANIFEST', code: 1 });

@@ -83,6 +83,15 @@ describe('slipway validate', () => {
     expect(code).toBe(0);
   });
 
+  it('exits 0 with only objects that nothing acts on', async () => {
+    const kubeletConfig = { apiVersion: `${GROUP}/v1`, kind: 'KubeletConfig', metadata: { name: 'a' } };
+    const { out, err, code } = await validate(await fleet({ 'a.json': kubeletConfig }));
+    expect(out).toMatch(
+      /^a\.json:1: warning: KubeletConfig a: nothing in Slipway acts on this kind; .* \[SLW_CLI_FOREIGN\]\n/,
+    );
+    expect({ err, code }).toEqual({ err: '', code: 0 });
+  });
+
   it('knows the pools of all files, in any order', async () => {
     const dir = await fleet({ 'a.json': machineConfig('50-a', 'infra', []), 'z.json': customPool('infra') });
     expect((await validate(dir)).out).toBe('2 files, 2 objects: 0 errors, 0 warnings\n');

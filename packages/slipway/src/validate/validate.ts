@@ -26,7 +26,7 @@ export async function runValidate({ filename, output }: ValidateOptions, io: Io)
     // The form masks: `"Secret": 1` in a count of kinds is not a secret.
     await writeArtifact(io.stdout, formatValidation(validation, output));
     const errors = countErrors(validation);
-    if (errors === 0 && validation.objects === 0) throw nothingToCheck(filename, validation);
+    if (errors === 0 && isNothing(validation)) throw nothingToCheck(filename, validation);
     io.setExitCode(errors > 0 ? 1 : 0);
   } catch (error) {
     if (!isExpectedError(error)) throw error;
@@ -34,6 +34,10 @@ export async function runValidate({ filename, output }: ValidateOptions, io: Io)
     io.setExitCode(NOT_CHECKED);
   }
 }
+
+/** No object at all, of which something could be reported. */
+const isNothing = ({ objects, findings }: Validation): boolean =>
+  objects === 0 && findings.every(({ object }) => object === '');
 
 const nothingToCheck = (paths: readonly string[], { notChecked }: Validation): CommandError =>
   new CommandError(
