@@ -21,6 +21,7 @@ beforeAll(async () => {
     'new/a.json': after,
     'many.json': { kind: 'List', items: [before, other] },
     'bad.json': { ...before, spec: { config: { ignition: { version: '9.0.0' } } } },
+    'butane.yaml': 'variant: openshift\nversion: 4.18.0\n',
   });
 });
 afterAll(() => rm(dir, { recursive: true }));
@@ -67,6 +68,12 @@ describe('slipway diff', () => {
     const { thrown, err, out } = await diff(a, b);
     expect({ thrown, out }).toEqual({ thrown: code, out: '' });
     expect(err).toMatch(message);
+  });
+
+  it('recognises a file of another tool', async () => {
+    const { code, err } = await diff('before.json', 'butane.yaml');
+    expect(code).toBe(1);
+    expect(err).toMatch(/butane\.yaml, line 1: it is a Butane config, .*\[SLW_CLI_FOREIGN\]\n$/);
   });
 
   it('exits 1 if one side is invalid', async () => {

@@ -9,7 +9,7 @@ import { type Io, describeSystemError, toJson, write } from '../cli/io.ts';
 import type { RenderOptions } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { reportProblems, useCluster } from '../cli/run.ts';
-import { manifestsIn, readManifestFile, readManifests } from '../manifests/documents.ts';
+import { manifestsIn, readManifestFile, readManifests, withoutForeign } from '../manifests/documents.ts';
 import { STDIN } from '../manifests/files.ts';
 import type { FleetManifests } from '../manifests/fleet-manifests.ts';
 import { errorsIn, type ManifestDocument, placeFinding, toCodedProblem } from '../manifests/manifest-document.ts';
@@ -64,9 +64,12 @@ async function readSide(given: string, options: SideOptions, stdin: AsyncIterabl
     );
   }
   if (found === 'directory') return render(given, await readManifests([given], stdin, options.namespace), options);
-  const { documents, findings } = await readManifestFile(given, stdin);
-  if (findings.length > 0) throw new ProblemList(findings.map(toCodedProblem));
-  return asItIs(documents) ?? render(given, manifestsIn(given, documents, options.namespace), options);
+  const file = await readManifestFile(given, stdin);
+  if (file.findings.length > 0) throw new ProblemList(file.findings.map(toCodedProblem));
+  const only = asItIs(file.documents);
+  if (only !== undefined) return only;
+  const { documents, findings } = withoutForeign(file, true);
+  return render(given, manifestsIn(given, documents, options.namespace, findings), options);
 }
 
 async function kindOfPath(path: string): Promise<'file' | 'directory' | 'nothing'> {

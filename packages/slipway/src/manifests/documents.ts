@@ -67,7 +67,8 @@ export async function* readManifestFiles(
   }
 }
 
-function withoutForeign(file: ManifestFile, isNamed: boolean): ManifestFile {
+/** What is not for Slipway becomes findings. */
+export function withoutForeign(file: ManifestFile, isNamed: boolean): ManifestFile {
   const { name, characters } = file;
   const findings = [...file.findings];
   const documents = file.documents.filter((document) => {

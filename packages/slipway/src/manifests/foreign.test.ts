@@ -116,6 +116,12 @@ describe('a file that is not a manifest for Slipway is recognised', () => {
       `error group.yaml, line 1: MachineConfig 99-x, apiVersion: expected ${GROUP}/v1, found v1`,
     ],
     [
+      'a wrong group of another API',
+      'metal3.yaml',
+      'apiVersion: metal3.io.x/v1alpha1\nkind: DataImage\nmetadata:\n  name: a\n',
+      'error metal3.yaml, line 1: DataImage a, apiVersion: expected metal3.io/v1alpha1, found metal3.io.x/v1alpha1',
+    ],
+    [
       'no apiVersion',
       'version.yaml',
       'kind: MachineConfig\nmetadata:\n  name: 99-x\n',

@@ -2,7 +2,7 @@
 // nothing in Slipway acts on. An error if it could not be applied, a warning if the API server would accept it.
 import { isUtf8 } from 'node:buffer';
 import { basename, dirname } from 'node:path';
-import { kinds, MACHINE_CONFIGURATION_GROUP } from '@slipway/api';
+import { type Kind, kinds, MACHINE_CONFIGURATION_GROUP, METAL3_GROUP } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import { nearNames } from '@slipway/base/near-names';
 import type { Finding } from '@slipway/fleet/check';
@@ -216,9 +216,12 @@ const KINDS_WITHOUT_EFFECT: Readonly<Record<string, string>> = {
 
 const isOpenShift = (apiVersion: string): boolean => /^[a-z.]+\.openshift\.io\//.test(apiVersion);
 
+/** Other APIs have kinds such as MachineSet and Infrastructure too. */
+const isDistinctive = ({ install, group }: Kind): boolean => install === 'own' || group === METAL3_GROUP;
+
 function findByKind(kind: string, name: string, apiVersion: unknown, source: ForeignSource): Finding | null {
   const object = `${kind}${name}`;
-  const own = kinds.find((each) => each.kind === kind && each.install === 'own');
+  const own = kinds.find((each) => each.kind === kind && isDistinctive(each));
   const expected = own === undefined ? 'a group and version' : `${own.group}/${own.versions[0].name}`;
   if (typeof apiVersion !== 'string' || apiVersion === '') {
     return found(
