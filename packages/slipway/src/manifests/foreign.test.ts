@@ -211,6 +211,7 @@ describe('a file that is not a manifest for Slipway is recognised', () => {
       'with braces in a unit',
       `${MACHINE_CONFIG}spec:\n  config:\n    x: |\n      ExecStart=podman ps --format '{{.ID}}'\n`,
     ],
+    ['with braces in an annotation', MACHINE_CONFIG.replace('  name', '  annotations:\n    a: "{{ .ID }}"\n  name')],
     ['of another API', 'apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: x\n'],
   ])('but not a manifest %s', async (_, text) => {
     await save('fine.yaml', text);

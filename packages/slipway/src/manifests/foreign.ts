@@ -121,9 +121,9 @@ function nameIn(value: Readonly<Record<string, unknown>>): string {
 /** `name: {{ .Values.name }}` is a map whose key is a map; in quotes it is an impossible name. */
 function isTemplated(value: Readonly<Record<string, unknown>>): boolean {
   const { apiVersion, kind, metadata } = value;
-  return (
-    [apiVersion, kind, metadata].some((part) => JSON.stringify(part ?? '').includes('{{')) || hasMapAsKey(value, 0)
-  );
+  // Not annotations: tools store whole objects in them.
+  const { name, namespace, labels } = isRecord(metadata) ? metadata : {};
+  return JSON.stringify([apiVersion, kind, name, namespace, labels]).includes('{{') || hasMapAsKey(value, 0);
 }
 
 const MAX_DEPTH = 32;
