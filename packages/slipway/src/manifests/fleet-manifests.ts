@@ -10,10 +10,11 @@ import {
   OS_IMAGES_CONFIG_MAP,
   type OSImageStream,
   osImageStreamKind,
+  RENDERED_PREFIX,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
 import type { CodedProblem } from '@slipway/fleet';
-import { checkShape } from '@slipway/fleet/check';
+import { checkShape, isOfKind } from '@slipway/fleet/check';
 import {
   errorsIn,
   type ManifestDocument,
@@ -42,8 +43,8 @@ export interface FleetManifests {
   ignored: ReadonlyMap<string, number>;
   /** What may be wrong, one sentence each. */
   warnings: readonly string[];
-  /** Where each MachineConfig is, for problems with it. */
-  documents: ReadonlyMap<MachineConfig, ManifestDocument>;
+  /** Where each MachineConfig and pool is, for problems with it. */
+  documents: ReadonlyMap<object, ManifestDocument>;
 }
 
 export type CollectedManifests = { ok: true; manifests: FleetManifests } | { ok: false; problems: CodedProblem[] };
@@ -85,7 +86,7 @@ class Collector {
       osImageStream: this.#osImageStreams.objects[0],
       ignored: this.#ignored,
       warnings: warningsIn(this.#findings),
-      documents: this.#machineConfigs.documents,
+      documents: new Map<object, ManifestDocument>([...this.#machineConfigs.documents, ...this.#pools.documents]),
     };
   }
 
@@ -161,7 +162,7 @@ export class Shelf<T extends { metadata: { name: string } }> {
 
   /** Adds an object if it has no errors. */
   put(document: ManifestDocument): PlacedFinding[] {
-    const { name: object, object: checked, findings } = checkShape(this.#kind, document.value);
+    const { name: object, object: checked, findings } = checkShape(this.#kind, asStored(document.value));
     const placed = findings.map((finding) => placeFinding(document, finding));
     if (checked === null) return placed;
     const { name } = checked.metadata;
@@ -173,6 +174,17 @@ export class Shelf<T extends { metadata: { name: string } }> {
     this.documents.set(checked, place);
     return placed;
   }
+}
+
+/**
+ * A rendered MachineConfig is not an input of users, but the result of a controller or of `slipway render`: it is judged
+ * as in a dump of a cluster.
+ */
+function asStored(value: unknown): unknown {
+  if (!isOfKind(machineConfigKind, value) || !isRecord(value) || !isRecord(value['metadata'])) return value;
+  const { name } = value['metadata'];
+  if (typeof name !== 'string' || !name.startsWith(RENDERED_PREFIX)) return value;
+  return { ...value, metadata: { resourceVersion: '', ...value['metadata'] } };
 }
 
 export const manifestFinding = (

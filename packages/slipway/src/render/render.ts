@@ -34,7 +34,7 @@ import { version } from '../cli/program.ts';
 import { reportProblems } from '../cli/run.ts';
 import { readManifests, formatIgnored } from '../manifests/documents.ts';
 import type { FleetManifests, OsImages } from '../manifests/fleet-manifests.ts';
-import { placeOf } from '../manifests/manifest-document.ts';
+import { type ManifestDocument, placeOf } from '../manifests/manifest-document.ts';
 import { toYaml } from '../manifests/yaml.ts';
 import type { renderForms } from './command.ts';
 import { machineConfigReader, type ReadMachineConfig } from './remote-content.ts';
@@ -117,7 +117,7 @@ export function buildOfflineFleet(manifests: FleetManifests, options: RenderOpti
   return {
     fleet,
     notes: [...formatFleetNotes(manifests, fleet), ...unselected.map((text) => `warning: ${text}`)],
-    render: (pool) => renderOffline(fleet, pool, read),
+    render: (pool) => renderOffline(fleet, pool, { read, manifests }),
   };
 }
 
@@ -127,15 +127,27 @@ function withPlaces(read: ReadMachineConfig, { documents }: FleetManifests): Rea
     const result = await read(machineConfig);
     const document = documents.get(machineConfig);
     if (result.ok || document === undefined) return result;
-    const problems = result.problems.map((problem) => {
-      const field = 'field' in problem && typeof problem.field === 'string' ? problem.field : '';
-      return { code: problem.code, message: `${placeOf(document, field)}: ${problem.message}` };
-    });
-    return { ok: false, problems };
+    return { ok: false, problems: result.problems.map((problem) => atPlace(document, problem)) };
   };
 }
 
-async function renderOffline(fleet: Fleet, pool: MachineConfigPool, read: ReadMachineConfig): Promise<Rendering> {
+function atPlace(document: ManifestDocument, problem: CodedProblem): CodedProblem {
+  const field = 'field' in problem && typeof problem.field === 'string' ? problem.field : '';
+  return { code: problem.code, message: `${placeOf(document, field)}: ${problem.message}` };
+}
+
+/** Problems with the pool itself do the same. */
+function placePoolProblem(problem: CodedProblem, pool: MachineConfigPool, { documents }: FleetManifests): CodedProblem {
+  const document = documents.get(pool);
+  const isOfPool = 'object' in problem && problem.object === `MachineConfigPool ${pool.metadata.name}`;
+  return document === undefined || !isOfPool ? problem : atPlace(document, problem);
+}
+
+async function renderOffline(
+  fleet: Fleet,
+  pool: MachineConfigPool,
+  { read, manifests }: { read: ReadMachineConfig; manifests: FleetManifests },
+): Promise<Rendering> {
   const images = osImagesOfPool(pool, fleet);
   const { machineConfigs, controllerVersion } = fleet;
   const { selected, problems, request } = await prepareRender(pool, {
@@ -144,7 +156,7 @@ async function renderOffline(fleet: Fleet, pool: MachineConfigPool, read: ReadMa
     images,
     controllerVersion,
   });
-  if (request === null) throw new ProblemList(problems);
+  if (request === null) throw new ProblemList(problems.map((each) => placePoolProblem(each, pool, manifests)));
   const result = await renderPool(request);
   if (!result.ok) throw new ProblemList(result.problems.map((problem) => suggestVersion(problem, fleet)));
   return { ...result, pool, machineConfigs: selected, stream: images.decided };
