@@ -65,8 +65,10 @@ async function walk(directory: string, depth: number, found: ManifestFileList): 
       `${directory}: expected at most ${MAX_DEPTH} levels of directories, found more. Use -f with a deeper directory`,
     );
   }
-  const names = (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
-  for (const name of names) {
+  const names = await readdir(directory).catch(() => null);
+  // Reading reports a directory that may not be listed.
+  if (names === null) found.add(directory, join(directory, '/'));
+  for (const name of (names ?? []).filter((each) => !each.startsWith('.')).sort()) {
     const path = join(directory, name);
     const entry = await stat(path).catch(() => undefined);
     if (entry?.isDirectory() === true) await walk(path, depth + 1, found);
