@@ -277,7 +277,7 @@ describe('admission policies', () => {
       expect(answer).toMatchObject({ ok: false });
       expect(errors).not.toStrictEqual([]);
       const message = answer.ok ? '' : answer.message;
-      const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, path]) => path);
+      const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, path = '']) => path);
       const found = errors.filter((error) => error.message.includes('unknown field')).map(({ field }) => field);
       expect(found.toSorted()).toStrictEqual(unknown.toSorted());
       // In the words of the policy, unless the content is at fault: there the message for machines says more.

@@ -1,6 +1,8 @@
 // Objects that a user creates, whose verdict offline must be that of the API server.
 import { builtInLabel, osStreamAnnotation, poolLabel, ROLE_LABEL, targetConfigAnnotation } from '@slipway/api';
 
+type Verdict = [title: string, object: { apiVersion: string; kind: string; [field: string]: unknown }];
+
 const GROUP = 'machineconfiguration.openshift.io';
 const LONG = 'a'.repeat(64);
 
@@ -39,7 +41,7 @@ const image = (url: string, metadata: object = {}) => ({
 
 const owner = { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'u' };
 
-export const acceptedObjects: [title: string, object: { apiVersion: string; kind: string }][] = [
+export const acceptedObjects: Verdict[] = [
   ['a MachineConfig without a spec', config({})],
   [
     'any field below spec.config that Ignition ignores',
@@ -73,7 +75,7 @@ export const acceptedObjects: [title: string, object: { apiVersion: string; kind
   ['an ISO restored from a backup', image('http://a/b', { annotations: { 'slipway.dev/data-image': '{"of":"x"}' } })],
 ];
 
-export const refusedObjects: [title: string, object: { apiVersion: string; kind: string }][] = [
+export const refusedObjects: Verdict[] = [
   ['an abbreviated field', config({ spec: { kernelArgs: ['a'] } })],
   [
     'a field at the wrong level, one of metadata and a null',

@@ -49,9 +49,9 @@ export function findRefusals<T>({ group, plural }: Kind<T>, object: T): Problem[
   return ourPolicies
     .filter(({ resource }) => resource.group === group && resource.plural === plural)
     .flatMap(({ validations }) => {
-      const refusals = validations.flatMap(({ field: path = '', refuses }) => {
-        const message = refuses?.(object);
-        return message === undefined ? [] : [{ path, message }];
+      const refusals = validations.flatMap((validation) => {
+        const message = validation.refuses?.(object);
+        return message === undefined ? [] : [{ path: validation.field ?? '', message }];
       });
       // The API server names the first one.
       return refusals.slice(0, 1);
