@@ -1,7 +1,7 @@
 import { type MachineConfigPool, machineConfigPools, type Node, nodes } from '@slipway/api';
 import type { StoreReader, Stored } from '@slipway/kube';
 import { describe, expect, it } from 'vitest';
-import { createFleetViews } from './fleet-index.ts';
+import { computeRunInterval, createFleetViews } from './fleet-index.ts';
 
 const role = (name: string) => `node-role.kubernetes.io/${name}`;
 const pool = (name: string): Stored<MachineConfigPool> => ({
@@ -30,6 +30,16 @@ function reading(objects: { pools: Stored<MachineConfigPool>[]; nodes: Stored<No
     };
   }) as StoreReader;
 }
+
+it.each([
+  [0, 0],
+  [3, 1],
+  [100, 50],
+  [5000, 500],
+])('with %i machines, decisions about all of them are at least %i ms apart', (count, ms) => {
+  const objects = { pools: [], nodes: Array.from({ length: count }, (_, index) => node(`n${index}`)) };
+  expect(computeRunInterval('worker', reading(objects))).toBe(ms);
+});
 
 describe('pool membership', () => {
   const objects = { pools: [pool('worker')], nodes: [node('a', 'worker'), node('b', 'worker', 'gpu'), node('c')] };

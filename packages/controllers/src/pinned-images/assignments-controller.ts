@@ -1,12 +1,12 @@
 // Assigns each machine its PinnedImageSets, and whether it may pull now: one annotation of its MachineConfigNode.
-import { machineConfigNodes, machineConfigPools, nodes, pinAssignmentAnnotation, SINGLETON_NAME } from '@slipway/api';
+import { machineConfigNodes, machineConfigPools, pinAssignmentAnnotation, SINGLETON_NAME } from '@slipway/api';
 import { forEachLimit } from '@slipway/base/concurrency';
 import { assignSets, encodeAssignment, type PinAssignment } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type Gate, isKubeError, type Metrics } from '@slipway/kube';
 import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
-import { createPinViews } from '../fleet-index.ts';
+import { computeRunInterval, createPinViews } from '../fleet-index.ts';
 import { fleetNodes, imageSets, pinRecords } from '../sources.ts';
-import { computeRunInterval, FIELD_MANAGER, poolSetsController } from './pool-sets-controller.ts';
+import { FIELD_MANAGER, poolSetsController } from './pool-sets-controller.ts';
 import { summariesController } from './summaries-controller.ts';
 
 export interface PinnedImagesOptions {
@@ -50,7 +50,7 @@ function assignmentsController(): ControllerDef {
     owns: [{ resource: machineConfigNodes }],
     startsWith: [SINGLETON_NAME],
     settleMs: SETTLE_MS,
-    minIntervalMs: (_, read) => computeRunInterval(read(nodes).size),
+    minIntervalMs: computeRunInterval,
     async reconcile(_, context) {
       const { read } = context;
       const now = context.now().getTime();

@@ -8,9 +8,6 @@ import { everyPool, imageSets, listImageSets } from '../sources.ts';
 /** Shared by all controllers of pinned images. */
 export const FIELD_MANAGER = 'slipway-pinned-images';
 
-/** A decision reads every machine: while hundreds report per second, one run handles several reports. */
-export const computeRunInterval = (machines: number): number => Math.min(500, Math.floor(machines / 2));
-
 /** Sets that a user added to a pool stay. */
 const withdrawSets: Gate['whenOff'] = async (context) => {
   for await (const pool of context.client.list(machineConfigPools, { signal: context.signal })) {

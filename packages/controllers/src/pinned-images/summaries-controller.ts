@@ -12,9 +12,9 @@ import {
 import { again, type Context, type ControllerDef, done, type Gate, type Metrics, type Stored } from '@slipway/kube';
 import { PINNED_IMAGES_GATE } from '../feature-gates.ts';
 import { Gauge } from 'prom-client';
-import { createPinViews, type PinView } from '../fleet-index.ts';
+import { computeRunInterval, createPinViews, type PinView } from '../fleet-index.ts';
 import { everyPool, fleetNodes, imageSets, pinRecords, listImageSets } from '../sources.ts';
-import { computeRunInterval, FIELD_MANAGER } from './pool-sets-controller.ts';
+import { FIELD_MANAGER } from './pool-sets-controller.ts';
 
 type Pool = Stored<MachineConfigPool>;
 
@@ -31,7 +31,7 @@ export function summariesController(metrics?: Pick<Metrics, 'registry'>): Contro
     name: 'pin-summaries',
     gate: { name: PINNED_IMAGES_GATE, whenOff: withdrawSummaries },
     fieldManager: FIELD_MANAGER,
-    minIntervalMs: (_, read) => computeRunInterval(read(nodes).size),
+    minIntervalMs: computeRunInterval,
     reads: [
       { resource: machineConfigPools },
       { ...imageSets, keysOf: everyPool },

@@ -1,6 +1,7 @@
 import { inUseLabel, type MachineConfig, machineConfigPools, machineConfigs, poolLabel } from '@slipway/api';
 import { type RenderedConfigFacts, retain } from '@slipway/fleet';
 import { again, type Context, type ControllerDef, done, type StoreReader, type Stored } from '@slipway/kube';
+import { computeRunInterval } from '../fleet-index.ts';
 import { renderedMachineConfigs } from '../sources.ts';
 import { isReferenced, listPoolConfigs, referringSources } from './references.ts';
 
@@ -15,6 +16,7 @@ export function renderedConfigsController({ keep }: RetentionOptions): Controlle
     name: 'rendered-configs',
     reads: [renderedMachineConfigs, { resource: machineConfigPools }, ...referringSources],
     owns: [{ resource: machineConfigs }],
+    minIntervalMs: computeRunInterval,
     async reconcile(name, context) {
       const { read, now } = context;
       const pool = read(machineConfigPools).get(name);

@@ -22,6 +22,7 @@ import {
   type StoreReader,
   type Stored,
 } from '@slipway/kube';
+import { computeRunInterval } from '../fleet-index.ts';
 import { renderedMachineConfigs } from '../sources.ts';
 import { isIntact } from './intact.ts';
 import { isReferenced, listPoolConfigs, referringSources } from './references.ts';
@@ -48,6 +49,7 @@ export function renderedCopiesController({ namespace }: { namespace: string }): 
     name: 'rendered-copies',
     reads: [renderedMachineConfigs, { resource: machineConfigPools }, copies, ...referringSources],
     owns: [{ resource: machineConfigs }, { resource: secrets }],
+    minIntervalMs: computeRunInterval,
     async reconcile(pool, context) {
       const { copy, restore, lost, drop } = planCopies(await readRenderedFacts(pool, context));
       for (const name of copy) await makeCopy({ pool, name, namespace }, context);

@@ -32,7 +32,7 @@ import {
   type Stored,
 } from '@slipway/kube';
 import { OS_STREAMS_GATE, PINNED_IMAGES_GATE, pinsImages, usesStreams } from '../feature-gates.ts';
-import { createFleetViews, type FleetView } from '../fleet-index.ts';
+import { computeRunInterval, createFleetViews, type FleetView } from '../fleet-index.ts';
 import {
   everyPool,
   fleetNodes,
@@ -66,13 +66,6 @@ type Pool = Stored<MachineConfigPool>;
 
 /** The watch event of an assignment triggers the next batch. This covers nodes that changed in between. */
 const REMAINING_REQUEUE_MS = 500;
-/**
- * A decision reads every machine, and a thousand updating machines cause hundreds of changes a second: one run handles
- * several. Not noticeable in a small fleet.
- */
-const MAX_RUN_INTERVAL_MS = 500;
-const computeRunInterval = (machines: number): number => Math.min(MAX_RUN_INTERVAL_MS, Math.floor(machines / 2));
-
 export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = {}): ControllerDef {
   const views = createFleetViews();
   const memory = createPoolMemory();
@@ -116,7 +109,7 @@ export function rolloutController({ ownNode, metrics, gates }: RolloutOptions = 
     dependsOnGates: [OS_STREAMS_GATE, PINNED_IMAGES_GATE],
     // A decision on stale state could make a second machine unavailable for one slot.
     waitsForWritesOf: 'all',
-    minIntervalMs: (_, read) => computeRunInterval(read(nodes).size),
+    minIntervalMs: computeRunInterval,
     // A process that no longer leads must not report on pools, and what it remembers becomes outdated.
     listen: () => () => {
       measured?.reset();
