@@ -65,7 +65,7 @@ const keptConditions: ReadonlySet<string> = new Set(['Ready', 'DiskPressure', 'N
  * There are thousands, of 10 kB and more, and kubelets update them all the time. Sources with this function share a
  * store.
  */
-function keepNodeFields({ metadata, spec, status }: Stored<Node>): Stored<Node> {
+export function keepNodeFields({ metadata, spec, status }: Stored<Node>): Stored<Node> {
   const osImage = status?.nodeInfo?.osImage;
   return {
     metadata: keepNodeMetadata(metadata),

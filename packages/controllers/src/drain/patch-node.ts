@@ -18,17 +18,21 @@ import {
   releaseNode,
 } from '@slipway/fleet/drain';
 import type { Context, Stored, Writer } from '@slipway/kube';
+import { keepNodeFields } from '../sources.ts';
 import { findOwnerName, type Refusal } from './evict-pods.ts';
 
-export const patchNode = (
+/** Returns what the stores keep of the node: dozens of drains wait with it for the API server. */
+export const patchNode = async (
   node: Stored<Node>,
   { unschedulable, annotations }: NodeChange,
   write: Writer,
 ): Promise<Stored<Node>> =>
-  write.patch(nodes, node, {
-    metadata: { annotations },
-    ...(unschedulable !== undefined && { spec: { unschedulable } }),
-  });
+  keepNodeFields(
+    await write.patch(nodes, node, {
+      metadata: { annotations },
+      ...(unschedulable !== undefined && { spec: { unschedulable } }),
+    }),
+  );
 
 interface NodeChange {
   /** Null: schedulable. Undefined: unchanged. */
