@@ -2,6 +2,7 @@
 import {
   extensionNames,
   generatedByAnnotation,
+  kernelTypes,
   type MachineConfig,
   type MachineConfigPool,
   machineConfigs,
@@ -66,9 +67,9 @@ export async function readMachineConfig(
   return { ok: true, input: { ...readIdentity(machineConfig), ...settingsIn(spec), kernelType, config, warnings } };
 }
 
-/** A resolved config has only the known keys. */
+/** A resolved config has only the known keys. All mistakes of a config that cannot be used are reported together. */
 const mayHaveUnknownKeys = (read: IgnitionRead, resolved: unknown): boolean =>
-  resolved !== undefined || (read.ok && read.hasUnknownKeys);
+  resolved !== undefined || !read.ok || read.hasUnknownKeys;
 
 async function contentProblems(object: string, own: AnyConfig): Promise<RenderProblem[]> {
   const report = await checkContents(own);
@@ -98,7 +99,7 @@ function settingsIn(spec: NonNullable<MachineConfig['spec']>): Settings {
 
 function kernelTypeProblems(object: string, found: string): RenderProblem[] {
   if (isKernelType(found)) return [];
-  const expected = `expected ${KERNEL_TYPES.join(', ')} or none`;
+  const expected = `expected ${kernelTypes.join(', ')} or none`;
   const text = `${expected}, found ${JSON.stringify(found.slice(0, 80))}. Use one of these, or remove the field`;
   return [problemAt('SLW_RENDER_KERNEL_TYPE', object, 'spec.kernelType', text)];
 }
@@ -118,10 +119,8 @@ function extensionProblems(object: string, extensions: readonly string[]): Rende
   return firstProblems(problems);
 }
 
-export const KERNEL_TYPES = ['default', 'realtime', '64k-pages'] as const;
-
-export type KernelType = (typeof KERNEL_TYPES)[number];
+export type KernelType = (typeof kernelTypes)[number];
 
 function isKernelType(text: string): text is KernelType {
-  return KERNEL_TYPES.some((type) => type === text);
+  return kernelTypes.some((type) => type === text);
 }

@@ -97,6 +97,12 @@ describe('a key that Ignition does not know', () => {
     expect(messages(found).join()).not.toContain('secret');
   });
 
+  it('is reported together with the other mistakes of the config', async () => {
+    const found = await read(files({ path: '/a', mode: 644, contents: { inline: 'x' } }));
+    const codes = found.ok ? [] : found.problems.map((problem) => 'code' in problem && problem.code);
+    expect(codes).toEqual(['SLW_RENDER_MODE', 'SLW_RENDER_UNKNOWN_KEY']);
+  });
+
   it('is found in the MachineConfig, not in its resolved config, and never in a rendered one', async () => {
     const sections = files({ path: '/a', contents: { inline: 'a' } });
     const resolved = { ignition: { version: '3.4.0' } };
