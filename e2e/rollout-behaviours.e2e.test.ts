@@ -79,8 +79,7 @@ it('a setting that the OS of the machines cannot have', async () => {
     }
   });
   const spec = { config: ignitionConfig(), kernelArguments: ['quiet'] };
-  const sentence =
-    /MachineConfig rendered-plain-\w+, spec\.kernelArguments: Simulated machine 9\.6 has neither rpm-ostree nor bootc/;
+  const refusal = 'spec.kernelArguments: Simulated machine 9.6 has neither rpm-ostree nor bootc';
 
   const directory = await mkdtemp(join(tmpdir(), 'slipway-plain-'));
   const file = join(directory, 'arguments.json');
@@ -89,7 +88,8 @@ it('a setting that the OS of the machines cannot have', async () => {
   const planned = await runInProcess('plan', '-f', file, '--kubeconfig', scene.kubeconfig);
   await rm(directory, { recursive: true });
   expect(planned).toMatchObject({ code: 1, err: expect.stringContaining('machines plain-0, plain-1: ') });
-  expect(planned.err).toMatch(sentence);
+  // The machine knows only its rendered config, the plan where the setting comes from.
+  expect(planned.err).toContain(`MachineConfig 70-arguments, ${refusal}`);
 
   const impossible = await scene.apply('70-arguments', 'plain', spec);
   await until(async () => {
@@ -99,7 +99,7 @@ it('a setting that the OS of the machines cannot have', async () => {
     expect(refused).toMatchObject({
       [nodeAnnotations.currentConfig]: before,
       [nodeAnnotations.state]: 'Degraded',
-      [nodeAnnotations.reason]: expect.stringMatching(sentence),
+      [nodeAnnotations.reason]: expect.stringContaining(`MachineConfig ${impossible}, ${refusal}`),
     });
     const pool = await scene.pool('plain');
     expect(pool.status).toMatchObject({ degradedMachineCount: 1 });
