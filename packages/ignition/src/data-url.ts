@@ -113,7 +113,7 @@ function isPlainBase64(data: string): boolean {
 function base64Problem(data: string): string | null {
   if (isPlainBase64(data)) return null;
   const bad = data.search(BAD_BASE64_CHARACTER);
-  if (bad >= 0) return `the character ${quote(data, bad)} in its data is not base64`;
+  if (bad >= 0) return `the character ${quote(data, bad)} in its data is not base64. Encode the data again`;
   const digits = data.includes('\n') ? data.replaceAll('\n', '') : data;
   if (digits.length % 4 !== 0)
     return `its base64 data has ${digits.length} characters; expected a multiple of 4 including "=" padding`;
@@ -140,8 +140,9 @@ function readHead(source: string): Head | string {
 function readMediaType(source: string, start: number): number | string {
   if (source[start] === ';' || source[start] === ',') return start;
   const slash = tokenEnd(source, start);
-  if (slash === source.length) return 'it has no "," before its data';
-  if (source[slash] !== '/') return `the character ${quote(source, slash)} is not allowed in a media type`;
+  if (slash === source.length) return 'it has no "," before its data: write data:,TEXT or data:;base64,DATA';
+  if (source[slash] !== '/')
+    return `the character ${quote(source, slash)} is not allowed in a media type: write data:,TEXT or data:;base64,DATA`;
   if (!MEDIA_TYPE.test(source.slice(start, slash)))
     return `its media type starts with ${JSON.stringify(source.slice(start, slash).slice(0, 40))}, expected one of text, image, audio, video, application, message, multipart or x-…`;
   return tokenEnd(source, slash + 1);
@@ -201,7 +202,7 @@ function isBroken(value: string, quoted: boolean): boolean {
 }
 
 function parameterProblem(source: string, at: number): string {
-  if (at >= source.length) return 'it has no "," before its data';
+  if (at >= source.length) return 'it has no "," before its data: write data:,TEXT or data:;base64,DATA';
   return `the character ${quote(source, at)} is not allowed in the parameters before the ","`;
 }
 

@@ -76,7 +76,7 @@ class Reader {
 
   #readInt(kind: Kind, value: unknown): unknown {
     if (typeof value !== 'number') return this.#notAnInteger(kind, value);
-    if (!Number.isInteger(value)) return this.#refuse(kind, () => `the number ${value} is not a whole number`);
+    if (!Number.isInteger(value)) return this.#refuse(kind, () => `expected a whole number, found ${value}`);
     if (!Number.isSafeInteger(value)) {
       return this.#refuse(
         kind,

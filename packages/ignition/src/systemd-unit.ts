@@ -139,9 +139,9 @@ class UnitReader {
     for (let byte = this.#nextByte(); byte !== undefined; byte = this.#nextByte()) {
       if (byte === EQUALS) return 'value';
       if (byte === NEWLINE || byte === RETURN)
-        return this.#fail('a line is neither a comment nor a section and has no "="');
+        return this.#fail('a line has no "=": expected NAME=VALUE, a [Section] or a comment');
     }
-    return this.#fail('the last line is neither a comment nor a section and has no "="');
+    return this.#fail('the last line has no "=": expected NAME=VALUE, a [Section] or a comment');
   }
 
   #readValue(): State {

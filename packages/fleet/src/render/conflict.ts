@@ -1,7 +1,7 @@
 // MachineConfigs that are valid individually but not together: which of them collide.
 import { isRecord } from '@slipway/base/json';
 import { checkContents, type Provenance, validate } from '@slipway/ignition';
-import type { RenderedIgnition } from './ignition.ts';
+import { belowFiles, type RenderedIgnition } from './ignition.ts';
 import { fieldOfConfig, firstProblems, nameOfMachineConfig, problemAt, type RenderProblem } from './problem.ts';
 import { type RenderInput } from './input.ts';
 import { computeStoredSize } from './size.ts';
@@ -43,29 +43,6 @@ function isMixed(path: string, provenance: Provenance): boolean {
   const parts = ['source', 'compression', 'verification.hash'];
   const names = parts.map((part) => provenance.get(`${path}.${part}`)?.from).filter((name) => name !== undefined);
   return new Set(names).size > 1;
-}
-
-/** Ignition does not check for paths below a file, but no machine can create them. */
-function belowFiles(config: RenderedIgnition): { path: string; message: string }[] {
-  const { files = [], directories = [], links = [] } = config.storage ?? {};
-  const taken = new Set(files.map(({ path }) => path));
-  const found: { path: string; message: string }[] = [];
-  for (const [list, nodes] of Object.entries({ files, directories, links })) {
-    for (const [index, { path }] of nodes.entries()) {
-      const above = listAncestors(path).find((ancestor) => taken.has(ancestor));
-      if (above === undefined) continue;
-      const message = `${path} is below ${above}, which is a file: expected a directory there`;
-      found.push({ path: `storage.${list}[${index}].path`, message });
-    }
-  }
-  return found;
-}
-
-function listAncestors(path: string): string[] {
-  const ancestors: string[] = [];
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
-    ancestors.push(path.slice(0, end));
-  return ancestors;
 }
 
 /** Names the last one merged as the object: the others were valid without it. */

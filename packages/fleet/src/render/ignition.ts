@@ -7,6 +7,7 @@ import {
   isOfVersion,
   maskUrl,
   parse,
+  type Report,
   translate,
   validate,
 } from '@slipway/ignition';
@@ -25,7 +26,7 @@ export function whyModeRefused(mode: number): string | null {
   const found = `the mode ${mode}${mode < 0 ? '' : ` (octal ${octal(mode)})`} is not between 0 and 511 (octal 0777)`;
   const meant = findOctalMode(mode);
   if (meant === null) return `${found}. Write a mode with permission bits only, such as 420 for octal 0644`;
-  return `${found}. JSON numbers are decimal: for octal ${octal(meant)} write ${meant}, or ${octal(meant)} in YAML`;
+  return `the mode ${mode} (octal ${octal(mode)}) is decimal: for octal ${octal(meant)} write ${meant}, or ${octal(meant)} in YAML`;
 }
 
 function octal(mode: number): string {
@@ -93,7 +94,7 @@ export function readIgnition(object: string, raw: unknown, origin: ConfigOrigin 
   if (isNothing(raw)) return { ok: true, own: EMPTY, config: EMPTY, hasUnknownKeys: false, warnings: [] };
   const parsed = typeof raw === 'object' && raw !== null ? parse(raw) : parse(JSON.stringify(raw));
   if (parsed.config === null) {
-    return refuse(problemsIn(parsed.report, 'error', { code: 'SLW_RENDER_PARSE', object, wayOut: CORRECT }));
+    return refuse(problemsIn(parsed.report, 'error', { code: 'SLW_RENDER_PARSE', object }));
   }
   const problems = [
     ...modeProblems(object, parsed.config),
@@ -102,13 +103,15 @@ export function readIgnition(object: string, raw: unknown, origin: ConfigOrigin 
   ];
   const validation = validate(parsed.config);
   const known = new Set(problems.map((problem) => problem.field));
-  for (const problem of problemsIn(validation, 'error', { code: 'SLW_RENDER_INVALID', object, wayOut: CORRECT })) {
+  for (const problem of problemsIn(validation, 'error', { code: 'SLW_RENDER_INVALID', object })) {
     if (!known.has(problem.field)) problems.push(problem);
   }
   if (problems.length > 0) return refuse(problems);
   const merged = mergeRepeatedEntries(parsed.config);
   const translated = translateIgnition(object, merged.config);
   if (!translated.ok) return translated;
+  const below = origin === 'source' ? belowFiles(translated.config) : [];
+  if (below.length > 0) return refuse(problemsIn(below, 'error', { code: 'SLW_RENDER_INVALID', object }));
   const report = [...validation, ...merged.warnings];
   const warnings = problemsIn(report, 'warning', { code: 'SLW_RENDER_IGNITION', object });
   return {
@@ -119,8 +122,6 @@ export function readIgnition(object: string, raw: unknown, origin: ConfigOrigin 
     warnings,
   };
 }
-
-export const CORRECT = 'Correct it in the MachineConfig';
 
 function refuse(problems: readonly RenderProblem[]): { ok: false; problems: RenderProblem[] } {
   return { ok: false, problems: firstProblems(problems) };
@@ -160,6 +161,29 @@ function remoteProblems(object: string, config: AnyConfig): RenderProblem[] {
       'A rendered config cannot refer to remote content: fetch it first, or write it here as a data URL';
     return problemAt('SLW_RENDER_REMOTE', object, fieldOfConfig(path), `${found}. ${remediation}`);
   });
+}
+
+/** Ignition does not check for paths below a file, but no machine can create them. */
+export function belowFiles(config: RenderedIgnition): Report {
+  const { files = [], directories = [], links = [] } = config.storage ?? {};
+  const taken = new Set(files.map(({ path }) => path));
+  const found: Report = [];
+  for (const [list, nodes] of Object.entries({ files, directories, links })) {
+    for (const [index, { path }] of nodes.entries()) {
+      const above = listAncestors(path).find((ancestor) => taken.has(ancestor));
+      if (above === undefined) continue;
+      const message = `${path} is below ${above}, which is a file: expected a directory there. Change one of the two`;
+      found.push({ kind: 'error', path: `storage.${list}[${index}].path`, message });
+    }
+  }
+  return found;
+}
+
+function listAncestors(path: string): string[] {
+  const ancestors: string[] = [];
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+    ancestors.push(path.slice(0, end));
+  return ancestors;
 }
 
 function translateIgnition(object: string, config: AnyConfig): Translated {

@@ -53,12 +53,17 @@ describe('a MachineConfig', () => {
     [
       'a source without a scheme',
       withFiles(file('/a', '', { contents: { source: 'hello' } })),
-      'spec.config.storage.files[0].contents.source: the source "hello" has no scheme: for text write data:,hello.',
+      'spec.config.storage.files[0].contents.source: the source "hello" has no scheme: for text write data:,hello',
+    ],
+    [
+      'a file below a file',
+      withFiles(file('/a', ''), file('/a/b', '')),
+      'spec.config.storage.files[1].path: /a/b is below /a, which is a file: expected a directory there',
     ],
     [
       'a mode in quotes',
       withFiles(file('/a', '', { mode: '0644' })),
-      'spec.config.storage.files[0].mode: expected a whole number, found a string: write 420, or 0644 in YAML, without quotes.',
+      'spec.config.storage.files[0].mode: expected a whole number, found a string: write 420, or 0644 in YAML, without quotes',
     ],
     [
       'a Butane config',
@@ -68,7 +73,7 @@ describe('a MachineConfig', () => {
     [
       'an unknown place in a data URL',
       withFiles(file('/a', '', { contents: { source: 'data:,a b' } })),
-      'cannot be decoded: the character " " in its data must be percent-encoded.',
+      'cannot be decoded: the character " " in its data must be percent-encoded',
     ],
     [
       'a label that spec 3 does not have',
@@ -199,7 +204,7 @@ describe('a MachineConfig is refused', () => {
         object: 'MachineConfig 99-worker-x',
         field: 'spec.config.storage.files[1].contents.compression',
         message:
-          'MachineConfig 99-worker-x, spec.config.storage.files[1].contents.compression: compression is gzip, but the data is not gzip. Correct it in the MachineConfig',
+          'MachineConfig 99-worker-x, spec.config.storage.files[1].contents.compression: compression is gzip, but the data is not gzip. Compress the contents with gzip, or remove compression',
       },
     ]);
     expect(await readMachineConfig(machineConfig('rendered-a', spec), spec.config, 'rendered')).toMatchObject({

@@ -11,7 +11,7 @@ import { nearNames } from '@slipway/base/near-names';
 import { quote } from '@slipway/base/text';
 import { type AnyConfig, checkContents } from '@slipway/ignition';
 import { findUnknownKeys } from './unknown-keys.ts';
-import { type ConfigOrigin, CORRECT, type IgnitionRead, readIgnition, type RenderedIgnition } from './ignition.ts';
+import { type ConfigOrigin, type IgnitionRead, readIgnition, type RenderedIgnition } from './ignition.ts';
 import { firstProblems, nameOfMachineConfig, problemAt, problemsIn, type RenderProblem } from './problem.ts';
 
 export type ObjectReference = NonNullable<NonNullable<MachineConfigPool['spec']['configuration']>['source']>[number];
@@ -53,7 +53,7 @@ export async function readMachineConfig(
   const unknown = isSource && mayHaveUnknownKeys(read, resolved) ? findUnknownKeys(spec.config) : [];
   const problems = [
     ...(read.ok ? [] : read.problems),
-    ...problemsIn(unknown, 'error', { code: 'SLW_RENDER_UNKNOWN_KEY', object, wayOut: CORRECT }),
+    ...problemsIn(unknown, 'error', { code: 'SLW_RENDER_UNKNOWN_KEY', object }),
     ...(read.ok && isSource ? await contentProblems(object, read.own) : []),
     ...kernelTypeProblems(object, kernelType),
     ...(isSource ? extensionProblems(object, spec.extensions ?? []) : []),
@@ -73,7 +73,7 @@ const mayHaveUnknownKeys = (read: IgnitionRead, resolved: unknown): boolean =>
 
 async function contentProblems(object: string, own: AnyConfig): Promise<RenderProblem[]> {
   const report = await checkContents(own);
-  return firstProblems(problemsIn(report, 'error', { code: 'SLW_RENDER_CONTENTS', object, wayOut: CORRECT }));
+  return firstProblems(problemsIn(report, 'error', { code: 'SLW_RENDER_CONTENTS', object }));
 }
 
 function readIdentity({ metadata: { name, annotations } }: MachineConfig): Identity {

@@ -51,7 +51,8 @@ describe('a machine can take', () => {
 });
 
 describe('no machine can take', () => {
-  const noGzip = 'compression: compression is gzip, but the data is not gzip';
+  const noGzip =
+    'compression: compression is gzip, but the data is not gzip. Compress the contents with gzip, or remove compression';
   it.each<[string, object, string, string?]>([
     ['text as gzip', files({ source: plain, compression: 'gzip' }), `storage.files[0].contents.${noGzip}`],
     [
@@ -98,7 +99,7 @@ describe('no machine can take', () => {
     [
       'a certificate authority without its end',
       authority(PEM.slice(0, 40)),
-      'ignition.security.tls.certificateAuthorities[0].source: certificate 1 has no line -----END CERTIFICATE-----',
+      'ignition.security.tls.certificateAuthorities[0].source: certificate 1 needs a line -----END CERTIFICATE----- at its end',
     ],
     [
       'a certificate authority that is cut',

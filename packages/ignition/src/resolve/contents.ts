@@ -37,7 +37,12 @@ async function unpack(compression: string, raw: Uint8Array, limits: GunzipLimits
   const unpacked = await gunzip(raw, limits);
   if (unpacked.ok) return unpacked;
   const code = unpacked.reason === 'malformed' ? 'SLW_RESOLVE_GZIP' : 'SLW_RESOLVE_LIMIT';
-  return { ok: false, code, field, problem: `compression is gzip, but ${unpacked.problem}` };
+  return {
+    ok: false,
+    code,
+    field,
+    problem: `compression is gzip, but ${unpacked.problem}. Compress the contents with gzip, or remove compression`,
+  };
 }
 
 /** Of all unpacked contents of a config together. */
@@ -94,7 +99,7 @@ export function authorityProblem(bytes: Uint8Array): string | null {
     const begin = text.indexOf(BEGIN, at);
     if (begin < 0) return `something follows certificate ${count - 1}, the last one: remove it, also empty lines`;
     const end = text.indexOf(END, begin);
-    if (end < 0) return `certificate ${count} has no line ${END}`;
+    if (end < 0) return `certificate ${count} needs a line ${END} at its end`;
     if (!isCertificate(text.slice(begin + BEGIN.length, end))) return `certificate ${count} cannot be read`;
     const next = text.indexOf('\n', end);
     at = next < 0 ? text.length : next + 1;

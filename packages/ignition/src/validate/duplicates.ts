@@ -44,7 +44,7 @@ function isEmptyPlan(plan: Plan): boolean {
 
 export function checkDuplicates(shape: Shape, value: object, at: string, findings: Findings): void {
   const plan = buildPlan(shape);
-  const seen = new Map<string, Set<string>>();
+  const seen = new Map<string, Map<string, string>>();
   for (const rule of plan.lists) {
     const items: unknown = Reflect.get(value, rule.name);
     if (!Array.isArray(items)) continue;
@@ -69,14 +69,15 @@ function checkKeys(
   items: readonly unknown[],
   keyOf: (value: unknown) => string,
   path: string,
-  seen: Map<string, Set<string>>,
+  seen: Map<string, Map<string, string>>,
   findings: Findings,
 ): void {
-  const keys = seen.get(rule.space) ?? new Set<string>();
+  const keys = seen.get(rule.space) ?? new Map<string, string>();
   seen.set(rule.space, keys);
   items.forEach((item, index) => {
     const key = keyOf(item);
-    if (keys.has(key)) findings.error(joinIndex(path, index), `${show(key)} is duplicated: keep one`);
-    keys.add(key);
+    const first = keys.get(key);
+    if (first === undefined) keys.set(key, joinIndex(path, index));
+    else findings.error(joinIndex(path, index), `${show(key)} is also ${first}: keep one`);
   });
 }

@@ -33,7 +33,7 @@ function checkBelowLinks(nodes: Required<Pick<Storage, 'directories' | 'files' |
     const paths = nodes[list].map(({ path }) => path);
     findPrefixes(prefixes, paths).forEach((prefix, index) => {
       if (prefix === null) return;
-      const message = `${show(paths[index])} is below ${show(prefix.slice(0, -1))}, which this config defines as a link`;
+      const message = `${show(paths[index])} is below ${show(prefix.slice(0, -1))}, which this config defines as a link: write the path that the link leads to`;
       findings.error(`storage.${list}[${index}]`, message);
     });
   }
@@ -94,7 +94,7 @@ function octal(mode: number): string {
 
 function checkTarget(link: Link, at: string, directories: ReadonlySet<string>, rules: Rules, findings: Findings): void {
   const { path, target = '' } = link;
-  if (target === '' && !rules.emptyTarget) findings.error(`${at}.target`, `the link ${show(path)} has no target`);
+  if (target === '' && !rules.emptyTarget) findings.error(`${at}.target`, `the link ${show(path)} needs a target`);
   if (target === '' || link.hard !== true) return;
   const place = isAbsolute(target) ? cleanPath(target) : joinPaths(path, target);
   if (directories.has(place)) {

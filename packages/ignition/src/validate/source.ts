@@ -41,7 +41,9 @@ function dataProblem(source: string): string | null {
   const problem = dataUrlProblem(source);
   if (problem !== null) return `the data URL ${showSource(source)} cannot be decoded: ${problem}`;
   // Base64 may have line breaks for the data URL decoder, but not for the URL parser before it.
-  return source.includes('\n') ? `the data URL ${showSource(source)} has a line break` : null;
+  return source.includes('\n')
+    ? `the data URL ${showSource(source)} has a line break: write it in one line, with %0A for a line break in text`
+    : null;
 }
 
 function versionIdProblem(source: string, url: ParsedUrl): string | null {
