@@ -253,14 +253,14 @@ describe('an invalid object is rejected with the path of the problem', () => {
       pinnedImageSetKind,
       buildPinnedImageSet(`a.example.com/b@${digest}`, `a.example.com/b@${digest}`),
       'spec.pinnedImages[1]',
-      `duplicates an earlier entry: "a.example.com/b@${digest.slice(0, 63)}…`,
+      `repeats an earlier entry: "a.example.com/b@${digest.slice(0, 63)}…; keep one`,
     ],
     [
       'a duplicate value in a set',
       machineConfigurationKind,
       buildConfiguration({ irreconcilableValidationOverrides: { storage: ['Raid', 'Raid'] } }),
       'spec.irreconcilableValidationOverrides.storage[1]',
-      'duplicates an earlier entry: "Raid"',
+      'repeats an earlier entry: "Raid"; keep one',
     ],
     [
       'an empty object',

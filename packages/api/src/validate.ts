@@ -139,7 +139,7 @@ function checkItems(node: SchemaNode, value: readonly unknown[], path: string, p
     if (identity === undefined) continue;
     const key = JSON.stringify(identity);
     if (seen.has(key))
-      problems.add(itemPath(path, index), `duplicates an earlier entry: ${identity.map(show).join(', ')}`);
+      problems.add(itemPath(path, index), `repeats an earlier entry: ${identity.map(show).join(', ')}; keep one`);
     seen.add(key);
   }
 }
@@ -148,8 +148,13 @@ const rulePath = (path: string, fieldPath = ''): string => (path === '' ? fieldP
 
 /** Rules run only on values that match the schema, so that they can trust its types. */
 function checkRules(node: SchemaNode, value: unknown, path: string, problems: Problems): void {
+  // A value that breaks two rules mostly has one mistake.
+  const fields = new Set<string>();
   for (const rule of node['x-kubernetes-validations'] ?? []) {
-    if (rule.holds?.(value) === false) problems.add(rulePath(path, rule.fieldPath), rule.message);
+    const field = rulePath(path, rule.fieldPath);
+    if (fields.has(field) || rule.holds?.(value) !== false) continue;
+    fields.add(field);
+    problems.add(field, rule.message);
   }
 }
 
