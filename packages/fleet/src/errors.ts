@@ -21,6 +21,7 @@ export const renderErrors = {
   SLW_RENDER_TOO_LARGE: 'the rendered config does not fit into one API object',
   SLW_RENDER_OS_STREAM: 'a pool requests an OS image stream, and one of its MachineConfigs requests another OS image',
   SLW_RENDER_OS_IMAGE: 'a warning: a MachineConfig replaces an OS image of the cluster',
+  SLW_RENDER_DOUBTFUL: 'a warning: a MachineConfig can be rendered, and a value in it is probably a mistake',
   SLW_RENDER_IGNITION: 'a warning: something in an Ignition config is ignored or has no effect',
 } as const;
 

@@ -14,6 +14,7 @@ import { readMachineConfig } from '../render/input.ts';
 import type { RenderProblem } from '../render/problem.ts';
 import { selectorProblems } from '../render/select.ts';
 import { suggestField } from './unknown-fields.ts';
+import { machineConfigWarnings, poolWarnings } from './warnings.ts';
 
 /** What is wrong with an object, or may be. */
 export interface Finding {
@@ -42,13 +43,15 @@ export async function checkObject(value: unknown): Promise<CheckedObject | null>
   if (isOfKind(machineConfigKind, value)) {
     return checkBoth(judge(machineConfigKind, value), async (object) => {
       const read = await readMachineConfig(object);
-      return read.ok ? asFindings('warning', read.input.warnings) : asFindings('error', read.problems);
+      if (!read.ok) return asFindings('error', read.problems);
+      return [...asFindings('warning', read.input.warnings), ...machineConfigWarnings(object, read.input)];
     });
   }
   if (isOfKind(machineConfigPoolKind, value)) {
-    return checkBoth(judge(machineConfigPoolKind, value), async (object) =>
-      asFindings('error', selectorProblems(object)),
-    );
+    return checkBoth(judge(machineConfigPoolKind, value), async (object) => [
+      ...asFindings('error', selectorProblems(object)),
+      ...poolWarnings(object),
+    ]);
   }
   const kind = kinds.find((each) => isOfKind(each, value));
   return kind === undefined ? null : checkShape(kind, value);

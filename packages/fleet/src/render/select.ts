@@ -29,7 +29,7 @@ export interface SelectorRefusal {
   readonly problem: string;
 }
 
-function whySelectorRefused(selector: LabelSelector): SelectorRefusal | null {
+export function whySelectorRefused(selector: LabelSelector): SelectorRefusal | null {
   for (const [index, requirement] of (selector.matchExpressions ?? []).entries()) {
     const refusal = whyRequirementRefused(requirement);
     if (refusal !== null) return { ...refusal, field: `matchExpressions[${index}].${refusal.field}` };

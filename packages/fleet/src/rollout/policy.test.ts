@@ -119,7 +119,7 @@ describe('computeMaxUnavailable', () => {
       expect(computeMaxUnavailable(value, 100)).toBe(1);
       expect(maxUnavailableProblem('worker', value)).toMatchObject({
         code: 'SLW_ROLLOUT_MAX_UNAVAILABLE',
-        message: expect.stringContaining('MachineConfigPool worker: spec.maxUnavailable: expected a number'),
+        message: expect.stringContaining('MachineConfigPool worker, spec.maxUnavailable: expected a number'),
       });
     },
   );

@@ -138,7 +138,7 @@ export function maxUnavailableProblem(pool: string, value: number | string | und
   if (parseLimit(value) !== null) return null;
   return {
     code: 'SLW_ROLLOUT_MAX_UNAVAILABLE',
-    message: `MachineConfigPool ${pool}: spec.maxUnavailable: expected a number or a percentage such as 3 or 10%, found ${JSON.stringify(value).slice(0, 80)}. Until you correct it, machines are updated one at a time`,
+    message: `MachineConfigPool ${pool}, spec.maxUnavailable: expected a number or a percentage such as 3 or 10%, found ${JSON.stringify(value).slice(0, 80)}. Until you correct it, machines are updated one at a time`,
   };
 }
 
