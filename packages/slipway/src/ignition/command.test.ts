@@ -112,7 +112,7 @@ describe('ignition validate', () => {
       'a file that is not there',
       ['validate', '/nonexistent/x.ign'],
       '',
-      /^slipway ignition: \S+ cannot be read: no such file\n$/,
+      /^slipway ignition: \S+ cannot be read: no such file \[SLW_IGNITION_INPUT\]\n$/,
     ],
     ['broken YAML', ['validate', '-'], 'a: [', /^slipway ignition: stdin, line 1: /],
     [
@@ -125,7 +125,7 @@ describe('ignition validate', () => {
       'a Butane config',
       ['validate', '-'],
       'variant: openshift\nversion: 4.18.0\n',
-      /^slipway ignition: stdin, line 1: it is a Butane config, .*: butane --strict \| slipway validate -f -\n$/,
+      /^slipway ignition: stdin, line 1: it is a Butane config, .*: butane --strict \| slipway validate -f - \[SLW_CLI_FOREIGN\]\n$/,
     ],
     ['a YAML bomb', ['validate', '-'], yamlBomb(), /YAML aliases expand to too much/],
     ['stdin twice', ['diff', '-', '-'], '', /stdin\) at most once/],

@@ -28,7 +28,7 @@ export function guarded<A extends unknown[]>(io: Io, exitCode: number, action: (
     } catch (failure) {
       if (failure instanceof Error && 'code' in failure && failure.code === 'EPIPE') return;
       if (!(failure instanceof InputError)) throw failure;
-      await write(io.stderr, `slipway ignition: ${failure.message}\n`);
+      await write(io.stderr, `slipway ignition: ${failure.message} [${failure.code}]\n`);
       io.setExitCode(exitCode);
     }
   };

@@ -24,7 +24,7 @@ interface Answer {
   readonly text: readonly string[];
 }
 
-/** A file, or a part of it, that is no config. */
+/** A file, or a part of it, that is no config. With the code. */
 interface Failure {
   readonly failure: string;
 }
@@ -57,22 +57,33 @@ async function checkFile(file: string, stdin: AsyncIterable<Uint8Array>): Promis
     return await checkBytes(name, await readBytes(name, file === STDIN ? stdin : createReadStream(file)));
   } catch (failure) {
     if (!(failure instanceof InputError)) throw failure;
-    return [{ failure: failure.message }];
+    return [{ failure: withCode(failure) }];
   }
 }
 
 async function checkBytes(name: string, bytes: Uint8Array): Promise<(Answer | Failure)[]> {
   const text = new TextDecoder('utf-8').decode(bytes);
   // An Ignition config in JSON is parsed from its exact bytes: decoding it here would hide duplicate keys.
-  if (/^\s*\{/.test(text) && !isManifest(tryJson(text))) return [answerIgnition(load(name, bytes))];
+  if (isIgnitionJson(text)) return [answerIgnition(load(name, bytes))];
   const refusal = whyBytesRefused(name, bytes);
-  if (refusal !== null) return [{ failure: `${name}: ${refusal}` }];
+  if (refusal !== null) return [noConfig(`${name}: ${refusal}`)];
   const { documents, findings } = parseDocuments(name, text);
-  const results: (Answer | Failure)[] = findings.map((finding) => ({ failure: toCodedProblem(finding).message }));
+  const results: (Answer | Failure)[] = findings.map((finding) => ({ failure: withCode(toCodedProblem(finding)) }));
   for (const document of documents) results.push(await checkOne(document));
   return results.length > 0
     ? results
-    : [{ failure: `${name}: expected an Ignition config or a MachineConfig, found no object` }];
+    : [noConfig(`${name}: expected an Ignition config or a MachineConfig, found no object`)];
+}
+
+const withCode = ({ message, code }: { message: string; code: string }): string => `${message} [${code}]`;
+
+const noConfig = (message: string): Failure => ({ failure: withCode(new InputError(message)) });
+
+/** Also if it cannot be parsed, and does not look like an object of Kubernetes. */
+function isIgnitionJson(text: string): boolean {
+  if (!/^\s*\{[^{]/.test(text)) return false;
+  const value = tryJson(text);
+  return value === undefined ? !/"(apiVersion|kind)"\s*:/.test(text) : !isManifest(value);
 }
 
 function answerIgnition({ name, version, report }: Input): Answer {
@@ -88,13 +99,12 @@ async function checkOne(document: ManifestDocument): Promise<Answer | Failure> {
   if (!isObject && isRecord(value) && (isRecord(value['ignition']) || foreign === null)) {
     return answerIgnition(load(position === '' ? file : `${file}, ${position}`, value));
   }
-  if (foreign !== null) return { failure: `${placeOf(document, foreign.field)}: ${foreign.message}` };
+  if (foreign !== null) return { failure: `${placeOf(document, foreign.field)}: ${withCode(foreign)}` };
   const verdict = await checkDocument(document);
   if (verdict?.kind !== machineConfigKind) {
     const kind = isRecord(value) ? String(value['kind']) : 'none';
-    return {
-      failure: `${placeOf(document)}: expected an Ignition config or a MachineConfig, found kind ${kind}. For other kinds use slipway validate`,
-    };
+    const expected = 'expected an Ignition config or a MachineConfig';
+    return noConfig(`${placeOf(document)}: ${expected}, found kind ${kind}. For other kinds use slipway validate`);
   }
   const name = `${file} (${verdict.name})`;
   const version = readVersion(value);

@@ -44,13 +44,13 @@ function findRendered(value: unknown): Finding | null {
   return { severity, code: 'SLW_CLI_FOREIGN', object, field: '', message };
 }
 
-/** References to remote content are no errors: the controllers, render and plan fetch it. */
+/** References to remote content are no errors: the controllers, render and plan fetch it, with http and https. */
 function withoutRemote(value: unknown, findings: readonly Finding[]): readonly Finding[] {
   if (findings.every(({ code }) => code !== 'SLW_RENDER_REMOTE')) return findings;
   const spec = isRecord(value) && isRecord(value['spec']) ? value['spec'] : {};
   const fetched = new Set(
     remoteReferences(spec['config'])
-      .filter(({ source }) => URL.canParse(source))
+      .filter(({ source }) => /^https?:$/.test(URL.parse(source)?.protocol ?? ''))
       .map(({ path }) => `spec.config.${path}`),
   );
   return findings.filter(({ code, field }) => code !== 'SLW_RENDER_REMOTE' || !fetched.has(field));

@@ -77,7 +77,10 @@ export function withoutForeign(file: ManifestFile, isNamed: boolean): ManifestFi
     return foreign === null;
   });
   if (file.documents.length + findings.length === 0) {
-    findings.push({ ...unreadable(name, null, 'it has no objects', 'SLW_CLI_FOREIGN'), severity: 'warning' });
+    findings.push({
+      ...unreadable(name, null, 'it has no objects; leave it out', 'SLW_CLI_FOREIGN'),
+      severity: 'warning',
+    });
   }
   return { name, characters, documents, findings };
 }

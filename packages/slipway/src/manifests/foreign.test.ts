@@ -139,8 +139,8 @@ describe('a file that is not a manifest for Slipway is recognised', () => {
       '- a\n- b\n',
       'error list.yaml, line 1: expected an object with apiVersion, kind and metadata, found a list',
     ],
-    ['an empty file', 'empty.yaml', '', 'warning empty.yaml: it has no objects'],
-    ['only comments', 'comments.yaml', '# nothing\n---\n', 'warning comments.yaml: it has no objects'],
+    ['an empty file', 'empty.yaml', '', 'warning empty.yaml: it has no objects; leave it out'],
+    ['only comments', 'comments.yaml', '# nothing\n---\n', 'warning comments.yaml: it has no objects; leave it out'],
     [
       'UTF-16',
       'utf16.yaml',
@@ -169,7 +169,7 @@ describe('a file that is not a manifest for Slipway is recognised', () => {
       'a merge conflict',
       'conflict.yaml',
       `${MACHINE_CONFIG}<<<<<<< HEAD\nspec: {}\n=======\nspec: {}\n>>>>>>> other\n`,
-      'error conflict.yaml, line 5: it has a merge conflict that is not resolved (<<<<<<<, =======, >>>>>>>)',
+      'error conflict.yaml, line 5: it has a merge conflict that is not resolved (<<<<<<<, =======, >>>>>>>); resolve it',
     ],
     [
       'a line of Markdown',

@@ -69,8 +69,10 @@ function templateMessage(file: string): string {
 
 /** Lines that other programs leave in a manifest. */
 const STRAY_LINES: readonly (readonly [RegExp, string])[] = [
-  [/^(?:<{7}|>{7})(?: |$)/, 'it has a merge conflict that is not resolved (<<<<<<<, =======, >>>>>>>)'],
+  [/^(?:<{7}|>{7})(?: |$)/, 'it has a merge conflict that is not resolved (<<<<<<<, =======, >>>>>>>); resolve it'],
   [/^\s*```/, 'it has a line with ``` from Markdown; remove it'],
+  [/^-{4,}\s*$/, 'three dashes separate two documents: write ---'],
+  [/^(?:EOF$|\S.*<<-? ?['"]?EOF)/, 'it has a line of a shell script; remove it'],
 ];
 
 /** A line that explains why the text cannot be read; null if there is none. */

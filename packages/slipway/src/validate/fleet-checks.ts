@@ -49,7 +49,7 @@ export class FleetChecks {
     }
     this.#places.set(identity, { file: document.file, position: document.position });
     if (kind.kind === machineConfigPoolKind.kind) this.#addPool(document.value);
-    if (kind.kind === machineConfigKind.kind) {
+    if (kind.kind === machineConfigKind.kind && !hasWrongLabels(verdict)) {
       const machineConfig = { metadata: { name, labels, annotations } };
       this.#entries.push({
         machineConfig,
@@ -100,6 +100,10 @@ function findOtherSingleton(
   const message = `${object}, ${field}: expected ${SINGLETON_NAME}: Slipway reads no other ${kind.kind}`;
   return [placeFinding(document, { severity, code: 'SLW_CLI_MANIFEST', object, field, message })];
 }
+
+/** Which pools select it is not known before they are right. */
+const hasWrongLabels = ({ findings }: DocumentVerdict): boolean =>
+  findings.some(({ severity, field }) => severity === 'error' && field.startsWith('metadata.labels'));
 
 const withoutValue = (document: ManifestDocument): ManifestDocument => ({ ...document, value: null });
 
