@@ -6,6 +6,7 @@ import { diffCommand } from '../diff/command.ts';
 import { explainCommand } from '../explain/command.ts';
 import { failureText } from '../cli/errors.ts';
 import { historyCommand } from '../history/command.ts';
+import { ignitionCommand } from '../ignition/command.ts';
 import { pinCommand } from '../pin/command.ts';
 import { planCommand } from '../plan/command.ts';
 import { renderCommand } from '../render/command.ts';
@@ -23,6 +24,7 @@ const commands = {
   diff: diffCommand,
   explain: explainCommand,
   history: historyCommand,
+  ignition: ignitionCommand,
   pause: pauseCommand,
   pin: pinCommand,
   plan: planCommand,
