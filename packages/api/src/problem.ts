@@ -34,14 +34,20 @@ export function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
   const shown = JSON.stringify(value) ?? 'nothing';
-  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
+  if (shown.length <= MAX_SHOWN) return shown;
+  return `${shown.slice(0, MAX_SHOWN)}…${typeof value === 'string' ? '"' : ''}`;
 }
 
 export const showFound = (value: unknown): string => (value === undefined ? 'but is missing' : `not ${show(value)}`);
 
-/** YAML reads 98 and true without quotes as a number and a boolean. */
-export const quotingHint = (expected: string, value: unknown): string =>
-  expected === 'a string' && (typeof value === 'number' || typeof value === 'boolean') ? '; write it in quotes' : '';
+/** YAML reads 98 and true without quotes as a number and a boolean, and `name:value` as a text. */
+export function quotingHint(expected: string, value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean')
+    return expected === 'a string' ? '; write it in quotes' : '';
+  if (typeof value !== 'string') return '';
+  if (expected === 'true or false' && /^(true|false)$/.test(value)) return '; write it without quotes';
+  return expected === 'an object' && /^[A-Za-z]+:[^/\s]/.test(value) ? '; YAML needs a space after a colon' : '';
+}
 
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
 

@@ -253,7 +253,7 @@ describe('an invalid object is rejected with the path of the problem', () => {
       pinnedImageSetKind,
       buildPinnedImageSet(`a.example.com/b@${digest}`, `a.example.com/b@${digest}`),
       'spec.pinnedImages[1]',
-      `repeats an earlier entry: "a.example.com/b@${digest.slice(0, 63)}…; keep one`,
+      `repeats an earlier entry: "a.example.com/b@${digest.slice(0, 63)}…"; keep one`,
     ],
     [
       'a duplicate value in a set',

@@ -16,7 +16,7 @@ describe('a key that Ignition does not know', () => {
     [
       'names the nearest key',
       files({ path: '/a', contents, moed: 420 }),
-      'storage.files[0].moed: the key "moed" must be mode. Ignition ignores it, and everything in it',
+      'storage.files[0].moed: the key "moed" must be mode. Ignition ignores it',
     ],
     [
       'names the key that Butane writes in another way',
@@ -37,7 +37,7 @@ describe('a key that Ignition does not know', () => {
     [
       'is reported once for all its places',
       files(...['/a', '/b', '/c'].map((path) => ({ path, contents, filesystem: 'root' }))),
-      'storage.files[0].filesystem: the key "filesystem" belongs to spec 2. Ignition ignores it, and everything in it (also in 2 other places)',
+      'storage.files[0].filesystem: the key "filesystem" belongs to spec 2. Ignition ignores it (also in 2 other places)',
     ],
     [
       'is reported even if it resembles none',

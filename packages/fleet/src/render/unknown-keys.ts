@@ -76,7 +76,7 @@ function describeGroup(same: readonly UnknownKey[], version: SpecVersion): Repor
   }
   const others = same.length === 1 ? '' : ` (also in ${count(same.length - 1, 'other place')})`;
   const why = hint?.text ?? `is not part of spec ${version}`;
-  const message = `the key ${JSON.stringify(shorten(key))} ${why}. Ignition ignores it, and everything in it${others}`;
+  const message = `the key ${JSON.stringify(shorten(key))} ${why}. Ignition ignores it${others}`;
   return [{ kind: 'warning', path: formatPath([...first.at]), message }];
 }
 

@@ -162,7 +162,7 @@ function describeDuplicate(text: string, document: Document, error: YAMLParseErr
       if (second === undefined) return undefined;
       const first = keys.find((key) => key.value === second.value)?.range?.[0] ?? error.pos[0];
       const places = lineAt(text, first) === line ? `both on line ${line}` : `lines ${lineAt(text, first)} and ${line}`;
-      message = `the key ${JSON.stringify(String(second.value).slice(0, 80))} appears twice (${places}): keep one`;
+      message = `the key ${JSON.stringify(String(second.value).slice(0, 80))} appears twice (${places}): ${second.value === 'apiVersion' ? 'write --- between two objects' : 'keep one'}`;
       return visit.BREAK;
     },
   });
