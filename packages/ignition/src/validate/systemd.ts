@@ -24,6 +24,10 @@ export function checkSystemd(systemd: Systemd, findings: Findings): void {
 
 function checkUnitName(name: string, at: string, findings: Findings): void {
   if (UNIT_TYPES.includes(getExtension(name))) return;
+  if (name === '') {
+    findings.error(at, 'the name of the unit is missing');
+    return;
+  }
   findings.error(
     at,
     `the unit ${show(name)} has no known systemd unit type: end the name with one of ${UNIT_TYPES.join(', ')}`,

@@ -66,5 +66,6 @@ async function readOne(
   const object = `MachineConfig ${machineConfig.metadata.name}`;
   const resolved = await resolve(config, { ...(await fetching()), name: object, field: 'spec.config' });
   if (resolved.config !== null) return readMachineConfig(machineConfig, resolved.config);
-  return { ok: false, problems: resolved.report };
+  const problems = resolved.report.map(({ code, message, path }) => ({ code, message, object, field: path }));
+  return { ok: false, problems };
 }
