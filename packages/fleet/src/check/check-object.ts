@@ -7,13 +7,14 @@ import {
   machineConfigKind,
   machineConfigPoolKind,
   type Problem,
+  type UnknownField,
   validate,
 } from '@slipway/api';
 import { isRecord } from '@slipway/base/json';
+import { nearNames } from '@slipway/base/near-names';
 import { readMachineConfig } from '../render/input.ts';
 import type { RenderProblem } from '../render/problem.ts';
 import { selectorProblems } from '../render/select.ts';
-import { suggestField } from './unknown-fields.ts';
 import { machineConfigWarnings, poolWarnings } from './warnings.ts';
 
 /** What is wrong with an object, or may be. */
@@ -125,6 +126,39 @@ function checkFields(kind: Kind, name: string, value: unknown): Finding[] {
       const message = 'unknown field; it is ignored, because the CRD of the cluster can be newer';
       return toFinding('warning', name, { path, message });
     });
+}
+
+/** More fields than this are not listed. */
+const MAX_LISTED = 12;
+
+/** What to write instead of a field that the kind does not have. */
+function suggestField({ name, parent, siblings, elsewhere }: UnknownField): string {
+  const near = findNear(name, siblings).map((sibling) => join(parent, sibling));
+  if (near.length > 0) return `did you mean ${near.join(' or ')}?`;
+  if (elsewhere.length > 0) return `${name} belongs under ${elsewhere.slice(0, 2).join(' or ')}`;
+  const short = findAbbreviated(name, siblings).map((sibling) => join(parent, sibling));
+  if (short.length > 0) return `did you mean ${short.join(' or ')}?`;
+  if (siblings.length === 0 || siblings.length > MAX_LISTED) return 'remove it';
+  return `remove it. The fields here are ${siblings.toSorted().join(', ')}`;
+}
+
+const join = (parent: string, name: string): string => (parent === '' ? name : `${parent}.${name}`);
+
+function findNear(name: string, siblings: readonly string[]): string[] {
+  const lower = siblings.map((sibling) => sibling.toLowerCase());
+  const asked = name.toLowerCase();
+  const near = lower.includes(asked) ? [asked] : nearNames(asked, lower).slice(0, 2);
+  return siblings.filter((sibling) => near.includes(sibling.toLowerCase()));
+}
+
+/** Fields whose letters contain those of the name in its order, as kernelArguments contains kernelArgs. */
+const findAbbreviated = (name: string, siblings: readonly string[]): string[] =>
+  name.length < 4 ? [] : siblings.filter((sibling) => containsInOrder(sibling, name)).slice(0, 2);
+
+function containsInOrder(long: string, short: string): boolean {
+  let at = 0;
+  for (const letter of long.toLowerCase()) if (letter === short[at]?.toLowerCase()) at += 1;
+  return at === short.length;
 }
 
 function checkScope({ kind, namespaced }: Kind, name: string, value: unknown): Finding[] {
