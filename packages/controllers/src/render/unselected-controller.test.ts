@@ -1,9 +1,8 @@
 import { machineConfigPools, machineConfigs } from '@slipway/api';
-import type { Finding } from '@slipway/fleet/check';
 import { customPool, machineConfig, machineConfigPool } from '@slipway/testing/builders';
 import { describe, expect, it } from 'vitest';
 import { createCluster } from '../testing/simulation/simulated-cluster.ts';
-import { decideReports, unselectedController } from './unselected-controller.ts';
+import { unselectedController } from './unselected-controller.ts';
 
 const MINUTE = 60_000;
 
@@ -28,7 +27,7 @@ async function startCluster() {
       { type: 'merge', body: { metadata: { labels: { 'machineconfiguration.openshift.io/role': role } } } },
     );
   await pass(MINUTE / 2);
-  return { api, recorded, pass, relabel };
+  return { api, recorded, pass, relabel, restart: () => cluster.restart(0) };
 }
 
 describe('a MachineConfig that no pool selects', () => {
@@ -74,20 +73,36 @@ describe('a MachineConfig that no pool selects', () => {
     await pass(MINUTE);
     expect(recorded).toEqual([expect.stringContaining('"workers"'), expect.stringContaining('"wrkr"')]);
   });
+
+  it('gets no other one because there is another pool', async () => {
+    const { api, recorded, pass } = await startCluster();
+    await pass(MINUTE);
+    api.create(machineConfigPools, customPool('infra'));
+    await pass(2 * MINUTE);
+    expect(recorded).toHaveLength(1);
+  });
+
+  it('gets one of its own if it replaces one of the same name', async () => {
+    const { api, recorded, pass } = await startCluster();
+    await pass(MINUTE);
+    api.delete(machineConfigs, { name: '50-typo' });
+    api.create(machineConfigs, machineConfig('50-typo', 'workers', {}));
+    await pass(2 * MINUTE);
+    expect(recorded).toHaveLength(2);
+  });
 });
 
-it('of thousands of MachineConfigs, fifty are reported at a time, and all in the end', () => {
-  const findings = Array.from({ length: 120 }, (_, number): Finding => {
-    const object = `MachineConfig 50-${number}`;
-    return { severity: 'warning', code: 'SLW_RENDER_UNSELECTED', object, field: '', message: object };
-  });
-  let known: ReturnType<typeof decideReports>['after'] = new Map();
+it('of hundreds of MachineConfigs, fifty are reported in ten minutes after each start, and all in the end', async () => {
+  const { api, recorded, pass, restart } = await startCluster();
+  const typos = Array.from({ length: 120 }, (_, number) => `60-${number}`);
+  for (const name of typos) api.create(machineConfigs, machineConfig(name, 'workers', {}));
   const counts: number[] = [];
-  for (let now = 0; now <= 3 * MINUTE; now += MINUTE) {
-    const { after, report, checkAgainMs } = decideReports(known, findings, now);
-    known = after;
-    counts.push(report.length);
-    expect(checkAgainMs === null).toBe(now === 3 * MINUTE);
+  for (const minutes of [5, 3, 5, 10]) {
+    await pass(minutes * MINUTE);
+    counts.push(recorded.length);
   }
-  expect(counts).toEqual([0, 50, 50, 20]);
+  expect(counts).toEqual([50, 50, 100, 121]);
+  restart();
+  await pass(5 * MINUTE);
+  expect(recorded).toHaveLength(121 + 50);
 });
