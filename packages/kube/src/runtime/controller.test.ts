@@ -206,25 +206,30 @@ describe('which keys are reconciled', () => {
     expect(seen).toBe(3);
   });
 
-  it('a keysOf that throws is counted, and everything else continues', async () => {
+  it.each<[string, Partial<Source>, string[]]>([
+    ['a keysOf', { keysOf: ({ metadata }) => [failOnBad(metadata)] }, ['good', 'good']],
+    ['a concerns', { concerns: (_, { metadata }) => failOnBad(metadata) === '' }, ['bad', 'good', 'bad']],
+  ])('%s that throws is counted, and everything else continues', async (_what, part, expected) => {
     const source = filledByHand(pools);
     const keys: string[] = [];
-    const read: Source = {
-      resource: pools,
-      keysOf: ({ metadata }) => {
-        if (metadata.name === 'bad') throw new TypeError('oops');
-        return [metadata.name];
-      },
-    };
-    const { controller, levels } = setUp({ reads: [read], reconcile: record(keys) }, [{ resource: pools, ...source }]);
+    const { controller, levels } = setUp({ reads: [{ resource: pools, ...part }], reconcile: record(keys) }, [
+      { resource: pools, ...source },
+    ]);
     controller.start();
-    source.put(object('bad'));
-    source.put(object('good'));
-    await settle();
-    expect(keys).toEqual(['good']);
-    expect(levels()).toEqual(['error']);
+    for (const version of ['1', '2']) {
+      source.put(object('bad', version));
+      source.put(object('good', version));
+      await settle();
+    }
+    expect(keys).toEqual(expected);
+    expect(new Set(levels())).toEqual(new Set(['error']));
   });
 });
+
+function failOnBad({ name }: KubeObject['metadata']): string {
+  if (name === 'bad') throw new TypeError('oops');
+  return name;
+}
 
 /** A controller of one key whose runs the test defines. */
 function oneKey(
@@ -496,6 +501,24 @@ describe('what a controller writes', () => {
     oneKey(reconcile, { owns, ...def }, { answer });
     await settle();
     expect(managers).toEqual([expected]);
+  });
+
+  it('is refused if the run first uses its client or writer after it was aborted', async () => {
+    const refused: unknown[] = [];
+    const { controller, sent } = oneKey(
+      async (context) => {
+        await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+        await context.write.patch(pools, object('a'), {}).catch((error: unknown) => refused.push(error));
+        await context.client.delete(pools, { name: 'a' }, {}).catch((error: unknown) => refused.push(error));
+        return done();
+      },
+      { owns },
+    );
+    await settle();
+    controller.abort(new KubeError('SLW_KUBE_NOT_LEADER', 'lost'));
+    await controller.stop(20_000);
+    expect(refused.map(String)).toEqual([expect.stringContaining('lost'), expect.stringContaining('lost')]);
+    expect(sent).toEqual([]);
   });
 
   it('is refused if it is not owned, and once the run is aborted', async () => {

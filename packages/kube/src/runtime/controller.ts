@@ -164,8 +164,22 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
   }
 
   function enqueueChange(source: Source, change: Change<KubeObject>): void {
-    if (change.type === 'updated' && source.concerns?.(change.old, change.object) === false) return;
-    enqueue(source, listObjects(change), 'change');
+    if (concerns(source, change)) enqueue(source, listObjects(change), 'change');
+  }
+
+  function concerns(source: Source, change: Change<KubeObject>): boolean {
+    if (change.type !== 'updated' || source.concerns === undefined) return true;
+    try {
+      return source.concerns(change.old, change.object);
+    } catch (error) {
+      reportBug(error, change.object, 'concerns threw, so the update counts; this is a bug');
+      return true;
+    }
+  }
+
+  function reportBug(err: unknown, object: Stored<KubeObject>, text: string): void {
+    metrics.reconcileErrors.inc({ controller, code: 'BUG' });
+    log.error({ err, object: keyOf(object) }, text);
   }
 
   function enqueue(source: Source, objects: readonly Stored<KubeObject>[], why: 'start' | 'change' | 'gate'): void {
@@ -178,8 +192,7 @@ export function createController(def: ControllerDef, parts: ControllerParts): Co
           queue.add(key, { resync: why === 'start' });
         }
       } catch (error) {
-        metrics.reconcileErrors.inc({ controller, code: 'BUG' });
-        log.error({ err: error, object: keyOf(object) }, 'keysOf threw, so the change is ignored; this is a bug');
+        reportBug(error, object, 'keysOf threw, so the change is ignored; this is a bug');
       }
     }
   }
