@@ -37,12 +37,10 @@ export async function loadKubeconfig(
   const chosen = context ?? readCurrentContext(first);
   const loaded = accessFrom(first, chosen, options);
   let current = loaded;
-  let isRead = true;
 
   async function latest(): Promise<ClusterAccess> {
-    // Twice for each request.
-    if (isRead && files.every(({ file }) => file.isFresh())) return current;
-    isRead = false;
+    // Called twice for each request. A text that could not be used is not in `texts`: it is parsed again.
+    if (files.every(({ file }, index) => file.recent() === texts[index])) return current;
     try {
       const found = await readAll();
       if (found.some((text, index) => text !== texts[index])) {
@@ -51,7 +49,6 @@ export async function loadKubeconfig(
         // These credentials are for another server, which is not the one that we are connected to.
         if (next.server === loaded.server) current = next;
       }
-      isRead = true;
     } catch {
       // Half written, or it names a file that is not there yet: it is parsed again at the next request. If it stays so,
       // the API server will refuse what was read last, by name.

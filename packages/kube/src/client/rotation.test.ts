@@ -147,6 +147,20 @@ it('a kubeconfig that names its new CA before that file is there is followed onc
   await transport.close();
 });
 
+it('a kubeconfig that was read a moment ago is read again once its token is refused, and parsed until it can be used', async () => {
+  await using scratch = await makeScratch();
+  const { cert } = await makeAuthority();
+  const [path, ca] = [join(scratch.path, 'kubeconfig'), join(scratch.path, 'new.crt')];
+  await writeFile(path, kubeconfig(1, { 'certificate-authority-data': base64(cert) }));
+  const { credentials } = await loadKubeconfig([path], undefined, { lookEveryMs: 3_600_000 });
+  await replace(path, kubeconfig(1, { 'certificate-authority': ca }, { token: 'two' }));
+  expect(await credentials.current()).toEqual({ token: 'one' });
+  await credentials.refresh();
+  expect(await credentials.current()).toEqual({ token: 'one' });
+  await writeFile(ca, cert);
+  expect(await credentials.current()).toEqual({ token: 'two' });
+});
+
 describe('credentials for another server are not sent to the one that is connected', () => {
   it.each<[string, (port: number, cluster: object) => string]>([
     [

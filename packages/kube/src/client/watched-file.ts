@@ -9,8 +9,8 @@ export interface FileOptions {
 export interface WatchedFile {
   /** Cheap enough to call before every request. Rejects if the file cannot be read now. */
   read(): Promise<string>;
-  /** Whether the next read returns what the last one did, without checking the file. */
-  isFresh(): boolean;
+  /** What the next read returns without checking the file; undefined if it checks it. */
+  recent(): string | undefined;
   /** The next read checks the file again. */
   forget(): void;
 }
@@ -26,12 +26,13 @@ export function watchFile(
   let content: string | undefined;
   let identity = '';
   let checkedAt = 0;
-  const isFresh = (): boolean => content !== undefined && performance.now() - checkedAt < lookEveryMs;
+  const recent = (): string | undefined => (performance.now() - checkedAt < lookEveryMs ? content : undefined);
 
   return {
-    isFresh,
+    recent,
     async read() {
-      if (content !== undefined && isFresh()) return content;
+      const known = recent();
+      if (known !== undefined) return known;
       const now = performance.now();
       try {
         // Follows links: the kubelet replaces the files of a mount by moving a link.
