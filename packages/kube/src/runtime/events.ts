@@ -249,8 +249,8 @@ export function createRecorder(client: Client, options: RecorderOptions): Record
 }
 
 /**
- * The usual format: the object's name, a dot, a unique suffix. Some kinds allow names that are not DNS names. Node makes
- * UUIDs in batches: a system call for the random bytes of each event took longer than the rest of it.
+ * The usual format: the object's name, a dot, a unique suffix. Some kinds allow names that are not DNS names. UUIDs take a
+ * quarter of the time of random bytes, because Node makes them in batches.
  */
 function eventName({ metadata }: KubeObject): string {
   const base = metadata.name
