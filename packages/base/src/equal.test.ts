@@ -41,4 +41,17 @@ describe('isEqualExcept', () => {
     expect(isEqualExcept('at', a, b)).toBe(same);
     expect(isEqualExcept('at', b, a)).toBe(same);
   });
+
+  it('is the same as isEqual of copies without the field', () => {
+    const objects = fc.dictionary(
+      fc.constantFrom('a', 'b', 'at'),
+      fc.constantFrom<unknown>(undefined, 1, 2, [], {}, null),
+    );
+    const without = (object: Record<string, unknown>) => ({ ...object, at: undefined });
+    fc.assert(
+      fc.property(objects, objects, (a, b) => {
+        expect(isEqualExcept('at', a, b)).toBe(isEqual(without(a), without(b)));
+      }),
+    );
+  });
 });

@@ -1,7 +1,9 @@
-import { type MachineConfigPool, machineConfigPools, type Node, nodes } from '@slipway/api';
+import { type MachineConfigPool, machineConfigPools, type Node, nodeAnnotations, nodes } from '@slipway/api';
+import { isEqual } from '@slipway/base/equal';
 import type { StoreReader, Stored } from '@slipway/kube';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { computeRunInterval, createFleetViews } from './fleet-index.ts';
+import { computeRunInterval, createFleetViews, createPinViews } from './fleet-index.ts';
 
 const role = (name: string) => `node-role.kubernetes.io/${name}`;
 const pool = (name: string): Stored<MachineConfigPool> => ({
@@ -72,4 +74,57 @@ describe('pool membership', () => {
     expect(views.hasMoved(read)).toBe(true);
     expect(namesIn('worker')).toEqual(['a', 'b']);
   });
+});
+
+describe('what is remembered of nodes', () => {
+  const names = fc.constantFrom('worker', 'gpu', 'infra');
+  /** Each replaces or removes one object, as a watch does. */
+  const changes = fc.oneof(
+    fc.record({
+      node: fc.constantFrom('a', 'b', 'c'),
+      roles: fc.array(names),
+      state: fc.constantFrom('Done', 'Working'),
+    }),
+    fc.record({ node: fc.constantFrom('a', 'b', 'c'), roles: fc.constant(null), state: fc.constant('') }),
+    fc.record({ pool: names, selects: fc.option(names) }),
+  );
+
+  it('is the same as without memory, after any changes of nodes and pools', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(changes, fc.boolean()), { maxLength: 30 }), (steps) => {
+        const objects = { pools: new Array<Stored<MachineConfigPool>>(), nodes: new Array<Stored<Node>>() };
+        const read = reading(objects);
+        const [views, pins] = [createFleetViews(), createPinViews()];
+        for (const [change, isRead] of steps) {
+          if ('pool' in change) put(objects.pools, change.pool, buildPool(change));
+          else put(objects.nodes, change.node, buildNode(change));
+          if (!isRead) continue;
+          const isSame = isEqual(describeAll(views, pins), describeAll(createFleetViews(), createPinViews()));
+          expect(isSame).toBe(true);
+        }
+
+        function describeAll(fleet: typeof views, pinned: typeof pins) {
+          const of = (each: Stored<Node>) => [fleet.poolOf(each, read), pinned.poolsOf(each, read)];
+          const view = fleet.view(read);
+          return [
+            objects.nodes.map(of),
+            objects.pools.map(({ metadata }) => view.membersOf(metadata.name).map(({ facts }) => facts)),
+            view.homeless(),
+          ];
+        }
+      }),
+    );
+  });
+
+  const buildPool = ({ pool: name, selects }: { pool: string; selects: string | null }) =>
+    selects === null ? null : { ...pool(selects), metadata: pool(name).metadata };
+  const buildNode = ({ node: name, roles, state }: { node: string; roles: string[] | null; state: string }) => {
+    if (roles === null) return null;
+    const { metadata } = node(name, ...roles);
+    return { metadata: { ...metadata, annotations: { [nodeAnnotations.state]: state } } };
+  };
+  function put<T extends Stored<Node | MachineConfigPool>>(list: T[], name: string, object: T | null): void {
+    const at = list.findIndex(({ metadata }) => metadata.name === name);
+    list.splice(at === -1 ? list.length : at, at === -1 ? 0 : 1, ...(object === null ? [] : [object]));
+  }
 });

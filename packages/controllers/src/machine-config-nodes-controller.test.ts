@@ -8,6 +8,7 @@ import {
 } from '@slipway/api';
 import { isEqual } from '@slipway/base/equal';
 import type { Stored } from '@slipway/kube';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { changesSpec, nextRecord } from './machine-config-nodes-controller.ts';
 
@@ -125,5 +126,24 @@ describe('an update of a Node', () => {
     expect(changesSpec(before, after)).toBe(isDifferent);
     const spec = computeNextSpec(after, pools, undefined);
     expect(isEqual(spec, computeNextSpec(before, pools, undefined))).toBe(!isDifferent);
+  });
+
+  it('that changes what is done about its MachineConfigNode, whatever is there, is one of its spec', () => {
+    const texts = (...values: string[]) => fc.dictionary(fc.constantFrom(...values), fc.constantFrom('', 'x', 'y'));
+    const labels = ['worker', 'infra', 'gpu'].map((role) => `node-role.kubernetes.io/${role}`);
+    const nodes = fc
+      .record({
+        labels: fc.option(texts(...labels, 'zone'), { nil: undefined }),
+        annotations: fc.option(texts(nodeAnnotations.desiredConfig, nodeAnnotations.state), { nil: undefined }),
+        deletionTimestamp: fc.constantFrom(undefined, '2026-01-05T08:00:00Z'),
+      })
+      .map((fields) => ({ metadata: { ...identity, name: 'n1', ...fields } }) as Stored<Node>);
+    const records = fc.constantFrom(undefined, record('worker', 'x'), record('not-yet-set', 'not-yet-set'));
+    fc.assert(
+      fc.property(nodes, nodes, records, (old, next, there) => {
+        const isSame = isEqual(nextRecord(old, pools, there), nextRecord(next, pools, there));
+        expect(isSame || changesSpec(old, next)).toBe(true);
+      }),
+    );
   });
 });

@@ -1,5 +1,7 @@
 import { nodeAnnotations, nodes } from '@slipway/api';
+import { isEqual } from '@slipway/base/equal';
 import type { KubeObject, Stored } from '@slipway/kube';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { referringSources } from './references.ts';
 
@@ -27,5 +29,21 @@ describe('an update of an object that refers to rendered configs', () => {
     ['of something else', { 'example.io/config': before, note: 'x' }, false],
   ])('of a MachineSet %s matters: %s', (_what, annotations, matters) => {
     expect(ofMachineSets?.concerns?.(object({ 'example.io/config': before }), object(annotations))).toBe(matters);
+  });
+
+  it('matters if it changes which configs the object names, or their pools', () => {
+    const keys = fc.constantFrom(currentConfig, desiredConfig, state, 'example.io/config');
+    const objects = fc.dictionary(keys, fc.constantFrom('', 'x', before, after)).map(object);
+    const read = () => expect.fail('reads no store');
+    fc.assert(
+      fc.property(objects, objects, fc.constantFrom(...referringSources), (old, next, source) => {
+        const say = (each: Stored<KubeObject>) => [
+          [...(source.keysOf?.(each, read) ?? [])].sort(),
+          Object.values(source.indexes ?? {}).map((valuesOf) => [...valuesOf(each)].sort()),
+        ];
+        const isSame = isEqual(say(next), say(old));
+        expect(isSame || source.concerns?.(old, next)).toBe(true);
+      }),
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { createManualClock } from '@slipway/testing/manual-clock';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject, Resource, Stored } from '../client/resource.ts';
+import { keyOf, type KubeObject, type Resource, type Stored } from '../client/resource.ts';
 import type { LandedWrite } from '../client/writer.ts';
 import type { Informer } from '../watch/informer.ts';
 import { createStore } from '../watch/store.ts';
@@ -94,7 +94,11 @@ function setUp(sources: readonly Source[], of: 'key' | 'all' = 'key') {
       followers,
       put(each: Stored<KubeObject>) {
         store.put(each);
-        notify(each.metadata.namespace === undefined ? each.metadata.name : `ns/${each.metadata.name}`);
+        notify(keyOf(each));
+      },
+      remove(key: string) {
+        store.remove(key);
+        notify(key);
       },
       passed(version: string) {
         state.version = version;
@@ -153,6 +157,39 @@ describe('a key that has written', () => {
       () => view.put(object('n2', '10')),
     ];
     expect(steps.map((step) => (step(), ownWrites.isBehind('worker')))).toEqual([true, true, false]);
+  });
+
+  it('waits for objects of one name in several kinds and namespaces, each by itself', () => {
+    const { ownWrites, view, other, news } = setUp([{ resource: nodes }, { resource: pools }]);
+    const inNamespace = (namespace: string, version: string) => object('same', version, { namespace });
+    for (const each of [view, other]) each.put(object('same', '5'));
+    for (const namespace of ['ns', 'elsewhere']) view.put(inNamespace(namespace, '5'));
+    ownWrites.add('a', changed(nodes, object('same', '10')));
+    ownWrites.add('b', changed(pools, object('same', '11')));
+    ownWrites.add('c', changed(nodes, inNamespace('ns', '12')));
+    ownWrites.add('d', changed(nodes, inNamespace('elsewhere', '13')));
+    ownWrites.add('e', changed(nodes, object('same', '14')));
+    const behind = (): string => ['a', 'b', 'c', 'd', 'e'].filter((key) => ownWrites.isBehind(key)).join('');
+    const steps = [
+      () => view.put(inNamespace('elsewhere', '13')),
+      () => view.put(object('same', '10')),
+      () => other.put(object('same', '11')),
+      () => view.put(inNamespace('ns', '12')),
+      () => view.put(object('same', '14')),
+    ];
+    expect(steps.map((step) => (step(), `${behind()} ${news()}`))).toEqual(['abce 1', 'bce 2', 'ce 3', 'e 4', ' 5']);
+  });
+
+  it('that deletes what it wrote and creates it again waits for the new object', () => {
+    const { ownWrites, view } = setUp([{ resource: nodes }]);
+    view.put(object('n1', '5'));
+    ownWrites.add('a', changed(nodes, object('n1', '10')));
+    ownWrites.add('a', created(nodes, object('n1', '12', { uid: 'another' })));
+    view.put(object('n1', '10'));
+    view.remove('n1');
+    expect(ownWrites.isBehind('a')).toBe(true);
+    view.put(object('n1', '12', { uid: 'another' }));
+    expect(ownWrites.isBehind('a')).toBe(false);
   });
 
   it('waits for the last of several writes of one object', () => {
