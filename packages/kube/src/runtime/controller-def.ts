@@ -26,8 +26,8 @@ export interface Source<T extends KubeObject = KubeObject> {
   /** The keys that a change of this object affects: by default its own, none for a source that is only read. */
   keysOf?(this: void, object: Stored<T>, read: StoreReader): readonly Key[];
   /**
-   * Whether this update of an object can change a decision about its keys; by default every update of a stored field can.
-   * For kinds with one object per machine, whose updates are mostly for other controllers.
+   * Whether this update of an object can change its keys or a decision about them; by default every update of a stored
+   * field can. For kinds with one object per machine, whose updates are mostly for other controllers.
    */
   concerns?(this: void, before: Stored<T>, after: Stored<T>): boolean;
   /** Whether changes arrive in bursts that `settleMs` waits for; true by default. */
