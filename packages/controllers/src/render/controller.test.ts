@@ -8,7 +8,7 @@ import {
 } from '@slipway/api';
 import type { Stored } from '@slipway/kube';
 import { configWithFile, machineConfig, machineConfigPool } from '@slipway/testing/builders';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createCluster } from '../testing/simulation/simulated-cluster.ts';
 import { renderController } from './controller.ts';
 
@@ -149,4 +149,22 @@ it('a pool whose selector is empty renders nothing, and its event has the reason
   expect(events).toEqual([
     expect.stringMatching(/^worker Warning SelectingAll: MachineConfigPool worker, spec\.machineConfigSelector: /),
   ]);
+});
+
+it('a pool is rendered although a check of its MachineConfig broke once', async () => {
+  const broken = vi.spyOn(crypto.subtle, 'digest').mockRejectedValueOnce(new Error('out of memory'));
+  const { api, time } = createCluster({
+    seed: 1,
+    controllers: () => [renderController({ namespace: 'ours', controllerVersion: '1' })],
+  });
+  const hash = 'sha256-ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb';
+  const contents = { source: 'data:,a', verification: { hash } };
+  api.create(machineConfigs, machineConfig('50-a', POOL, { config: configWithFile('/etc/a', 'a', { contents }) }));
+  api.create(machineConfigPools, machineConfigPool(POOL));
+  for (let second = 0; second < 60; second += 1) {
+    await time.runUntil(time.now() + 1000);
+    await new Promise((resolve) => void setTimeout(resolve, 0));
+  }
+  expect(broken).toHaveBeenCalled();
+  expect(api.get(machineConfigPools, { name: POOL }).spec.configuration?.name).toMatch(/^rendered-/);
 });

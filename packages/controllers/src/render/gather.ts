@@ -157,6 +157,11 @@ function keep(
   const known = ready.get(machineConfig);
   if (known?.digest === digest) return known.result;
   const result = make();
-  ready.set(machineConfig, { digest, result });
+  const entry = { digest, result };
+  ready.set(machineConfig, entry);
+  // The next run tries again: kept, one failure would stop the pool until the MachineConfig changes.
+  result.catch(() => {
+    if (ready.get(machineConfig) === entry) ready.delete(machineConfig);
+  });
   return result;
 }
