@@ -9,7 +9,13 @@ export interface GunzipLimits {
 
 export type Gunzipped =
   | { ok: true; bytes: Uint8Array }
-  | { ok: false; reason: 'too-large' | 'bomb' | 'malformed'; problem: string };
+  | {
+      ok: false;
+      reason: 'too-large' | 'bomb' | 'malformed';
+      problem: string;
+      /** The bytes that were unpacked until then. */
+      size: number;
+    };
 
 /** How a file's bytes are encoded in a config. */
 export interface EncodedContents {
@@ -59,7 +65,7 @@ export async function gunzip(packed: Uint8Array, limits: GunzipLimits): Promise<
     // The engines describe the cause differently.
     const isGzip = packed[0] === GZIP_MAGIC[0] && packed[1] === GZIP_MAGIC[1];
     const problem = isGzip ? 'the gzip data is damaged, incomplete or in several parts' : 'the data is not gzip';
-    return { ok: false, reason: 'malformed', problem };
+    return { ok: false, reason: 'malformed', problem, size };
   }
   return { ok: true, bytes: concat(chunks, size) };
 }
@@ -77,13 +83,15 @@ export async function encodeContents(bytes: Uint8Array): Promise<EncodedContents
 
 function gunzipRefusal(size: number, packed: number, maxBytes: number, maxRatio: number): Gunzipped | null {
   if (size > maxBytes) {
-    return { ok: false, reason: 'too-large', problem: `it unpacks to more than the limit of ${formatSize(maxBytes)}` };
+    const problem = `it unpacks to more than the limit of ${formatSize(maxBytes)}`;
+    return { ok: false, reason: 'too-large', problem, size };
   }
   if (size > RATIO_COUNTS_FROM && size > packed * maxRatio) {
     return {
       ok: false,
       reason: 'bomb',
       problem: `it unpacks to more than ${maxRatio} times its size of ${packed} bytes, which real contents never do`,
+      size,
     };
   }
   return null;

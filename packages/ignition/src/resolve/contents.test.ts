@@ -115,16 +115,26 @@ describe('no machine can take', () => {
     expect(await check(sections, version)).toEqual([expect.stringContaining(expected)]);
   });
 
-  it('contents that are too large together, though each is not', async () => {
+  it('contents that are too large together, though each is not; the rest is not unpacked', async () => {
     const random = crypto.getRandomValues(new Uint8Array(48 * 1024));
     const half = new Uint8Array(40 * 1024 * 1024);
     // Compresses 100 times: less than a bomb.
     for (let at = 0; at < half.length; at += 4 * 1024 * 1024) half.set(random, at);
-    const source = encodeDataUrl(await gzip(half));
-    const found = await check(files({ source, compression: 'gzip' }, { source, compression: 'gzip' }));
+    const large = { source: encodeDataUrl(await gzip(half)), compression: 'gzip' };
+    const found = await check(files(large, large, large));
     expect(found).toEqual([
       'storage.files[1].contents.source: with these contents, those of the config unpack to more than 64 MiB',
     ]);
+  });
+
+  it.each([
+    ['small bombs', 2, {}],
+    ['wrong hashes', 1, hash(`sha256-${'0'.repeat(64)}`)],
+  ])('a thousand %s, and only the first are unpacked', async (_, mebibytes, more) => {
+    const source = encodeDataUrl(await gzip(new Uint8Array(mebibytes * 1024 * 1024)));
+    const found = await check(files(...Array.from({ length: 1000 }, () => ({ source, compression: 'gzip', ...more }))));
+    expect(found.length).toBeGreaterThan(20);
+    expect(found.length).toBeLessThan(70);
   });
 
   it('contents, and only those that are asked for are decoded', async () => {

@@ -16,6 +16,8 @@ export type Contents =
       /** The field of the reference that is wrong. */
       readonly field: 'compression' | 'verification.hash';
       readonly problem: string;
+      /** The bytes that were unpacked. */
+      readonly size: number;
     };
 
 /** `raw`: as in the data URL, or as fetched. As for Ignition, the hash is that of the unpacked contents. */
@@ -24,7 +26,9 @@ export async function readContents(reference: Reference, raw: Uint8Array, limits
   const { hash } = reference.verification ?? {};
   if (!unpacked.ok || hash === undefined) return unpacked;
   const problem = await hashProblem(unpacked.bytes, hash);
-  return problem === null ? unpacked : { ok: false, code: 'SLW_RESOLVE_HASH', field: 'verification.hash', problem };
+  if (problem === null) return unpacked;
+  const size = unpacked.bytes.byteLength;
+  return { ok: false, code: 'SLW_RESOLVE_HASH', field: 'verification.hash', problem, size };
 }
 
 async function unpack(compression: string, raw: Uint8Array, limits: GunzipLimits): Promise<Contents> {
@@ -32,17 +36,13 @@ async function unpack(compression: string, raw: Uint8Array, limits: GunzipLimits
   const field = 'compression';
   if (compression !== 'gzip') {
     const problem = `the compression ${show(compression)} is not supported: use "gzip", or "" for none`;
-    return { ok: false, code: 'SLW_RESOLVE_GZIP', field, problem };
+    return { ok: false, code: 'SLW_RESOLVE_GZIP', field, problem, size: 0 };
   }
   const unpacked = await gunzip(raw, limits);
   if (unpacked.ok) return unpacked;
   const code = unpacked.reason === 'malformed' ? 'SLW_RESOLVE_GZIP' : 'SLW_RESOLVE_LIMIT';
-  return {
-    ok: false,
-    code,
-    field,
-    problem: `compression is gzip, but ${unpacked.problem}. Compress the contents with gzip, or remove compression`,
-  };
+  const problem = `compression is gzip, but ${unpacked.problem}. Compress the contents with gzip, or remove compression`;
+  return { ok: false, code, field, problem, size: unpacked.size };
 }
 
 /** Of all unpacked contents of a config together. */
@@ -62,11 +62,13 @@ export async function checkContents(
   // One at a time: unpacked, they are far larger than the config.
   for (const slot of listSlots(config, isEncoded)) {
     if (slot.reference.source?.startsWith('data:') !== true || !isChecked(slot.path)) continue;
-    const found = await checkSlot(slot);
-    total += found.bytes ?? 0;
-    const together = total > MAX_BYTES ? TOO_LARGE : null;
-    const { field, problem } = 'problem' in found ? found : { field: 'source', problem: together };
-    if (problem !== null) report.push({ kind: 'error', path: joinPath(slot.path, field), message: problem });
+    const { size, field, problem } = await checkSlot(slot);
+    total += size;
+    const isTooLarge = total > MAX_BYTES;
+    const message = problem ?? (isTooLarge ? TOO_LARGE : null);
+    if (message !== null) report.push({ kind: 'error', path: joinPath(slot.path, field), message });
+    // Also if all of them are wrong: a thousand small bombs fit into one config.
+    if (isTooLarge) break;
   }
   return report;
 }
@@ -74,15 +76,21 @@ export async function checkContents(
 const isEncoded = ({ compression = '', verification }: Reference): boolean =>
   compression !== '' || verification?.hash !== undefined;
 
-type CheckedSlot = { bytes: number } | { bytes?: undefined; field: string; problem: string };
+interface CheckedSlot {
+  /** The bytes that were unpacked. */
+  readonly size: number;
+  readonly field: string;
+  readonly problem: string | null;
+}
 
 async function checkSlot({ reference, holds }: Slot): Promise<CheckedSlot> {
+  const field = 'source';
   const decoded = decodeDataUrl(reference.source ?? '');
-  if (!decoded.ok) return { field: 'source', problem: `the data URL cannot be decoded: ${decoded.problem}` };
+  if (!decoded.ok) return { size: 0, field, problem: `the data URL cannot be decoded: ${decoded.problem}` };
   const contents = await readContents(reference, decoded.bytes, { maxBytes: MAX_BYTES });
-  if (!contents.ok) return { field: contents.field, problem: contents.problem };
+  if (!contents.ok) return contents;
   const problem = holds === 'authority' ? authorityProblem(contents.bytes) : null;
-  return problem === null ? { bytes: contents.bytes.byteLength } : { field: 'source', problem };
+  return { size: contents.bytes.byteLength, field, problem };
 }
 
 const joinPath = (path: string, field: string): string => field.split('.').reduce(joinKey, path);
