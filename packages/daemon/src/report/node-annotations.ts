@@ -5,7 +5,7 @@ import type { EventInput } from '@slipway/kube';
 import { maskSnapshot, type NodeSnapshot, type SnapshotProblem } from './snapshot.ts';
 
 export type DaemonState = 'Working' | 'Done' | 'Degraded' | 'Rebooting' | 'Unreconcilable';
-type Annotations = Readonly<Record<string, string>>;
+export type Annotations = Readonly<Record<string, string>>;
 
 /** The annotations of a Node are limited to 256 KiB in total. */
 const MAX_REASON_BYTES = 8192;

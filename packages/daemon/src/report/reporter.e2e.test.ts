@@ -8,7 +8,7 @@ import {
   osAbilityAnnotation,
   reportedConfigAnnotation,
 } from '@slipway/api';
-import { type Client, createMetrics, createRecorder, type Recorder, silentLog } from '@slipway/kube';
+import { type Client, createMetrics, createRecorder, KubeError, type Recorder, silentLog } from '@slipway/kube';
 import { connectToShared } from '@slipway/testing/control-plane';
 import { installCrd, listEvents } from '@slipway/testing/resources';
 import { watchWrites } from '@slipway/testing/run-controllers';
@@ -87,6 +87,20 @@ describe('a reporter', () => {
     await reporter.report(idle);
     expect(writes).toHaveLength(2);
     expect(await recorded()).toEqual(['NodeDone']);
+  });
+
+  it('reports the state also where the policies are those of a version without the ability of the OS', async () => {
+    const older: Client = {
+      ...client,
+      patch(resource, target, patch, ...rest) {
+        if (!JSON.stringify(patch).includes(osAbilityAnnotation)) return client.patch(resource, target, patch, ...rest);
+        throw new KubeError('SLW_KUBE_FORBIDDEN', 'a machine may not write os-ability', { status: 403 });
+      },
+    };
+    await createReporter({ client: older, events, nodeName: name, log: silentLog(), osAbility: 'none' }).report(idle);
+    const { annotations } = (await client.get(nodes, { name })).metadata;
+    expect(annotations).toMatchObject({ [nodeAnnotations.state]: 'Done' });
+    expect(annotations).not.toHaveProperty([osAbilityAnnotation]);
   });
 
   it('follows an update, with the conditions that users expect at each step', async () => {

@@ -7,13 +7,22 @@ import {
   anyVersion,
   type Client,
   createWriter,
+  isKubeError,
   type KubeObject,
   type Log,
+  type ObjectMeta,
   type Recorder,
   retryOnConflict,
 } from '@slipway/kube';
 import type { DaemonMetrics } from './metrics.ts';
-import { buildAnnotations, diffAnnotations, buildEvents, type NodeEvent, buildNodeEvent } from './node-annotations.ts';
+import {
+  type Annotations,
+  buildAnnotations,
+  diffAnnotations,
+  buildEvents,
+  type NodeEvent,
+  buildNodeEvent,
+} from './node-annotations.ts';
 import type { NodeSnapshot } from './snapshot.ts';
 import { computeStatus } from './status.ts';
 
@@ -53,9 +62,25 @@ export function createReporter({ client, events, nodeName, osAbility, log, metri
       ...(osAbility !== null && { [osAbilityAnnotation]: osAbility }),
     });
     if (Object.keys(annotations).length === 0) return;
-    // Without a resource version: no other client writes these, and kubelets change a Node all the time.
-    await write.patch(nodes, anyVersion(node.metadata), { metadata: { annotations } });
+    await patchNode(node.metadata, annotations);
     for (const event of buildEvents(there, annotations)) events.record(nodes, about, event);
+  }
+
+  async function patchNode(metadata: ObjectMeta, annotations: Annotations): Promise<void> {
+    // Without a resource version: no other client writes these, and kubelets change a Node all the time.
+    const patch = (some: Annotations) => write.patch(nodes, anyVersion(metadata), { metadata: { annotations: some } });
+    try {
+      await patch(annotations);
+    } catch (error) {
+      const { [osAbilityAnnotation]: ability, ...state } = annotations;
+      if (ability === undefined || !isKubeError(error, 'SLW_KUBE_FORBIDDEN')) throw error;
+      // The state of the node must arrive: a rollout waits for it.
+      log.warn(
+        { error },
+        'the admission policies are those of an older version and refuse the annotation os-ability: run `slipway install`',
+      );
+      if (Object.keys(state).length > 0) await patch(state);
+    }
   }
 
   async function reportStatus(snapshot: NodeSnapshot): Promise<void> {
