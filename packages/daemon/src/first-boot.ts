@@ -113,7 +113,7 @@ async function readEncapsulated({ files }: Host): Promise<StoredConfig | null> {
 
 async function checkFips(host: Host, config: StoredConfig, facts: OSFacts): Promise<void> {
   const { name, spec } = config;
-  const [found, wanted] = [await host.os.fips(), spec.fips ?? false];
+  const [found, wanted] = [(await host.os.fips()) ?? false, spec.fips ?? false];
   if (found === wanted) return;
   if (wanted) refuse(config, findFipsLimits(facts));
   throw new DaemonError(

@@ -24,7 +24,7 @@ interface Case {
   readonly name: string;
   readonly wanted?: Partial<DesiredOS>;
   readonly found?: Partial<ObservedOS['booted']>;
-  readonly fips?: boolean;
+  readonly fips?: boolean | null;
   readonly kinds: readonly string[];
 }
 
@@ -62,12 +62,13 @@ const cases: readonly Case[] = [
   { name: 'another kernel although the default is desired', found: { packages: realtime }, kinds: ['kernel type'] },
   { name: 'FIPS that is on and must be off', fips: true, kinds: ['fips'] },
   { name: 'FIPS that is off and must be on', wanted: { fips: true }, kinds: ['fips'] },
+  { name: 'FIPS that its kernel does not have', wanted: { fips: true }, fips: null, kinds: [] },
 ];
 
 describe('the OS', () => {
   for (const { name, wanted, found, kinds, ...rest } of cases) {
     it(`with ${name}`, () => {
-      const facts = { booted: { ...booted, ...found }, fips: rest.fips ?? false };
+      const facts = { booted: { ...booted, ...found }, fips: rest.fips === undefined ? false : rest.fips };
       const differences = compareOS({ ...expected, ...wanted }, facts);
       expect(differences.map(({ kind }) => kind)).toEqual(kinds);
       expect(differences.every(({ canHeal }) => !canHeal)).toBe(true);

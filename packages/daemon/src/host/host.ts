@@ -79,8 +79,8 @@ export interface OperatingSystem {
   state(): Promise<OSState>;
   /** What is known about it before a change. */
   facts(): Promise<OSFacts>;
-  /** Whether the kernel runs in FIPS mode. */
-  fips(): Promise<boolean>;
+  /** Whether the kernel runs in FIPS mode. Null: it was built without it. */
+  fips(): Promise<boolean | null>;
   /** The images that `prefetch` would download. Empty if the OS tool downloads only during the change. */
   missing(images: readonly string[]): Promise<readonly string[]>;
   /** The file system that `prefetch` downloads to. */

@@ -1,5 +1,5 @@
 // The real adapters with the stand-in for the OS tools. open-os.e2e.test.ts runs it as a program.
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -283,10 +283,18 @@ describe('a machine with neither', () => {
 it.each([
   ['on, as its kernel reports', true, async () => '1\n'],
   ['off, as its kernel reports', false, async () => '0\n'],
-  ['off with a kernel that was built without it', false, () => Promise.reject(new Error('ENOENT'))],
+  ['missing in a kernel that was built without it', null, () => readFile('/proc/no-such-file', 'utf8')],
 ])('FIPS mode is %s', async (_, expected, fipsEnabled) => {
   const { machine } = await open();
   const files = createDisk({ root: machine.root });
   const { os } = await openOS({ files, run: machine.run, patience: RETRY_POLICY, fipsEnabled });
   expect(await os.fips()).toBe(expected);
+});
+
+it('FIPS mode that cannot be read is an error, and neither on nor off', async () => {
+  const { machine } = await open();
+  const files = createDisk({ root: machine.root });
+  const fipsEnabled = () => Promise.reject(new Error('EMFILE: too many open files'));
+  const { os } = await openOS({ files, run: machine.run, patience: RETRY_POLICY, fipsEnabled });
+  await expect(os.fips()).rejects.toThrow('EMFILE');
 });

@@ -1,7 +1,7 @@
 // Detects the tool that manages the machine's OS, and opens it.
 import { readFile } from 'node:fs/promises';
 import { findOSLimits, type OSAbility, type OSFacts } from '@slipway/fleet';
-import { type FileSystem, ownOwners } from '../file-system.ts';
+import { type FileSystem, ownOwners, systemErrorCode } from '../file-system.ts';
 import type { OperatingSystem } from '../host.ts';
 import type { Run } from '../run-command.ts';
 import { createBootc, parseBootcStatus } from './bootc.ts';
@@ -18,7 +18,7 @@ export interface OSOptions {
   readonly patience?: OSRetryPolicy;
   /** The kernel command line. Default: that of this machine. */
   readonly commandLine?: () => Promise<string>;
-  /** `1` in FIPS mode; rejects if the kernel was built without it. Default: that of this machine. */
+  /** `1` in FIPS mode; rejects with ENOENT if the kernel was built without it. Default: that of this machine. */
   readonly fipsEnabled?: () => Promise<string>;
 }
 
@@ -120,8 +120,12 @@ function sameForAll(files: FileSystem, podman: Podman, fipsEnabled: () => Promis
     describe: () => describeOS(files),
 
     async fips() {
-      const text = await fipsEnabled().catch(() => '0');
-      return text.trim() === '1';
+      try {
+        return (await fipsEnabled()).trim() === '1';
+      } catch (error) {
+        if (systemErrorCode(error) === 'ENOENT') return null;
+        throw error;
+      }
     },
 
     missing: (images) => podman.missing(images),
