@@ -1,5 +1,5 @@
 import { machineConfigPools, machineConfigs, ROLE_LABEL } from '@slipway/api';
-import { machineConfig, machineConfigPool } from '@slipway/testing/builders';
+import { machineConfig, machineConfigPool, specWithFile } from '@slipway/testing/builders';
 import { describe, expect, it } from 'vitest';
 import { builtInControllers } from './built-in-controller.ts';
 import { renderController } from './render/controller.ts';
@@ -58,6 +58,16 @@ describe('the built-in MachineConfig of arbiters', () => {
     cluster.api.create(machineConfigs, machineConfig('00-arbiter', 'worker', {}));
     await cluster.pass(2000);
     expect(cluster.names()).toContain('00-arbiter');
+  });
+
+  it('is not put in place of one that a user made before Slipway shipped it', async () => {
+    const cluster = startCluster();
+    const own = specWithFile('/etc/arbiter', 'own');
+    cluster.api.create(machineConfigs, machineConfig('00-arbiter', 'arbiter', own));
+    cluster.api.create(machineConfigPools, arbiter);
+    await cluster.pass(2000);
+    expect(cluster.api.get(machineConfigs, { name: '00-arbiter' }).spec).toEqual(own);
+    expect(cluster.renderedFrom('arbiter')).toEqual(['00-arbiter']);
   });
 
   it('is not missing for another pool that selects its role', async () => {

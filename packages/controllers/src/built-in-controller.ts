@@ -31,8 +31,8 @@ export function builtInController(options: BuiltInOptions): ControllerDef {
       const target = wanted.get(name);
       if (target === undefined) return done();
       const found = read(machineConfigs).get(name);
-      if (!isBuiltInNeeded(target, (pool) => read(machineConfigPools).get(pool) !== undefined)) {
-        // A user may have one of this name, which then has no such label.
+      if (!isBuiltInNeeded(target, (pool) => read(machineConfigPools).get(pool) !== undefined, found)) {
+        // That of a user has no such label.
         if (found?.metadata.labels?.[builtInLabel] === undefined) return done();
         await write.remove(machineConfigs, found);
         log.info({ machineConfig: name }, 'deleted a built-in MachineConfig whose pool does not exist');

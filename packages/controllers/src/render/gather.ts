@@ -103,12 +103,12 @@ export function poolsSelecting(machineConfig: MachineConfig, read: StoreReader):
 function missingBase(pool: MachineConfigPool, { read, builtIn }: Sources): string[] {
   const given = read(machineConfigs, { as: 'full' });
   const hasPool = (name: string): boolean => read(machineConfigPools).get(name) !== undefined;
-  const isThere = (shipped: BuiltInMachineConfig): boolean => {
+  const isMissing = (shipped: BuiltInMachineConfig): boolean => {
     const found = given.get(shipped.metadata.name);
-    return found !== undefined && isAsShipped(found, shipped);
+    return isBuiltInNeeded(shipped, hasPool, found) && (found === undefined || !isAsShipped(found, shipped));
   };
   return selectMachineConfigs(pool, builtIn)
-    .filter((each) => isBuiltInNeeded(each, hasPool) && !isThere(each))
+    .filter(isMissing)
     .map(({ metadata }) => metadata.name);
 }
 

@@ -73,10 +73,18 @@ const builtInRoles = ['master', 'worker', 'arbiter'] as const;
 
 /**
  * Every fleet has masters and workers. Few have arbiters, so `00-arbiter` exists only while there is a pool `arbiter`,
- * as in a cluster of the Machine Config Operator, which has both only in the topology with an arbiter.
+ * as in a cluster of the Machine Config Operator, which has both only in the topology with an arbiter. Slipway did not
+ * always ship it: `found`, if a user made it before, stays and is the base of the pool.
  */
-export const isBuiltInNeeded = ({ metadata }: BuiltInMachineConfig, hasPool: (name: string) => boolean): boolean =>
-  metadata.labels?.[ROLE_LABEL] !== 'arbiter' || hasPool('arbiter');
+export const isBuiltInNeeded = (
+  { metadata }: BuiltInMachineConfig,
+  hasPool: (name: string) => boolean,
+  found?: Pick<MachineConfig, 'metadata'>,
+): boolean =>
+  metadata.labels?.[ROLE_LABEL] !== 'arbiter' || (hasPool('arbiter') && (found === undefined || isOfController(found)));
+
+const isOfController = ({ metadata: { labels, annotations } }: Pick<MachineConfig, 'metadata'>): boolean =>
+  labels?.[builtInLabel] !== undefined || annotations?.[generatedByAnnotation] !== undefined;
 
 /** The built-in MachineConfigs that a fleet needs and does not have yet. */
 export function missingBuiltIn(
