@@ -45,6 +45,10 @@ describe('a machine can take', () => {
       files({ source: packed, compression: 'gzip', ...hash(`sha512-${sha512}`) }),
     ],
     ['several certificates', authority(`# ours\n${PEM}\ntext\n${PEM}`)],
+    ['a certificate with another label', authority(PEM.replaceAll('CERTIFICATE', 'TRUSTED CERTIFICATE'))],
+    ['a certificate with headers', authority(PEM.replace('\n', '\nFrom: ours\n\n'))],
+    ['a certificate after text that names its first line', authority(`see -----BEGIN CERTIFICATE-----\n${PEM}`)],
+    ['a certificate with the line ends of Windows', authority(PEM.replaceAll('\n', '\r\n'))],
   ])('%s', async (_, sections) => {
     expect(await check(sections)).toEqual([]);
   });
@@ -95,6 +99,16 @@ describe('no machine can take', () => {
       'a certificate authority that is no PEM',
       authority('certificate'),
       'ignition.security.tls.certificateAuthorities[0].source: it contains no PEM certificate',
+    ],
+    [
+      'a certificate authority with a byte order mark',
+      authority(`\u{feff}${PEM}`),
+      'ignition.security.tls.certificateAuthorities[0].source: it contains no PEM certificate',
+    ],
+    [
+      'a certificate authority with a private key',
+      authority('-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n' + PEM),
+      'ignition.security.tls.certificateAuthorities[0].source: it contains a PEM block that is no certificate: remove it',
     ],
     [
       'a certificate authority without its end',

@@ -95,30 +95,36 @@ async function checkSlot({ reference, holds }: Slot): Promise<CheckedSlot> {
 
 const joinPath = (path: string, field: string): string => field.split('.').reduce(joinKey, path);
 
-const BEGIN = '-----BEGIN CERTIFICATE-----';
-const END = '-----END CERTIFICATE-----';
-
-/** Why Ignition cannot use these bytes as certificate authorities, or null. It reads one certificate after the other. */
+/**
+ * Why Ignition cannot use these bytes as certificate authorities, or null. It reads one PEM block after the other, with
+ * any label (such as TRUSTED CERTIFICATE) and with headers, and ignores text before a block, but not after the last one.
+ */
 export function authorityProblem(bytes: Uint8Array): string | null {
-  const text = new TextDecoder().decode(bytes);
-  if (!text.includes(BEGIN)) return `it contains no PEM certificate: expected a line ${BEGIN}`;
-  let at = 0;
-  for (let count = 1; at < text.length; count += 1) {
-    const begin = text.indexOf(BEGIN, at);
-    if (begin < 0) return `something follows certificate ${count - 1}, the last one: remove it, also empty lines`;
-    const end = text.indexOf(END, begin);
-    if (end < 0) return `certificate ${count} needs a line ${END} at its end`;
-    if (!isCertificate(text.slice(begin + BEGIN.length, end))) return `certificate ${count} cannot be read`;
-    const next = text.indexOf('\n', end);
-    at = next < 0 ? text.length : next + 1;
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  const beginLine = /^-----BEGIN ([\w ]{1,40})-----[ \t\r]*$/gm;
+  for (let count = 1; beginLine.lastIndex < text.length; count += 1) {
+    const begin = beginLine.exec(text);
+    if (begin === null) {
+      return count === 1
+        ? 'it contains no PEM certificate: expected a line -----BEGIN CERTIFICATE-----'
+        : `something follows certificate ${count - 1}, the last one: remove it, also empty lines`;
+    }
+    const [, label = ''] = begin;
+    if (!label.endsWith('CERTIFICATE')) return 'it contains a PEM block that is no certificate: remove it';
+    const endLine = `-----END ${label}-----`;
+    const end = text.indexOf(`\n${endLine}`, beginLine.lastIndex);
+    if (end < 0) return `certificate ${count} needs a line ${endLine} at its end`;
+    if (!isCertificate(text.slice(beginLine.lastIndex, end))) return `certificate ${count} cannot be read`;
+    const next = text.indexOf('\n', end + 1);
+    beginLine.lastIndex = next < 0 ? text.length : next + 1;
   }
   return null;
 }
 
 /** Whether this is base64 of one DER sequence that starts with another one. Ignition parses all of it. */
-function isCertificate(base64: string): boolean {
+function isCertificate(body: string): boolean {
   try {
-    const der = Uint8Array.fromBase64(base64);
+    const der = Uint8Array.fromBase64(body.replaceAll(PEM_HEADER, ''));
     const outer = readLength(der);
     return outer !== null && outer.start + outer.length === der.length && der[outer.start] === SEQUENCE;
   } catch {
@@ -126,6 +132,7 @@ function isCertificate(base64: string): boolean {
   }
 }
 
+const PEM_HEADER = /^.*:.*$/gm;
 const SEQUENCE = 0x30;
 const LONG_LENGTH = 0x80;
 
