@@ -162,6 +162,18 @@ describe('the service of the first boot', () => {
     expect(await files.lookAt(CONSOLE_MESSAGE)).toBeNull();
   });
 
+  it('succeeds also if that message cannot be removed: the kubelet must start', async () => {
+    const files = createMemoryDisk(await machineWith(plain));
+    await makeDirectories(files, posix.dirname(CONSOLE_MESSAGE), ownOwners());
+    await files.createFile(CONSOLE_MESSAGE, { ...ownOwners(), mode: 0o644, bytes: new Uint8Array() });
+    const stuck: FileSystem = {
+      ...files,
+      remove: (path) => (path === CONSOLE_MESSAGE ? Promise.reject(new Error('EPERM')) : files.remove(path)),
+    };
+    expect(await boot(stuck)).toEqual({ type: 'done', config: plain.name });
+    expect(await boot(stuck)).toEqual({ type: 'nothing' });
+  });
+
   it('rejects a file that is not a MachineConfig, and names it', async () => {
     const files = createMemoryDisk(await machineWith(plain));
     await files.overwrite(ENCAPSULATED, 0, new TextEncoder().encode('half a'));

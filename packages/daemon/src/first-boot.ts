@@ -51,7 +51,8 @@ export async function finishFirstBoot(options: FirstBootOptions): Promise<FirstB
   const { files } = options.host;
   try {
     const result = await continueFirstBoot(options);
-    await removeIfThere(files, CONSOLE_MESSAGE);
+    // An outdated message keeps no kubelet from starting.
+    await removeIfThere(files, CONSOLE_MESSAGE).catch(() => undefined);
     return result;
   } catch (error) {
     // The first boot failed whether or not this can be shown.
