@@ -16,12 +16,12 @@ describe('a key that Ignition does not know', () => {
     [
       'names the nearest key',
       files({ path: '/a', contents, moed: 420 }),
-      'storage.files[0].moed: the key "moed" must be mode. Ignition ignores it',
+      'storage.files[0].moed: the key "moed" must be named mode. Ignition ignores it',
     ],
     [
       'names the key that Butane writes in another way',
       { passwd: { users: [{ name: 'core', sshAuthorizedKeys: ['a'], password_hash: 'secret' }] } },
-      'passwd.users[0].password_hash: the key "password_hash" must be passwordHash. Ignition ignores',
+      'passwd.users[0].password_hash: the key "password_hash" must be named passwordHash. Ignition ignores',
     ],
     [
       'names the section that it belongs to',
@@ -70,7 +70,7 @@ describe('a key that Ignition does not know', () => {
     [
       'contents with another name',
       files({ path: '/a', content: contents }),
-      'storage.files[0].content: the key "content" must be contents.',
+      'storage.files[0].content: the key "content" must be named contents.',
     ],
     [
       'a source with another name',
@@ -80,14 +80,18 @@ describe('a key that Ignition does not know', () => {
     [
       'SSH keys in snake case',
       { passwd: { users: [{ name: 'core', ssh_authorized_keys: ['a'] }] } },
-      'passwd.users[0].ssh_authorized_keys: the key "ssh_authorized_keys" must be sshAuthorizedKeys.',
+      'passwd.users[0].ssh_authorized_keys: the key "ssh_authorized_keys" must be named sshAuthorizedKeys.',
     ],
     ['a section of storage at the top', { files: [] }, 'files: the key "files" belongs to storage.'],
-    ['a list of storage with another name', { storage: { fles: [] } }, 'storage.fles: the key "fles" must be files.'],
+    [
+      'a list of storage with another name',
+      { storage: { fles: [] } },
+      'storage.fles: the key "fles" must be named files.',
+    ],
     [
       'a unit of nothing else',
       { systemd: { units: [{ name: 'a.service', content: '' }] } },
-      'content: the key "content" must be contents',
+      'content: the key "content" must be named contents',
     ],
   ])('is an error if nothing is left of the entry: %s', async (_, sections, expected) => {
     const found = await read(sections);

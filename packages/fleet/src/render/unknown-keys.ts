@@ -94,7 +94,7 @@ function findHint(key: string, shape: Shape, version: SpecVersion): Hint | null 
     return { text: 'belongs to Butane: run butane first, or write source: data:,…', isLost: true };
   }
   const [near] = nearNames(toCamelCase(key), Object.keys(shape.fields));
-  if (near !== undefined) return { text: `must be ${near}`, isLost: payload.includes(near) };
+  if (near !== undefined) return { text: `must be named ${near}`, isLost: payload.includes(near) };
   const place = findPlace(key, version);
   if (place !== null) return { text: `belongs to ${place}`, isLost: true };
   if (isKeyOf(NEWEST_VERSION, key, shape.name)) {
