@@ -260,6 +260,45 @@ describe('what the policies deny to users is refused', () => {
   });
 });
 
+describe('of a kind that Slipway only reads, the cluster decides what it may contain', () => {
+  const others = (apiVersion: string, kind: string, spec: object, metadata: object = {}) => ({
+    apiVersion,
+    kind,
+    metadata: { name: 'a', ...metadata },
+    spec,
+  });
+  const newer = (metadata: object) =>
+    others('config.openshift.io/v1', 'FeatureGate', { featureSet: 'Newest', more: {} }, metadata);
+
+  it.each([
+    others('config.openshift.io/v1', 'ClusterVersion', { clusterID: 'a', signatureStores: [] }),
+    others('metal3.io/v1alpha1', 'BareMetalHost', { online: true, newer: { a: 1 } }),
+    others('cluster.x-k8s.io/v1beta2', 'MachineDeployment', { clusterName: 'a', rollout: {} }),
+    newer({ resourceVersion: '7' }),
+  ])('%j has no findings', async (value) => {
+    expect(await messagesOf(value)).toStrictEqual([]);
+  });
+
+  it('a probable typo and a value that our copy of the CRD refuses are warnings', async () => {
+    const host = others('metal3.io/v1alpha1', 'BareMetalHost', { onlin: true, online: 'yes' });
+    expect(await messagesOf(host)).toStrictEqual([
+      'warning: BareMetalHost a, spec.onlin: unknown field; did you mean spec.online?',
+      'warning: BareMetalHost a, spec.online: must be true or false, not "yes"',
+    ]);
+    expect(await messagesOf(newer({}))).toStrictEqual([
+      expect.stringMatching(/^warning: .*featureSet: must be one of/),
+    ]);
+  });
+
+  it('its metadata is judged like that of every kind', async () => {
+    const host = others('metal3.io/v1alpha1', 'BareMetalHost', { online: true }, { name: 'A', label: {} });
+    expect(await messagesOf(host)).toStrictEqual([
+      'error: BareMetalHost A, metadata.label: unknown field; did you mean metadata.labels?',
+      expect.stringMatching(/^error: BareMetalHost A, metadata.name: must consist of/),
+    ]);
+  });
+});
+
 it('a version that the kind does not have is named', async () => {
   const value = { ...buildConfig({}), apiVersion: `${GROUP}/v1beta1` };
   expect(await messagesOf(value)).toStrictEqual([

@@ -1,5 +1,6 @@
 import {
   checkMetadata,
+  dataImages,
   findRefusals,
   findUnknownFields,
   type Kind,
@@ -39,7 +40,7 @@ export interface CheckedObject<T = unknown> {
   readonly findings: readonly Finding[];
 }
 
-/** The whole verdict. Null: Slipway has no such kind. */
+/** The whole verdict. Null: Slipway has no such kind, or only reads another version of it. */
 export async function checkObject(value: unknown): Promise<CheckedObject | null> {
   if (isOfKind(machineConfigKind, value)) {
     return checkBoth(judge(machineConfigKind, value), async (object) => {
@@ -55,8 +56,17 @@ export async function checkObject(value: unknown): Promise<CheckedObject | null>
     ]);
   }
   const kind = kinds.find((each) => isOfKind(each, value));
-  return kind === undefined ? null : checkShape(kind, value);
+  return kind === undefined || (isOnlyRead(kind) && !hasKnownVersion(kind, value)) ? null : checkShape(kind, value);
 }
+
+/**
+ * Others ship the CRD and act on the objects, so the cluster decides what they may contain. Slipway acts on DataImages
+ * itself.
+ */
+const isOnlyRead = ({ install, kind }: Kind): boolean => install !== 'own' && kind !== dataImages.kind;
+
+const hasKnownVersion = ({ group, versions }: Kind, value: unknown): boolean =>
+  isRecord(value) && versions.some(({ name }) => value['apiVersion'] === `${group}/${name}`);
 
 /** Only what kube-apiserver refuses, for those who read the content themselves. */
 export const checkShape = <T>(kind: Kind<T>, value: unknown): CheckedObject<T> => conclude(judge(kind, value));
@@ -73,12 +83,12 @@ function judge<T>(kind: Kind<T>, value: unknown): CheckedObject<T> {
   const name = describeObject(kind, value);
   const checked = validateWithoutStatus(kind, value);
   const refusals = checked.ok && !isStored(value) ? findRefusals(kind, checked.object) : [];
-  // `checkMetadata` judges the name.
-  const violations = checked.ok ? [] : checked.problems.filter(({ path }) => path !== 'metadata.name');
-  const problems = [...checkMetadata(kind, value), ...violations, ...refusals];
+  const asErrors = (problems: readonly Problem[]) => problems.map((problem) => toFinding('error', name, problem));
   const findings = [
     ...checkFields(kind, name, value),
-    ...problems.map((problem) => toFinding('error', name, problem)),
+    ...asErrors(checkMetadata(kind, value)),
+    ...(checked.ok ? [] : checkSchema(kind, name, value, checked.problems)),
+    ...asErrors(refusals),
     ...checkScope(kind, name, value),
   ];
   return { kind, name, object: checked.ok ? checked.object : null, findings };
@@ -113,33 +123,61 @@ const isStored = (value: unknown): boolean => metadataIn(value)['resourceVersion
 const metadataIn = (value: unknown): Record<string, unknown> =>
   isRecord(value) && isRecord(value['metadata']) ? value['metadata'] : {};
 
+function checkSchema(kind: Kind, name: string, value: unknown, problems: readonly Problem[]): Finding[] {
+  if (isOnlyRead(kind) && isStored(value)) return [];
+  const severity = isOnlyRead(kind) ? 'warning' : 'error';
+  // `checkMetadata` judges the name.
+  return problems.filter(({ path }) => path !== 'metadata.name').map((problem) => toFinding(severity, name, problem));
+}
+
 function checkFields(kind: Kind, name: string, value: unknown): Finding[] {
   const unknown = findUnknownFields(kind, value);
-  if (!isStored(value)) {
-    return unknown.map((field) =>
-      toFinding('error', name, { path: field.path, message: `unknown field; ${suggestField(field)}` }),
-    );
-  }
-  return unknown
+  if (!isOnlyRead(kind)) return isStored(value) ? findNewer(name, unknown) : findWrong(name, unknown);
+  if (isStored(value)) return [];
+  const inMetadata = unknown.filter(({ path }) => /^metadata\b/.test(path));
+  return [...findWrong(name, inMetadata), ...findMisspelt(name, unknown)];
+}
+
+const findWrong = (name: string, unknown: readonly UnknownField[]): Finding[] =>
+  unknown.map((field) =>
+    toFinding('error', name, { path: field.path, message: `unknown field; ${suggestField(field)}` }),
+  );
+
+const findNewer = (name: string, unknown: readonly UnknownField[]): Finding[] =>
+  unknown
     .filter(({ path }) => !/^status\b/.test(path))
     .map(({ path }) => {
       const message = 'unknown field; it is ignored, because the CRD of the cluster can be newer';
       return toFinding('warning', name, { path, message });
     });
-}
+
+/** Our copy of the CRD has less than that of the cluster, so only a field that resembles one of ours is reported. */
+const findMisspelt = (name: string, unknown: readonly UnknownField[]): Finding[] =>
+  unknown.flatMap((field) => {
+    const near = suggestNear(field);
+    if (near === null || /^(metadata|status)\b/.test(field.path)) return [];
+    return [toFinding('warning', name, { path: field.path, message: `unknown field; ${near}` })];
+  });
 
 /** More fields than this are not listed. */
 const MAX_LISTED = 12;
 
 /** What to write instead of a field that the kind does not have. */
-function suggestField({ name, parent, siblings, elsewhere }: UnknownField): string {
-  const near = findNear(name, siblings).map((sibling) => join(parent, sibling));
-  if (near.length > 0) return `did you mean ${near.join(' or ')}?`;
+function suggestField(field: UnknownField): string {
+  const { name, parent, siblings, elsewhere } = field;
+  const near = suggestNear(field);
+  if (near !== null) return near;
   if (elsewhere.length > 0) return `${name} belongs under ${elsewhere.slice(0, 2).join(' or ')}`;
   const short = findAbbreviated(name, siblings).map((sibling) => join(parent, sibling));
   if (short.length > 0) return `did you mean ${short.join(' or ')}?`;
   if (siblings.length === 0 || siblings.length > MAX_LISTED) return 'remove it';
   return `remove it. The fields here are ${siblings.toSorted().join(', ')}`;
+}
+
+/** Null: the name resembles no field. */
+function suggestNear({ name, parent, siblings }: UnknownField): string | null {
+  const near = findNear(name, siblings).map((sibling) => join(parent, sibling));
+  return near.length > 0 ? `did you mean ${near.join(' or ')}?` : null;
 }
 
 const join = (parent: string, name: string): string => (parent === '' ? name : `${parent}.${name}`);
