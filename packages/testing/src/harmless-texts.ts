@@ -102,6 +102,7 @@ export const harmlessTexts: readonly string[] = [
   'file /etc/passwd: expected mode 0644, found 0600\n',
   'file /etc/shop/token: expected contents of 40 bytes, found other contents of 41 bytes\n',
   'spec.config.passwd.users[0].passwordHash: must be a string\n',
+  'BareMetalHost a, spec.bmc.password: unknown field; remove it\n',
   'Job for token.service failed because the control process exited with error code. See journalctl -xeu token.service\n',
   'rendered-worker-226a8f4f5e2c9b4f5e2c9b4f5e2c9b4f [SLW_DAEMON_UNIT]\n',
   'MachineConfig 60-secret: removed\nunable to retrieve auth token: invalid username/password: unauthorized\n',

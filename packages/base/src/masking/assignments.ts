@@ -122,13 +122,16 @@ function isMapping(line: string, separator: number, start: number, { start: name
   );
 }
 
+/** `BareMetalHost a, spec.bmc.password: must be …`: a field in a message. */
+const FIELD = /^(?:metadata|spec)\./;
+
 /** `cannot get a token: unauthorized`: a word after a colon within a sentence. */
-function isProse(line: string, start: number, { start: nameStart, isQuoted, quoteBefore }: FoundName): boolean {
+function isProse(line: string, start: number, { text, start: nameStart, isQuoted, quoteBefore }: FoundName): boolean {
   if (
     isQuoted ||
     quoteBefore !== '' ||
     isFirstWord(line, nameStart) ||
-    /[{,;(]\s?$/.test(line.slice(0, nameStart).slice(-2))
+    (!FIELD.test(text) && /[{,;(]\s?$/.test(line.slice(0, nameStart).slice(-2)))
   )
     return false;
   return /^(?:[A-Za-z]?[a-z]{1,20}|\d{1,3})[.,;:!?)]{0,2}(?:\s|$)/.test(line.slice(start, start + 32));

@@ -189,6 +189,19 @@ describe('slipway validate', () => {
     expect(out).toContain('50%25');
     expect(out.trimEnd().split('\n').at(-1)).toBe('1 file, 1 object: 2 errors, 0 warnings');
     expect(code).toBe(1);
+    const padding = { ...fine, metadata: { name: 'a', annotations: { a: 'x'.repeat(4 * 1024 * 1024) } } };
+    const large = await validate(await fleet({ 'a.json': { kind: 'List', items: [fine, padding] } }), ['-o', 'github']);
+    expect(large.out).toMatch(/^::error file=a\.json,title=SLW_CLI_MANIFEST::item 2: MachineConfig a, metadata\.annot/);
+  });
+
+  it('prints no control characters, which move the cursor of a terminal and of a log', async () => {
+    const name = 'a\u001b[2J\u202e\nb';
+    const dir = await fleet({ 'a.json': { ...fine, metadata: { name } }, 'b.json': { ...fine, kind: `x${name}` } });
+    for (const form of ['text', 'github']) {
+      const { out } = await validate(dir, ['-o', form]);
+      expect(out).toContain('a\\u{1b}[2J\\u{202e}');
+      expect(out).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+    }
   });
 
   it('shows no secrets', async () => {

@@ -51,10 +51,12 @@ function formatSummary(validation: Validation): string {
 }
 
 /** A workflow command of GitHub Actions, which shows the finding at its line of a pull request. */
-function formatAnnotation({ file, line, severity, code, message }: PlacedFinding): string {
+function formatAnnotation({ file, line, position, severity, code, message }: PlacedFinding): string {
   const place = line === null ? '' : `,line=${line}`;
+  const text = line === null && position !== '' ? `${position}: ${message}` : message;
   // Masked before it is escaped, because the escapes hide secrets from the patterns.
-  return `::${severity} file=${escapeProperty(file)}${place},title=${escapeProperty(code)}::${escapeData(maskSecrets(message))}`;
+  const shown = escapeData(safeLine(maskSecrets(text)));
+  return `::${severity} file=${escapeProperty(safeLine(file))}${place},title=${escapeProperty(code)}::${shown}`;
 }
 
 const escapeData = (text: string): string =>
