@@ -30,7 +30,6 @@ import { type Io, writeLines } from '../cli/io.ts';
 import { DEFAULT_NAMESPACE } from '../cli/options.ts';
 import type { ClusterOptions } from '../cli/program.ts';
 import { withCluster } from '../cli/run.ts';
-import { safeText } from '../cli/terminal.ts';
 import { readHistories } from './history.ts';
 import { allResources, type MachineNamespaces, readMachines, theOne, toResource } from './machine-resources.ts';
 import { readCluster } from './read-cluster.ts';
@@ -58,7 +57,7 @@ export async function runRestore(name: string, options: RestoreOptions, io: Io):
     const lines = await (to === undefined
       ? releaseIt(client, resource, options)
       : restoreIt(client, resource, to, options));
-    await writeLines(io.stdout, lines.map(safeText));
+    await writeLines(io.stdout, lines);
   });
 }
 

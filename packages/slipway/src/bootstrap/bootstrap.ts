@@ -10,7 +10,7 @@ import {
 } from '@slipway/fleet';
 import { issueServing, makeAuthority, withoutExpired } from '@slipway/base/certificates';
 import { CommandError } from '../cli/errors.ts';
-import { type Io, write } from '../cli/io.ts';
+import { type Io, write, writeLines } from '../cli/io.ts';
 import type { ManifestOptions, RegistryFlags } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 import { reportProblems } from '../cli/run.ts';
@@ -76,7 +76,7 @@ export const runBootstrap = (options: BootstrapOptions, io: Io): Promise<void> =
       ...offline.notes,
       ...renderings.flatMap((each) => formatRendering(offline, each)),
     ];
-    await write(io.stderr, notes.map((line) => `${line}\n`).join(''));
+    await writeLines(io.stderr, notes);
     await write(io.stdout, describeResult(options, { renderings, tokens, hasStreams: streams !== undefined }));
   });
 

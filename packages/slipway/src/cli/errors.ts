@@ -1,6 +1,7 @@
 import { CodedError } from '@slipway/base/coded-error';
 import { maskSecrets } from '@slipway/base/masking';
 import { oneLine } from '@slipway/base/text';
+import { safeText } from './terminal.ts';
 
 /** Every code that the command itself raises, with its meaning. docs/errors.md explains what to do about each. */
 export const commandErrors = {
@@ -46,7 +47,8 @@ export const isExpectedError = (error: unknown): error is Error & { code: string
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('SLW_');
 
 /** One line for the user. A bug adds its stack trace, and only when debugging. */
-export const failureText = (error: unknown, debug: boolean): string => maskSecrets(describeFailure(error, debug));
+export const failureText = (error: unknown, debug: boolean): string =>
+  safeText(maskSecrets(describeFailure(error, debug)));
 
 function describeFailure(error: unknown, debug: boolean): string {
   if (isExpectedError(error)) return `slipway: ${oneLine(error.message)} [${error.code}]`;

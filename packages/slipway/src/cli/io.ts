@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { maskSecrets } from '@slipway/base/masking';
 import { CommandError } from './errors.ts';
+import { safeLine } from './terminal.ts';
 
 export interface Io {
   stdin: AsyncIterable<Uint8Array>;
@@ -42,9 +43,9 @@ export function writeArtifact(stream: Writable, text: string): Promise<void> {
   });
 }
 
-/** Notes and warnings, one line each. */
+/** Notes and warnings, one line each: names in them come from files. */
 export const writeLines = (stream: Writable, lines: readonly string[]): Promise<void> =>
-  write(stream, lines.map((line) => `${line}\n`).join(''));
+  write(stream, lines.map((line) => `${safeLine(line)}\n`).join(''));
 
 /** The format of `-o json`. Masked before it becomes JSON: a secret may span lines, and the result must stay JSON. */
 export const toJson = (value: unknown, { showSecrets = false }: WriteOptions = {}): string =>

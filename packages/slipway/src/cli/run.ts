@@ -1,12 +1,11 @@
 // Runs a command: connects and closes, prints the report in the requested format, follows it with --watch, and prints
 // expected problems in one line each.
-import { oneLine } from '@slipway/base/text';
 import { type CodedProblem, formatProblem, ProblemList } from '@slipway/fleet';
 import type { Client } from '@slipway/kube';
 import { type Io, toJson, write, writeArtifact } from './io.ts';
 import type { LiveSource, WatchOptions } from './live.ts';
 import { type ClusterOptions, connect, stopSignal } from './program.ts';
-import { styleFor, type TextStyle } from './terminal.ts';
+import { safeLine, styleFor, type TextStyle } from './terminal.ts';
 
 /** A command that reads a cluster and prints a report. */
 export interface ClusterCommand<Snapshot, Report> {
@@ -89,7 +88,7 @@ export async function reportProblems(io: Io, action: () => Promise<void>): Promi
 function problemLines(problems: readonly CodedProblem[]): string {
   const shown = problems
     .slice(0, MAX_SHOWN)
-    .map(({ code, message }) => `slipway: ${formatProblem({ code, message: oneLine(message) })}\n`);
+    .map(({ code, message }) => `slipway: ${formatProblem({ code, message: safeLine(message) })}\n`);
   const more = problems.length - shown.length;
   return [...shown, ...(more > 0 ? [`slipway: … and ${more} more problems\n`] : [])].join('');
 }

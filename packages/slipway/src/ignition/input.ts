@@ -12,6 +12,7 @@ import {
 } from '@slipway/ignition';
 import { InputError } from '../cli/errors.ts';
 import { type Io, toArtifactJson, write, writeArtifact } from '../cli/io.ts';
+import { safeLine } from '../cli/terminal.ts';
 import { readYaml } from '../manifests/yaml.ts';
 
 export interface OutputOptions {
@@ -28,7 +29,7 @@ export function guarded<A extends unknown[]>(io: Io, exitCode: number, action: (
     } catch (failure) {
       if (failure instanceof Error && 'code' in failure && failure.code === 'EPIPE') return;
       if (!(failure instanceof InputError)) throw failure;
-      await write(io.stderr, `slipway ignition: ${failure.message} [${failure.code}]\n`);
+      await write(io.stderr, `slipway ignition: ${safeLine(failure.message)} [${failure.code}]\n`);
       io.setExitCode(exitCode);
     }
   };
@@ -92,7 +93,7 @@ export function reportLines(name: string, report: Report): string[] {
 }
 
 export function lines(all: string[]): string {
-  return all.map((line) => `${line}\n`).join('');
+  return all.map((line) => `${safeLine(line)}\n`).join('');
 }
 
 export interface Input {

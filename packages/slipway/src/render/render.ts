@@ -28,7 +28,7 @@ import {
 import { count, listNames } from '@slipway/base/text';
 import { formatUnselected, unselectedMachineConfigs } from '@slipway/fleet/check';
 import { CommandError } from '../cli/errors.ts';
-import { type Io, toArtifactJson, write, writeArtifact } from '../cli/io.ts';
+import { type Io, toArtifactJson, writeArtifact, writeLines } from '../cli/io.ts';
 import type { ManifestOptions, RenderOptions } from '../cli/options.ts';
 import { version } from '../cli/program.ts';
 import { reportProblems } from '../cli/run.ts';
@@ -48,9 +48,9 @@ export const runRender = (options: RenderCommandOptions, io: Io): Promise<void> 
   reportProblems(io, async () => {
     const offline = await readOfflineFleet(options, io.stdin);
     const pool = findPool(offline.fleet, options.pool);
-    for (const note of offline.notes) await write(io.stderr, `${note}\n`);
+    await writeLines(io.stderr, offline.notes);
     const rendering = await offline.render(pool);
-    for (const line of formatRendering(offline, rendering)) await write(io.stderr, `${line}\n`);
+    await writeLines(io.stderr, formatRendering(offline, rendering));
     await writeArtifact(io.stdout, inForm(rendering, options.output, offline.fleet));
   });
 

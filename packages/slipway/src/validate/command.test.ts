@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ignitionCommand } from '../ignition/command.ts';
 import { customPool, file, fleetDirectory, machineConfig } from '../testing/fleet-directory.ts';
+import { runInProcess } from '../testing/in-process.ts';
 import { runCommand } from '../testing/run-command.ts';
 import { validateCommand } from './command.ts';
 
@@ -52,6 +54,7 @@ metadata:
 spec:
   fips: "yes"
 `;
+const CONTROL = /(?!\n)[\p{Cc}\p{Cf}]/u;
 const fine = machineConfig('50-a', 'worker', [file('/etc/a', 'a')]);
 
 describe('slipway validate', () => {
@@ -200,7 +203,17 @@ describe('slipway validate', () => {
     for (const form of ['text', 'github']) {
       const { out } = await validate(dir, ['-o', form]);
       expect(out).toContain('a\\u{1b}[2J\\u{202e}');
-      expect(out).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+      expect(out).not.toMatch(CONTROL);
+    }
+    const settings = { apiVersion: `${GROUP}/v1`, kind: 'KubeletConfig', metadata: { name } };
+    const warned = await fleet({ 'a.json': { apiVersion: 'v1', kind: 'List', items: [fine, settings] } });
+    const { err: warning } = await runInProcess('render', '-f', warned, '--pool', 'worker', '-o', 'name');
+    const { err: problem } = await runInProcess('render', '-f', dir, '--pool', 'worker');
+    const { err: thrown } = await runInProcess('diff', `${dir}/${name}`, dir);
+    const { err: failure } = await runCommand(ignitionCommand, ['validate', join(warned, 'a.json')]);
+    for (const text of [warning, problem, thrown, failure]) {
+      expect(text).toContain('a\\u{1b}[2J\\u{202e}');
+      expect(text).not.toMatch(CONTROL);
     }
   });
 
