@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,11 +8,17 @@ import { machineConfigPools, machineConfigs, secrets } from '@slipway/api';
 import { decodeDataUrl } from '@slipway/ignition';
 import { runInProcess } from '@slipway/slipway/testing/in-process';
 import { configWithFile, customPool, machineConfig } from '@slipway/testing/builders';
-import { runSlipway, startSlipway, type RunningProcess } from '@slipway/testing/slipway-process';
+import {
+  runSlipway,
+  startProgram,
+  startSlipway,
+  type RunningProcess,
+  waitForExit,
+} from '@slipway/testing/slipway-process';
 import { until } from '@slipway/testing/wait';
 import { resolveBinaries } from '@slipway/tools/controlplane';
 import { run } from '@slipway/tools/run';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { parse } from 'yaml';
 import { findPool, type Fleet, NAMESPACE, renderedWith, startFleet } from './render/fleet.ts';
 
@@ -175,4 +181,18 @@ describe('on the new cluster', () => {
     expect(out).toMatch(/default → realtime/);
     expect(await runInProcess('diff', now, now, ...kubeconfig)).toMatchObject({ code: 0, out: 'no difference\n' });
   });
+});
+
+it('validate keeps one file in memory at a time: 64 MB of manifests in a heap of 40 MB', async () => {
+  const many = join(dir, 'many');
+  await mkdir(many);
+  const config = configWithFile('/etc/motd', 'a'.repeat(1024 * 1024));
+  for (let index = 0; index < 64; index += 1) {
+    const each = manifest('MachineConfig', machineConfig(`50-${index}`, 'worker', { config }));
+    await writeFile(join(many, `${index}.json`), JSON.stringify(each));
+  }
+  // A fixed heap instead of a measured peak, which depends on when the garbage collector runs.
+  const flags = ['--max-old-space-size=40'];
+  const result = await waitForExit(startProgram(inject('command'), ['validate', '-f', many], flags));
+  expect(result).toEqual({ code: 0, out: '64 files, 64 objects: 0 errors, 0 warnings\n', err: '' });
 });
