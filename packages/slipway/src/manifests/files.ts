@@ -28,10 +28,13 @@ export async function findManifestFiles(paths: readonly string[]): Promise<strin
   for (const path of paths) {
     if (path === STDIN) found.add(STDIN, STDIN);
     else if ((await readStats(path)).isDirectory()) await walk(path, 0, found);
-    else found.add(path, await realpath(path));
+    else found.add(path, await findRealPath(path));
   }
   return found.files;
 }
+
+/** `<(kubectl kustomize .)` of a shell is a pipe, which has no path. */
+const findRealPath = (path: string): Promise<string> => realpath(path).catch(() => path);
 
 class ManifestFileList {
   readonly files: string[] = [];
@@ -58,7 +61,7 @@ class ManifestFileList {
 
 async function walk(directory: string, depth: number, found: ManifestFileList): Promise<void> {
   // A symbolic link may point to a parent directory.
-  if (!found.isNew(await realpath(directory))) return;
+  if (!found.isNew(await findRealPath(directory))) return;
   if (depth > MAX_DEPTH) {
     throw new CommandError(
       'SLW_CLI_MANIFEST',
@@ -75,7 +78,7 @@ async function walk(directory: string, depth: number, found: ManifestFileList): 
     else if (!MANIFEST_EXTENSIONS.has(extname(name))) continue;
     // Reading reports a link to nothing, so that it does not hide the problems of other files.
     else if (entry === undefined) found.add(path, path);
-    else if (entry.isFile()) found.add(path, await realpath(path));
+    else if (entry.isFile()) found.add(path, await findRealPath(path));
   }
 }
 

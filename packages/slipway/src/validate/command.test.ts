@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -225,6 +225,14 @@ describe('slipway validate', () => {
       expect(out).toContain('SLW_RENDER_KERNEL_TYPE');
       expect(out).not.toContain('hunter2');
     }
+  });
+
+  it('reads a file without a path, such as <(kubectl kustomize .) of a shell', async () => {
+    const path = join(await fleet({ 'a.json': fine }), 'a.json');
+    await using handle = await open(path);
+    await rm(path);
+    const { out } = await runCommand(validateCommand, ['-f', `/dev/fd/${handle.fd}`]);
+    expect(out).toBe('1 file, 1 object: 0 errors, 0 warnings\n');
   });
 
   it('does not let a broken link hide the problems of other files', async () => {
