@@ -20,7 +20,9 @@ const unit = (more: object) => ({ config: ignitionConfig({ systemd: { units: [{ 
 it.each<[string, MachineConfigSpec]>([
   [
     'a public key',
-    user({ sshAuthorizedKeys: ['ssh-ed25519 AAAAC3 me', 'from="10.0.0.1" ecdsa-sha2-nistp256 AAAAE2'] }),
+    user({
+      sshAuthorizedKeys: ['ssh-ed25519 AAAAC3 me', 'ssh-rsa\tAAAAB3 me', 'from="10.0.0.1" ecdsa-sha2-nistp256 AAAAE2'],
+    }),
   ],
   ['a public key of a security key', user({ sshAuthorizedKeys: ['sk-ssh-ed25519@openssh.com AAAAG me', '# me'] })],
   ['a hash', user({ passwordHash: '$6$salt$hash' })],

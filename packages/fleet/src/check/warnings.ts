@@ -33,7 +33,7 @@ type Config = RenderInput['config'];
 const inConfig = (path: string, text: string): Doubt => ({ field: fieldOfConfig(path), text });
 
 /** Options may come before the type of the key. */
-const PUBLIC_KEY = /(?:^|\s)(?:ssh|ecdsa|sk)-[\w.@-]+ +AAAA/;
+const PUBLIC_KEY = /(?:^|\s)(?:ssh|ecdsa|sk)-[\w.@-]+[ \t]+AAAA/;
 
 function userDoubts({ passwd: { users = [] } = {} }: Config): Doubt[] {
   return users.flatMap(({ sshAuthorizedKeys = [], passwordHash }, index) => {

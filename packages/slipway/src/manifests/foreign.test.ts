@@ -98,6 +98,12 @@ describe('a file that is not a manifest for Slipway is recognised', () => {
       'warning kc.yaml, line 1: KubeletConfig pods: nothing in Slipway acts on this kind; write its settings into the kubelet’s configuration file with a MachineConfig',
     ],
     [
+      'a kind that newer clusters have in our group',
+      'iri.yaml',
+      `apiVersion: ${GROUP}/v1alpha1\nkind: InternalReleaseImage\nmetadata:\n  name: cluster\n`,
+      'warning iri.yaml, line 1: InternalReleaseImage cluster: nothing in Slipway acts on this kind; serve release images from a registry of your own',
+    ],
+    [
       'mirrors',
       'idms.yaml',
       'apiVersion: config.openshift.io/v1\nkind: ImageDigestMirrorSet\nmetadata:\n  name: m\n',

@@ -210,6 +210,7 @@ const KINDS_WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   MachineOSConfig: 'build the image yourself, and set it as spec.osImageURL of a MachineConfig',
   MachineOSBuild: 'build the image yourself, and set it as spec.osImageURL of a MachineConfig',
   ControllerConfig: 'leave it out, because the Machine Config Operator writes it',
+  InternalReleaseImage: 'serve release images from a registry of your own',
   ImageDigestMirrorSet: 'write the mirrors into /etc/containers/registries.conf.d with a MachineConfig',
   ImageTagMirrorSet: 'write the mirrors into /etc/containers/registries.conf.d with a MachineConfig',
   ImageContentPolicy: 'write the mirrors into /etc/containers/registries.conf.d with a MachineConfig',
