@@ -50,11 +50,7 @@ export class FleetChecks {
     this.#places.set(identity, { file: document.file, position: document.position });
     if (kind.kind === machineConfigPoolKind.kind) this.#addPool(document.value);
     if (kind.kind === machineConfigKind.kind && !hasWrongLabels(verdict)) {
-      const machineConfig = { metadata: { name, labels, annotations } };
-      this.#entries.push({
-        machineConfig,
-        document: this.#isSelected(machineConfig) ? withoutText(document) : withoutValue(document),
-      });
+      this.#addMachineConfig(document, { metadata: { name, labels, annotations } });
     }
     return findOtherSingleton(document, verdict, name);
   }
@@ -68,8 +64,10 @@ export class FleetChecks {
     }
   }
 
-  #isSelected(machineConfig: LabelledMachineConfig): boolean {
-    return unselectedMachineConfigs([machineConfig], this.#pools).length === 0;
+  #addMachineConfig(document: ManifestDocument, machineConfig: LabelledMachineConfig): void {
+    const findings = unselectedMachineConfigs([machineConfig], this.#pools);
+    const lines = new Map(findings.map(({ field }) => [field, document.findLine(field)]));
+    this.#entries.push({ machineConfig, document: withLines(document, lines) });
   }
 
   /** Warnings about the fleet as a whole. */
@@ -105,13 +103,19 @@ function findOtherSingleton(
 const hasWrongLabels = ({ findings }: DocumentVerdict): boolean =>
   findings.some(({ severity, field }) => severity === 'error' && field.startsWith('metadata.labels'));
 
-const withoutValue = (document: ManifestDocument): ManifestDocument => ({ ...document, value: null });
-
-/** For a MachineConfig that a pool selects already: the text of all files would take too much memory. */
-const withoutText = (document: ManifestDocument): ManifestDocument => ({
-  ...withoutValue(document),
-  findLine: () => null,
+/** Lines that were looked up early: to look at the end, the text of all files would have to stay in memory. */
+const withLines = (document: ManifestDocument, lines: ReadonlyMap<string, number | null>): ManifestDocument => ({
+  file: document.file,
+  position: document.position,
+  value: null,
+  findLine: createLookup(lines),
 });
+
+/** In a scope without the document, which its function would keep in memory. */
+const createLookup =
+  (lines: ReadonlyMap<string, number | null>): ManifestDocument['findLine'] =>
+  (field) =>
+    lines.get(field) ?? null;
 
 interface Metadata {
   readonly name: string | undefined;
