@@ -103,7 +103,7 @@ function findOtherSingleton(
 const hasWrongLabels = ({ findings }: DocumentVerdict): boolean =>
   findings.some(({ severity, field }) => severity === 'error' && field.startsWith('metadata.labels'));
 
-/** Lines that were looked up early: to look at the end, the text of all files would have to stay in memory. */
+/** Lines that were found early: to find them at the end, the text of all files would have to stay in memory. */
 const withLines = (document: ManifestDocument, lines: ReadonlyMap<string, number | null>): ManifestDocument => ({
   file: document.file,
   position: document.position,
