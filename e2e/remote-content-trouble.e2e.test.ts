@@ -22,7 +22,7 @@ describe('a web server that misbehaves', () => {
     [
       'sends other contents than the hash says',
       'SLW_RESOLVE_HASH',
-      /hash sha256-.*verification\.hash is/,
+      /hash sha256-.*set verification\.hash to it/,
       () => {
         stage.web.serve('/bad', 'tampered');
         const hash = `sha256-${createHash('sha256').update('expected').digest('hex')}`;

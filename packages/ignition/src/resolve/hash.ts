@@ -13,7 +13,7 @@ export async function hashProblem(bytes: Uint8Array, expected: string): Promise<
   const found = await digest(bytes, algorithm);
   // The real client decodes the digits, so upper case is the same hash.
   if (found === expected.slice(dash + 1).toLowerCase()) return null;
-  return `the contents have the hash ${name}-${found}. If they are right, write it here`;
+  return `the contents have the hash ${name}-${found}. If they are right, set verification.hash to it`;
 }
 
 export async function digest(bytes: Uint8Array, algorithm: string): Promise<string> {
